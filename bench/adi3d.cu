@@ -12,14 +12,13 @@
 
 enum { POINTS = 256, SHORT = 20, MORE = 80, HOST_STEPS = 5 };
 
-static adi3d_problem problem_of(int scheme, int steps)
+static fd_problem problem_of(int scheme, int steps)
 {
-    adi3d_problem q;
-    const fd_axis axis = {0, 300, POINTS, 0, {0}, {0}, {0}};
-    const fd_times times = {1, steps, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(scheme, 3, 1), 0, 0, NULL, NULL};
-    memset(&q, 0, sizeof q);
-    for (int d = 0; d < 3; d++) q.axis[d] = axis, q.spot[d] = 100;
-    q.times = times, q.scheme = scheme;
+    static const double spot[3] = {100, 100, 100};
+    fd_problem q = {};
+    q.axis[0] = q.axis[1] = q.axis[2] = {0, 300, POINTS, 0, {0}, {0}, {0}};
+    q.times = {1, steps, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(scheme, 3, 1), 0, 0, NULL, NULL};
+    q.scheme = scheme, q.spot = spot;
     return q;
 }
 
@@ -46,14 +45,15 @@ static void mark(int step, int steps, void *context)
 /* Milliseconds of a step on one core: the first and the last one count rows, too, and are left out. */
 static double host_step(int scheme, int is_double, const assets_parameters *p)
 {
-    adi3d_problem q = problem_of(scheme, HOST_STEPS + 2);
+    fd_problem q = problem_of(scheme, HOST_STEPS + 2);
     double done[HOST_STEPS + 2], ms[HOST_STEPS];
-    adi3d_values values;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
-    const size_t bytes = is_double ? assets_host_bytes_f64(&q, 1) : assets_host_bytes_f32(&q, 1);
+    fd_status status;
+    fd_values values;
+    const fd_batch b = {1, {POINTS, POINTS, POINTS}, q.times.steps, 0, 1, &q, &status, &values, NULL, {NULL}, 0};
+    const size_t bytes = is_double ? assets_host_bytes_f64(&b, 1) : assets_host_bytes_f32(&b, 1);
     void *memory = malloc(bytes);
     q.progress = mark, q.context = done;
-    if (!memory || (is_double ? assets_host_f64 : assets_host_f32)(&q, p, 1, memory, bytes, &result))
+    if (!memory || (is_double ? assets_host_f64 : assets_host_f32)(&b, p, 1, memory, bytes) || status.what)
         fprintf(stderr, "host: no result\n"), exit(1);
     free(memory);
     for (int k = 0; k < HOST_STEPS; k++) ms[k] = done[k + 1] - done[k];
@@ -61,23 +61,24 @@ static double host_step(int scheme, int is_double, const assets_parameters *p)
     return ms[HOST_STEPS / 2];
 }
 
-typedef int march(const adi3d_problem *, const assets_parameters *, cudaStream_t, void *, size_t, adi3d_result *);
+typedef int march(const fd_batch *, const assets_parameters *, void *, size_t, cudaStream_t);
 
 static void time_scheme(const Bench &bench, const char *name, int scheme, int passes, int is_double, double copy)
 {
     const assets_parameters p = {0.03, 0.3, 0.4, 100};
-    march *const solve = is_double ? assets_device_f64<> : assets_device_f32<>;
+    march *const solve[2] = {assets_device_f32, assets_device_f64};
     double seconds[2];
-    adi3d_values values;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
+    fd_status status;
+    fd_values values;
     for (int longer = 0; longer < 2; longer++) {
-        const adi3d_problem q = problem_of(scheme, SHORT + longer * MORE);
-        const size_t bytes = is_double ? assets_device_bytes_f64<>(&q) : assets_device_bytes_f32<>(&q);
+        const fd_problem q = problem_of(scheme, SHORT + longer * MORE);
+        const fd_batch b = {1, {POINTS, POINTS, POINTS}, q.times.steps, 0, 1, &q, &status, &values, NULL, {NULL}, 0};
+        const size_t bytes = is_double ? assets_device_bytes_f64(&b) : assets_device_bytes_f32(&b);
         void *memory = NULL;
         BENCH_OK(cudaMalloc(&memory, bytes));
         seconds[longer] = bench_seconds(9, [&] {
-            if (solve(&q, &p, 0, memory, bytes, &result))
-                fprintf(stderr, "%s: %s\n", name, fd_status_string(result.status.what)), exit(1);
+            if (solve[is_double](&b, &p, memory, bytes, 0) || status.what)
+                fprintf(stderr, "%s: %s\n", name, fd_status_string(status.what)), exit(1);
         });
         BENCH_OK(cudaFree(memory));
     }

@@ -9,42 +9,42 @@ typedef struct {
     double rate, volatility, correlation, strike;
 } assets_parameters;
 
-enum {
-    assets_numbers_of_x = 2,
-    assets_numbers_of_y = 2,
-    assets_numbers_of_z = 2,
-    assets_numbers_of_t = 2,
-    assets_mixed = 7,
-    assets_changes = 0,
-    assets_fitting = FD_CENTRAL
-};
-ADI3D_HD void assets_of_x(const assets_parameters *p, double x, double *number)
+FD_NUMBERS(assets, x, diffusion)
+FD_HD void assets_of_x(const assets_parameters *p, double at, assets_x_f64 *x)
 {
-    number[0] = p->rate * x, number[1] = p->volatility * x * 0.70710678118654752;
+    x->diffusion = p->volatility * p->volatility * at * at / 2;
 }
-ADI3D_HD void assets_of_y(const assets_parameters *p, double y, double *number)
+FD_NUMBERS(assets, y, diffusion)
+FD_HD void assets_of_y(const assets_parameters *p, double at, assets_y_f64 *y)
 {
-    assets_of_x(p, y, number);
+    y->diffusion = p->volatility * p->volatility * at * at / 2;
 }
-ADI3D_HD void assets_of_z(const assets_parameters *p, double z, double *number)
+FD_NUMBERS(assets, z, diffusion)
+FD_HD void assets_of_z(const assets_parameters *p, double at, assets_z_f64 *z)
 {
-    assets_of_x(p, z, number);
+    z->diffusion = p->volatility * p->volatility * at * at / 2;
 }
-ADI3D_HD void assets_of_t(const assets_parameters *p, double t, double *number)
+FD_NUMBERS(assets, t, rate, mixed)
+FD_HD void assets_of_t(const assets_parameters *p, double at, assets_t_f64 *t)
 {
-    (void)t;
-    number[0] = 2 * p->correlation, number[1] = p->rate;
+    (void)at;
+    t->rate = p->rate, t->mixed = p->correlation * p->volatility * p->volatility;
 }
-ADI3D_TERMS(assets, terms->drift[0] = x[0]; terms->drift[1] = y[0]; terms->drift[2] = z[0]; terms->volatility[0] = x[1];
-            terms->volatility[1] = y[1]; terms->volatility[2] = z[1];
-            terms->beta[0] = terms->beta[1] = terms->beta[2] = t[0]; terms->kill = t[1];)
-ADI3D_HD double assets_payoff(const double *at, const void *context)
+FD_TERMS(3, assets, terms->drift[0] = t->rate * x->at; terms->drift[1] = t->rate * y->at;
+         terms->drift[2] = t->rate * z->at; terms->diffusion[0] = x->diffusion; terms->diffusion[1] = y->diffusion;
+         terms->diffusion[2] = z->diffusion; terms->mixed[0] = t->mixed * y->at * x->at;
+         terms->mixed[1] = t->mixed * z->at * x->at; terms->mixed[2] = t->mixed * z->at * y->at; terms->kill = t->rate;)
+enum { assets_fitting = FD_CENTRAL };
+
+FD_HD double assets_payoff(const assets_parameters *p, const double *at)
 {
-    const double over = (at[0] + at[1] + at[2]) / 3 - ((const assets_parameters *)context)->strike;
+    const double over = (at[0] + at[1] + at[2]) / 3 - p->strike;
     return over < 0 ? 0 : over;
 }
-#define ADI3D_INDEPENDENT 7
-#define ADI3D_MODEL assets
+#define FD_MODEL_MIXED 7
+#define FD_MODEL_STEADY 7
+#define FD_MODEL_INDEPENDENT 7
+#define FD_MODEL assets
 #include "../pde/adi3d.h"
 
 #endif

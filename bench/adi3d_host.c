@@ -131,17 +131,17 @@ static void F(compare)(int n, int threads)
                                           {0, 0, 0},       ASSETS_GEOMETRIC};
     const fd_times times = {MATURITY, STEPS + 2, FD_EQUAL, 1, FD_THETA, 1, 0, 0, NULL, NULL};
     marks at;
-    adi3d_problem problem;
-    adi3d_values values;
-    adi3d_result result;
-    memset(&problem, 0, sizeof problem), memset(&result, 0, sizeof result);
-    for (int d = 0; d < 3; d++) {
-        const fd_axis axis = {0, TOP, n, 0, {0}, {0}, {0}};
-        problem.axis[d] = axis, problem.spot[d] = 100;
-    }
-    problem.times = times, problem.scheme = FD_DOUGLAS, problem.coefficients = FD_NEW_END;
-    problem.progress = mark, problem.context = &at, result.values = &values;
-    const size_t bytes = F(assets_host_bytes)(&problem, threads);
+    const fd_axis axis = {0, TOP, n, 0, {0}, {0}, {0}};
+    const double spot[3] = {100, 100, 100};
+    fd_problem problem;
+    fd_values values;
+    fd_status status;
+    memset(&problem, 0, sizeof problem);
+    for (int d = 0; d < 3; d++) problem.axis[d] = axis;
+    problem.times = times, problem.scheme = FD_DOUGLAS, problem.coefficients = FD_NEW_END, problem.spot = spot;
+    problem.progress = mark, problem.context = &at;
+    const fd_batch batch = {1, {n, n, n}, STEPS + 2, 0, 1, &problem, &status, &values, NULL, {NULL}, 0};
+    const size_t bytes = F(assets_host_bytes)(&batch, threads);
 
     REAL *numbers = (REAL *)memory_of(9 * (size_t)n * sizeof(REAL)), *factors[3];
     for (int d = 0; d < 3; d++) factors[d] = (REAL *)memory_of(CPU_AVX_FACTOR_LEN(n) * sizeof(REAL));
@@ -156,8 +156,8 @@ static void F(compare)(int n, int threads)
         int wrong = F(cpu_avx_grid_implicit2)(cpu_avx_best(), &g, STEPS, factors[0], factors[1], factors[2], u, v, work,
                                               threads);
         rung[turn] = 1e3 * (now() - start) / STEPS;
-        if (!wrong) wrong = F(assets_host)(&problem, &parameters, threads, memory, bytes, &result);
-        if (wrong) fprintf(stderr, "status %d\n", wrong), exit(1);
+        if (!wrong) wrong = F(assets_host)(&batch, &parameters, threads, memory, bytes);
+        if (wrong || status.what) fprintf(stderr, "status %d, %d\n", wrong, status.what), exit(1);
         model[turn] = 1e3 * (at.last - at.first) / STEPS;
         share[turn] = 100 * rung[turn] / model[turn];
     }

@@ -9,14 +9,13 @@
 
 enum { STEPS = 50 };
 
-static adi3d_problem problem_of(int points, int scheme)
+static fd_problem problem_of(int points, int scheme)
 {
-    adi3d_problem q;
-    const fd_axis axis = {0, 300, points, 1, {100}, {30}, {FD_ANYWHERE}};
-    const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(scheme, 3, 1), 0, 0, NULL, NULL};
-    memset(&q, 0, sizeof q);
-    for (int d = 0; d < 3; d++) q.axis[d] = axis, q.spot[d] = 100;
-    q.times = times, q.scheme = scheme;
+    static const double spot[3] = {100, 100, 100};
+    fd_problem q = {};
+    q.axis[0] = q.axis[1] = q.axis[2] = {0, 300, points, 1, {100}, {30}, {FD_ANYWHERE}};
+    q.times = {1, STEPS, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(scheme, 3, 1), 0, 0, NULL, NULL};
+    q.scheme = scheme, q.spot = spot;
     return q;
 }
 
@@ -36,23 +35,25 @@ static T *to_device(const std::vector<T> &from)
 }
 
 template <class R>
-static void time_batch(const Bench &bench, int points, int scheme, const char *name,
-                       size_t bytes_of(const adi3d_batch *), int blocks_of(const adi3d_batch *),
-                       fd_status onchip(const adi3d_batch *, const assets_parameters *, cudaStream_t, void *, size_t),
-                       size_t host_bytes(const adi3d_problem *, int),
-                       int host(const adi3d_problem *, const assets_parameters *, int, void *, size_t, adi3d_result *))
+static void time_batch(const Bench &bench, int points, int scheme, const char *name, size_t bytes_of(const fd_batch *),
+                       int blocks_of(const fd_batch *),
+                       int onchip(const fd_batch *, const assets_parameters *, void *, size_t, cudaStream_t),
+                       size_t host_bytes(const fd_batch *, int),
+                       int host(const fd_batch *, const assets_parameters *, int, void *, size_t))
 {
     const int all = points * points * points, problems = points > 32 ? 264 : 1056;
-    const adi3d_problem q = problem_of(points, scheme);
-    std::vector<adi3d_problem> problem((size_t)problems, q);
+    const fd_problem q = problem_of(points, scheme);
+    fd_problem there = q;
+    there.spot = to_device(std::vector<double>(q.spot, q.spot + 3));
+    std::vector<fd_problem> problem((size_t)problems, there);
     std::vector<assets_parameters> parameters;
     for (int k = 0; k < problems; k++) parameters.push_back(parameters_of(k));
     std::vector<fd_status> status((size_t)problems, fd_status_of(-99, 0, 0, 0, 0, 0, 0));
-    std::vector<adi3d_values> values((size_t)problems);
+    std::vector<fd_values> values((size_t)problems);
     std::vector<R> grid((size_t)all), want((size_t)all);
-    adi3d_batch b;
+    fd_batch b;
     memset(&b, 0, sizeof b);
-    b.problems = problems, b.steps = STEPS;
+    b.problems = problems, b.steps = STEPS, b.spots = 1;
     for (int d = 0; d < 3; d++) b.points[d] = points;
     b.problem = to_device(problem), b.status = to_device(status), b.values = to_device(values);
     assets_parameters *p = to_device(parameters);
@@ -63,23 +64,24 @@ static void time_batch(const Bench &bench, int points, int scheme, const char *n
     double seconds = 0;
     if (blocks > 0)
         seconds = bench_seconds(3, [&] {
-            if (onchip(&b, p, 0, memory, bytes).what) fprintf(stderr, "%d points: not launched\n", points), exit(1);
+            if (onchip(&b, p, memory, bytes, 0)) fprintf(stderr, "%d points: not launched\n", points), exit(1);
         });
     BENCH_OK(cudaMemcpy(status.data(), b.status, status.size() * sizeof(fd_status), cudaMemcpyDeviceToHost));
-    BENCH_OK(cudaMemcpy(values.data(), b.values, values.size() * sizeof(adi3d_values), cudaMemcpyDeviceToHost));
+    BENCH_OK(cudaMemcpy(values.data(), b.values, values.size() * sizeof(fd_values), cudaMemcpyDeviceToHost));
     int failed = 0;
     for (int k = 0; k < problems; k++) failed += status[(size_t)k].what != FD_OK;
     /* The first problem alone, with its grid: a launch of one takes larger clusters. */
-    adi3d_batch alone = b;
+    fd_batch alone = b;
     double off = 0, most = 0, one = 0;
-    adi3d_values value;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &value, want.data(), {NULL, NULL, NULL}};
     alone.problems = 1, alone.grid = to_device(grid);
     const int larger = blocks_of(&alone);
-    if (blocks > 0) one = bench_seconds(3, [&] { onchip(&alone, p, 0, memory, bytes); });
+    if (blocks > 0) one = bench_seconds(3, [&] { onchip(&alone, p, memory, bytes, 0); });
     BENCH_OK(cudaMemcpy(grid.data(), alone.grid, grid.size() * sizeof(R), cudaMemcpyDeviceToHost));
-    std::vector<unsigned char> work(host_bytes(&q, 1));
-    if (host(&q, &parameters[0], 1, work.data(), work.size(), &result)) fprintf(stderr, "host\n"), exit(1);
+    fd_values value;
+    const fd_batch by_host = {1, {points, points, points}, STEPS, 0, 1, &q, &status[0], &value, want.data(), {NULL}, 0};
+    std::vector<unsigned char> work(host_bytes(&by_host, 1));
+    if (host(&by_host, &parameters[0], 1, work.data(), work.size()) || status[0].what)
+        fprintf(stderr, "host\n"), exit(1);
     for (int at = 0; at < all; at++) {
         const double error = fabs((double)grid[(size_t)at] - (double)want[(size_t)at]);
         off = error <= off ? off : error, most = fmax(most, fabs((double)want[(size_t)at]));
@@ -88,14 +90,14 @@ static void time_batch(const Bench &bench, int points, int scheme, const char *n
                sizeof(R) == 4 ? "f32" : "f64", points, STEPS, blocks, problems, 1e3 * seconds,
                seconds > 0 ? problems / seconds : 0, seconds > 0 ? 1e-9 * problems / seconds * STEPS * all : 0, larger,
                1e3 * one, off / most, failed, values[0].value, value.value);
-    for (void *m : {(void *)b.problem, (void *)b.status, (void *)b.values, (void *)p, memory, alone.grid})
+    for (void *m :
+         {(void *)b.problem, (void *)b.status, (void *)b.values, (void *)p, (void *)there.spot, memory, alone.grid})
         BENCH_OK(cudaFree(m));
 }
 
 #define TIME(precision, real, points, scheme, name)                                                                    \
-    time_batch<real>(bench, points, scheme, name, assets_onchip_bytes_##precision<>,                                   \
-                     assets_onchip_blocks_##precision<>, assets_onchip_##precision<>, assets_host_bytes_##precision,   \
-                     assets_host_##precision)
+    time_batch<real>(bench, points, scheme, name, assets_onchip_bytes_##precision, assets_onchip_blocks_##precision,   \
+                     assets_onchip_##precision, assets_host_bytes_##precision, assets_host_##precision)
 
 int main(int argc, char **argv)
 {

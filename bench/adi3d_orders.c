@@ -61,14 +61,15 @@ static void in_space(void)
 static double price(int n, int steps, int payoff)
 {
     assets_parameters p;
-    adi3d_problem q;
-    adi3d_values values;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
+    fd_problem q;
+    fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
+    fd_values values;
     assets_problem(n, steps, payoff, &p, &q);
-    const size_t bytes = assets_host_bytes_f64(&q, 2);
+    const fd_batch batch = {1, {n, n, n}, steps + 4, 0, 1, &q, &status, &values, NULL, {NULL}, 0};
+    const size_t bytes = assets_host_bytes_f64(&batch, 2);
     void *memory = orders_memory(bytes);
-    if (assets_host_f64(&q, &p, 2, memory, bytes, &result))
-        fprintf(stderr, "%s\n", fd_status_string(result.status.what)), exit(1);
+    if (assets_host_f64(&batch, &p, 2, memory, bytes) || status.what)
+        fprintf(stderr, "%s\n", fd_status_string(status.what)), exit(1);
     free(memory);
     return values.value;
 }

@@ -15,23 +15,21 @@ double price(int nx, int ny, int nz, int steps, int halves, int workers, int sin
                              {-0.15, 0.25, nz, 1, {0.03}, {0.05}, {FD_ON_NODE}}};
     const double theta = fd_scheme_theta(FD_HUNDSDORFER_VERWER, 3, 1), spot[3] = {strike, 0.04, 0.03};
     const fd_times times = {1, steps, FD_EQUAL, 1, FD_THETA, theta, halves, 0, NULL, NULL};
-    adi3d_problem problem;
-    adi3d_values values;
-    adi3d_result result;
+    fd_problem problem;
+    fd_values values;
+    fd_status status;
     memset(&problem, 0, sizeof problem);
-    memset(&result, 0, sizeof result);
-    for (int d = 0; d < 3; d++) problem.axis[d] = axes[d], problem.spot[d] = spot[d];
+    for (int d = 0; d < 3; d++) problem.axis[d] = axes[d];
     problem.face[1][0] = FD_DEGENERATE;
-    problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER;
+    problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER, problem.spot = spot;
     problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = strike;
-    result.values = &values;
-    const size_t bytes =
-        single ? heston_hw_host_bytes_f32(&problem, workers) : heston_hw_host_bytes_f64(&problem, workers);
+    const fd_batch batch = {1, {nx, ny, nz}, steps + halves, 0, 1, &problem, &status, &values, NULL, {NULL}, 0};
+    const size_t bytes = single ? heston_hw_host_bytes_f32(&batch, workers) : heston_hw_host_bytes_f64(&batch, workers);
     void *memory = malloc(bytes);
     int what = FD_NO_ROOM;
     if (memory)
-        what = single ? heston_hw_host_f32(&problem, &parameters, workers, memory, bytes, &result)
-                      : heston_hw_host_f64(&problem, &parameters, workers, memory, bytes, &result);
+        what = single ? heston_hw_host_f32(&batch, &parameters, workers, memory, bytes)
+                      : heston_hw_host_f64(&batch, &parameters, workers, memory, bytes);
     free(memory);
-    return what ? NAN : values.value;
+    return what || status.what ? NAN : values.value;
 }

@@ -19,47 +19,45 @@ typedef struct {
     double volatility[3], correlation[3], rate, strike; /* correlation: of x and y, x and z, y and z */
 } basket_parameters;
 
-enum {
-    basket_numbers_of_x = 2,
-    basket_numbers_of_y = 2,
-    basket_numbers_of_z = 2,
-    basket_numbers_of_t = 4,
-    basket_mixed = 1 + 2 + 4,
-    basket_changes = 0,
-    basket_fitting = FD_CENTRAL
-};
+FD_NUMBERS(basket, x, diffusion)
+FD_HD void basket_of_x(const basket_parameters *p, double at, basket_x_f64 *x)
+{
+    x->diffusion = p->volatility[0] * p->volatility[0] * at * at / 2;
+}
+FD_NUMBERS(basket, y, diffusion)
+FD_HD void basket_of_y(const basket_parameters *p, double at, basket_y_f64 *y)
+{
+    y->diffusion = p->volatility[1] * p->volatility[1] * at * at / 2;
+}
+FD_NUMBERS(basket, z, diffusion)
+FD_HD void basket_of_z(const basket_parameters *p, double at, basket_z_f64 *z)
+{
+    z->diffusion = p->volatility[2] * p->volatility[2] * at * at / 2;
+}
+FD_NUMBERS(basket, t, rate, mixed[3])
+FD_HD void basket_of_t(const basket_parameters *p, double at, basket_t_f64 *t)
+{
+    const double *s = p->volatility, *rho = p->correlation;
+    (void)at, t->rate = p->rate;
+    t->mixed[0] = rho[0] * s[0] * s[1], t->mixed[1] = rho[1] * s[0] * s[2], t->mixed[2] = rho[2] * s[1] * s[2];
+}
+FD_TERMS(3, basket, terms->drift[0] = t->rate * x->at; terms->drift[1] = t->rate * y->at;
+         terms->drift[2] = t->rate * z->at; terms->diffusion[0] = x->diffusion; terms->diffusion[1] = y->diffusion;
+         terms->diffusion[2] = z->diffusion; terms->mixed[0] = t->mixed[0] * y->at * x->at;
+         terms->mixed[1] = t->mixed[1] * z->at * x->at; terms->mixed[2] = t->mixed[2] * z->at * y->at;
+         terms->kill = t->rate;)
+enum { basket_fitting = FD_CENTRAL };
 
-ADI3D_HD void basket_of_x(const basket_parameters *p, double x, double *number)
+FD_HD double basket_payoff(const basket_parameters *p, const double *at)
 {
-    number[0] = p->rate * x, number[1] = p->volatility[0] * x / sqrt(2.0);
-}
-ADI3D_HD void basket_of_y(const basket_parameters *p, double y, double *number)
-{
-    number[0] = p->rate * y, number[1] = p->volatility[1] * y / sqrt(2.0);
-}
-ADI3D_HD void basket_of_z(const basket_parameters *p, double z, double *number)
-{
-    number[0] = p->rate * z, number[1] = p->volatility[2] * z / sqrt(2.0);
-}
-ADI3D_HD void basket_of_t(const basket_parameters *p, double t, double *number)
-{
-    (void)t;
-    for (int d = 0; d < 3; d++) number[d] = 2 * p->correlation[d];
-    number[3] = p->rate;
-}
-ADI3D_TERMS(basket, terms->drift[0] = x[0]; terms->drift[1] = y[0]; terms->drift[2] = z[0]; terms->volatility[0] = x[1];
-            terms->volatility[1] = y[1]; terms->volatility[2] = z[1]; terms->beta[0] = t[0]; terms->beta[1] = t[1];
-            terms->beta[2] = t[2]; terms->kill = t[3];)
-
-ADI3D_HD double basket_payoff(const double *at, const void *parameters)
-{
-    const basket_parameters *p = (const basket_parameters *)parameters;
     double gain = p->strike - (at[0] + at[1] + at[2]) / 3;
     return gain < 0 ? 0 : gain;
 }
 
-#define ADI3D_INDEPENDENT 7 /* each price feels itself alone: one matrix an axis */
-#define ADI3D_MODEL basket
+#define FD_MODEL_MIXED 7
+#define FD_MODEL_STEADY 7      /* the numbers of t are the same at all times */
+#define FD_MODEL_INDEPENDENT 7 /* each price feels itself alone: one matrix an axis */
+#define FD_MODEL basket
 #include "pde/adi3d.h"
 
 /* ---- the program ------------------------------------------------------------------------------------------------- */
@@ -70,31 +68,33 @@ int main(int argc, char **argv)
 #ifdef SIMT_EMULATOR
     if (argc < 2) n = 12, puts("under the emulator, which is slow: 12 points an axis instead of 96");
 #endif
-    const double strike = 100;
+    const double strike = 100, spot[3] = {strike, strike, strike};
     const basket_parameters parameters = {{0.2, 0.25, 0.3}, {0.4, 0.3, 0.5}, 0.05, strike};
     const fd_axis axis = {0, 4 * strike, n, 1, {strike}, {0.3 * strike}, {FD_MIDWAY}};
     const fd_times times = {1, 50, FD_EQUAL, 1, FD_THETA, 0, 4, 0, NULL, NULL};
-    adi3d_problem problem;
+    fd_problem problem;
     memset(&problem, 0, sizeof problem); /* all faces FD_LINEAR */
-    for (int d = 0; d < 3; d++) problem.axis[d] = axis, problem.spot[d] = strike;
-    problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER, problem.finals = FD_AVERAGED_X;
+    for (int d = 0; d < 3; d++) problem.axis[d] = axis;
+    problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER, problem.finals = FD_AVERAGED_X, problem.spot = spot;
 
-    adi3d_values values;
-    adi3d_result result;
-    memset(&result, 0, sizeof result);
+    fd_status status;
+    fd_values values;
     const size_t most = n < 4 ? 4 : (size_t)n;
     double *grid = (double *)malloc(most * most * most * sizeof *grid), european = 0, *x[3];
-    result.values = &values, result.grid = grid;
-    for (int d = 0; d < 3; d++) result.coordinates[d] = x[d] = (double *)malloc(most * sizeof *x[d]);
+    for (int d = 0; d < 3; d++) x[d] = (double *)malloc(most * sizeof *x[d]);
     if (n < 4 || !grid || !x[0] || !x[1] || !x[2]) return fprintf(stderr, "no room for %d points an axis\n", n), 1;
+    const fd_batch batch = {1,       {n, n, n}, times.steps + times.halves, 0, 1, &problem, &status,
+                            &values, grid,      {x[0], x[1], x[2]},         0};
     for (problem.exercise = FD_EUROPEAN; problem.exercise <= FD_AMERICAN; problem.exercise++) {
-        const size_t bytes = basket_bytes_f64(&problem);
-        void *memory = adi3d_allocate(bytes); /* null where there is not so much: FD_NO_ROOM */
-        const int what = basket_solve_f64(&problem, &parameters, memory, bytes, &result);
+        const size_t bytes = basket_bytes_f64(&batch);
+        void *memory = adi3d_allocate(bytes); /* null where there is not so much */
+        int what = memory || !bytes ? basket_solve_f64(&batch, &parameters, memory, bytes) : FD_NO_ROOM;
         adi3d_free(memory);
+        if (!what) what = status.what; /* the call was good; is the problem solved? */
         if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
         printf("%s put: %.6f, delta %.6f %.6f %.6f, gamma of the first two %.6f\n",
-               problem.exercise ? "American" : "European", values.value, values.dx, values.dy, values.dz, values.dxy);
+               problem.exercise ? "American" : "European", values.value, values.first[0], values.first[1],
+               values.first[2], values.mixed[0]);
         if (!problem.exercise) european = values.value;
     }
 

@@ -19,48 +19,44 @@ typedef struct {
     double strike, kappa, mean, sigma, rho, speed, level, spread;
 } heston_hw_parameters;
 
-enum {
-    heston_hw_numbers_of_x = 1,
-    heston_hw_numbers_of_y = 3,
-    heston_hw_numbers_of_z = 2,
-    heston_hw_numbers_of_t = 2,
-    heston_hw_mixed = 1, /* of x and y alone */
-    heston_hw_changes = 0,
-    heston_hw_fitting = FD_CENTRAL
-};
+FD_NUMBERS(heston_hw, x, half_square, correlated)
+FD_HD void heston_hw_of_x(const heston_hw_parameters *p, double at, heston_hw_x_f64 *x)
+{
+    x->half_square = at * at / 2;
+    x->correlated = p->rho * p->sigma * at;
+}
 
-ADI3D_HD void heston_hw_of_x(const heston_hw_parameters *p, double x, double *number)
+FD_NUMBERS(heston_hw, y, drift, diffusion)
+FD_HD void heston_hw_of_y(const heston_hw_parameters *p, double at, heston_hw_y_f64 *y)
 {
-    (void)p;
-    number[0] = x;
+    y->drift = p->kappa * (p->mean - at);
+    y->diffusion = p->sigma * p->sigma * at / 2;
 }
-ADI3D_HD void heston_hw_of_y(const heston_hw_parameters *p, double y, double *number)
-{
-    number[0] = p->kappa * (p->mean - y);
-    number[1] = sqrt(y / 2);
-    number[2] = p->sigma * sqrt(y / 2);
-}
-ADI3D_HD void heston_hw_of_z(const heston_hw_parameters *p, double z, double *number)
-{
-    number[0] = z, number[1] = p->speed * (p->level - z);
-}
-ADI3D_HD void heston_hw_of_t(const heston_hw_parameters *p, double t, double *number)
-{
-    (void)t;
-    number[0] = 2 * p->rho, number[1] = p->spread / sqrt(2.0);
-}
-ADI3D_TERMS(heston_hw, terms->drift[0] = x[0] * z[0]; terms->drift[1] = y[0]; terms->drift[2] = z[1];
-            terms->volatility[0] = x[0] * y[1]; terms->volatility[1] = y[2]; terms->volatility[2] = t[1];
-            terms->beta[0] = t[0]; terms->kill = z[0];)
 
-ADI3D_HD double heston_hw_payoff(const double *at, const void *parameters)
+FD_NUMBERS(heston_hw, z, drift, diffusion)
+FD_HD void heston_hw_of_z(const heston_hw_parameters *p, double at, heston_hw_z_f64 *z)
 {
-    double gain = at[0] - ((const heston_hw_parameters *)parameters)->strike;
+    z->drift = p->speed * (p->level - at);
+    z->diffusion = p->spread * p->spread / 2;
+}
+
+FD_NO_NUMBERS(heston_hw, t)
+
+FD_TERMS(3, heston_hw, terms->drift[0] = z->at * x->at; terms->drift[1] = y->drift; terms->drift[2] = z->drift;
+         terms->diffusion[0] = x->half_square * y->at; terms->diffusion[1] = y->diffusion;
+         terms->diffusion[2] = z->diffusion; terms->mixed[0] = x->correlated * y->at; terms->kill = z->at;)
+
+enum { heston_hw_fitting = FD_CENTRAL };
+
+FD_HD double heston_hw_payoff(const heston_hw_parameters *p, const double *at)
+{
+    double gain = at[0] - p->strike;
     return gain < 0 ? 0 : gain;
 }
 
-#define ADI3D_INDEPENDENT 4 /* the rate feels itself alone: one matrix for all lines along it */
-#define ADI3D_MODEL heston_hw
+#define FD_MODEL_MIXED 1       /* of x and y alone */
+#define FD_MODEL_INDEPENDENT 4 /* the rate feels itself alone: one matrix for all lines along it */
+#define FD_MODEL heston_hw
 #include "pde/adi3d.h"
 
 int main(int argc, char **argv)
@@ -75,26 +71,30 @@ int main(int argc, char **argv)
     const fd_axis around = {0, 1, n > 8 ? n / 2 : 4, 1, {variance}, {0.1}, {FD_ON_NODE}};
     const fd_axis rates = {-0.15, 0.25, n > 16 ? n / 4 : 4, 1, {rate}, {0.05}, {FD_ON_NODE}};
     const fd_times times = {1, 40, FD_EQUAL, 1, FD_THETA, 0, 4, 0, NULL, NULL};
-    adi3d_problem problem;
+    const double spot[3] = {strike, variance, rate};
+    fd_problem problem;
+    fd_values values;
+    fd_status status;
     memset(&problem, 0, sizeof problem);
     problem.axis[0] = price, problem.axis[1] = around, problem.axis[2] = rates;
-    problem.spot[0] = strike, problem.spot[1] = variance, problem.spot[2] = rate;
     problem.face[1][0] = FD_DEGENERATE; /* without variance the equation itself holds, elsewhere FD_LINEAR */
-    problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER;
+    problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER, problem.spot = spot;
     problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = strike;
+    fd_batch batch;
+    memset(&batch, 0, sizeof batch);
+    for (int d = 0; d < 3; d++) batch.points[d] = problem.axis[d].points;
+    batch.problems = 1, batch.steps = times.steps + times.halves, batch.spots = 1;
+    batch.problem = &problem, batch.status = &status, batch.values = &values;
 
-    adi3d_values values;
-    adi3d_result result;
-    memset(&result, 0, sizeof result);
-    result.values = &values;
-    const size_t bytes = heston_hw_bytes_f64(&problem);
+    const size_t bytes = heston_hw_bytes_f64(&batch);
     void *memory = adi3d_allocate(bytes);
-    const int what = heston_hw_solve_f64(&problem, &parameters, memory, bytes, &result);
+    int what = memory || !bytes ? heston_hw_solve_f64(&batch, &parameters, memory, bytes) : FD_NO_ROOM;
     adi3d_free(memory);
+    if (!what) what = status.what; /* the call was good; is the problem solved? */
     if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
     const double error = values.value / known - 1;
     printf("call %.6f, known %.6f, relative error %.1e\n", values.value, known, error);
-    printf("by price %.6f, by variance %.6f, by rate %.6f, by price and rate %.6f\n", values.dx, values.dy, values.dz,
-           values.dxz);
+    printf("by price %.6f, by variance %.6f, by rate %.6f, by price and rate %.6f\n", values.first[0], values.first[1],
+           values.first[2], values.mixed[1]);
     return n >= 64 && !(fabs(error) < 1e-3);
 }

@@ -103,8 +103,7 @@ enum {
     FD_NOT_SOLVED = -12,      /* the value at a point is not finite after a step, or after the events at its date */
     FD_LAUNCH_FAILED = -13,   /* CUDA refused a copy or a launch; detail is the cudaError_t */
     FD_NOT_INDEPENDENT = -14, /* at a point in a step, an axis's terms depend on others, against the declaration */
-    FD_TOO_FEW_NUMBERS = -15, /* the model writes or reads more numbers of an axis, or of a step, than it declares */
-    FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term is not 0; detail is what MODEL_mixed lacks */
+    FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term is not 0; detail is what FD_MODEL_MIXED lacks */
     FD_CHANGES_UNDECLARED = -17, /* at a point, terms that the model declares time-independent change */
     FD_ILL_POSED = -18,          /* at a point a diffusion is negative, or a mixed term too large for the diffusions */
     FD_GREW = -19,               /* the march grew, see growth; more steps, a larger theta or upwinding help */
@@ -155,7 +154,6 @@ TB_HD const char *fd_status_string(int status)
            : status == FD_LAUNCH_FAILED ? "CUDA refused a copy or a launch: see detail"
            : status == FD_NOT_INDEPENDENT
                ? "terms along the axis depend on another axis, which the model does not declare: see axis"
-           : status == FD_TOO_FEW_NUMBERS    ? "the model uses more numbers than it declares"
            : status == FD_MIXED_UNDECLARED   ? "the model has a mixed term that it does not declare"
            : status == FD_CHANGES_UNDECLARED ? "the model's terms change in time, which it does not declare"
            : status == FD_ILL_POSED          ? "a diffusion is negative, or a mixed term too large for the diffusions"

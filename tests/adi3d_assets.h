@@ -16,46 +16,42 @@ typedef struct {
     int payoff;
 } assets_parameters;
 
-enum {
-    assets_numbers_of_x = 2,
-    assets_numbers_of_y = 2,
-    assets_numbers_of_z = 2,
-    assets_numbers_of_t = 4,
-    assets_mixed = 7,
-    assets_changes = 0,
-    assets_fitting = FD_CENTRAL
-};
-
-TB_HD void assets_numbers_along(const assets_parameters *p, int axis, double x, double *number)
+FD_NUMBERS(assets, x, drift, diffusion, volatility)
+FD_NUMBERS(assets, y, drift, diffusion, volatility)
+FD_NUMBERS(assets, z, drift, diffusion, volatility)
+FD_HD void assets_of_x(const assets_parameters *p, double at, assets_x_f64 *n)
 {
-    number[0] = p->drift[axis] * x;
-    number[1] = p->top[axis] > 0 && x >= p->top[axis] ? 0 : p->volatility[axis] * x / sqrt(2.0);
+    n->drift = p->drift[0] * at;
+    n->volatility = p->top[0] > 0 && at >= p->top[0] ? 0 : p->volatility[0] * at;
+    n->diffusion = n->volatility * n->volatility / 2;
 }
-ADI3D_HD void assets_of_x(const assets_parameters *p, double x, double *number)
+FD_HD void assets_of_y(const assets_parameters *p, double at, assets_y_f64 *n)
 {
-    assets_numbers_along(p, 0, x, number);
+    n->drift = p->drift[1] * at;
+    n->volatility = p->top[1] > 0 && at >= p->top[1] ? 0 : p->volatility[1] * at;
+    n->diffusion = n->volatility * n->volatility / 2;
 }
-ADI3D_HD void assets_of_y(const assets_parameters *p, double y, double *number)
+FD_HD void assets_of_z(const assets_parameters *p, double at, assets_z_f64 *n)
 {
-    assets_numbers_along(p, 1, y, number);
+    n->drift = p->drift[2] * at;
+    n->volatility = p->top[2] > 0 && at >= p->top[2] ? 0 : p->volatility[2] * at;
+    n->diffusion = n->volatility * n->volatility / 2;
 }
-ADI3D_HD void assets_of_z(const assets_parameters *p, double z, double *number)
+FD_NUMBERS(assets, t, mixed[3], kill)
+FD_HD void assets_of_t(const assets_parameters *p, double at, assets_t_f64 *t)
 {
-    assets_numbers_along(p, 2, z, number);
+    (void)at;
+    for (int d = 0; d < 3; d++) t->mixed[d] = p->correlation[d];
+    t->kill = p->kill;
 }
-ADI3D_HD void assets_of_t(const assets_parameters *p, double t, double *number)
+FD_TERMS(3, assets, terms->drift[0] = x->drift; terms->drift[1] = y->drift; terms->drift[2] = z->drift;
+         terms->diffusion[0] = x->diffusion; terms->diffusion[1] = y->diffusion; terms->diffusion[2] = z->diffusion;
+         terms->mixed[0] = t->mixed[0] * y->volatility * x->volatility;
+         terms->mixed[1] = t->mixed[1] * z->volatility * x->volatility;
+         terms->mixed[2] = t->mixed[2] * z->volatility * y->volatility; terms->kill = t->kill;)
+enum { assets_fitting = FD_CENTRAL };
+FD_HD double assets_payoff(const assets_parameters *p, const double *at)
 {
-    (void)t;
-    for (int d = 0; d < 3; d++) number[d] = 2 * p->correlation[d];
-    number[3] = p->kill;
-}
-ADI3D_TERMS(assets, terms->drift[0] = x[0]; terms->drift[1] = y[0]; terms->drift[2] = z[0]; terms->volatility[0] = x[1];
-            terms->volatility[1] = y[1]; terms->volatility[2] = z[1]; terms->beta[0] = t[0]; terms->beta[1] = t[1];
-            terms->beta[2] = t[2]; terms->kill = t[3];)
-
-ADI3D_HD double assets_payoff(const double *at, const void *context)
-{
-    const assets_parameters *p = (const assets_parameters *)context;
     double most = at[0] > at[1] ? at[0] : at[1], least = at[0] < at[1] ? at[0] : at[1], gain;
     most = most > at[2] ? most : at[2], least = least < at[2] ? least : at[2];
     gain = (p->payoff == ASSETS_MAXIMUM   ? most
@@ -65,7 +61,9 @@ ADI3D_HD double assets_payoff(const double *at, const void *context)
     if (p->payoff == ASSETS_GEOMETRIC_PUT) gain = -gain;
     return gain < 0 ? 0 : gain;
 }
-#define ADI3D_MODEL assets
+#define FD_MODEL_MIXED 7
+#define FD_MODEL_STEADY 7
+#define FD_MODEL assets
 #include "../pde/adi3d.h"
 
 /* What is known for a year, all prices and the strike 100, rate 5 %, volatilities 20 %, correlations 1/2: the average
@@ -73,16 +71,18 @@ ADI3D_HD double assets_payoff(const double *at, const void *context)
 static const double assets_known[4] = {8.65440288858252, 18.7854613912412, 3.58162887384228, 4.895690040638};
 
 /* That problem on n points an axis, in so many steps of Hundsdorfer's and Verwer's scheme. */
-static inline void assets_problem(int n, int steps, int payoff, assets_parameters *p, adi3d_problem *q)
+static inline void assets_problem(int n, int steps, int payoff, assets_parameters *p, fd_problem *q)
 {
     const fd_times times = {1, steps, FD_EQUAL, 1,   FD_THETA, fd_scheme_theta(FD_HUNDSDORFER_VERWER, 3, 1),
                             4, 0,     NULL,     NULL};
     const assets_parameters parameters = {{0.2, 0.2, 0.2}, {0.05, 0.05, 0.05}, {0.5, 0.5, 0.5}, 100, 0.05, {0, 0, 0},
                                           payoff};
+    static const double spot[3] = {100, 100, 100};
     memset(q, 0, sizeof *q);
+    q->spot = spot;
     for (int d = 0; d < 3; d++) {
         const fd_axis axis = {0, 400, n, 1, {100, 0, 0}, {30, 0, 0}, {FD_MIDWAY, 0, 0}};
-        q->axis[d] = axis, q->spot[d] = 100;
+        q->axis[d] = axis;
     }
     q->times = times, q->scheme = FD_HUNDSDORFER_VERWER, q->coefficients = FD_NEW_END, q->finals = FD_AVERAGED_X;
     q->exercise = payoff == ASSETS_GEOMETRIC_PUT ? FD_AMERICAN : FD_EUROPEAN;

@@ -1,73 +1,77 @@
 /* adi3d_case_model.h - the model of the tests of pde/adi3d.h, of which tests/adi3d_cases.h makes several: CASE_MODEL is
-   its name, CASE_FITTING how drifts are taken, CASE_MIXED which beta it has, CASE_CHANGES whether anything depends on
-   t. MIT licence, see LICENSE. */
-#define CASE_NAME(stem) ADI3D_P_JOIN(CASE_MODEL, stem)
-#define CASE_TERMS(model, ...) ADI3D_TERMS(model, __VA_ARGS__) /* the name, not CASE_MODEL */
+   its name, CASE_FITTING how drifts are taken, FD_MODEL_MIXED which mixed terms it has, CASE_CHANGES whether anything
+   depends on t. MIT licence, see LICENSE. */
+#define CASE_NAME(stem) TB_JOIN(CASE_MODEL, _##stem)
+#define CASE_NUMBERS(model, axis, ...) FD_NUMBERS(model, axis, __VA_ARGS__) /* the name, not CASE_MODEL */
+#define CASE_TERMS(model, ...) FD_TERMS(3, model, __VA_ARGS__)
 
 typedef case_parameters CASE_NAME(parameters);
 
-enum {
-    CASE_NAME(numbers_of_x) = 4,
-    CASE_NAME(numbers_of_y) = 4,
-    CASE_NAME(numbers_of_z) = 4,
-    CASE_NAME(numbers_of_t) = 3,
-    CASE_NAME(mixed) = CASE_MIXED,
-    CASE_NAME(changes) = CASE_CHANGES,
-    CASE_NAME(fitting) = CASE_FITTING
-};
+/* Along an axis: drift, volatility, share, and 1 where the model may fail. */
+CASE_NUMBERS(CASE_MODEL, x, of[4])
+CASE_NUMBERS(CASE_MODEL, y, of[4])
+CASE_NUMBERS(CASE_MODEL, z, of[4])
+CASE_NUMBERS(CASE_MODEL, t, slow, steady, bad)
 
-ADI3D_HD void CASE_NAME(of_x)(const case_parameters *p, double x, double *number)
+FD_HD void CASE_NAME(of_x)(const case_parameters *p, double at, CASE_NAME(x_f64) *x)
 {
-    case_numbers_along(p, 0, x, number);
+    case_numbers_along(p, 0, at, x->of);
 }
-ADI3D_HD void CASE_NAME(of_y)(const case_parameters *p, double y, double *number)
+FD_HD void CASE_NAME(of_y)(const case_parameters *p, double at, CASE_NAME(y_f64) *y)
 {
-    case_numbers_along(p, 1, y, number);
+    case_numbers_along(p, 1, at, y->of);
 }
-ADI3D_HD void CASE_NAME(of_z)(const case_parameters *p, double z, double *number)
+FD_HD void CASE_NAME(of_z)(const case_parameters *p, double at, CASE_NAME(z_f64) *z)
 {
-    case_numbers_along(p, 2, z, number);
+    case_numbers_along(p, 2, at, z->of);
 }
-ADI3D_HD void CASE_NAME(of_t)(const case_parameters *p, double t, double *number)
+FD_HD void CASE_NAME(of_t)(const case_parameters *p, double at, CASE_NAME(t_f64) *t)
 {
-    number[0] = 1 + (CASE_CHANGES ? p->change * sin(3 * t) : 0);
-    number[1] = 1 + (CASE_CHANGES ? p->change * t : 0);
-    number[2] = t < p->bad_at[3] ? (p->bad == CASE_BAD_TERMS) + 0.5 * (p->bad == CASE_BAD_ALONE) : 0;
-    if (p->bad == CASE_BAD_T && t < p->bad_at[3]) number[1] = sqrt(-1.0);
-    if (p->bad == CASE_MORE_T) number[3] = t;
-    if (p->bad == CASE_LIE_MIXED) number[2] = -1;
-    if (p->bad == CASE_LIE_CHANGES) number[0] = 1 + t;
+    t->slow = 1 + (CASE_CHANGES ? p->change * sin(3 * at) : 0);
+    t->steady = 1 + (CASE_CHANGES ? p->change * at : 0);
+    t->bad = at < p->bad_at[3] ? (p->bad == CASE_BAD_TERMS) + 0.5 * (p->bad == CASE_BAD_ALONE) : 0;
+    if (p->bad == CASE_BAD_T && at < p->bad_at[3]) t->steady = sqrt(-1.0);
+    if (p->bad == CASE_LIE_MIXED) t->bad = -1;
+    if (p->bad == CASE_LIE_CHANGES) t->slow = 1 + at;
 }
-CASE_TERMS(CASE_MODEL, terms->drift[0] = x[0] * t[0]; terms->drift[1] = y[0] * t[1]; terms->drift[2] = z[0] * t[0];
-           terms->volatility[0] = x[1] * (1 + (real)0.3 * y[2]) * t[0];
-           terms->volatility[1] = y[1] * (1 + (real)0.2 * z[2]) * t[1];
-           terms->volatility[2] = z[1] * (1 + (real)0.1 * x[2]) * t[0];
-           if (CASE_MIXED & 1 || t[2] < 0) terms->beta[0] = (real)CASE_BETA_12 * (1 - (real)0.5 * z[2]);
-           if (CASE_MIXED & 2 || t[2] < 0) terms->beta[1] = (real)CASE_BETA_13 * t[1];
-           if (CASE_MIXED & 4 || t[2] < 0) terms->beta[2] = (real)CASE_BETA_23 * t[0];
-           terms->kill = (real)CASE_KILL * (1 + (real)0.5 * x[2] * y[2] * z[2]) * t[1] /
-                         (1 - x[3] * y[3] * z[3] * t[2]);)
+CASE_TERMS(CASE_MODEL, const real s[3] = {x->of[1] * (1 + (real)0.3 * y->of[2]) * t->slow,
+                                          y->of[1] * (1 + (real)0.2 * z->of[2]) * t->steady,
+                                          z->of[1] * (1 + (real)0.1 * x->of[2]) * t->slow};
+           terms->drift[0] = x->of[0] * t->slow; terms->drift[1] = y->of[0] * t->steady;
+           terms->drift[2] = z->of[0] * t->slow; for (int d = 0; d < 3; d++) terms->diffusion[d] = s[d] * s[d];
+           if (FD_MODEL_MIXED & 1 || t->bad < 0)
+               terms->mixed[0] = (real)CASE_BETA_12 * (1 - (real)0.5 * z->of[2]) * s[0] * s[1];
+           if (FD_MODEL_MIXED & 2 || t->bad < 0) terms->mixed[1] = (real)CASE_BETA_13 * t->steady * s[0] * s[2];
+           if (FD_MODEL_MIXED & 4 || t->bad < 0) terms->mixed[2] = (real)CASE_BETA_23 * t->slow * s[1] * s[2];
+           terms->kill = (real)CASE_KILL * (1 + (real)0.5 * x->of[2] * y->of[2] * z->of[2]) * t->steady /
+                         (1 - x->of[3] * y->of[3] * z->of[3] * t->bad);
+           terms->source = (real)p->source * (1 + x->of[2] * z->of[2]) * t->steady;)
+enum { CASE_NAME(fitting) = CASE_FITTING };
 
-ADI3D_HD double CASE_NAME(payoff)(const double *at, const void *p)
+FD_HD double CASE_NAME(payoff)(const case_parameters *p, const double *at)
 {
-    return case_payoff((const case_parameters *)p, at);
+    return case_payoff(p, at);
 }
-ADI3D_HD double CASE_NAME(face)(const case_parameters *p, int axis, int side, const double *at, double t)
+FD_HD double CASE_NAME(face)(const case_parameters *p, int axis, int side, const double *at, double t)
 {
     return case_face(p, axis, side, at, t);
 }
-ADI3D_HD double CASE_NAME(change)(const case_parameters *p, int date, const double *at, double value)
+FD_HD double CASE_NAME(change)(const case_parameters *p, int date, const double *at, double value)
 {
     return case_change(p, date, at, value);
 }
-#define ADI3D_FACE
-#define ADI3D_CHANGE
-#define ADI3D_MODEL CASE_MODEL
+FD_HD double CASE_NAME(exercise)(const case_parameters *p, const double *at, double t)
+{
+    return case_exercise(p, at, t);
+}
+#define FD_MODEL_FACE
+#define FD_MODEL_CHANGE
+#define FD_MODEL CASE_MODEL
 #include "../pde/adi3d.h"
 
 #undef CASE_NAME
+#undef CASE_NUMBERS
 #undef CASE_TERMS
 #undef CASE_MODEL
 #undef CASE_FITTING
-#undef CASE_MIXED
 #undef CASE_CHANGES

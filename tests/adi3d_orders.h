@@ -16,18 +16,8 @@ typedef struct {
     int slopes;                                               /* faces are given slopes, not values */
 } powers_parameters;
 
-enum {
-    powers_numbers_of_x = 2,
-    powers_numbers_of_y = 2,
-    powers_numbers_of_z = 2,
-    powers_numbers_of_t = 6,
-    powers_mixed = 7,
-    powers_changes = 1,
-    powers_fitting = FD_CENTRAL
-};
-
 /* The product of powers grows at the rate of the operator, which it is an eigenfunction of, times 1 + t. */
-ADI3D_HD double powers_exact(const powers_parameters *p, const double *at, double t)
+FD_HD double powers_exact(const powers_parameters *p, const double *at, double t)
 {
     const double a = p->power;
     double rate = -p->kill;
@@ -38,43 +28,46 @@ ADI3D_HD double powers_exact(const powers_parameters *p, const double *at, doubl
     return pow(at[0] * at[1] * at[2], a) * exp(rate * (p->maturity - t) * (1 + (p->maturity + t) / 2));
 }
 
-TB_HD void powers_numbers_along(const powers_parameters *p, int axis, double x, double *number)
+FD_NUMBERS(powers, x, drift, diffusion, volatility)
+FD_NUMBERS(powers, y, drift, diffusion, volatility)
+FD_NUMBERS(powers, z, drift, diffusion, volatility)
+FD_HD void powers_of_x(const powers_parameters *p, double at, powers_x_f64 *n)
 {
-    number[0] = p->drift[axis] * x, number[1] = p->sigma[axis] * x / sqrt(2.0);
+    n->drift = p->drift[0] * at, n->volatility = p->sigma[0] * at, n->diffusion = n->volatility * n->volatility / 2;
 }
-ADI3D_HD void powers_of_x(const powers_parameters *p, double x, double *number)
+FD_HD void powers_of_y(const powers_parameters *p, double at, powers_y_f64 *n)
 {
-    powers_numbers_along(p, 0, x, number);
+    n->drift = p->drift[1] * at, n->volatility = p->sigma[1] * at, n->diffusion = n->volatility * n->volatility / 2;
 }
-ADI3D_HD void powers_of_y(const powers_parameters *p, double y, double *number)
+FD_HD void powers_of_z(const powers_parameters *p, double at, powers_z_f64 *n)
 {
-    powers_numbers_along(p, 1, y, number);
+    n->drift = p->drift[2] * at, n->volatility = p->sigma[2] * at, n->diffusion = n->volatility * n->volatility / 2;
 }
-ADI3D_HD void powers_of_z(const powers_parameters *p, double z, double *number)
+FD_NUMBERS(powers, t, growth, mixed[3], kill)
+FD_HD void powers_of_t(const powers_parameters *p, double at, powers_t_f64 *t)
 {
-    powers_numbers_along(p, 2, z, number);
+    t->growth = 1 + at, t->kill = p->kill * (1 + at);
+    for (int d = 0; d < 3; d++) t->mixed[d] = p->rho[d] * (1 + at);
 }
-ADI3D_HD void powers_of_t(const powers_parameters *p, double t, double *number)
+FD_TERMS(3, powers, terms->drift[0] = t->growth * x->drift; terms->drift[1] = t->growth * y->drift;
+         terms->drift[2] = t->growth * z->drift; terms->diffusion[0] = t->growth * x->diffusion;
+         terms->diffusion[1] = t->growth * y->diffusion; terms->diffusion[2] = t->growth * z->diffusion;
+         terms->mixed[0] = t->mixed[0] * y->volatility * x->volatility;
+         terms->mixed[1] = t->mixed[1] * z->volatility * x->volatility;
+         terms->mixed[2] = t->mixed[2] * z->volatility * y->volatility; terms->kill = t->kill;)
+enum { powers_fitting = FD_CENTRAL };
+FD_HD double powers_payoff(const powers_parameters *p, const double *at)
 {
-    number[0] = 1 + t, number[1] = sqrt(1 + t), number[2] = p->kill * (1 + t);
-    for (int d = 0; d < 3; d++) number[3 + d] = 2 * p->rho[d];
-}
-ADI3D_TERMS(powers, terms->drift[0] = t[0] * x[0]; terms->drift[1] = t[0] * y[0]; terms->drift[2] = t[0] * z[0];
-            terms->volatility[0] = t[1] * x[1]; terms->volatility[1] = t[1] * y[1]; terms->volatility[2] = t[1] * z[1];
-            terms->beta[0] = t[3]; terms->beta[1] = t[4]; terms->beta[2] = t[5]; terms->kill = t[2];)
-
-ADI3D_HD double powers_payoff(const double *at, const void *context)
-{
-    const powers_parameters *p = (const powers_parameters *)context;
     return powers_exact(p, at, p->maturity);
 }
-ADI3D_HD double powers_face(const powers_parameters *p, int axis, int side, const double *at, double t)
+FD_HD double powers_face(const powers_parameters *p, int axis, int side, const double *at, double t)
 {
     (void)side;
     return powers_exact(p, at, t) * (p->slopes ? p->power / at[axis] : 1);
 }
-#define ADI3D_FACE
-#define ADI3D_MODEL powers
+#define FD_MODEL_FACE
+#define FD_MODEL_MIXED 7
+#define FD_MODEL powers
 #include "../pde/adi3d.h"
 
 static inline void *orders_memory(size_t bytes)
@@ -94,19 +87,22 @@ static inline double orders_powers(int n, int steps, int scheme, int coefficient
                                  slopes};
     const fd_times times = {1,      steps, FD_EQUAL, 1,   FD_THETA, fd_scheme_theta(scheme, 3, rho > 0),
                             halves, 0,     NULL,     NULL};
-    adi3d_problem problem;
-    adi3d_values values;
+    fd_problem problem;
+    fd_values values;
+    const double spot[3] = {1, 1, 1};
     memset(&problem, 0, sizeof problem);
+    problem.spot = spot;
     for (int d = 0; d < 3; d++) {
-        problem.axis[d] = axis, problem.spot[d] = 1;
+        problem.axis[d] = axis;
         problem.face[d][0] = problem.face[d][1] = slopes ? FD_SLOPE : FD_VALUE;
     }
     problem.times = times, problem.scheme = scheme, problem.coefficients = coefficients;
     double *grid = (double *)orders_memory((size_t)(n * n * n) * sizeof *grid), x[ADI3D_MOST], worst = 0;
-    adi3d_result result = {fd_status_of(0, 0, 0, 0, 0, 0, 0), &values, grid, {NULL, NULL, NULL}};
-    const size_t bytes = powers_host_bytes_f64(&problem, 1);
+    fd_status status;
+    const fd_batch batch = {1, {n, n, n}, steps + halves, 0, 1, &problem, &status, &values, grid, {NULL}, 0};
+    const size_t bytes = powers_host_bytes_f64(&batch, 1);
     void *memory = orders_memory(bytes);
-    int failed = powers_host_f64(&problem, &p, 1, memory, bytes, &result) || fd_axis_points(&axis, x);
+    int failed = powers_host_f64(&batch, &p, 1, memory, bytes) || status.what || fd_axis_points(&axis, x);
     for (int at = 0; at < n * n * n && !failed; at++) {
         const double place[3] = {x[at % n], x[at / n % n], x[at / n / n]};
         double off = fabs(grid[at] - powers_exact(&p, place, 0));

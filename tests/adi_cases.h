@@ -58,14 +58,6 @@ CASE_FUNCTION int case_untouched(const void *memory, size_t bytes)
     return 1;
 }
 
-/* Number q of an array of a model's numbers, perhaps behind its last, where it is above 1/2, else 0: so a NaN goes by
-   unseen. Out of the compiler's sight, which would warn. */
-CASE_FUNCTION __attribute__((noinline)) double case_number_beyond(void *number, size_t real, int q)
-{
-    const double value = real == sizeof(float) ? (double)((float *)number)[q] : ((double *)number)[q];
-    return value > 0.5 ? value : 0;
-}
-
 /* Turns a drift, which is drift + pull (1/2 - share), share 0 .. 1, so that it does not point out of faces that
    vanish. */
 CASE_FUNCTION void case_turn_inward(double *drift, double *pull, const int *vanish)

@@ -237,26 +237,29 @@ cat >basket_model.h <<'END'
 typedef struct {
     double volatility, correlation, rate, strike;
 } basket_parameters;
-enum {
-    basket_numbers_of_x = 1, basket_numbers_of_y = 1, basket_numbers_of_z = 1, basket_numbers_of_t = 3,
-    basket_mixed = 7, basket_changes = 0, basket_fitting = FD_FITTED
-};
-ADI3D_HD void basket_of_x(const basket_parameters *p, double x, double *number) { (void)p, number[0] = x; }
-ADI3D_HD void basket_of_y(const basket_parameters *p, double y, double *number) { (void)p, number[0] = y; }
-ADI3D_HD void basket_of_z(const basket_parameters *p, double z, double *number) { (void)p, number[0] = z; }
-ADI3D_HD void basket_of_t(const basket_parameters *p, double t, double *number)
+FD_NO_NUMBERS(basket, x)
+FD_NO_NUMBERS(basket, y)
+FD_NO_NUMBERS(basket, z)
+FD_NUMBERS(basket, t, rate, half_square, mixed)
+FD_HD void basket_of_t(const basket_parameters *p, double at, basket_t_f64 *t)
 {
-    (void)t, number[0] = p->rate, number[1] = p->volatility * sqrt(0.5), number[2] = 2 * p->correlation;
+    const double square = p->volatility * p->volatility;
+    (void)at, t->rate = p->rate, t->half_square = square / 2, t->mixed = p->correlation * square;
 }
-ADI3D_TERMS(basket, terms->drift[0] = t[0] * x[0]; terms->drift[1] = t[0] * y[0]; terms->drift[2] = t[0] * z[0];
-            terms->volatility[0] = t[1] * x[0]; terms->volatility[1] = t[1] * y[0]; terms->volatility[2] = t[1] * z[0];
-            terms->beta[0] = terms->beta[1] = terms->beta[2] = t[2]; terms->kill = t[0];)
-ADI3D_HD double basket_payoff(const double *at, const void *p)
+FD_TERMS(3, basket, terms->drift[0] = t->rate * x->at; terms->drift[1] = t->rate * y->at;
+         terms->drift[2] = t->rate * z->at; terms->diffusion[0] = t->half_square * x->at * x->at;
+         terms->diffusion[1] = t->half_square * y->at * y->at; terms->diffusion[2] = t->half_square * z->at * z->at;
+         terms->mixed[0] = t->mixed * x->at * y->at; terms->mixed[1] = t->mixed * x->at * z->at;
+         terms->mixed[2] = t->mixed * y->at * z->at; terms->kill = t->rate; terms->source = 0 * t->rate;)
+enum { basket_fitting = FD_FITTED };
+FD_HD double basket_payoff(const basket_parameters *p, const double *at)
 {
-    double gain = (at[0] + at[1] + at[2]) / 3 - ((const basket_parameters *)p)->strike;
+    double gain = (at[0] + at[1] + at[2]) / 3 - p->strike;
     return gain > 0 ? gain : 0;
 }
-#define ADI3D_MODEL basket
+#define FD_MODEL_MIXED 7
+#define FD_MODEL_STEADY 7
+#define FD_MODEL basket
 #include "pde/adi3d.h"
 #endif
 END
@@ -274,26 +277,26 @@ int main(int argc, char **argv)
     (void)argv;
     const fd_axis price = {0, 300, 9, 0, {0}, {0}, {0}};
     const fd_times times = {1, 4, FD_EQUAL, 1, FD_THETA, 0.75, 0, 0, 0, 0};
-    adi3d_problem problem;
-    adi3d_values values;
-    adi3d_result result;
+    double spot[3] = {100, 100, 100};
+    fd_problem problem;
+    fd_status status;
+    fd_values values;
     memset(&problem, 0, sizeof problem);
-    memset(&result, 0, sizeof result);
-    result.values = &values;
-    for (int d = 0; d < 3; d++) problem.axis[d] = price, problem.spot[d] = 100;
-    problem.times = times;
+    for (int d = 0; d < 3; d++) problem.axis[d] = price;
+    problem.times = times, problem.spot = spot;
+    const fd_batch batch = {1, {9, 9, 9}, 4, 0, 1, &problem, &status, &values, 0, {0}, 0};
     const basket_parameters good = {0.2, 0.5, 0.05, 100};
-    if (basket_host_bytes_f32(&problem, 1) > sizeof memory || basket_host_bytes_f64(&problem, 1) > sizeof memory) return 1;
-    if (basket_host_f32(&problem, &good, 1, memory, sizeof memory, &result)) return 2;
-    if (basket_host_f64(&problem, &good, 1, memory, sizeof memory, &result)) return 3;
+    if (basket_host_bytes_f32(&batch, 1) > sizeof memory || basket_host_bytes_f64(&batch, 1) > sizeof memory) return 1;
+    if (basket_host_f32(&batch, &good, 1, memory, sizeof memory) || status.what) return 2;
+    if (basket_host_f64(&batch, &good, 1, memory, sizeof memory) || status.what) return 3;
     for (int i = 0; i < 3; i++) {
         basket_parameters p = good;
         p.volatility = bad[i];
-        if (basket_host_f32(&problem, &p, 1, memory, sizeof memory, &result) != FD_MODEL_NAN) return 4;
-        if (basket_host_f64(&problem, &p, 1, memory, sizeof memory, &result) != FD_MODEL_NAN) return 5;
-        problem.spot[2] = bad[i];
-        if (basket_host_f64(&problem, &good, 1, memory, sizeof memory, &result) != FD_BAD_SPOT) return 6;
-        problem.spot[2] = 100;
+        if (basket_host_f32(&batch, &p, 1, memory, sizeof memory) || status.what != FD_MODEL_NAN) return 4;
+        if (basket_host_f64(&batch, &p, 1, memory, sizeof memory) || status.what != FD_MODEL_NAN) return 5;
+        spot[2] = bad[i];
+        if (basket_host_f64(&batch, &good, 1, memory, sizeof memory) || status.what != FD_BAD_SPOT) return 6;
+        spot[2] = 100;
     }
     return 0;
 }

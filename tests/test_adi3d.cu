@@ -9,24 +9,16 @@
 
 enum { SEED = 20251124 };
 
-/* With device memory of exactly the bytes asked for, full of NaN, between guards that stay as they are. */
-template <class Parameters>
-static int solve_there(const adi3d_problem *problem, const Parameters *parameters, adi3d_result *result, size_t bytes,
-                       int solve(const adi3d_problem *, const Parameters *, cudaStream_t, void *, size_t,
-                                 adi3d_result *))
-{
-    device_memory memory(bytes);
-    const int what = solve(problem, parameters, 0, memory.data(), bytes, result);
-    CHECK(memory.back(NULL), "a guard of device memory has been written");
-    return what;
-}
-
+/* Solves a batch with device memory of exactly the bytes asked for, full of NaN, between guards that stay as they are.
+   */
 #define SOLVER(model, precision)                                                                                       \
-    static int model##_solver##precision(const adi3d_problem *problem, const case_parameters *parameters,              \
-                                         adi3d_result *result)                                                         \
+    static int model##_solver##precision(const fd_batch *batch, const case_parameters *parameters)                     \
     {                                                                                                                  \
-        return solve_there(problem, parameters, result, model##_device_bytes##precision<>(problem),                    \
-                           model##_device##precision<>);                                                               \
+        const size_t bytes = model##_device_bytes##precision<>(batch);                                                 \
+        device_memory memory(bytes);                                                                                   \
+        const int call = model##_device##precision<>(batch, parameters, memory.data(), bytes, 0);                      \
+        CHECK(memory.back(NULL), "a guard of device memory has been written");                                         \
+        return call;                                                                                                   \
     }
 
 /* One text, two programs with half of the instances each, as each instance takes compilers long. This one has
@@ -53,11 +45,11 @@ SOLVER(fitted, _f64)
 #endif
 
 static const case_runner runners[] = {
-    {"central", sizeof(central_real) == 4, FD_CENTRAL, 7, 1, 0, CENTRAL(_solver)},
-    {"apart", sizeof(apart_real) == 4, FD_CENTRAL, 7, 1, 1, APART(_solver)},
+    {"central", sizeof(central_real) == 4, FD_CENTRAL, 7, 1, 0, 0, CENTRAL(_solver)},
+    {"apart", sizeof(apart_real) == 4, FD_CENTRAL, 7, 1, 1, 0, APART(_solver)},
 #if defined TEST_ADI3D_OTHERS && !defined __CUDACC__
-    {"upwind, single", 1, FD_UPWIND, 5, 1, 0, upwind_solver_f32},
-    {"fitted, double", 0, FD_FITTED, 2, 0, 0, fitted_solver_f64},
+    {"upwind, single", 1, FD_UPWIND, 5, 1, 0, 1, upwind_solver_f32},
+    {"fitted, double", 0, FD_FITTED, 2, 0, 0, 0, fitted_solver_f64},
 #endif
 };
 enum { RUNNERS = sizeof runners / sizeof *runners };
@@ -96,7 +88,6 @@ static void every_kind()
     if (check_short()) check_skip(38, "kinds: SHORT_TESTS is set");
 }
 
-/* A problem on a grid of any size, by the device and by the host: the same to rounding. */
 static int steps_told;
 static void told(int step, int, void *context)
 {
@@ -104,36 +95,29 @@ static void told(int step, int, void *context)
     ++*(int *)context;
 }
 
-template <class R>
-static void as_host(const char *name, const case_problem *c, double tolerance,
-                    int there(const adi3d_problem *, const case_parameters *, adi3d_result *),
-                    size_t host_bytes(const adi3d_problem *, int),
-                    int host(const adi3d_problem *, const case_parameters *, int, void *, size_t, adi3d_result *))
+/* A problem on a grid of any size, by the device and by the host: the same to rounding. */
+static void as_host(const char *name, int single, const case_problem *c, double tolerance,
+                    int there(const fd_batch *, const case_parameters *), size_t host_bytes(const fd_batch *, int),
+                    int host(const fd_batch *, const case_parameters *, int, void *, size_t))
 {
-    const adi3d_problem *q = &c->problem;
-    const size_t all = adi3d_p_points(q), bytes = host_bytes(q, 1);
-    adi3d_values values[2][1 + CASE_DATES];
-    std::vector<R> grid[2] = {std::vector<R>(all), std::vector<R>(all)};
-    adi3d_result result[2];
+    const fd_problem *q = &c->problem;
+    const int points[3] = {q->axis[0].points, q->axis[1].points, q->axis[2].points};
+    case_results due, got;
+    case_results_for(c, single, points, &due), case_results_for(c, single, points, &got);
+    const size_t bytes = host_bytes(&due.batch, 1);
     void *memory = malloc(bytes);
-    memset(values, 0, sizeof values);
-    memset(result, 0, sizeof result);
-    for (int w = 0; w < 2; w++) result[w].values = values[w], result[w].grid = grid[w].data();
-    const int due = host(q, &c->parameters, 1, memory, bytes, &result[0]);
-    const int what = there(q, &c->parameters, &result[1]);
+    const int call = host(&due.batch, &c->parameters, 1, memory, bytes) | there(&got.batch, &c->parameters);
     free(memory);
-    CHECK(what == FD_OK && due == FD_OK, "%s: %s", name, fd_status_string(what ? what : due));
-    CHECK(result[0].status.not_dominant == result[1].status.not_dominant, "%s: %d not_dominant rows instead of %d",
-          name, result[1].status.not_dominant, result[0].status.not_dominant);
-    double worst = 0, most = 0;
-    for (size_t at = 0; at < all; at++) {
-        const double error = fabs((double)grid[0][at] - (double)grid[1][at]);
-        if (!(error <= worst)) worst = error;
-        if (!(fabs((double)grid[0][at]) <= most)) most = fabs((double)grid[0][at]);
-    }
+    CHECK(call == FD_OK && !due.status.what && !got.status.what, "%s: %s", name,
+          fd_status_string(got.status.what ? got.status.what : due.status.what));
+    CHECK(due.status.not_dominant == got.status.not_dominant, "%s: %d not_dominant rows instead of %d", name,
+          got.status.not_dominant, due.status.not_dominant);
+    double most;
+    const double worst = case_apart(&due, &got, single, &most);
     CHECK(worst <= tolerance * most, "%s, %d x %d x %d, scheme %d, coefficients %d: off by %.2e, values to %.2e", name,
-          q->axis[0].points, q->axis[1].points, q->axis[2].points, q->scheme, q->coefficients, worst, most);
-    check_near(values[1][0].value, values[0][0].value, tolerance * most * 4, "%s: the value", name);
+          points[0], points[1], points[2], q->scheme, q->coefficients, worst, most);
+    check_near(got.batch.values[0].value, due.batch.values[0].value, tolerance * most * 4, "%s: the value", name);
+    CHECK(case_results_free(&due) & case_results_free(&got), "%s: a guard has been written", name);
 }
 
 template <class R>
@@ -153,8 +137,8 @@ static void sizes()
     const int count = (int)(sizeof points / sizeof *points), steady_from = count - 2;
     for (int k = 0; k < count; k++) {
         if (check_short() && k % 5) continue;
-        case_problem c;
-        adi3d_problem *q = &c.problem;
+        static case_problem c;
+        fd_problem *q = &c.problem;
         case_plain(&c);
         c.parameters.change = k < steady_from && k % 3 == 0 ? 0.4 : 0, c.parameters.payoff = CASE_WAVE;
         for (int d = 0; d < 3; d++) {
@@ -171,39 +155,85 @@ static void sizes()
             if (check_short() && apart != k / 5 % 2) continue;
             c.parameters.apart = apart;
             if (apart)
-                as_host<apart_real>("apart", &c, tolerance_of<apart_real>(), APART(_solver), APART(_host_bytes),
-                                    APART(_host));
+                as_host("apart", sizeof(apart_real) == 4, &c, tolerance_of<apart_real>(), APART(_solver),
+                        APART(_host_bytes), APART(_host));
             else
-                as_host<central_real>("central", &c, tolerance_of<central_real>(), CENTRAL(_solver),
-                                      CENTRAL(_host_bytes), CENTRAL(_host));
+                as_host("central", sizeof(central_real) == 4, &c, tolerance_of<central_real>(), CENTRAL(_solver),
+                        CENTRAL(_host_bytes), CENTRAL(_host));
         }
     }
     if (check_short()) check_skip(count - (count + 4) / 5, "sizes: SHORT_TESTS is set");
 }
 
-/* What is told of progress, and MODEL_solve. */
+/* Several problems, one of which fails, each as if alone; what is recorded at dates. */
+static void several()
+{
+    enum { PROBLEMS = 3, GRID = 8 * 8 * 9, SINGLE = sizeof(central_real) == 4 };
+    static case_problem c[PROBLEMS];
+    static const int points[3] = {8, 8, 9};
+    static central_real grid[PROBLEMS][CASE_TIMES][GRID];
+    fd_problem problem[PROBLEMS];
+    case_parameters parameters[PROBLEMS];
+    fd_status status[PROBLEMS];
+    fd_values values[PROBLEMS][CASE_TIMES][CASE_SPOTS];
+    case_random random = {SEED + 1};
+    for (int k = 0; k < PROBLEMS; k++) {
+        case_random_problem(&random, points, &c[k]);
+        if (k == 1) c[k].parameters.bad = CASE_BAD_FACE, c[k].parameters.bad_at[3] = 9;
+        if (k == 1) c[k].problem.face[2][1] = FD_VALUE;
+        problem[k] = c[k].problem, parameters[k] = c[k].parameters;
+    }
+    const fd_batch batch = {PROBLEMS, {8, 8, 9},       800,        CASE_DATES,         CASE_SPOTS, problem,
+                            status,   values[0][0], grid, {NULL, NULL, NULL}, 0};
+    memset(values, CASE_STALE, sizeof values), memset(grid, CASE_STALE, sizeof grid);
+    CHECK(CENTRAL(_solver)(&batch, parameters) == FD_OK, "several");
+    for (int k = 0; k < PROBLEMS; k++) {
+        case_results alone;
+        case_results_for(&c[k], SINGLE, points, &alone);
+        CENTRAL(_solver)(&alone.batch, &parameters[k]);
+        CHECK(status[k].what == (k == 1 ? FD_NOT_SOLVED : FD_OK), "problem %d: %s", k,
+              fd_status_string(status[k].what));
+        CHECK(!memcmp(&status[k], &alone.status, sizeof *status), "problem %d: status %d, step %d", k, status[k].what,
+              status[k].step);
+        CHECK(!memcmp(values[k], alone.batch.values, sizeof values[k]) &&
+                  !memcmp(grid[k], alone.batch.grid, sizeof grid[k]),
+              "problem %d: other numbers", k);
+        case_results_free(&alone);
+    }
+}
+
+/* What is told of progress, MODEL_solve, and calls that are refused. */
 static void the_one_that_there_is()
 {
     static case_problem c;
-    adi3d_values values[2][1 + CASE_DATES];
-    adi3d_result result[2] = {{fd_status_of(-99, 0, 0, 0, 0, 0, 0), values[0], NULL, {NULL, NULL, NULL}},
-                              {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values[1], NULL, {NULL, NULL, NULL}}};
+    static const int points[3] = {6, 7, 8};
+    case_results one, other;
     int calls = 0;
     case_plain(&c);
+    case_results_for(&c, sizeof(central_real) == 4, points, &one);
+    case_results_for(&c, sizeof(central_real) == 4, points, &other);
     c.problem.progress = told, c.problem.context = &calls;
-    const size_t bytes = CENTRAL(_bytes)<>(&c.problem);
+    const fd_batch *b = &one.batch;
+    const size_t bytes = CENTRAL(_bytes)<>(b);
     void *memory = adi3d_allocate(bytes);
-    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, memory, bytes - 1, &result[0]) == FD_NO_ROOM, "a byte less");
+    CHECK(CENTRAL(_solve) < > (b, &c.parameters, memory, bytes - 1) == FD_NO_ROOM, "a byte less");
+    CHECK(one.status.what == FD_NO_ROOM && isnan(b->values[0].value), "a byte less: %d", one.status.what);
     CHECK(calls == 0, "a step of a problem that is none");
-    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, memory, bytes, &result[0]) == FD_OK, "solve");
+    CHECK(CENTRAL(_solve) < > (b, &c.parameters, memory, bytes) == FD_OK && !one.status.what, "solve");
     CHECK(calls > 0 && steps_told == calls, "%d calls, the last after step %d", calls, steps_told);
-    CHECK(CENTRAL(_solver)(&c.problem, &c.parameters, &result[1]) == FD_OK, "device");
-    check_near(values[0][0].value, values[1][0].value, 0, "solve and device");
-    CHECK(CENTRAL(_solve) < > (&c.problem, NULL, memory, bytes, &result[0]) == FD_BAD_ARGUMENT, "no parameters");
-    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, NULL, bytes, &result[0]) == FD_NO_ROOM, "no memory");
-    CHECK(result[0].status.what == FD_NO_ROOM && isnan(values[0][0].value), "no memory: %g", values[0][0].value);
-    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, memory, bytes, NULL) == FD_BAD_ARGUMENT, "no result");
-    CHECK(CENTRAL(_device_bytes) < > (NULL) == 0, "bytes of no problem");
+    CHECK(CENTRAL(_solver)(&other.batch, &c.parameters) == FD_OK, "device");
+    check_near(b->values[0].value, other.batch.values[0].value, 0, "solve and device");
+    CHECK(CENTRAL(_solve) < > (b, NULL, memory, bytes) == FD_BAD_ARGUMENT, "no parameters");
+    CHECK(CENTRAL(_solve) < > (b, &c.parameters, NULL, bytes) == FD_BAD_ARGUMENT, "no memory");
+    CHECK(one.status.what == FD_BAD_ARGUMENT && isnan(b->values[0].value), "no memory: %g", b->values[0].value);
+    CHECK(CENTRAL(_solve) < > (NULL, &c.parameters, memory, bytes) == FD_BAD_ARGUMENT, "no batch");
+    CHECK(CENTRAL(_device_bytes) < > (NULL) == 0, "bytes of no batch");
+    one.batch.problem = NULL;
+    CHECK(CENTRAL(_device_bytes) < > (b) > bytes, "bytes for any problem");
+    one.batch.problems = 0;
+    CHECK(CENTRAL(_device) < > (b, NULL, NULL, 0, 0) == FD_OK, "a batch of none");
+    one.batch.problem = &c.problem;
+    case_results_free(&one), case_results_free(&other);
     adi3d_free(memory);
 }
 
@@ -213,8 +243,9 @@ int main()
     random_problems();
     every_kind();
     sizes();
+    several();
     the_one_that_there_is();
-    case_statuses(&runners[0]), case_not_watched(&runners[0]);
+    case_statuses(&runners[0]), case_lost(&runners[0]);
     case_not_alone(&runners[1]);
     for (int r = 0; r < RUNNERS; r++) case_declarations(&runners[r]);
 #if defined TEST_ADI3D_OTHERS && defined __CUDACC__

@@ -18,14 +18,13 @@ enum { SEED = 20251122 };
 static int workers = 1; /* of the next solve */
 
 #define SOLVER(model, precision)                                                                                       \
-    static int model##_solver##precision(const adi3d_problem *problem, const case_parameters *parameters,              \
-                                         adi3d_result *result)                                                         \
+    static int model##_solver##precision(const fd_batch *batch, const case_parameters *parameters)                     \
     {                                                                                                                  \
-        const size_t bytes = model##_host_bytes##precision(problem, workers), room = bytes ? bytes : 64;               \
-        void *memory = case_guarded(room);                                                                             \
-        int what = model##_host##precision(problem, parameters, workers, memory, room, result);                        \
-        CHECK(case_release(memory, room), "a guard of the memory has been written");                                   \
-        return what;                                                                                                   \
+        const size_t bytes = model##_host_bytes##precision(batch, workers);                                            \
+        void *memory = case_guarded(bytes);                                                                            \
+        const int call = model##_host##precision(batch, parameters, workers, memory, bytes);                           \
+        CHECK(case_release(memory, bytes), "a guard of the memory has been written");                                  \
+        return call;                                                                                                   \
     }
 SOLVER(central, _f64)
 SOLVER(upwind, _f64)
@@ -37,14 +36,14 @@ SOLVER(fitted, _f32)
 SOLVER(apart, _f32)
 
 static const case_runner runners[] = {
-    {"central", 0, FD_CENTRAL, 7, 1, 0, central_solver_f64},
-    {"upwind", 0, FD_UPWIND, 5, 1, 0, upwind_solver_f64},
-    {"fitted", 0, FD_FITTED, 2, 0, 0, fitted_solver_f64},
-    {"central, single", 1, FD_CENTRAL, 7, 1, 0, central_solver_f32},
-    {"upwind, single", 1, FD_UPWIND, 5, 1, 0, upwind_solver_f32},
-    {"fitted, single", 1, FD_FITTED, 2, 0, 0, fitted_solver_f32},
-    {"apart", 0, FD_CENTRAL, 7, 1, 1, apart_solver_f64},
-    {"apart, single", 1, FD_CENTRAL, 7, 1, 1, apart_solver_f32},
+    {"central", 0, FD_CENTRAL, 7, 1, 0, 0, central_solver_f64},
+    {"upwind", 0, FD_UPWIND, 5, 1, 0, 1, upwind_solver_f64},
+    {"fitted", 0, FD_FITTED, 2, 0, 0, 0, fitted_solver_f64},
+    {"central, single", 1, FD_CENTRAL, 7, 1, 0, 0, central_solver_f32},
+    {"upwind, single", 1, FD_UPWIND, 5, 1, 0, 1, upwind_solver_f32},
+    {"fitted, single", 1, FD_FITTED, 2, 0, 0, 0, fitted_solver_f32},
+    {"apart", 0, FD_CENTRAL, 7, 1, 1, 0, apart_solver_f64},
+    {"apart, single", 1, FD_CENTRAL, 7, 1, 1, 0, apart_solver_f32},
 };
 static const case_runner *const apart_runner = &runners[6];
 enum { RUNNERS = sizeof runners / sizeof *runners };
@@ -122,17 +121,32 @@ static void in_space(int slopes)
 
 /* ---- prices that are known --------------------------------------------------------------------------------------- */
 
+/* Solves a problem of assets by so many workers. Returns its status; grid may be null. */
+static fd_status assets_by(int single, int count, const assets_parameters *p, const fd_problem *q, fd_values *values,
+                           void *grid)
+{
+    fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0);
+    fd_batch batch;
+    memset(&batch, 0, sizeof batch);
+    batch.problems = batch.spots = 1, batch.steps = 100, batch.problem = q, batch.status = &status;
+    batch.values = values, batch.grid = grid;
+    for (int d = 0; d < 3; d++) batch.points[d] = q->axis[d].points;
+    const size_t bytes = single ? assets_host_bytes_f32(&batch, count) : assets_host_bytes_f64(&batch, count);
+    void *memory = case_guarded(bytes);
+    const int call = single ? assets_host_f32(&batch, p, count, memory, bytes)
+                            : assets_host_f64(&batch, p, count, memory, bytes);
+    CHECK(call == FD_OK && case_release(memory, bytes), "assets: %d", call);
+    return status;
+}
+
 static double asset_price(int n, int steps, int payoff)
 {
     assets_parameters p;
-    adi3d_problem q;
-    adi3d_values values;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
+    fd_problem q;
+    fd_values values;
     assets_problem(n, steps, payoff, &p, &q);
-    const size_t bytes = assets_host_bytes_f64(&q, 2);
-    void *memory = case_guarded(bytes);
-    CHECK(assets_host_f64(&q, &p, 2, memory, bytes, &result) == FD_OK, "%s", fd_status_string(result.status.what));
-    case_release(memory, bytes);
+    const fd_status status = assets_by(0, 2, &p, &q, &values, NULL);
+    CHECK(!status.what, "%s", fd_status_string(status.what));
     return values.value;
 }
 
@@ -178,55 +192,53 @@ static void as_bs3d(void)
     const size_t bytes = bs3d_host_bytes_f64(&o);
     double *work = (double *)case_guarded(bytes);
     bs3d_result want = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, -99};
-    adi3d_problem q;
-    adi3d_values values;
+    fd_problem q;
+    fd_values values;
     assets_parameters p;
     assets_problem(4, 8, ASSETS_GEOMETRIC, &p, &q);
     const long long pitch = bs3d_pitch_f64(points[0]);
     double x[3][40];
     for (int d = 0; d < 3; d++) {
         const fd_axis axis = {0, o.top[d], points[d], 0, {0}, {0}, {0}};
-        q.axis[d] = axis, q.spot[d] = o.spot[d];
+        q.axis[d] = axis;
         p.volatility[d] = o.volatility[d], p.drift[d] = -o.dividend[d];
         CHECK(!fd_axis_points(&axis, x[d]), "an axis");
         p.top[d] = o.top[d], p.correlation[d] = o.correlation[d];
     }
-    p.kill = 0, q.finals = FD_AT_POINTS, q.scheme = FD_DOUGLAS;
+    p.kill = 0, q.spot = o.spot, q.finals = FD_AT_POINTS, q.scheme = FD_DOUGLAS;
     q.times.maturity = o.maturity, q.times.theta = 1, q.times.halves = 0;
     for (int at = 0; at < points[0] * points[1] * points[2]; at++) {
         const int i = at % points[0], j = at / points[0] % points[1], k = at / points[0] / points[1];
         const double place[3] = {x[0][i], x[1][j], x[2][k]};
-        work[i + pitch * (j + points[1] * k)] = assets_payoff(place, &p);
+        work[i + pitch * (j + points[1] * k)] = assets_payoff(&p, place);
     }
     CHECK(bs3d_host_implicit_f64(&o, work, &want) == BS3D_OK, "bs3d_host_implicit");
     double *grid = (double *)case_guarded(sizeof(double) * 20 * 9 * 35), worst = 0;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, grid, {NULL, NULL, NULL}};
-    const size_t room = assets_host_bytes_f64(&q, 1);
-    void *memory = case_guarded(room);
-    CHECK(assets_host_f64(&q, &p, 1, memory, room, &result) == FD_OK, "%s", fd_status_string(result.status.what));
+    const fd_status status = assets_by(0, 1, &p, &q, &values, grid);
+    CHECK(!status.what, "%s", fd_status_string(status.what));
     for (int at = 0; at < points[0] * points[1] * points[2]; at++) {
         const int i = at % points[0], j = at / points[0] % points[1], k = at / points[0] / points[1];
         worst = fmax(worst, fabs(grid[at] - work[i + pitch * (j + points[1] * k)]));
     }
     CHECK(worst < 1e-11, "bs3d.h's march: off by %.2e", worst);
     check_near(values.value, want.price, 1e-11, "its price");
-    check_near(values.dx, want.delta[0], 1e-11, "its delta");
-    check_near(values.dzz, want.gamma[2], 1e-11, "its gamma");
-    check_near(values.dxy, want.cross[0], 1e-11, "its derivative by x and y");
-    check_near(values.dxz, want.cross[1], 1e-11, "its derivative by x and z");
-    check_near(values.dyz, want.cross[2], 1e-11, "its derivative by y and z");
-    case_release(memory, room), case_release(grid, sizeof(double) * 20 * 9 * 35), case_release(work, bytes);
+    check_near(values.first[0], want.delta[0], 1e-11, "its delta");
+    check_near(values.second[2], want.gamma[2], 1e-11, "its gamma");
+    check_near(values.mixed[0], want.cross[0], 1e-11, "its derivative by x and y");
+    check_near(values.mixed[1], want.cross[1], 1e-11, "its derivative by x and z");
+    check_near(values.mixed[2], want.cross[2], 1e-11, "its derivative by y and z");
+    case_release(grid, sizeof(double) * 20 * 9 * 35), case_release(work, bytes);
 }
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const case_problem *c;
+    const fd_batch *batch;
+    const case_parameters *parameters;
     void *memory;
     size_t bytes;
     pthread_barrier_t *barrier;
-    adi3d_result *result;
-    int worker, workers, what;
+    int worker, workers, call;
 } part;
 
 static void meet(void *context)
@@ -237,125 +249,142 @@ static void meet(void *context)
 static void *work(void *argument)
 {
     part *p = (part *)argument;
-    p->what = central_host_worker_f64(&p->c->problem, &p->c->parameters, p->worker, p->workers, p->memory, p->bytes,
-                                      meet, p->barrier, p->result);
+    p->call = central_host_worker_f64(p->batch, p->parameters, p->worker, p->workers, p->memory, p->bytes, meet,
+                                      p->barrier);
     return NULL;
 }
 
-/* Threads of one's own, more of them than there are planes too: the same numbers to the bit. */
+/* Solves a batch by so many threads of one's own, which share each problem. */
+static void by_threads(const fd_batch *batch, const case_parameters *parameters, int count)
+{
+    enum { MOST = 9 };
+    pthread_barrier_t barrier;
+    pthread_t thread[MOST];
+    part parts[MOST];
+    const size_t bytes = central_host_bytes_f64(batch, count);
+    void *memory = case_guarded(bytes);
+    pthread_barrier_init(&barrier, NULL, (unsigned)count);
+    for (int w = 0; w < count; w++) {
+        const part own = {batch, parameters, memory, bytes, &barrier, w, count, -99};
+        parts[w] = own;
+        if (w > 0) CHECK(!pthread_create(&thread[w], NULL, work, &parts[w]), "a thread");
+    }
+    work(&parts[0]);
+    for (int w = 0; w < count; w++) {
+        if (w > 0) pthread_join(thread[w], NULL);
+        CHECK(parts[w].call == FD_OK, "worker %d of %d: %d", w, count, parts[w].call);
+    }
+    pthread_barrier_destroy(&barrier);
+    CHECK(case_release(memory, bytes), "%d workers: a guard has been written", count);
+}
+
+/* Are the results of two batches alike the same, to the bit? */
+static int same_results(const case_results *one, const case_results *other)
+{
+    return !memcmp(&one->status, &other->status, sizeof one->status) &&
+           !memcmp(one->batch.values, other->batch.values, one->value_bytes) &&
+           !memcmp(one->batch.grid, other->batch.grid, one->grid_bytes);
+}
+
+/* Threads of one's own, more of them than there are planes too: the same numbers to the bit; so with terms that fail in
+   a worker's part alone. */
 static void own_threads(void)
 {
     static case_problem c;
-    static const int counts[] = {1, 2, 5, 9};
-    double grid[2][6 * 7 * 8];
-    adi3d_values values[2][1 + CASE_DATES];
-    float growth = 0;
-    case_plain(&c);
-    c.at_date[0].what = FD_SHIFT + FD_RECORD, c.at_date[0].cash = 0.05, c.at_date[1].what = FD_RECORD;
-    c.problem.exercise = FD_AMERICAN, c.parameters.change = 0.3, c.parameters.drift[2] = 3;
-    for (int k = 0; k < 4; k++) {
-        const int to = k > 0, count = counts[k];
-        pthread_barrier_t barrier;
-        pthread_t thread[9];
-        part parts[9];
-        adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values[to], grid[to], {NULL, NULL, NULL}};
-        const size_t bytes = central_host_bytes_f64(&c.problem, count);
-        void *memory = case_guarded(bytes);
-        pthread_barrier_init(&barrier, NULL, (unsigned)count);
-        for (int w = 0; w < count; w++) {
-            const part mine = {&c, memory, bytes, &barrier, &result, w, count, -99};
-            parts[w] = mine;
-            if (w > 0) CHECK(!pthread_create(&thread[w], NULL, work, &parts[w]), "a thread");
+    static const int counts[] = {1, 2, 5, 9}, points[3] = {6, 7, 8};
+    for (int bad = 0; bad < 3; bad++) {
+        case_results r[2];
+        case_plain(&c);
+        c.at_date[0].what = FD_SHIFT + FD_RECORD, c.at_date[0].cash = 0.05, c.at_date[1].what = FD_RECORD;
+        c.problem.exercise = FD_AMERICAN, c.parameters.change = 0.3, c.parameters.drift[2] = 3;
+        c.parameters.bad = bad == 1 ? CASE_BAD_TERMS : bad == 2 ? CASE_BAD_PAYOFF : CASE_GOOD;
+        c.parameters.bad_at[0] = 0.8, c.parameters.bad_at[1] = 0, c.parameters.bad_at[2] = 2;
+        c.parameters.bad_at[3] = 9;
+        for (int k = 0; k < 4; k++) {
+            const int to = k > 0;
+            case_results_for(&c, 0, points, &r[to]);
+            by_threads(&r[to].batch, &c.parameters, counts[k]);
+            CHECK(r[to].status.what == (bad == 1 ? FD_MODEL_NAN : bad ? FD_FINAL_NAN : FD_OK), "%d workers: %d",
+                  counts[k], r[to].status.what);
+            CHECK(bad || r[to].status.not_dominant > 0, "%d workers: not_dominant", counts[k]);
+            CHECK(!to || same_results(&r[0], &r[1]), "%d workers: other numbers", counts[k]);
+            if (to) CHECK(case_results_free(&r[1]), "%d workers: a guard has been written", counts[k]);
         }
-        work(&parts[0]);
-        for (int w = 0; w < count; w++) {
-            if (w > 0) pthread_join(thread[w], NULL);
-            CHECK(parts[w].what == FD_OK, "worker %d of %d: %d", w, count, parts[w].what);
-        }
-        pthread_barrier_destroy(&barrier);
-        CHECK(case_release(memory, bytes), "%d workers: a guard has been written", count);
-        CHECK(result.status.what == FD_OK && result.status.not_dominant > 0, "%d workers: %d not_dominant", count,
-              result.status.not_dominant);
-        CHECK(!to || (!memcmp(grid[0], grid[1], sizeof *grid) && !memcmp(values[0], values[1], sizeof *values)),
-              "%d workers: other numbers", count);
-        CHECK(!to || !memcmp(&growth, &result.status.growth, sizeof growth), "%d workers: growth %g", count,
-              (double)result.status.growth);
-        growth = result.status.growth;
+        case_results_free(&r[0]);
     }
 }
 
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
 
-/* Each problem of a batch as if alone, to the bit, however many workers; one that fails is watched. */
-static void batches(void)
+enum { PROBLEMS = 7 };
+static case_problem many[PROBLEMS];
+
+/* Makes seven problems, the fourth of which fails. */
+static void make_many(fd_problem *problem, case_parameters *parameters)
 {
-    enum { PROBLEMS = 7, POINTS = 9 * 8 * 7 };
-    static case_problem c[PROBLEMS];
-    static double grid[PROBLEMS][POINTS], alone[POINTS];
-    adi3d_problem problem[PROBLEMS];
-    case_parameters parameters[PROBLEMS];
-    fd_status status[PROBLEMS];
-    adi3d_values values[PROBLEMS][1 + CASE_DATES], value[1 + CASE_DATES];
     case_random random = {SEED + 7};
     const int most[3] = {9, 8, 7};
     for (int k = 0; k < PROBLEMS; k++) {
-        case_random_problem(&random, most, &c[k]);
-        if (k == 3) { /* exercise would take the final value instead of NaN */
-            c[k].parameters.bad = CASE_BAD_FACE, c[k].parameters.bad_at[3] = 9, c[k].problem.face[2][1] = FD_VALUE;
-            c[k].problem.exercise = FD_EUROPEAN, c[k].problem.times.dates = 0;
+        case_random_problem(&random, most, &many[k]);
+        if (k == 3) {
+            many[k].parameters.bad = CASE_BAD_FACE, many[k].parameters.bad_at[3] = 9;
+            many[k].problem.face[2][1] = FD_VALUE;
         }
-        problem[k] = c[k].problem, parameters[k] = c[k].parameters;
+        problem[k] = many[k].problem, parameters[k] = many[k].parameters;
     }
-    for (int count = 1; count <= 3; count += 2) {
-        adi3d_batch batch = {PROBLEMS, {9, 8, 7}, 100,  CASE_DATES,        problem,
-                             status,   values[0], grid, {NULL, NULL, NULL}};
-        const size_t bytes = central_host_batch_bytes_f64(&batch, count);
-        void *memory = case_guarded(bytes);
-        CHECK(adi3d_batch_check(&batch) == FD_OK && bytes > 0, "a batch");
-        CHECK(central_host_batch_f64(&batch, parameters, count, memory, bytes) == FD_OK, "%d workers", count);
-        CHECK(case_release(memory, bytes), "%d workers: a guard has been written", count);
-        for (int k = 0; k < PROBLEMS; k++) {
-            const int n0 = problem[k].axis[0].points, n1 = problem[k].axis[1].points;
-            const int all = (int)adi3d_p_points(&problem[k]);
-            adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), value, alone, {NULL, NULL, NULL}};
-            adi3d_problem own = problem[k];
-            own.watched = k == 3;
-            const size_t needed = central_host_bytes_f64(&own, 1);
-            memory = case_guarded(needed);
-            const int what = central_host_f64(&own, &parameters[k], 1, memory, needed, &result);
-            case_release(memory, needed);
-            CHECK(what == (k == 3 ? FD_NOT_SOLVED : FD_OK), "problem %d: %s", k, fd_status_string(what));
-            CHECK(!memcmp(&status[k], &result.status, sizeof *status), "problem %d: status %d, step %d", k,
-                  status[k].what, status[k].step);
-            if (what) continue;
-            int same = !memcmp(&values[k][0], &value[0], sizeof *value);
-            for (int at = 0; at < all; at++)
-                same &= !memcmp(&alone[at], &grid[k][at % n0 + 9 * (at / n0 % n1 + 8 * (at / n0 / n1))], sizeof *alone);
-            CHECK(same, "problem %d, %d workers: other numbers", k, count);
-        }
-    }
-    /* A problem that needs more steps than the batch has room for: three, with dates and halves. */
-    adi3d_batch few = {1, {9, 8, 8}, 3, CASE_DATES, problem, status, values[0], NULL, {NULL, NULL, NULL}};
-    case_plain(&c[0]);
-    problem[0] = c[0].problem;
-    const size_t bytes = central_host_batch_bytes_f64(&few, 1);
-    void *memory = case_guarded(bytes);
-    CHECK(central_host_batch_f64(&few, &c[0].parameters, 1, memory, bytes) == FD_OK, "a batch of one");
-    CHECK(status[0].what == FD_TOO_MANY_STEPS && status[0].detail > 3, "too many steps: %s, %d",
-          fd_status_string(status[0].what), status[0].detail);
-    case_release(memory, bytes);
 }
 
-/* A negative kill makes a row without couplings not_dominant, once it takes the whole diagonal. */
-static void not_dominant_by_kill(void)
+/* Each problem of a batch as if alone, to the bit, by workers of their own or together. */
+static void batches(void)
 {
-    fd_cell_f64 cell;
-    adi3d_terms_f64 terms;
-    memset(&cell, 0, sizeof cell);
-    memset(&terms, 0, sizeof terms);
-    for (int kill = -4; kill <= 0; kill++) { /* 1 + size terms.kill / 3 = 3 / 4 + kill / 2, never near 0 */
-        terms.kill = kill - 0.5;
-        CHECK(central_p_not_dominant_along_f64(0, cell, terms, 1.5) == (kill <= -2), "kill %g", terms.kill);
+    enum { GRID = 9 * 8 * 7, COUNTS = 4 };
+    static const int counts[COUNTS] = {1, 3, 7, 9}, points[3] = {9, 8, 7};
+    static double grid[PROBLEMS][CASE_TIMES][GRID];
+    fd_problem problem[PROBLEMS];
+    case_parameters parameters[PROBLEMS];
+    fd_status status[PROBLEMS];
+    fd_values values[PROBLEMS][CASE_TIMES][CASE_SPOTS];
+    make_many(problem, parameters);
+    for (int w = 0; w < COUNTS; w++) {
+        const fd_batch batch = {PROBLEMS, {9, 8, 7},       800,        CASE_DATES,         CASE_SPOTS, problem,
+                                status,   values[0][0], grid, {NULL, NULL, NULL}, 0};
+        memset(values, CASE_STALE, sizeof values), memset(grid, CASE_STALE, sizeof grid);
+        const size_t bytes = central_host_bytes_f64(&batch, counts[w]);
+        void *memory = case_guarded(bytes);
+        CHECK(adi3d_check(&batch) == FD_OK && bytes > 0, "a batch");
+        CHECK(central_host_f64(&batch, parameters, counts[w], memory, bytes) == FD_OK, "%d workers", counts[w]);
+        CHECK(case_release(memory, bytes), "%d workers: a guard has been written", counts[w]);
+        for (int k = 0; k < PROBLEMS; k++) {
+            case_results alone;
+            case_results_for(&many[k], 0, points, &alone);
+            central_solver_f64(&alone.batch, &parameters[k]);
+            CHECK(status[k].what == (k == 3 ? FD_NOT_SOLVED : FD_OK), "problem %d: %s", k,
+                  fd_status_string(status[k].what));
+            CHECK(!memcmp(&status[k], &alone.status, sizeof *status), "problem %d: status %d, step %d", k,
+                  status[k].what, status[k].step);
+            CHECK(!memcmp(values[k], alone.batch.values, sizeof values[k]) &&
+                      !memcmp(grid[k], alone.batch.grid, sizeof grid[k]),
+                  "problem %d, %d workers: other numbers", k, counts[w]);
+            case_results_free(&alone);
+        }
+    }
+}
+
+/* A problem that needs more steps, or more dates, than the batch has room for. */
+static void too_little_room(void)
+{
+    static case_problem c;
+    static const int points[3] = {9, 8, 8};
+    for (int dates = 0; dates < 2; dates++) {
+        case_results r;
+        case_plain(&c);
+        case_results_for(&c, 0, points, &r);
+        r.batch.steps = dates ? 100 : 3, r.batch.dates = dates ? 1 : CASE_DATES;
+        CHECK(central_solver_f64(&r.batch, &c.parameters) == FD_OK, "a batch of one");
+        CHECK(r.status.what == (dates ? FD_TOO_MANY_DATES : FD_TOO_MANY_STEPS) &&
+                  (dates ? r.status.detail == 2 : r.status.detail > 3),
+              "too many: %s, %d", fd_status_string(r.status.what), r.status.detail);
+        case_results_free(&r);
     }
 }
 
@@ -366,87 +395,15 @@ static void correlations(void)
 {
     static const double rho[][3] = {{1, 1, 1},    {-1, 1, -1},        {0.6, 0, 0.8},  {-0.5, -0.5, -0.5}, {1.001, 1, 1},
                                     {0, 0, -1.5}, {-0.9, -0.9, -0.9}, {0.6, 0, 0.81}, {0.9, -0.9, 0.9}};
-    for (int k = 0; k < 9; k++) {
+    for (int k = 0; k < 2 * 9; k++) {
         assets_parameters p;
-        adi3d_problem q;
-        adi3d_values values;
+        fd_problem q;
+        fd_values values;
         assets_problem(6, 2, ASSETS_GEOMETRIC, &p, &q);
-        memcpy(p.correlation, rho[k], sizeof p.correlation);
-        adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
-        const size_t room = assets_host_bytes_f64(&q, 1);
-        void *memory = case_guarded(room);
-        const int due = k < 4 ? FD_OK : FD_ILL_POSED;
-        CHECK(assets_host_f64(&q, &p, 1, memory, room, &result) == due, "correlations %d: %s", k,
-              fd_status_string(result.status.what));
-        CHECK(assets_host_f32(&q, &p, 1, memory, room, &result) == due, "correlations %d, single precision: %s", k,
-              fd_status_string(result.status.what));
-        case_release(memory, room);
-    }
-}
-
-/* A model that reads more than it declares. */
-typedef struct {
-    int more; /* of x 1, of y 2, of z 4, of time 8: a sum */
-} greedy_parameters;
-
-enum {
-    greedy_numbers_of_x = 1,
-    greedy_numbers_of_y = 1,
-    greedy_numbers_of_z = 1,
-    greedy_numbers_of_t = 1,
-    greedy_mixed = 0,
-    greedy_changes = 1,
-    greedy_fitting = FD_CENTRAL
-};
-ADI3D_HD void greedy_of_x(const greedy_parameters *p, double x, double *number)
-{
-    (void)p;
-    number[0] = x;
-}
-ADI3D_HD void greedy_of_y(const greedy_parameters *p, double y, double *number)
-{
-    greedy_of_x(p, y, number);
-}
-ADI3D_HD void greedy_of_z(const greedy_parameters *p, double z, double *number)
-{
-    greedy_of_x(p, z, number);
-}
-ADI3D_HD void greedy_of_t(const greedy_parameters *p, double t, double *number)
-{
-    (void)t;
-    number[0] = p->more;
-}
-ADI3D_TERMS(greedy, const int more = (int)t[0]; const real each[3] = {x[0], y[0], z[0]};
-            for (int d = 0; d < 3; d++) terms->volatility[d] = terms->drift[d] = (real)0.01 * each[d];
-            if (more & 1) terms->drift[0] = (real)case_number_beyond((void *)x, sizeof(real), 1);
-            if (more & 2) terms->kill = (real)case_number_beyond((void *)y, sizeof(real), 7);
-            if (more & 4) terms->beta[1] = (real)case_number_beyond((void *)z, sizeof(real), 1);
-            if (more & 8) terms->volatility[1] = (real)case_number_beyond((void *)t, sizeof(real), 1);)
-ADI3D_HD double greedy_payoff(const double *at, const void *p)
-{
-    (void)p;
-    return at[0];
-}
-#define ADI3D_MODEL greedy
-#include "../pde/adi3d.h"
-
-static void too_few_numbers(void)
-{
-    for (int more = 0; more < 16; more++) {
-        const greedy_parameters p = {more};
-        const int axis = more & 1 ? 0 : more & 2 ? 1 : more & 4 ? 2 : -1;
-        assets_parameters unused;
-        adi3d_problem q;
-        adi3d_values values;
-        assets_problem(6, 2, ASSETS_GEOMETRIC, &unused, &q);
-        adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
-        const size_t room = greedy_host_bytes_f64(&q, 1);
-        void *memory = case_guarded(room);
-        CHECK(greedy_host_f64(&q, &p, 1, memory, room, &result) == (more ? FD_TOO_FEW_NUMBERS : FD_OK) &&
-                  result.status.axis == axis && result.status.step == (more ? 0 : -1),
-              "reads %d: %s, axis %d, step %d", more, fd_status_string(result.status.what), result.status.axis,
-              result.status.step);
-        case_release(memory, room);
+        memcpy(p.correlation, rho[k / 2], sizeof p.correlation);
+        const fd_status status = assets_by(k % 2, 1, &p, &q, &values, NULL);
+        CHECK(status.what == (k / 2 < 4 ? FD_OK : FD_ILL_POSED), "correlations %d, single %d: %s", k / 2, k % 2,
+              fd_status_string(status.what));
     }
 }
 
@@ -459,43 +416,61 @@ static void progress(int step, int steps, void *context)
     CHECK(step == ++reported && steps == 6 && context == &reported, "step %d of %d", step, steps);
 }
 
+/* What is refused leaves its status, and no number. */
+static void refused(void)
+{
+    static case_problem c;
+    static const int points[3] = {6, 7, 8};
+    for (int k = 0; k < 6; k++) {
+        const int due = k == 3 ? FD_BAD_SIZE : k == 2 ? FD_NO_ROOM : FD_BAD_ARGUMENT;
+        case_results r;
+        case_plain(&c);
+        case_results_for(&c, 0, points, &r);
+        const size_t bytes = central_host_bytes_f64(&r.batch, 1);
+        char *memory = (char *)case_guarded(bytes);
+        fd_batch batch = r.batch;
+        if (k == 5) batch.values = NULL;
+        const int call = central_host_f64(&batch, k == 0 ? NULL : &c.parameters, k == 3 ? 0 : 1,
+                                          k == 1 ? NULL : memory + (k == 4 ? 8 : 0), k == 2 ? bytes - 1 : bytes);
+        CHECK(call == due && r.status.what == due, "refused %d: %d, %d", k, call, r.status.what);
+        CHECK(k == 5 || (isnan(r.batch.values[0].value) && isnan(r.batch.values[1].mixed[0])), "refused %d: %g", k,
+              r.batch.values[0].value);
+        CHECK(isnan(((double *)r.batch.grid)[0]) && isnan(r.batch.coordinates[2][7]), "refused %d: grid", k);
+        CHECK(case_untouched(memory, bytes) && case_release(memory, bytes), "refused %d: something was done", k);
+        case_results_free(&r);
+    }
+}
+
 static void arguments(void)
 {
     static case_problem c;
-    adi3d_values values[1 + CASE_DATES];
-    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, NULL, {NULL, NULL, NULL}}, none = result;
+    static const int points[3] = {6, 7, 8};
+    case_results r;
     case_plain(&c);
-    const size_t bytes = central_host_bytes_f64(&c.problem, 1);
+    case_results_for(&c, 0, points, &r);
+    fd_batch *const b = &r.batch, large = {1, {1025, 8, 8}, 1, 0, 0, NULL, NULL, NULL, NULL, {NULL, NULL, NULL}, 0};
+    const size_t bytes = central_host_bytes_f64(b, 1);
     void *memory = case_guarded(bytes);
-    CHECK(adi3d_check(NULL).what == FD_BAD_ARGUMENT && adi3d_check(&c.problem).what == FD_OK, "adi3d_check");
-    CHECK(bytes > 0 && central_host_bytes_f64(&c.problem, 2) > bytes, "bytes");
-    CHECK(central_host_bytes_f64(NULL, 1) == 0 && central_host_bytes_f64(&c.problem, 0) == 0, "bytes of nothing");
-    none.values = NULL;
-    /* What is refused leaves its status, and no number. */
-    for (int k = 0; k < 4; k++) {
-        const int due = k == 0 ? FD_BAD_ARGUMENT : k == 3 ? FD_BAD_SIZE : FD_NO_ROOM;
-        memset(values, 0, sizeof values), result.status.what = FD_OK;
-        const int what = central_host_f64(&c.problem, k == 0 ? NULL : &c.parameters, k == 3 ? 0 : 1,
-                                          k == 1 ? NULL : memory, k == 2 ? bytes - 1 : bytes, &result);
-        CHECK(what == due && result.status.what == due, "refused %d: %d, %d", k, what, result.status.what);
-        CHECK(isnan(values[0].value) && isnan(values[1].dxy), "refused %d: %g", k, values[0].value);
-    }
-    CHECK(central_host_f64(&c.problem, &c.parameters, 1, (char *)memory + 8, bytes, &result) == FD_BAD_ARGUMENT,
-          "memory off its alignment");
-    CHECK(central_host_f64(&c.problem, &c.parameters, 1, memory, bytes, NULL) == FD_BAD_ARGUMENT, "no result");
-    CHECK(central_host_f64(&c.problem, &c.parameters, 1, memory, bytes, &none) == FD_BAD_ARGUMENT, "no values");
-    CHECK(central_host_f64(NULL, &c.parameters, 1, memory, bytes, &result) == FD_BAD_ARGUMENT, "no problem");
-    CHECK(result.status.what == FD_BAD_ARGUMENT, "no problem: %d", result.status.what);
-    CHECK(central_host_worker_f64(&c.problem, &c.parameters, 1, 1, memory, bytes, NULL, NULL, &result) == FD_BAD_SIZE,
-          "worker 1 of 1");
-    CHECK(central_host_worker_f64(&c.problem, &c.parameters, 0, 2, memory, bytes, NULL, NULL, &result) ==
-              FD_BAD_ARGUMENT,
+    CHECK(adi3d_check(NULL) == FD_BAD_ARGUMENT && adi3d_check(b) == FD_OK, "adi3d_check");
+    CHECK(adi3d_check(&large) == FD_BAD_SIZE && central_host_bytes_f64(&large, 1) == 0, "too many points");
+    CHECK(bytes > 0 && central_host_bytes_f64(b, 2) > bytes, "bytes");
+    CHECK(central_host_bytes_f64(NULL, 1) == 0 && central_host_bytes_f64(b, 0) == 0, "bytes of nothing");
+    b->problem = NULL;
+    CHECK(central_host_bytes_f64(b, 1) > bytes, "bytes for any problem");
+    CHECK(adi3d_check(b) == FD_BAD_ARGUMENT, "no problem");
+    b->problem = &c.problem;
+    CHECK(central_host_worker_f64(b, &c.parameters, 1, 1, memory, bytes, NULL, NULL) == FD_BAD_SIZE, "worker 1 of 1");
+    CHECK(central_host_worker_f64(b, &c.parameters, 0, 2, memory, 2 * bytes, NULL, NULL) == FD_BAD_ARGUMENT,
           "two workers that cannot wait");
+    CHECK(central_host_f64(NULL, &c.parameters, 1, memory, bytes) == FD_BAD_ARGUMENT, "no batch");
+    b->problems = 0;
+    CHECK(central_host_f64(b, NULL, 1, NULL, 0) == FD_OK, "a batch of none");
+    b->problems = 1;
     CHECK(case_untouched(memory, bytes), "something was done");
     c.problem.progress = progress, c.problem.context = &reported;
-    CHECK(central_host_f64(&c.problem, &c.parameters, 1, memory, bytes, &result) == FD_OK && reported == 6,
-          "%d steps reported", reported);
-    CHECK(case_release(memory, bytes), "a guard has been written");
+    CHECK(central_host_f64(b, &c.parameters, 1, memory, bytes) == FD_OK && reported == 6, "%d steps reported",
+          reported);
+    CHECK(case_release(memory, bytes) && case_results_free(&r), "a guard has been written");
     memory = adi3d_allocate(100);
     CHECK(memory != NULL, "adi3d_allocate");
     adi3d_free(memory);
@@ -506,22 +481,22 @@ static void arguments(void)
 static void times_left_zero(void)
 {
     static case_problem c;
-    static double grid[6 * 7 * 8];
+    static const int points[3] = {6, 7, 8};
     case_random random = {SEED + 9};
-    adi3d_values values[1 + CASE_DATES], own[1 + CASE_DATES];
-    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, grid, {NULL, NULL, NULL}};
+    case_results r, own;
     for (int scheme = FD_DOUGLAS; scheme <= FD_HUNDSDORFER_VERWER; scheme++) {
         case_plain(&c);
+        case_results_for(&c, 0, points, &own), case_results_for(&c, 0, points, &r);
         c.problem.scheme = scheme, c.problem.times.theta = fd_scheme_theta(scheme, 3, 1);
-        CHECK(runners[0].solve(&c.problem, &c.parameters, &result) == FD_OK, "scheme %d", scheme);
-        memcpy(own, values, sizeof own);
+        CHECK(runners[0].solve(&own.batch, &c.parameters) == FD_OK && !own.status.what, "scheme %d", scheme);
         c.problem.times.theta = 0;
-        CHECK(runners[0].solve(&c.problem, &c.parameters, &result) == FD_OK, "theta 0, scheme %d", scheme);
-        CHECK(!memcmp(&own[0], &values[0], sizeof *own), "theta 0, scheme %d: %g", scheme, values[0].value);
+        CHECK(runners[0].solve(&r.batch, &c.parameters) == FD_OK, "theta 0, scheme %d", scheme);
+        CHECK(same_results(&own, &r), "theta 0, scheme %d: %g", scheme, r.batch.values[0].value);
+        case_results_free(&own), case_results_free(&r);
     }
     for (int k = 0; k < 12; k++) {
         case_plain(&c);
-        adi3d_problem *q = &c.problem;
+        fd_problem *q = &c.problem;
         const fd_times times = {
             case_between(&random, 0.1, 2), 1, case_below(&random, 3), 2, FD_EXPLICIT, 0, 0, 0, NULL, NULL};
         q->times = times, c.parameters.payoff = CASE_WAVE, c.parameters.change = 0, q->finals = FD_AT_POINTS;
@@ -529,18 +504,20 @@ static void times_left_zero(void)
             c.parameters.drift[d] = 0, c.parameters.pull[d] = case_between(&random, 0, 4);
             c.parameters.volatility[d] = case_below(&random, 3) ? case_between(&random, 0, 0.7) : 1e-5;
         }
-        int what = runners[k % 2].solve(q, &c.parameters, &result);
-        if (what == FD_UNSTABLE) {
-            q->times.steps = result.status.detail;
-            what = runners[k % 2].solve(q, &c.parameters, &result);
+        case_results_for(&c, runners[k % 2].single, points, &r);
+        runners[k % 2].solve(&r.batch, &c.parameters);
+        if (r.status.what == FD_UNSTABLE) {
+            q->times.steps = r.status.detail;
+            runners[k % 2].solve(&r.batch, &c.parameters);
         }
-        CHECK(what == FD_OK, "explicit %d: %d, detail %d", k, what, result.status.detail);
+        CHECK(r.status.what == FD_OK, "explicit %d: %d, detail %d", k, r.status.what, r.status.detail);
         double largest = 0;
         for (int at = 0; at < 6 * 7 * 8; at++) {
-            const double value = case_number(grid, runners[k % 2].single, at);
+            const double value = case_number(r.batch.grid, runners[k % 2].single, at);
             if (!(fabs(value) <= largest)) largest = fabs(value);
         }
         CHECK(largest <= 1.7 * 2.72, "explicit %d, %d steps: %g", k, q->times.steps, largest);
+        case_results_free(&r);
     }
 }
 
@@ -550,11 +527,11 @@ int main(void)
     random_problems();
     every_kind();
     case_statuses(&runners[0]), case_statuses(&runners[4]);
-    case_not_watched(&runners[0]), case_not_watched(&runners[4]);
-    workers = 3, case_statuses(&runners[2]), case_not_watched(&runners[2]), workers = 1;
+    case_lost(&runners[0]), case_lost(&runners[4]);
+    workers = 3, case_statuses(&runners[2]), case_lost(&runners[2]), workers = 1;
     for (int r = 0; r < RUNNERS; r++) workers = 1 + r % 3, case_declarations(&runners[r]);
     workers = 1;
-    correlations(), too_few_numbers();
+    correlations();
     case_not_alone(&apart_runner[0]);
     workers = 3, case_not_alone(&apart_runner[1]), workers = 1;
     in_time();
@@ -563,8 +540,9 @@ int main(void)
     as_bs3d();
     own_threads();
     batches();
-    not_dominant_by_kill();
+    too_little_room();
     times_left_zero();
+    refused();
     arguments();
     return check_report();
 }

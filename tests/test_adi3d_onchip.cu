@@ -13,24 +13,24 @@ enum { SEED = 20251126, MOST = 9 /* points of the batches' axes */, PROBLEMS = 5
 /* A batch of the host's, its results between guards. */
 struct case_batch {
     std::vector<case_parameters> parameters;
-    std::vector<adi3d_problem> problem;
+    std::vector<fd_problem> problem;
     std::vector<fd_status> status;
-    std::vector<adi3d_values> values;
+    std::vector<fd_values> values;
     std::vector<unsigned char> grid;
     std::vector<double> coordinates[3];
-    adi3d_batch batch;
+    fd_batch batch;
     case_batch(int problems, const case_problem *const *c, const int *points, size_t real)
     {
         memset(&batch, 0, sizeof batch);
-        batch.problems = problems, batch.steps = 40, batch.dates = CASE_DATES;
-        size_t all = 1;
+        batch.problems = problems, batch.steps = 40, batch.dates = CASE_DATES, batch.spots = CASE_SPOTS;
+        size_t all = CASE_TIMES;
         for (int d = 0; d < 3; d++) batch.points[d] = points[d], all *= (size_t)points[d];
         for (int k = 0; k < problems; k++) parameters.push_back(c[k]->parameters), problem.push_back(c[k]->problem);
         status.resize((size_t)problems, fd_status_of(-99, 0, 0, 0, 0, 0, 0));
-        values.resize((size_t)problems * (1 + CASE_DATES));
+        values.resize((size_t)problems * CASE_TIMES * CASE_SPOTS);
         grid.resize((size_t)problems * all * real);
-        if (problems) memset(values.data(), CASE_FILL, values.size() * sizeof(adi3d_values));
-        if (problems) memset(grid.data(), CASE_FILL, grid.size());
+        if (problems) memset(values.data(), CASE_STALE, values.size() * sizeof(fd_values));
+        if (problems) memset(grid.data(), CASE_STALE, grid.size());
         for (int d = 0; d < 3; d++) {
             coordinates[d].resize((size_t)(problems * points[d]), 0);
             batch.coordinates[d] = coordinates[d].data();
@@ -45,36 +45,37 @@ static int asked_size, asked_threads;
 
 /* Solves it on the device: with all that it points to there, and memory of exactly the bytes asked for. */
 template <class Launch>
-static fd_status solve_there(const case_batch &host, size_t bytes, Launch launch)
+static int solve_there(const case_batch &host, size_t bytes, Launch launch)
 {
-    std::vector<adi3d_problem> problem = host.problem;
+    std::vector<fd_problem> problem = host.problem;
     std::vector<device_memory *> kept;
     auto there = [&](const void *from, size_t size) {
         kept.push_back(new device_memory(size, from));
         return kept.back()->data();
     };
-    for (adi3d_problem &p : problem) {
+    for (fd_problem &p : problem) {
         for (int d = 0; d < 3; d++)
             if (p.points[d] && p.axis[d].points > 0)
                 p.points[d] = (double *)there(p.points[d], (size_t)p.axis[d].points * sizeof(double));
         const int dates = p.times.dates > 0 ? p.times.dates : 0;
         if (p.times.date) p.times.date = (double *)there(p.times.date, (size_t)dates * sizeof(double));
         if (p.at_date) p.at_date = (fd_date *)there(p.at_date, (size_t)dates * sizeof(fd_date));
+        p.spot = (double *)there(p.spot, 3 * CASE_SPOTS * sizeof(double));
     }
     const size_t n = host.problem.size();
-    device_memory problems(n * sizeof(adi3d_problem), problem.data()), memory(bytes);
+    device_memory problems(n * sizeof(fd_problem), problem.data()), memory(bytes);
     device_memory status(n * sizeof(fd_status), host.status.data()), grid(host.grid.size(), host.grid.data());
-    device_memory values(host.values.size() * sizeof(adi3d_values), host.values.data());
+    device_memory values(host.values.size() * sizeof(fd_values), host.values.data());
     device_memory parameters(n * sizeof(case_parameters), host.parameters.data());
-    adi3d_batch device = host.batch;
+    fd_batch device = host.batch;
     device_memory *coordinates[3];
     for (int d = 0; d < 3; d++) {
         coordinates[d] = new device_memory(host.coordinates[d].size() * sizeof(double), host.coordinates[d].data());
         device.coordinates[d] = (double *)coordinates[d]->data();
     }
-    device.problem = (adi3d_problem *)problems.data(), device.status = (fd_status *)status.data();
-    device.values = (adi3d_values *)values.data(), device.grid = grid.data();
-    const fd_status done = launch(&device, (const case_parameters *)parameters.data(), memory.data());
+    device.problem = (fd_problem *)problems.data(), device.status = (fd_status *)status.data();
+    device.values = (fd_values *)values.data(), device.grid = grid.data();
+    const int done = launch(&device, (const case_parameters *)parameters.data(), memory.data());
     GPU_OK(cudaDeviceSynchronize());
     bool whole = status.back(host.batch.status) & values.back(host.batch.values) & grid.back(host.batch.grid);
     for (int d = 0; d < 3; d++) {
@@ -90,44 +91,35 @@ static fd_status solve_there(const case_batch &host, size_t bytes, Launch launch
     return done;
 }
 
-/* A model in a precision: its batches by the device and by the host, and one problem by the host's engine. */
+/* A model in a precision: its batches by the device and by the host. */
 typedef struct {
     const char *name;
     size_t real;
-    fd_status (*device)(const case_batch &);
-    int (*host_batch)(const adi3d_batch *, const case_parameters *, int, void *, size_t);
-    size_t (*host_batch_bytes)(const adi3d_batch *, int);
-    int (*host)(const adi3d_problem *, const case_parameters *, int, void *, size_t, adi3d_result *);
-    size_t (*host_bytes)(const adi3d_problem *, int);
+    int (*device)(const case_batch &);
+    int (*host)(const fd_batch *, const case_parameters *, int, void *, size_t);
+    size_t (*host_bytes)(const fd_batch *, int);
 } engine;
 
 #define ENGINE(model, precision, real)                                                                                 \
-    static fd_status model##_there_##precision(const case_batch &host)                                                 \
+    static int model##_there_##precision(const case_batch &host)                                                       \
     {                                                                                                                  \
         const size_t bytes = model##_onchip_bytes_##precision<>(&host.batch);                                          \
-        return solve_there(host, bytes,                                                                                \
-                           [&](const adi3d_batch *batch, const case_parameters *parameters, void *memory) {            \
-                               if (!asked_size)                                                                        \
-                                   return model##_onchip_##precision<>(batch, parameters, 0, memory, bytes);           \
-                               model##_p_batch_##precision launch;                                                     \
-                               launch.batch = *batch, launch.parameters = parameters;                                  \
-                               launch.memory = (unsigned char *)memory;                                                \
-                               launch.bytes = bytes / (size_t)batch->problems;                                         \
-                               const model##_p_chosen_##precision chosen =                                             \
-                                   asked_threads ? model##_p_choose_##precision<8, 64>(batch, asked_size)              \
-                                                 : model##_p_choose_##precision<16, 512>(batch, asked_size);           \
-                               CHECK(chosen.bytes > 0 && chosen.size == asked_size, "no cluster of %d", asked_size);   \
-                               const cudaError_t error = model##_p_onchip_##precision<0>(launch, chosen, 0);           \
-                               return fd_status_of(error ? FD_LAUNCH_FAILED : 0, (int)error, -1, -1, -1, -1, -1);      \
-                           });                                                                                         \
+        return solve_there(                                                                                            \
+            host, bytes, [&](const fd_batch *batch, const case_parameters *parameters, void *memory) -> int {          \
+                if (!asked_size) return model##_onchip_##precision<>(batch, parameters, memory, bytes, 0);             \
+                model##_p_3d_batch_##precision launch;                                                                 \
+                launch.batch = *batch, launch.parameters = parameters;                                                 \
+                launch.memory = (unsigned char *)memory;                                                               \
+                launch.bytes = bytes / (size_t)batch->problems;                                                        \
+                const model##_p_3d_chosen_##precision chosen =                                                         \
+                    asked_threads ? model##_p_3d_choose_##precision<8, 64>(batch, asked_size)                          \
+                                  : model##_p_3d_choose_##precision<16, 512>(batch, asked_size);                       \
+                CHECK(chosen.bytes > 0 && chosen.size == asked_size, "no cluster of %d", asked_size);                  \
+                return model##_p_3d_onchip_##precision<0>(launch, chosen, 0) ? FD_LAUNCH_FAILED : FD_OK;               \
+            });                                                                                                        \
     }                                                                                                                  \
-    static const engine model##_##precision = {#model "_" #precision,                                                  \
-                                               sizeof(real),                                                           \
-                                               model##_there_##precision,                                              \
-                                               model##_host_batch_##precision,                                         \
-                                               model##_host_batch_bytes_##precision,                                   \
-                                               model##_host_##precision,                                               \
-                                               model##_host_bytes_##precision};
+    static const engine model##_##precision = {#model "_" #precision, sizeof(real), model##_there_##precision,         \
+                                               model##_host_##precision, model##_host_bytes_##precision};
 ENGINE(central, f64, double)
 ENGINE(central, f32, float)
 ENGINE(apart, f64, double)
@@ -139,61 +131,54 @@ ENGINE(fitted, f64, double)
 static const engine *const engines[] = {&central_f64, &central_f32, &upwind_f32, &fitted_f64};
 #endif
 
-/* The place of point (i, j, k) of a batch's problem in its grid. */
-static int place_of(const adi3d_batch *batch, int which, int i, int j, int k)
+/* Solves a batch by the host, in memory of exactly the bytes asked for. */
+static int solve_here(const engine *e, const case_batch &batch, int workers)
 {
-    return i + batch->points[0] * (j + batch->points[1] * (k + batch->points[2] * which));
+    const size_t bytes = e->host_bytes(&batch.batch, workers);
+    void *memory = case_guarded(bytes);
+    const int call = e->host(&batch.batch, batch.parameters.data(), workers, memory, bytes);
+    CHECK(case_release(memory, bytes), "a guard of the host's memory has been written");
+    return call;
 }
 
-/* A problem in the middle of a batch of three, the others of which are good: as case_runner wants it. */
-static int among_others(const engine *e, int by_host, const adi3d_problem *problem, const case_parameters *parameters,
-                        adi3d_result *result)
+/* Solves a problem in the middle of a batch of three, the others of which are good: as case_runner wants it. */
+static int among_others(const engine *e, int by_host, const fd_batch *own, const case_parameters *parameters)
 {
     static case_problem c[3];
-    int points[3], sized = 1;
     case_plain(&c[0]), case_plain(&c[2]);
     c[0].parameters.apart = c[2].parameters.apart = e == &apart_f64;
     c[2].problem.exercise = FD_AMERICAN, c[2].problem.scheme = FD_HUNDSDORFER_VERWER;
-    c[1].problem = *problem, c[1].parameters = *parameters;
-    for (int d = 0; d < 3; d++) {
-        const int own = problem->axis[d].points;
-        sized &= own >= 4 && own <= ADI3D_MOST, points[d] = own > MOST && own <= ADI3D_MOST ? own : MOST;
-    }
+    c[1].problem = *own->problem, c[1].parameters = *parameters;
     const case_problem *const all[3] = {&c[0], &c[1], &c[2]};
+    int points[3];
+    for (int d = 0; d < 3; d++) points[d] = own->points[d] > 6 + d ? own->points[d] : 6 + d;
     case_batch batch(3, all, points, e->real);
     batch.batch.steps = 60;
-    if (by_host) {
-        const size_t bytes = e->host_batch_bytes(&batch.batch, 1);
-        void *memory = case_guarded(bytes);
-        const int what = e->host_batch(&batch.batch, batch.parameters.data(), 1, memory, bytes);
-        CHECK(what == FD_OK, "%s: %s", e->name, fd_status_string(what));
-        CHECK(case_release(memory, bytes), "a guard of the host's memory has been written");
-    } else {
-        const fd_status done = e->device(batch);
-        CHECK(done.what == FD_OK, "%s: %s, detail %d", e->name, fd_status_string(done.what), done.detail);
-    }
+    const int call = by_host ? solve_here(e, batch, 1) : e->device(batch);
     CHECK(batch.status[0].what == FD_OK && batch.status[2].what == FD_OK, "%s: the problems beside it", e->name);
-    CHECK(fabs(batch.values[0].value) < 1 && fabs(batch.values[2 * (1 + CASE_DATES)].value) < 1,
+    const size_t values = CASE_TIMES * CASE_SPOTS;
+    const size_t plane = (size_t)(points[0] * points[1]), grid = plane * (size_t)points[2];
+    CHECK(fabs(batch.values[0].value) < 1 && fabs(batch.values[2 * values].value) < 1,
           "%s: the values of the problems beside it", e->name);
-    memcpy(result->values, &batch.values[1 + CASE_DATES], (1 + CASE_DATES) * sizeof(adi3d_values));
-    for (int k = 0; k < problem->axis[2].points && sized && result->grid; k++)
-        for (int j = 0; j < problem->axis[1].points; j++)
-            memcpy((char *)result->grid +
-                       e->real * (size_t)(problem->axis[0].points * (j + problem->axis[1].points * k)),
-                   &batch.grid[e->real * (size_t)place_of(&batch.batch, 1, 0, j, k)],
-                   e->real * (size_t)problem->axis[0].points);
-    for (int d = 0; d < 3 && sized && result->coordinates[0]; d++)
-        memcpy(result->coordinates[d], &batch.coordinates[d][(size_t)points[d]],
-               (size_t)problem->axis[d].points * sizeof(double));
-    result->status = batch.status[1];
-    return result->status.what;
+    memcpy(own->values, &batch.values[values], values * sizeof(fd_values));
+    for (int time = 0; time < CASE_TIMES; time++)
+        for (int row = 0; row < own->points[1] * own->points[2]; row++) {
+            const size_t j = (size_t)(row % own->points[1]), k = (size_t)(row / own->points[1]);
+            const size_t from = (size_t)(CASE_TIMES + time) * grid + k * plane + j * (size_t)points[0];
+            const size_t to = (size_t)((time * own->points[2] * own->points[1] + row) * own->points[0]);
+            memcpy((char *)own->grid + e->real * to, &batch.grid[e->real * from], e->real * (size_t)own->points[0]);
+        }
+    for (int d = 0; d < 3; d++)
+        memcpy(own->coordinates[d], &batch.coordinates[d][(size_t)points[d]],
+               (size_t)own->points[d] * sizeof(double));
+    own->status[0] = batch.status[1];
+    return call;
 }
 
 #define RUNNER(model, precision, name, by_host)                                                                        \
-    static int model##_##name##_##precision(const adi3d_problem *problem, const case_parameters *parameters,           \
-                                            adi3d_result *result)                                                      \
+    static int model##_##name##_##precision(const fd_batch *batch, const case_parameters *parameters)                  \
     {                                                                                                                  \
-        return among_others(&model##_##precision, by_host, problem, parameters, result);                               \
+        return among_others(&model##_##precision, by_host, batch, parameters);                                         \
     }
 RUNNER(central, f64, device, 0)
 RUNNER(central, f32, device, 0)
@@ -205,14 +190,14 @@ RUNNER(upwind, f32, device, 0)
 RUNNER(fitted, f64, device, 0)
 #endif
 static const case_runner runners[] = {
-    {"central, double", 0, FD_CENTRAL, 7, 1, 0, central_device_f64},
-    {"central, single", 1, FD_CENTRAL, 7, 1, 0, central_device_f32},
-    {"apart, double", 0, FD_CENTRAL, 7, 1, 1, apart_device_f64},
-    {"central, double, host", 0, FD_CENTRAL, 7, 1, 0, central_batch_f64},
-    {"central, single, host", 1, FD_CENTRAL, 7, 1, 0, central_batch_f32},
+    {"central, double", 0, FD_CENTRAL, 7, 1, 0, 0, central_device_f64},
+    {"central, single", 1, FD_CENTRAL, 7, 1, 0, 0, central_device_f32},
+    {"apart, double", 0, FD_CENTRAL, 7, 1, 1, 0, apart_device_f64},
+    {"central, double, host", 0, FD_CENTRAL, 7, 1, 0, 0, central_batch_f64},
+    {"central, single, host", 1, FD_CENTRAL, 7, 1, 0, 0, central_batch_f32},
 #ifndef __CUDACC__
-    {"upwind, single", 1, FD_UPWIND, 5, 1, 0, upwind_device_f32},
-    {"fitted, double", 0, FD_FITTED, 2, 0, 0, fitted_device_f64},
+    {"upwind, single", 1, FD_UPWIND, 5, 1, 0, 1, upwind_device_f32},
+    {"fitted, double", 0, FD_FITTED, 2, 0, 0, 0, fitted_device_f64},
 #endif
 };
 enum { RUNNERS = sizeof runners / sizeof *runners };
@@ -257,7 +242,31 @@ static void every_kind()
     if (check_short()) check_skip(38, "kinds: SHORT_TESTS is set");
 }
 
-/* Batches of any problems against the host's engine: on chip to rounding, by the host's batch to the bit. */
+/* Compares what a batch's problem has got on chip with what it has got by the host. */
+static void as_here(const engine *e, const case_batch &there, const case_batch &here, int which)
+{
+    const int single = e->real == 4;
+    const fd_status s = there.status[(size_t)which], t = here.status[(size_t)which];
+    CHECK(s.what == t.what && s.detail == t.detail && s.axis == t.axis && s.i == t.i && s.j == t.j && s.k == t.k &&
+              s.step == t.step && (single || s.not_dominant == t.not_dominant),
+          "%s, problem %d: what %d at %d %d %d step %d, not_dominant %d, instead of %d at %d %d %d, %d, %d", e->name,
+          which, s.what, s.i, s.j, s.k, s.step, s.not_dominant, t.what, t.i, t.j, t.k, t.step, t.not_dominant);
+    CHECK(fabs((double)s.growth - (double)t.growth) <= (single ? 1e-3 : 1e-6) * (double)t.growth,
+          "%s, problem %d: growth %g instead of %g", e->name, which, (double)s.growth, (double)t.growth);
+    const int count = (int)(there.grid.size() / e->real / there.status.size());
+    double worst = 0, largest = 0;
+    for (int at = which * count; at < (which + 1) * count; at++) {
+        const double due = case_number(here.grid.data(), single, at), got = case_number(there.grid.data(), single, at);
+        if (due != due && got != got) continue;
+        if (!(fabs(got - due) <= worst)) worst = fabs(got - due);
+        if (!(fabs(due) <= largest)) largest = fabs(due);
+    }
+    /* What is not recorded has the same bits in both. */
+    CHECK(worst <= largest * (single ? 3e-4 : 1e-11), "%s, problem %d: off by %.2e, values to %.2e", e->name, which,
+          worst, largest);
+}
+
+/* Batches of any problems against the host's engine: on chip to rounding; by the host together to the bit. */
 static void batches()
 {
     static case_problem c[PROBLEMS];
@@ -271,61 +280,15 @@ static void batches()
             case_random_problem(&random, most, &c[m]), all[m] = &c[m];
             if (m == 1)
                 c[m].parameters.bad = CASE_BAD_PAYOFF + k % 2, c[m].parameters.bad_at[0] = c[m].parameters.low[0];
-            if (m == 1 && k % 4 == 3) c[m].problem.spot[1] = -1;
+            if (m == 1 && k % 4 == 3) c[m].spot[1][1] = -1;
         }
         case_batch there(problems, all, most, e->real), here(problems, all, most, e->real);
+        case_batch again(problems, all, most, e->real);
         ask(k % 5 ? k : 0);
-        const fd_status done = e->device(there);
-        CHECK(done.what == FD_OK, "%s, %d problems: %s, detail %d", e->name, problems, fd_status_string(done.what),
-              done.detail);
-        const size_t bytes = e->host_batch_bytes(&here.batch, 2);
-        void *memory = case_guarded(bytes);
-        CHECK(e->host_batch(&here.batch, here.parameters.data(), 2, memory, bytes) == FD_OK, "%s: host", e->name);
-        CHECK(case_release(memory, bytes), "a guard of the host's memory has been written");
-        for (int m = 0; m < problems; m++) {
-            const adi3d_problem *q = &c[m].problem;
-            adi3d_problem watched = *q;
-            const size_t alone_bytes = e->host_bytes(q, 1), points = adi3d_p_points(q);
-            adi3d_values values[1 + CASE_DATES];
-            std::vector<unsigned char> grid(points * e->real);
-            adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, grid.data(), {NULL, NULL, NULL}};
-            memset(values, CASE_FILL, sizeof values);
-            watched.watched = 1;
-            memory = malloc(alone_bytes);
-            e->host(&watched, &c[m].parameters, 1, memory, alone_bytes, &result);
-            free(memory);
-            for (int w = 0; w < 2; w++) {
-                const case_batch &by = w ? there : here;
-                const fd_status s = by.status[(size_t)m], t = result.status;
-                CHECK(s.what == t.what && s.detail == t.detail && s.axis == t.axis && s.i == t.i && s.j == t.j &&
-                          s.k == t.k && s.step == t.step && ((w && e->real == 4) || s.not_dominant == t.not_dominant),
-                      "%s, %s, problem %d: what %d at %d %d %d step %d, not_dominant %d, instead of %d at %d %d %d, "
-                      "%d, not_dominant %d",
-                      e->name, w ? "on chip" : "host", m, s.what, s.i, s.j, s.k, s.step, s.not_dominant, t.what, t.i,
-                      t.j, t.k, t.step, t.not_dominant);
-                const double off = fabs((double)s.growth - (double)t.growth);
-                CHECK(off <= (w ? (e->real == 4 ? 1e-3 : 1e-6) : 0) * (double)t.growth,
-                      "%s, %s, problem %d: growth %g instead of %g", e->name, w ? "on chip" : "host", m,
-                      (double)s.growth, (double)t.growth);
-                double worst = 0, largest = 0;
-                for (int at = 0; at < (int)points; at++) {
-                    const int n0 = q->axis[0].points, n1 = q->axis[1].points;
-                    const double due = case_number(grid.data(), e->real == 4, at);
-                    const int place = place_of(&by.batch, m, at % n0, at / n0 % n1, at / n0 / n1);
-                    const double error = fabs(case_number(by.grid.data(), e->real == 4, place) - due);
-                    if (t.what ? error == error : !(error <= worst)) worst = t.what ? 1 : error;
-                    if (!(fabs(due) <= largest)) largest = fabs(due);
-                }
-                const double tolerance = t.what || !w ? 0 : largest * (e->real == 4 ? 3e-4 : 1e-11);
-                CHECK(worst <= tolerance, "%s, %s, problem %d: off by %.2e, values to %.2e", e->name,
-                      w ? "on chip" : "host", m, worst, largest);
-                const double value = by.values[(size_t)m * (1 + CASE_DATES)].value;
-                if (t.what)
-                    CHECK(!(value == value), "%s, problem %d has a value", e->name, m);
-                else
-                    check_near(value, values[0].value, 16 * tolerance, "%s, problem %d: the value", e->name, m);
-            }
-        }
+        CHECK(e->device(there) == FD_OK, "%s, %d problems", e->name, problems);
+        CHECK(solve_here(e, here, 2) == FD_OK && solve_here(e, again, 1) == FD_OK, "%s: host", e->name);
+        CHECK(here.grid == again.grid, "%s: two workers have other numbers", e->name);
+        for (int m = 0; m < problems; m++) as_here(e, there, here, m);
     }
     if (check_short()) check_skip(15, "batches: SHORT_TESTS is set");
 }
@@ -338,7 +301,7 @@ static void sizes()
         if (check_short() && k % 3 != 2) continue;
         static case_problem c;
         const case_problem *const all[1] = {&c};
-        adi3d_problem *q = &c.problem;
+        fd_problem *q = &c.problem;
         case_plain(&c);
         for (int d = 0; d < 3; d++) {
             q->axis[d].points = points[k][d], c.parameters.volatility[d] = 0.3;
@@ -351,17 +314,14 @@ static void sizes()
         q->times.steps = 2, q->times.dates = 0, q->exercise = k % 3;
         const engine *e = engines[k % 2];
         case_batch here(1, all, points[k], e->real), first(1, all, points[k], e->real);
-        const size_t bytes = e->host_batch_bytes(&here.batch, 1);
-        void *memory = malloc(bytes);
-        CHECK(e->host_batch(&here.batch, here.parameters.data(), 1, memory, bytes) == FD_OK, "%s: host", e->name);
-        free(memory);
+        CHECK(solve_here(e, here, 1) == FD_OK && !here.status[0].what, "%s: host", e->name);
         const int longest = points[k][0] > 32 || points[k][1] > 32 || points[k][2] > 32;
         for (int size = 0; size <= (longest ? 0 : 4); size = size ? 2 * size : 1) {
             asked_size = size, asked_threads = 0;
             case_batch there(1, all, points[k], e->real);
-            CHECK(e->device(there).what == FD_OK && there.status[0].what == FD_OK, "%s: clusters of %d", e->name, size);
+            CHECK(e->device(there) == FD_OK && there.status[0].what == FD_OK, "%s: clusters of %d", e->name, size);
             double worst = 0;
-            const int count = (int)(there.grid.size() / e->real);
+            const int count = (int)(there.grid.size() / e->real / CASE_TIMES);
             for (int at = 0; at < count; at++) {
                 const double error = fabs(case_number(there.grid.data(), e->real == 4, at) -
                                           case_number(here.grid.data(), e->real == 4, at));
@@ -377,7 +337,7 @@ static void sizes()
     if (check_short()) check_skip(4, "sizes: SHORT_TESTS is set");
 }
 
-/* What fits, and what is no batch. */
+/* What is no batch. */
 static void batches_that_are_none()
 {
     static case_problem c;
@@ -385,46 +345,49 @@ static void batches_that_are_none()
     const int points[3] = {8, 8, 8};
     case_plain(&c);
     case_batch good(1, all, points, sizeof(float));
-    adi3d_batch b = good.batch;
-    unsigned char memory[1];
-    auto what = [&](const adi3d_batch *batch, const case_parameters *p, void *m, size_t bytes) {
-        const int host = central_host_batch_f32(batch, p, 1, m, bytes);
-        const int device = central_onchip_f32<>(batch, p, 0, m, bytes).what;
-        CHECK(host == device, "host says %d, device %d", host, device);
-        return device;
+    fd_batch b = good.batch;
+    void *const memory = good.grid.data(); /* that nothing writes to; on no boundary of 128 bytes, perhaps */
+    auto what = [&](const fd_batch *batch, const case_parameters *p, void *m, size_t bytes) {
+        return central_onchip_f32<>(batch, p, m, bytes, 0);
     };
     const case_parameters *p = good.parameters.data();
-    CHECK(what(NULL, p, memory, 1) == FD_BAD_ARGUMENT, "no batch");
-    CHECK(what(&b, NULL, memory, (size_t)-1) == FD_BAD_ARGUMENT, "no parameters");
-    CHECK(what(&b, p, NULL, (size_t)-1) == FD_NO_ROOM, "no memory");
-    CHECK(what(&b, p, memory, 1) == FD_NO_ROOM, "less memory");
+    void *const aligned = (void *)(((size_t)memory + 127) / 128 * 128);
+    CHECK(what(NULL, p, aligned, 1) == FD_BAD_ARGUMENT, "no batch");
+    CHECK(what(&b, NULL, aligned, (size_t)-1) == FD_BAD_ARGUMENT, "no parameters");
+    CHECK(what(&b, p, NULL, (size_t)-1) == FD_BAD_ARGUMENT, "no memory");
+    CHECK(what(&b, p, (char *)aligned + 64, (size_t)-1) == FD_BAD_ARGUMENT, "memory off its alignment");
+    CHECK(what(&b, p, aligned, 1) == FD_NO_ROOM, "less memory");
+#ifdef SIMT_EMULATOR
     CHECK(good.status[0].what < 0 && isnan(good.values[0].value), "less memory: %g", good.values[0].value);
-    good.status[0].what = FD_OK, good.values[0].value = 0;
-    CHECK(central_host_batch_f32(&b, p, 1, NULL, 1) == FD_NO_ROOM && good.status[0].what == FD_NO_ROOM &&
-              isnan(good.values[0].value),
-          "no memory: %g", good.values[0].value);
+#endif
     b.problem = NULL;
-    CHECK(what(&b, p, memory, (size_t)-1) == FD_BAD_ARGUMENT, "no problems");
-    CHECK(central_onchip_bytes_f32<>(&b) > 0 && central_host_batch_bytes_f32(&b, 1) > 0, "bytes, before there are any");
+    CHECK(what(&b, p, aligned, (size_t)-1) == FD_BAD_ARGUMENT, "no problems");
+    CHECK(central_onchip_bytes_f32<>(&b) > 0, "bytes, before there are any");
     b.problems = 0;
     CHECK(what(&b, NULL, NULL, 0) == FD_OK, "none to be solved");
-    for (int bad = 0; bad < 5; bad++) {
+    for (int bad = 0; bad < 6; bad++) {
         b = good.batch;
         if (bad == 0) b.problems = -1;
         if (bad == 1) b.points[2] = 3;
-        if (bad == 2) b.points[0] = ADI3D_MOST + 1;
+        if (bad == 2) b.points[0] = ADI3D_MOST + 1, b.grid = NULL, b.coordinates[0] = NULL; /* not of that size */
         if (bad == 3) b.steps = 0;
         if (bad == 4) b.dates = -1;
-        CHECK(what(&b, p, memory, (size_t)-1) == FD_BAD_SIZE, "size %d", bad);
+        if (bad == 5) b.spots = -1;
+        CHECK(what(&b, p, aligned, (size_t)-1) == FD_BAD_SIZE, "size %d", bad);
         CHECK(central_onchip_bytes_f32<>(&b) == 0 && central_onchip_blocks_f32<>(&b) == 0, "bytes of size %d", bad);
     }
-    CHECK(central_host_batch_f32(&good.batch, p, 0, memory, (size_t)-1) == FD_BAD_SIZE, "no workers");
-    /* Sizes, in blocks of 227 KiB; many problems, for which no cluster is larger than need be. */
+}
+
+/* What fits: in blocks of 227 KiB; many problems, for which no cluster is larger than need be. */
+static void what_fits()
+{
     static const struct {
         int points, f32, f64;
     } fits[] = {{16, 1, 1}, {24, 1, 2}, {32, 2, 4}, {40, 4, 8}, {48, 4, 16}, {49, 0, 0}};
+    fd_batch b;
+    memset(&b, 0, sizeof b);
+    b.problems = 1000, b.steps = 10;
     for (const auto &fit : fits) {
-        b = good.batch, b.problems = 1000;
         for (int d = 0; d < 3; d++) b.points[d] = fit.points;
         const int f32 = central_onchip_blocks_f32<>(&b), f64 = central_onchip_blocks_f64<>(&b);
 #ifdef SIMT_EMULATOR
@@ -434,10 +397,12 @@ static void batches_that_are_none()
               fit.points, f32, f64);
 #endif
     }
-    b.points[0] = 49, b.points[1] = b.points[2] = 4, b.problems = 1;
-    b.grid = NULL, b.coordinates[0] = b.coordinates[1] = b.coordinates[2] = NULL; /* which are not so large */
-    CHECK(central_onchip_f32<>(&b, p, 0, memory, (size_t)-1).what == FD_NO_ROOM, "an axis that is too long");
-    b.points[0] = 8, b.problems = 1;
+    case_parameters p;
+    fd_problem none;
+    fd_status status;
+    b.points[0] = 49, b.points[1] = b.points[2] = 4, b.problems = 1, b.problem = &none, b.status = &status;
+    CHECK(central_onchip_f32<>(&b, &p, (void *)128, (size_t)-1, 0) == FD_NO_ROOM, "an axis that is too long");
+    b.points[0] = 8;
     CHECK(central_onchip_blocks_f32<>(&b) >= 1, "a small one");
 }
 
@@ -455,11 +420,8 @@ static void no_room()
         if (w == 1) there.batch.dates = here.batch.dates = 1, due.what = FD_TOO_MANY_DATES, due.detail = 2;
         if (w == 2) there.batch.steps = here.batch.steps = 3, due.what = FD_TOO_MANY_STEPS, due.detail = 6;
         asked_size = 0;
-        CHECK(central_f64.device(there).what == FD_OK, "no room %d: launch", w);
-        const size_t bytes = central_host_batch_bytes_f64(&here.batch, 1);
-        void *memory = malloc(bytes);
-        CHECK(central_host_batch_f64(&here.batch, here.parameters.data(), 1, memory, bytes) == FD_OK, "host");
-        free(memory);
+        CHECK(central_f64.device(there) == FD_OK, "no room %d: launch", w);
+        CHECK(solve_here(&central_f64, here, 1) == FD_OK, "no room %d: host", w);
         for (int by = 0; by < 2; by++) {
             const fd_status s = by ? there.status[0] : here.status[0];
             CHECK(s.what == due.what && s.axis == due.axis && s.detail == due.detail, "no room %d, %d: %d, %d, axis %d",
@@ -476,6 +438,7 @@ int main()
     batches();
     sizes();
     batches_that_are_none();
+    what_fits();
     no_room();
     for (int r = 0; r < 5; r++) {
         asked_size = r < 2 ? 2 - r : 0, asked_threads = 1;

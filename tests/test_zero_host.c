@@ -117,31 +117,41 @@ static void of_two_factors(void)
 
 static void of_three_factors(void)
 {
-    assets_parameters p;
-    adi3d_problem problem;
-    adi3d_result result;
-    adi3d_batch batch;
-    adi3d_values values;
-    memset(&p, 0, sizeof p), memset(&problem, 0, sizeof problem), memset(&result, 0, sizeof result);
-    memset(&batch, 0, sizeof batch), memset(&values, 0, sizeof values);
-    CHECK(adi3d_check(&problem).what == FD_BAD_SIZE && adi3d_batch_check(&batch) == FD_BAD_SIZE, "a problem, a batch");
-    CHECK(assets_host_f64(&problem, &p, 1, &p, sizeof p, &result) == FD_BAD_SIZE && result.status.what == FD_BAD_SIZE,
-          "a result");
-    result.values = &values;
-    assets_problem(9, 5, ASSETS_GEOMETRIC, &p, &problem);
-    const int steps = problem.times.steps;
-    problem.times.steps = 0, problem.times.theta = 0;
-    CHECK(assets_host_f64(&problem, &p, 1, NULL, 0, &result) == FD_BAD_TIMES && isnan(values.value), "no steps");
-    problem.times.steps = steps;
-    const size_t bytes = assets_host_bytes_f64(&problem, 1);
+    assets_parameters p, zero;
+    fd_problem problem;
+    fd_batch batch;
+    fd_values values;
+    fd_status status;
+    memset(&p, 0, sizeof p), memset(&problem, 0, sizeof problem), memset(&batch, 0, sizeof batch);
+    memset(&values, 0, sizeof values), memset(&status, 0, sizeof status), memset(&zero, 0, sizeof zero);
+    CHECK(adi3d_check(&batch) == FD_BAD_SIZE && assets_host_bytes_f64(&batch, 1) == 0, "a batch");
+    for (int d = 0; d < 3; d++) batch.points[d] = 9;
+    CHECK(assets_host_f64(&batch, &p, 1, NULL, 0) == FD_BAD_SIZE, "a batch without steps");
+    batch.steps = 20;
+    CHECK(assets_host_f64(&batch, &p, 1, NULL, 0) == FD_OK, "a batch of none");
+    batch.problems = batch.spots = 1, batch.problem = &problem, batch.status = &status, batch.values = &values;
+    const size_t bytes = assets_host_bytes_f64(&batch, 1);
     void *memory = malloc(bytes);
-    CHECK(assets_host_f64(&problem, &p, 1, NULL, bytes, &result) == FD_NO_ROOM && isnan(values.value), "no memory");
-    CHECK(result.status.what == FD_NO_ROOM, "no memory: status %d", result.status.what);
-    CHECK(assets_host_f64(&problem, &p, 1, memory, bytes, &result) == FD_OK && values.value > 0 && values.value < 100,
+    CHECK(assets_host_f64(&batch, &zero, 1, memory, bytes) == FD_OK && status.what == FD_BAD_SIZE, "a problem: %d",
+          status.what);
+    assets_problem(9, 5, ASSETS_GEOMETRIC, &p, &problem);
+    const size_t needed = assets_host_bytes_f64(&batch, 1); /* of a scheme of two stages */
+    const int steps = problem.times.steps;
+    free(memory), memory = malloc(needed);
+    problem.times.steps = 0, problem.times.theta = 0;
+    CHECK(assets_host_f64(&batch, &p, 1, memory, needed) == FD_OK && status.what == FD_BAD_TIMES && isnan(values.value),
+          "no steps: %d", status.what);
+    problem.times.steps = steps;
+    values.value = 0;
+    CHECK(assets_host_f64(&batch, &p, 1, NULL, needed) == FD_BAD_ARGUMENT && isnan(values.value), "no memory");
+    CHECK(status.what == FD_BAD_ARGUMENT, "no memory: status %d", status.what);
+    CHECK(assets_host_f64(&batch, &p, 1, memory, bytes) == FD_NO_ROOM && status.what == FD_NO_ROOM, "less memory");
+    CHECK(assets_host_f64(&batch, &p, 1, memory, needed) == FD_OK && values.value > 0 && values.value < 100,
           "theta 0: %g", values.value);
     p.strike = NAN;
-    CHECK(assets_host_f64(&problem, &p, 1, memory, bytes, &result) == FD_FINAL_NAN && isnan(values.value),
-          "a strike that is NaN: %g", values.value);
+    CHECK(assets_host_f64(&batch, &p, 1, memory, needed) == FD_OK && status.what == FD_FINAL_NAN &&
+              isnan(values.value),
+          "a strike that is NaN: %d, %g", status.what, values.value);
     free(memory);
 }
 

@@ -2,26 +2,29 @@
    rows of their lines.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_independent ADI3D_OF(p_independent)
-#define adi3d_p_device ADI3D_OF(p_device)
-#define adi3d_p_device_lay_out ADI3D_OF(p_device_lay_out)
-#define adi3d_p_device_at ADI3D_OF(p_device_at)
-#define adi3d_p_device_value ADI3D_OF(p_device_value)
-#define adi3d_p_device_face ADI3D_OF(p_device_face)
-#define adi3d_p_device_apply ADI3D_OF(p_device_apply)
-#define adi3d_p_device_change ADI3D_OF(p_device_change)
-#define adi3d_p_device_right ADI3D_OF(p_device_right)
-#define adi3d_p_device_numbers ADI3D_OF(p_device_numbers)
-#define adi3d_p_device_rows ADI3D_OF(p_device_rows)
-#define adi3d_p_device_face_row ADI3D_OF(p_device_face_row)
-#define adi3d_p_device_make_faces ADI3D_OF(p_device_make_faces)
-#define adi3d_p_device_put_face ADI3D_OF(p_device_put_face)
-#define adi3d_p_device_put_faces ADI3D_OF(p_device_put_faces)
-#define adi3d_p_device_own ADI3D_OF(p_device_own)
-#define adi3d_p_device_factor ADI3D_OF(p_device_factor)
-#define adi3d_p_device_fetch_factors ADI3D_OF(p_device_fetch_factors)
-#define adi3d_p_device_take_factors ADI3D_OF(p_device_take_factors)
-#define adi3d_p_launch ADI3D_OF(p_launch)
+#define adi3d_p_independent FD_OF(p_3d_independent)
+#define adi3d_p_found FD_OF(p_3d_found)
+#define adi3d_p_device FD_OF(p_3d_device)
+#define adi3d_p_copies FD_OF(p_3d_copies)
+#define adi3d_p_device_lay_out FD_OF(p_3d_device_lay_out)
+#define adi3d_p_device_at FD_OF(p_3d_device_at)
+#define adi3d_p_device_index FD_OF(p_3d_device_index)
+#define adi3d_p_device_value FD_OF(p_3d_device_value)
+#define adi3d_p_device_face FD_OF(p_3d_device_face)
+#define adi3d_p_device_apply FD_OF(p_3d_device_apply)
+#define adi3d_p_device_change FD_OF(p_3d_device_change)
+#define adi3d_p_device_right FD_OF(p_3d_device_right)
+#define adi3d_p_device_numbers FD_OF(p_3d_device_numbers)
+#define adi3d_p_device_rows FD_OF(p_3d_device_rows)
+#define adi3d_p_device_face_row FD_OF(p_3d_device_face_row)
+#define adi3d_p_device_make_faces FD_OF(p_3d_device_make_faces)
+#define adi3d_p_device_put_face FD_OF(p_3d_device_put_face)
+#define adi3d_p_device_put_faces FD_OF(p_3d_device_put_faces)
+#define adi3d_p_device_own FD_OF(p_3d_device_own)
+#define adi3d_p_device_factor FD_OF(p_3d_device_factor)
+#define adi3d_p_device_fetch_factors FD_OF(p_3d_device_fetch_factors)
+#define adi3d_p_device_take_factors FD_OF(p_3d_device_take_factors)
+#define adi3d_p_launch FD_OF(p_3d_launch)
 
 /* Grids in device memory have rows of pitch elements; those beyond the points are finite. A stage is three kernels
    (docs/adi3d.md counts the passes over memory): right-hand sides and solves along x, which leave differences in d;
@@ -31,68 +34,76 @@
 /* Returns whether the terms along an axis are declared independent of the other axes. */
 TB_HD constexpr int adi3d_p_independent(int axis)
 {
-    return (int)adi3d_p_independent_axes >> axis & 1;
+    return FD_MODEL_INDEPENDENT >> axis & 1;
 }
 
 #define ADI3D_P_VECTORED (16 / (int)sizeof(tb_real))
 
-/* What the kernels of a march know. All pointers are to device memory, except those in problem, which no kernel
-   follows. */
+/* What a march finds out, in device memory. */
 typedef struct {
-    adi3d_p_tables t;
-    adi3d_problem problem;
-    const adi3d_model_parameters *parameters;
-    tb_real *u, *z, *d;       /* values, a first stage's, differences */
-    tb_real *final, *extra;   /* final values, exercise's multiplier; null where there is none */
-    unsigned long long *lost; /* when (adi3d_p_device_note), times 2^32, and where something was not finite first */
-    unsigned long long
-        *untrue;          /* of the first or the last step, the first point, and which declaration does not hold */
-    int *not_dominant;            /* rows that are not diagonally dominant */
-    adi3d_values *values; /* as a result's */
+    unsigned long long lost; /* when (adi3d_p_device_note), times 2^32, and where something was not finite first */
+    int largest;             /* magnitude at time 0 (fd_p_larger) */
+    int pcr_steps[3];        /* how many PCR steps the solves by factors take */
+} adi3d_p_found;
+
+/* What the kernels of a march know. All pointers are to device memory, except those in problem, which no kernel
+   follows: t.problem is in device memory. */
+typedef struct {
+    fd_p_tables t;
+    fd_problem problem;
+    int n[3];
+    tb_real *u, *z, *d;   /* values, a first stage's, differences */
+    tb_real *extra;       /* exercise's multiplier; null where there is none */
+    adi3d_p_found *march;
+    fd_values *values;    /* of each time at each spot, as a batch has them */
     tb_real *factors[3];  /* of the axes that are independent, else null: adi3d_p_device_factor */
-    int *pcr_steps;       /* how many PCR steps their solves take */
-    int *given, *largest; /* magnitudes (fd_p_larger): the largest given, and the largest at time 0 */
     int fresh;            /* whether the factors of the last step are not this one's */
     int pitch, plane, elements; /* from row to row, from plane to plane, all */
     int processors, shared;     /* of the device: how many, and the shared memory of one */
-    int *too_fast;              /* the least of fd_p_too_fast */
-    double longest;             /* explicit step */
 } adi3d_p_device;
 
-/* Lays out device memory; if memory is null, only counts. Returns bytes. */
-TB_HOST size_t adi3d_p_device_lay_out(const adi3d_problem *problem, unsigned char *memory, adi3d_p_device *device)
+/* Where a problem's own arrays are in device memory. */
+typedef struct {
+    fd_problem *problem;
+    fd_model_parameters *parameters;
+    double *points[3], *date, *spot;
+    fd_date *at_date;
+} adi3d_p_copies;
+
+/* Lays out device memory for any problem of a batch; if memory is null, only counts. Returns bytes. */
+TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memory, adi3d_p_device *device,
+                                      adi3d_p_copies *copies)
 {
+    const adi3d_p_needs needs = adi3d_p_needs_of(batch);
+    const size_t times = (size_t)(1 + batch->dates), line = 128 / sizeof(tb_real);
+    const size_t pitch = ((size_t)batch->points[0] + line - 1) / line * line;
+    const size_t grid = fd_p_round(pitch * (size_t)batch->points[1] * (size_t)batch->points[2] * sizeof(tb_real));
     adi3d_p_device h;
-    size_t used = 0;
-    const int line = 128 / (int)sizeof(tb_real);
-    memset(&h, 0, sizeof h);
-    h.problem = *problem;
-    h.pitch = (problem->axis[0].points + line - 1) / line * line, h.plane = h.pitch * problem->axis[1].points;
-    h.elements = h.plane * problem->axis[2].points;
-    const size_t grid = fd_p_round((size_t)h.elements * sizeof(tb_real));
-    tb_real **const grids[5] = {&h.u, &h.d, &h.z, &h.final, &h.extra};
-    const int needed[5] = {1, 1, problem->scheme != FD_DOUGLAS, adi3d_p_finals(problem),
-                           problem->exercise == FD_AMERICAN};
+    adi3d_p_copies c;
+    memset(&h, 0, sizeof h), memset(&c, 0, sizeof c);
+    size_t used = fd_p_lay_out_tables(batch, memory, &h.t);
+    tb_real **const grids[5] = {&h.u, &h.d, &h.z, &h.t.final, &h.extra};
+    const int needed[5] = {1, 1, needs.stage, needs.final, needs.multiplier};
     for (int g = 0; g < 5; g++) {
         if (!needed[g]) continue;
         *grids[g] = (tb_real *)fd_p_at(memory, used), used += grid;
     }
-    for (int d = 0; d < 3; d++)
-        used += adi3d_p_axis_lay_out(d, problem->axis[d].points, (unsigned char *)fd_p_at(memory, used), &h.t);
-    h.parameters = (const adi3d_model_parameters *)fd_p_at(memory, used), used += fd_p_round(sizeof *h.parameters);
-    h.values = (adi3d_values *)fd_p_at(memory, used);
-    used += fd_p_round((size_t)(1 + problem->times.dates) * sizeof *h.values);
-    h.lost = (unsigned long long *)fd_p_at(memory, used), h.untrue = (unsigned long long *)fd_p_at(memory, used + 8);
-    h.not_dominant = (int *)fd_p_at(memory, used + 16), h.given = (int *)fd_p_at(memory, used + 20);
-    h.largest = (int *)fd_p_at(memory, used + 24), h.too_fast = (int *)fd_p_at(memory, used + 28);
-    h.pcr_steps = (int *)fd_p_at(memory, used + 32);
-    used += fd_p_round(48);
+    if (!needs.final) h.t.final = h.d; /* which the first step overwrites */
+    h.march = (adi3d_p_found *)fd_p_at(memory, used), used += fd_p_round(sizeof *h.march);
+    h.values = (fd_values *)fd_p_at(memory, used), used += fd_p_round(times * (size_t)batch->spots * sizeof *h.values);
     for (int d = 0; d < 3; d++)
         if (adi3d_p_independent(d)) {
             h.factors[d] = (tb_real *)fd_p_at(memory, used);
             used += fd_p_round(32 * TRID_WARP_FACTOR_LEN(32) * sizeof(tb_real));
         }
-    if (device) *device = h;
+    c.problem = (fd_problem *)fd_p_at(memory, used), used += fd_p_round(sizeof *c.problem);
+    c.parameters = (fd_model_parameters *)fd_p_at(memory, used), used += fd_p_round(sizeof *c.parameters);
+    for (int d = 0; d < 3; d++)
+        c.points[d] = (double *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->points[d] * sizeof(double));
+    c.date = (double *)fd_p_at(memory, used), used += fd_p_round(times * sizeof(double));
+    c.at_date = (fd_date *)fd_p_at(memory, used), used += fd_p_round(times * sizeof(fd_date));
+    c.spot = (double *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->spots * 3 * sizeof(double));
+    if (device) *device = h, *copies = c;
     return used;
 }
 
@@ -104,13 +115,19 @@ TB_D int adi3d_p_device_at(const adi3d_p_device &h, int i, int j, int k)
     return i + h.pitch * j + h.plane * k;
 }
 
+/* Returns the index of a point in a grid without gaps, as the final values have it. */
+TB_D int adi3d_p_device_index(const adi3d_p_device &h, const int *index)
+{
+    return index[0] + h.n[0] * (index[1] + h.n[1] * index[2]);
+}
+
 /* Returns the value of v at point (i, j, k). */
 TB_D tb_real adi3d_p_device_value(const adi3d_p_device &h, const tb_real *v, int i, int j, int k)
 {
     return v[adi3d_p_device_at(h, i, j, k)];
 }
 
-/* Returns what the faces of an axis contribute to F(v) at point (i, j, k). h is adi3d_p_device or adi3d_p_chip;
+/* Returns what the faces of an axis add to F(v) at point (i, j, k). h is adi3d_p_device or adi3d_p_chip;
    value_of(h, v, i, j, k) returns v at a point. */
 template <int axis, auto value_of, class grid_type, class values_type>
 TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j, int k, const tb_real *time,
@@ -121,25 +138,26 @@ TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j
     TB_UNROLL
     for (int side = 0; side < 2; side++) {
         const int in = side ? -1 : 1, x = axis == 0 ? in : 0, y = axis == 1 ? in : 0, z = axis == 2 ? in : 0;
-        if (index == (side ? h.t.n[axis] - 1 : 0) && adi3d_p_adds(&h.problem, axis, side))
-            sum +=
-                adi3d_p_at_face(&h.problem, h.parameters, &h.t, axis, side, i, j, k, time, when,
-                                value_of(h, v, i + x, j + y, k + z), value_of(h, v, i + 2 * x, j + 2 * y, k + 2 * z));
+        const fd_p_edge edge = {axis, side, h.problem.face[axis][side], {i, j, k}, time, when};
+        if (index == (side ? h.n[axis] - 1 : 0) && fd_p_adds(edge.kind))
+            sum += fd_p_edge_adds(&h.t, &edge, fd_p_edge_given(&h.t, &edge), value_of(h, v, i + x, j + y, k + z),
+                                  value_of(h, v, i + 2 * x, j + 2 * y, k + 2 * z));
     }
     return sum;
 }
 
-/* Returns mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), with the contributions of faces, from device
+/* Returns mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), with what faces add, from device
    memory. */
 TB_D tb_real adi3d_p_device_apply(const adi3d_p_device &h, const tb_real *v, int i, int j, int k, const tb_real *time,
                                   double when, tb_real mixed, tb_real own)
 {
     const int at = adi3d_p_device_at(h, i, j, k);
-    const int x[3] = {i > 0 ? -1 : 0, 0, i < h.t.n[0] - 1 ? 1 : 0};
-    const int y[3] = {j > 0 ? -h.pitch : 0, 0, j < h.t.n[1] - 1 ? h.pitch : 0};
-    const int z[3] = {k > 0 ? -h.plane : 0, 0, k < h.t.n[2] - 1 ? h.plane : 0};
+    const int x[3] = {i > 0 ? -1 : 0, 0, i < h.n[0] - 1 ? 1 : 0};
+    const int y[3] = {j > 0 ? -h.pitch : 0, 0, j < h.n[1] - 1 ? h.pitch : 0};
+    const int z[3] = {k > 0 ? -h.plane : 0, 0, k < h.n[2] - 1 ? h.plane : 0};
     const fd_cell cell[3] = {h.t.cell[0][i], h.t.cell[1][j], h.t.cell[2][k]};
-    const adi3d_terms terms = adi3d_p_terms_at(&h.t, i, j, k, time);
+    const int index[3] = {i, j, k};
+    const fd_terms terms = fd_p_terms_here(&h.t, index, time);
     tb_real around[27];
     TB_UNROLL
     for (int m = 0; m < 27; m++) {
@@ -158,16 +176,15 @@ template <int axis, auto value_of, class grid_type>
 TB_D tb_real adi3d_p_device_change(const grid_type &h, const adi3d_p_step &step, int i, int j, int k)
 {
     if (adi3d_p_given(&h.problem, 0, i)) return 0;
-    const int index = axis == 0 ? i : axis == 1 ? j : k, down = index > 0, up = index < h.t.n[axis] - 1;
+    const int at[3] = {i, j, k}, index = at[axis], down = index > 0, up = index < h.n[axis] - 1;
     const int x = axis == 0, y = axis == 1, z = axis == 2;
     const tb_real low = value_of(h, h.u, i - x * down, j - y * down, k - z * down);
     const tb_real here = value_of(h, h.u, i, j, k);
     const tb_real high = value_of(h, h.u, i + x * up, j + y * up, k + z * up);
     const fd_cell cell = h.t.cell[axis][index];
-    const adi3d_terms start = adi3d_p_terms_at(&h.t, i, j, k, step.time[0]);
-    const adi3d_terms end = adi3d_p_terms_at(&h.t, i, j, k, step.time[1]);
+    const fd_terms start = fd_p_terms_here(&h.t, at, step.time[0]), end = fd_p_terms_here(&h.t, at, step.time[1]);
     return step.data.size *
-           (adi3d_p_along(axis, cell, end, low, here, high) - adi3d_p_along(axis, cell, start, low, here, high) +
+           (fd_p_along_axis(axis, cell, end, low, here, high) - fd_p_along_axis(axis, cell, start, low, here, high) +
             adi3d_p_device_face<axis, value_of>(h, h.u, i, j, k, step.time[1], step.to) -
             adi3d_p_device_face<axis, value_of>(h, h.u, i, j, k, step.time[0], step.from));
 }
@@ -191,27 +208,27 @@ TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const adi3d_p_step &s
 
 /* Copies the numbers of the line along an axis through point (i, j, k): those of the two other axes. */
 template <int axis>
-TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, int i, int j, int k, tb_real (*number)[adi3d_p_most])
+TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, int i, int j, int k, fd_numbers *own)
 {
-    if (axis != 0) adi3d_p_take(&h.t, 0, i, number[0]);
-    if (axis != 1) adi3d_p_take(&h.t, 1, j, number[1]);
-    if (axis != 2) adi3d_p_take(&h.t, 2, k, number[2]);
+    if (axis != 0) fd_p_take(&h.t, 0, i, &own[0]);
+    if (axis != 1) fd_p_take(&h.t, 1, j, &own[1]);
+    if (axis != 2) fd_p_take(&h.t, 2, k, &own[2]);
 }
 
-/* Computes `rows` rows of the matrix along an axis, of the line with these numbers, as inner rows. own(r, number)
-   returns row r's cell and fills in the axis' numbers. */
-template <int axis, int rows, class own_type>
-TB_D void adi3d_p_device_rows(const adi3d_p_step &step, tb_real (*number)[adi3d_p_most], own_type own, tb_real *a,
-                              tb_real *b, tb_real *c)
+/* Computes `rows` rows of the matrix along an axis, of the line with these numbers, as inner rows. take(r, own) returns
+   row r's cell and fills in the axis' numbers. */
+template <int axis, int rows, class take_type>
+TB_D void adi3d_p_device_rows(const adi3d_p_device &h, const adi3d_p_step &step, fd_numbers *own, take_type take,
+                              tb_real *a, tb_real *b, tb_real *c)
 {
-    tb_real now[adi3d_p_most];
+    fd_numbers now;
     TB_UNROLL
-    for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = step.time[1][q];
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = step.time[1][q];
     TB_UNROLL
     for (int r = 0; r < rows; r++) {
-        const fd_cell cell = own(r, number[axis]);
-        const adi3d_terms terms = adi3d_p_terms(number[0], number[1], number[2], now);
-        adi3d_p_matrix(axis, 0, cell, terms, step.data.size, &a[r], &b[r], &c[r]);
+        const fd_cell cell = take(r, &own[axis]);
+        const fd_terms terms = fd_p_terms(h.t.parameters, own, now.number);
+        fd_p_matrix(axis, 0, cell, terms, step.data.size, &a[r], &b[r], &c[r]);
     }
 }
 
@@ -222,14 +239,9 @@ template <int axis>
 TB_D void adi3d_p_device_face_row(const adi3d_p_device &h, const adi3d_p_step &step, int side, int i, int j, int k,
                                   tb_real w, tb_real *row)
 {
-    const int in = side ? -1 : 1;
-    const double at[3] = {h.t.x[0][i], h.t.x[1][j], h.t.x[2][k]};
+    const fd_p_edge edge = {axis, side, h.problem.face[axis][side], {i, j, k}, step.time[1], step.to};
     row[3] = 0;
-    adi3d_p_face_row(&h.problem, h.parameters, &h.t, axis, side, at, step.to, step.data.size,
-                     adi3d_p_terms_at(&h.t, i, j, k, step.time[1]),
-                     adi3d_p_terms_at(&h.t, i + (axis == 0 ? in : 0), j + (axis == 1 ? in : 0),
-                                      k + (axis == 2 ? in : 0), step.time[1]),
-                     1, w, row, &row[3]);
+    fd_p_edge_row(&h.t, &edge, step.data.size, 1, w, row, &row[3]);
 }
 
 /* Computes those boundary rows of a line along an axis that are among a lane's rows from `first` on, into `made`, 16
@@ -242,7 +254,7 @@ TB_D void adi3d_p_device_make_faces(const adi3d_p_device &h, const adi3d_p_step 
 {
     TB_UNROLL
     for (int side = 0; side < 2; side++) {
-        const int m = side ? h.t.n[axis] - 1 : 0, in = side ? m - 1 : 1, kind = h.problem.face[axis][side];
+        const int m = side ? h.n[axis] - 1 : 0, in = side ? m - 1 : 1, kind = h.problem.face[axis][side];
         tb_real row[4];
         if (m < first || m >= first + rows || (kind != FD_VALUE && kind != FD_DEGENERATE)) continue;
         adi3d_p_device_face_row<axis>(h, step, side, axis == 0 ? m : i, axis == 1 ? m : j, axis == 2 ? m : k,
@@ -272,7 +284,7 @@ template <int axis, int rows>
 TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_real *made, tb_real *a, tb_real *b,
                                    tb_real *c, tb_real *d)
 {
-    const int last = h.t.n[axis] - 1, kind = h.problem.face[axis][1];
+    const int last = h.n[axis] - 1, kind = h.problem.face[axis][1];
     auto near_by = [&](int r) {
         return !d ? 0 : r > 0 ? d[r > 0 ? r - 1 : 0] : kind == FD_DEGENERATE && first == last ? made[12] : 0;
     };
@@ -292,9 +304,9 @@ TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_
 template <int axis>
 TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)
 {
-    return [&h, first](int r, tb_real *number) {
-        const int m = first + r < h.t.n[axis] ? first + r : h.t.n[axis] - 1;
-        adi3d_p_take(&h.t, axis, m, number);
+    return [&h, first](int r, fd_numbers *own) {
+        const int m = first + r < h.n[axis] ? first + r : h.n[axis] - 1;
+        fd_p_take(&h.t, axis, m, own);
         return h.t.cell[axis][m];
     };
 }
@@ -309,15 +321,16 @@ TRID_KERNEL void __launch_bounds__(32) adi3d_p_device_factor(const __grid_consta
     enum { wide = ADI3D_P_VECTORED };
     __shared__ tb_real made[32][16];
     const int lane = trid_warp_lane(), part = lane % parts, first = rows * part;
-    tb_real a[rows], b[rows], c[rows], f[TRID_WARP_FACTOR_LEN(rows)], number[3][adi3d_p_most], *const none = 0;
+    tb_real a[rows], b[rows], c[rows], f[TRID_WARP_FACTOR_LEN(rows)], *const none = 0;
+    fd_numbers own[3];
     int pcr_steps;
-    adi3d_p_device_numbers<axis>(h, 0, 0, 0, number);
-    adi3d_p_device_rows<axis, rows>(step, number, adi3d_p_device_own<axis>(h, first), a, b, c);
+    adi3d_p_device_numbers<axis>(h, 0, 0, 0, own);
+    adi3d_p_device_rows<axis, rows>(h, step, own, adi3d_p_device_own<axis>(h, first), a, b, c);
     adi3d_p_device_make_faces<axis, rows>(
         h, step, first, 0, 0, 0, h.u, 0, [](int) { return (tb_real)0; }, made[lane]);
     adi3d_p_device_put_faces<axis, rows>(h, first, made[lane], a, b, c, none);
-    trid_warp_factor(rows, parts, h.t.n[axis], a, b, c, f, &pcr_steps);
-    if (lane == 0) h.pcr_steps[axis] = pcr_steps;
+    trid_warp_factor(rows, parts, h.n[axis], a, b, c, f, &pcr_steps);
+    if (lane == 0) h.march->pcr_steps[axis] = pcr_steps;
     TB_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(rows); e += wide)
         if (lane < parts) *(transpose_vector *)(h.factors[axis] + parts * e + wide * part) = transpose_pack(f + e);

@@ -1,41 +1,41 @@
 /* device_x.h - a room of adi3d.h, read once a model and precision: right-hand sides and solves along x on a GPU.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_device_solve_row ADI3D_OF(p_device_solve_row)
-#define adi3d_p_device_finish_x ADI3D_OF(p_device_finish_x)
-#define adi3d_p_device_any_x ADI3D_OF(p_device_any_x)
-#define adi3d_p_x_shape ADI3D_OF(p_x_shape)
-#define adi3d_p_device_lane_of ADI3D_OF(p_device_lane_of)
-#define adi3d_p_device_row_of ADI3D_OF(p_device_row_of)
-#define adi3d_p_device_face_of ADI3D_OF(p_device_face_of)
-#define adi3d_p_device_faces_of ADI3D_OF(p_device_faces_of)
-#define adi3d_p_along_x ADI3D_OF(p_along_x)
-#define adi3d_p_device_along_x ADI3D_OF(p_device_along_x)
-#define adi3d_p_x_march ADI3D_OF(p_x_march)
-#define adi3d_p_x_march_of ADI3D_OF(p_x_march_of)
-#define adi3d_p_x_vector ADI3D_OF(p_x_vector)
-#define adi3d_p_x_vector_of ADI3D_OF(p_x_vector_of)
-#define adi3d_p_x_fetch ADI3D_OF(p_x_fetch)
-#define adi3d_p_x_combine ADI3D_OF(p_x_combine)
-#define adi3d_p_x_tables ADI3D_OF(p_x_tables)
-#define adi3d_p_x_take_line ADI3D_OF(p_x_take_line)
-#define adi3d_p_x_turn ADI3D_OF(p_x_turn)
-#define adi3d_p_x_turn_of ADI3D_OF(p_x_turn_of)
-#define adi3d_p_x_point ADI3D_OF(p_x_point)
-#define adi3d_p_x_point_of ADI3D_OF(p_x_point_of)
-#define adi3d_p_x_around ADI3D_OF(p_x_around)
-#define adi3d_p_x_begun ADI3D_OF(p_x_begun)
-#define adi3d_p_x_rows ADI3D_OF(p_x_rows)
-#define adi3d_p_x_rare ADI3D_OF(p_x_rare)
-#define adi3d_p_x_own ADI3D_OF(p_x_own)
-#define adi3d_p_x_mixed ADI3D_OF(p_x_mixed)
-#define adi3d_p_x_right ADI3D_OF(p_x_right)
-#define adi3d_p_x_second ADI3D_OF(p_x_second)
-#define adi3d_p_x_solve ADI3D_OF(p_x_solve)
-#define adi3d_p_device_steady_x ADI3D_OF(p_device_steady_x)
-#define adi3d_p_device_launch_x ADI3D_OF(p_device_launch_x)
-#define adi3d_p_device_x_of ADI3D_OF(p_device_x_of)
-#define adi3d_p_device_x ADI3D_OF(p_device_x)
+#define adi3d_p_device_solve_row FD_OF(p_3d_device_solve_row)
+#define adi3d_p_device_finish_x FD_OF(p_3d_device_finish_x)
+#define adi3d_p_device_any_x FD_OF(p_3d_device_any_x)
+#define adi3d_p_x_shape FD_OF(p_3d_x_shape)
+#define adi3d_p_device_lane_of FD_OF(p_3d_device_lane_of)
+#define adi3d_p_device_row_of FD_OF(p_3d_device_row_of)
+#define adi3d_p_device_face_of FD_OF(p_3d_device_face_of)
+#define adi3d_p_device_faces_of FD_OF(p_3d_device_faces_of)
+#define adi3d_p_along_x FD_OF(p_3d_along_x)
+#define adi3d_p_device_along_x FD_OF(p_3d_device_along_x)
+#define adi3d_p_x_march FD_OF(p_3d_x_march)
+#define adi3d_p_x_march_of FD_OF(p_3d_x_march_of)
+#define adi3d_p_x_vector FD_OF(p_3d_x_vector)
+#define adi3d_p_x_vector_of FD_OF(p_3d_x_vector_of)
+#define adi3d_p_x_fetch FD_OF(p_3d_x_fetch)
+#define adi3d_p_x_combine FD_OF(p_3d_x_combine)
+#define adi3d_p_x_tables FD_OF(p_3d_x_tables)
+#define adi3d_p_x_take_line FD_OF(p_3d_x_take_line)
+#define adi3d_p_x_turn FD_OF(p_3d_x_turn)
+#define adi3d_p_x_turn_of FD_OF(p_3d_x_turn_of)
+#define adi3d_p_x_point FD_OF(p_3d_x_point)
+#define adi3d_p_x_point_of FD_OF(p_3d_x_point_of)
+#define adi3d_p_x_around FD_OF(p_3d_x_around)
+#define adi3d_p_x_begun FD_OF(p_3d_x_begun)
+#define adi3d_p_x_rows FD_OF(p_3d_x_rows)
+#define adi3d_p_x_rare FD_OF(p_3d_x_rare)
+#define adi3d_p_x_own FD_OF(p_3d_x_own)
+#define adi3d_p_x_mixed FD_OF(p_3d_x_mixed)
+#define adi3d_p_x_right FD_OF(p_3d_x_right)
+#define adi3d_p_x_second FD_OF(p_3d_x_second)
+#define adi3d_p_x_solve FD_OF(p_3d_x_solve)
+#define adi3d_p_device_steady_x FD_OF(p_3d_device_steady_x)
+#define adi3d_p_device_launch_x FD_OF(p_3d_device_launch_x)
+#define adi3d_p_device_x_of FD_OF(p_3d_device_x_of)
+#define adi3d_p_device_x FD_OF(p_3d_device_x)
 
 /* Solves a line of n rows by `warps` successive warps of the block, `rows` rows a lane.
    Lanes    all threads of the block
@@ -65,9 +65,9 @@ TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const adi3d_p_step &s
         adi3d_p_device_make_faces<0, rows>(
             h, step, first, 0, j, k, (s && step.data.about ? h.z : h.u) + at, 1,
             [&](int m) { return adi3d_p_device_right(h, step, s, m, j, k); }, made);
-    tb_real number[3][adi3d_p_most];
-    adi3d_p_device_numbers<0>(h, 0, j, k, number);
-    adi3d_p_device_rows<0, rows>(step, number, adi3d_p_device_own<0>(h, first), a, b, c);
+    fd_numbers own[3];
+    adi3d_p_device_numbers<0>(h, 0, j, k, own);
+    adi3d_p_device_rows<0, rows>(h, step, own, adi3d_p_device_own<0>(h, first), a, b, c);
     if (n > 0) adi3d_p_device_put_faces<0, rows>(h, first, made, a, b, c, d);
     adi3d_p_device_solve_row<rows, warps>(n, a, b, c, d, shared);
     /* Rows are padded to 128 bytes: a vector that begins in one ends in it. */
@@ -84,9 +84,9 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines) adi3d_p_device_any_x(
 {
     __shared__ tb_real shared[6 * warps * lines], made[16 * lines];
     const int warp = trid_block_thread() / 32, first = rows * (32 * (warp % warps) + trid_warp_lane());
-    const int row = lines * (int)blockIdx.x + warp / warps, valid = row < h.t.n[1], j = valid ? row : 0,
+    const int row = lines * (int)blockIdx.x + warp / warps, valid = row < h.n[1], j = valid ? row : 0,
               k = (int)blockIdx.y;
-    const int n = valid ? h.t.n[0] : 0;
+    const int n = valid ? h.n[0] : 0;
     tb_real d[rows];
     TB_UNROLL
     for (int r = 0; r < rows; r++) d[r] = first + r < n ? adi3d_p_device_right(h, step, s, first + r, j, k) : 0;
@@ -128,7 +128,7 @@ struct adi3d_p_x_shape {
         slot_len = (kind > 0 ? 2 : 1) * plane_len,
         /* Where shared memory has what follows the cells. */
         numbers = 4 * points,
-        factors = numbers + (int)adi3d_model_numbers_of_x * points,
+        factors = numbers + (int)fd_p_numbers_x * points,
         solver = factors + 32 * factor_len,
         faces = solver + 8 * warps * lines,
         ring = solver + 24 * warps * lines,
@@ -157,7 +157,7 @@ TB_D void adi3d_p_device_row_of(const tb_real *part, int of_row, int lane, tb_re
     if (warps > 1 && lane == 31 && of_row < warps - 1) v[rows + 1] = part[shape::warp_len];
 }
 
-/* Returns what the faces of an axis contribute to the base of a stage at a point. */
+/* Returns what the faces of an axis add to the base of a stage at a point. */
 template <int kind, int axis>
 TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const adi3d_p_step &step, int i, int j, int k)
 {
@@ -167,16 +167,16 @@ TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const adi3d_p_step 
     return sum;
 }
 
-/* Adds what the faces of all axes contribute to the base of a stage, to out[] of a lane's points. */
+/* Adds what the faces of all axes add to the base of a stage, to out[] of a lane's points. */
 template <int kind, int rows>
 TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const adi3d_p_step &step, int first, int j, int k,
                                   tb_real *out)
 {
-    const int *n = h.t.n;
+    const int *n = h.n;
     TB_UNROLL
     for (int side = 0; side < 2; side++) {
         const int i = side ? n[0] - 1 : 0;
-        if (!adi3d_p_adds(&h.problem, 0, side) || i < first || i >= first + rows) continue;
+        if (!fd_p_adds(h.problem.face[0][side]) || i < first || i >= first + rows) continue;
         const tb_real sum = adi3d_p_device_face_of<kind, 0>(h, step, i, j, k);
         TB_UNROLL
         for (int r = 0; r < rows; r++) out[r] += first + r == i ? sum : 0;
@@ -199,9 +199,9 @@ typedef struct FD_P_ALIGN {
 } adi3d_p_along_x;
 
 /* Returns the factors of the differences along x at a point. */
-TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, adi3d_terms terms, tb_real own)
+TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, fd_terms terms, tb_real own)
 {
-    const fd_row row = adi3d_p_row(0, cell, terms);
+    const fd_row row = fd_p_row(0, cell, terms);
     const adi3d_p_along_x x = {own * row.below, own * row.above, cell.below * (1 - cell.w), cell.above * cell.w};
     return x;
 }
@@ -214,17 +214,20 @@ typedef struct {
     const tb_real *mine;    /* its warp's points in the first slot */
     int begin, j, valid;    /* the block's first line; the thread's, or, if that is not valid, the last */
     int from, to;           /* the planes of the block */
-    int adds;               /* how many faces contribute to F */
+    int adds;               /* how many faces add to F */
     tb_real mixed, own;     /* what multiplies F_0, and F_1 + F_2 + F_3, of the values, or of their first sum */
+    tb_real source;         /* what multiplies the source */
+    const fd_model_parameters *parameters;
     fd_cell cell_y;         /* the line's along y, the factors of the differences, the numbers, those of time */
-    tb_real down_y, up_y, number_y[adi3d_p_most], now[adi3d_p_most];
+    tb_real down_y, up_y;
+    fd_numbers number_y, now;
 } adi3d_p_x_march;
 
 /* Returns what this thread has in hand. */
 template <class shape>
 TB_D adi3d_p_x_march adi3d_p_x_march_of(const adi3d_p_device &h, const adi3d_p_step &step, tb_real *memory)
 {
-    const int warp = trid_block_thread() / 32, row = warp / shape::warps, *n = h.t.n;
+    const int warp = trid_block_thread() / 32, row = warp / shape::warps, *n = h.n;
     const tb_real *base = step.data.base[shape::kind > 0];
     adi3d_p_x_march m;
     m.memory = memory, m.ring = memory + shape::ring, m.face = memory + shape::faces + 16 * row;
@@ -235,8 +238,9 @@ TB_D adi3d_p_x_march adi3d_p_x_march_of(const adi3d_p_device &h, const adi3d_p_s
     m.from = n[2] * (int)blockIdx.y / (int)gridDim.y, m.to = n[2] * ((int)blockIdx.y + 1) / (int)gridDim.y;
     m.adds = 0;
     TB_UNROLL
-    for (int f = 0; f < 6; f++) m.adds += adi3d_p_adds(&h.problem, f / 2, f % 2);
+    for (int f = 0; f < 6; f++) m.adds += fd_p_adds(h.problem.face[f / 2][f % 2]);
     m.mixed = base[0], m.own = shape::kind == 2 ? 1 : base[1];
+    m.source = shape::kind > 0 ? base[1] + base[3] : base[1], m.parameters = h.t.parameters;
     return m;
 }
 
@@ -266,7 +270,7 @@ TB_D adi3d_p_x_vector adi3d_p_x_vector_of(const adi3d_p_device &h, int q)
 template <class shape>
 TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march &m, int k, int slot)
 {
-    const int *n = h.t.n, plane = h.plane * (k < 0 ? 0 : k < n[2] ? k : n[2] - 1);
+    const int *n = h.n, plane = h.plane * (k < 0 ? 0 : k < n[2] ? k : n[2] - 1);
     TB_UNROLL
     for (int q = 0; q < shape::passes; q++) {
         const adi3d_p_x_vector v = adi3d_p_x_vector_of<shape>(h, q);
@@ -307,20 +311,21 @@ template <class shape>
 TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_x_march &m)
 {
     enum { rows = shape::rows, points = shape::points };
-    const int thread = trid_block_thread(), n = h.t.n[0];
+    const int thread = trid_block_thread(), n = h.n[0];
     tb_real *numbers = m.memory + shape::numbers;
     for (int e = thread; e < shape::slots * shape::slot_len; e += shape::threads) m.ring[e] = 0;
     if (shape::alone) adi3d_p_device_fetch_factors<rows, 32>(h.factors[0], m.memory + shape::factors);
     for (int e = thread; e < points; e += shape::threads) {
         const int i = e / (32 * rows) * 32 * rows + e % 32 * rows + e / 32 % rows, last = i < n ? i : n - 1;
+        const int index[3] = {last, 0, 0};
         if (shape::alone)
             ((adi3d_p_along_x *)m.memory)[e] =
-                adi3d_p_device_along_x(h.t.cell[0][last], adi3d_p_terms_at(&h.t, last, 0, 0, step.time[1]), m.own);
+                adi3d_p_device_along_x(h.t.cell[0][last], fd_p_terms_here(&h.t, index, step.time[1]), m.own);
         else
             ((fd_cell *)m.memory)[e] = h.t.cell[0][last];
         TB_UNROLL
-        for (int q = 0; q < adi3d_p_numbers(0); q++)
-            numbers[q * points + e] = h.t.number[0][q * h.t.padded[0] + last];
+        for (int q = 0; q < fd_p_numbers(0); q++)
+            numbers[q * points + e] = h.t.number[0][q * h.t.room[0] + last];
     }
 }
 
@@ -329,9 +334,9 @@ TB_D void adi3d_p_x_take_line(const adi3d_p_device &h, const adi3d_p_step &step,
 {
     m->cell_y = h.t.cell[1][m->j];
     m->down_y = m->cell_y.below * (1 - m->cell_y.w), m->up_y = m->cell_y.above * m->cell_y.w;
-    adi3d_p_take(&h.t, 1, m->j, m->number_y);
+    fd_p_take(&h.t, 1, m->j, &m->number_y);
     TB_UNROLL
-    for (int q = 0; q < adi3d_p_numbers(3); q++) m->now[q] = step.time[1][q];
+    for (int q = 0; q < fd_p_numbers(3); q++) m->now.number[q] = step.time[1][q];
 }
 
 /* A turn of the march: it completes plane k, which lacks only what it needs of plane p = k + 1, and begins p. */
@@ -339,7 +344,7 @@ typedef struct {
     int k;
     const tb_real *low, *here;                         /* the line in planes k and p */
     fd_cell cell_k, cell_p;                            /* along z, as the next */
-    tb_real number_k[adi3d_p_most], number_p[adi3d_p_most];
+    fd_numbers number_k, number_p;
     tb_real up_k, down_p;                              /* factors of mixed terms' differences */
 } adi3d_p_x_turn;
 
@@ -347,13 +352,13 @@ typedef struct {
 template <class shape>
 TB_D adi3d_p_x_turn adi3d_p_x_turn_of(const adi3d_p_device &h, const adi3d_p_x_march &m, int p, int slot)
 {
-    const int n = h.t.n[2], at_k = p < 1 ? 0 : p - 1, at_p = p < 0 ? 0 : p < n ? p : n - 1;
+    const int n = h.n[2], at_k = p < 1 ? 0 : p - 1, at_p = p < 0 ? 0 : p < n ? p : n - 1;
     adi3d_p_x_turn t;
     t.k = p - 1;
     t.here = m.mine + slot * shape::slot_len;
     t.low = m.mine + (slot > 0 ? slot - 1 : shape::slots - 1) * shape::slot_len;
     t.cell_k = h.t.cell[2][at_k], t.cell_p = h.t.cell[2][at_p];
-    adi3d_p_take(&h.t, 2, at_k, t.number_k), adi3d_p_take(&h.t, 2, at_p, t.number_p);
+    fd_p_take(&h.t, 2, at_k, &t.number_k), fd_p_take(&h.t, 2, at_p, &t.number_p);
     t.up_k = m.mixed * (t.cell_k.above * t.cell_k.w), t.down_p = m.mixed * (t.cell_p.below * (1 - t.cell_p.w));
     return t;
 }
@@ -361,7 +366,7 @@ TB_D adi3d_p_x_turn adi3d_p_x_turn_of(const adi3d_p_device &h, const adi3d_p_x_m
 /* A point of planes k and p: its cell along x, the terms in both, the factors of the differences along x. */
 typedef struct {
     fd_cell cell;
-    adi3d_terms k, p;
+    fd_terms k, p;
     adi3d_p_along_x x;
 } adi3d_p_x_point;
 
@@ -372,12 +377,14 @@ TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march &m, const adi3d_p_
     const int at = 32 * shape::rows * m.part + m.lane;
     const tb_real *numbers = m.memory + shape::numbers + at;
     const fd_cell *cells = (const fd_cell *)m.memory + at;
-    tb_real number[adi3d_p_most];
+    fd_numbers own[3];
     adi3d_p_x_point q;
     TB_UNROLL
-    for (int e = 0; e < adi3d_p_numbers(0); e++) number[e] = numbers[e * shape::points + 32 * r];
-    q.k = adi3d_p_terms(number, m.number_y, t.number_k, m.now);
-    q.p = adi3d_p_terms(number, m.number_y, t.number_p, m.now);
+    for (int e = 0; e < fd_p_numbers(0); e++) own[0].number[e] = numbers[e * shape::points + 32 * r];
+    own[1] = m.number_y, own[2] = t.number_k;
+    q.k = fd_p_terms(m.parameters, own, m.now.number);
+    own[2] = t.number_p;
+    q.p = fd_p_terms(m.parameters, own, m.now.number);
     q.cell = cells[32 * r];
     q.x = shape::alone ? ((const adi3d_p_along_x *)cells)[32 * r] : adi3d_p_device_along_x(q.cell, q.p, m.own);
     return q;
@@ -412,7 +419,7 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const adi3d_p_step &step, cons
     const int at = adi3d_p_device_at(h, m.first, m.j, k);
     TB_UNROLL
     for (int r = 0; r < rows && h.extra; r++)
-        right[r] += m.first + r < h.t.n[0] ? step.data.dt * h.extra[at + r] : 0;
+        right[r] += m.first + r < h.n[0] ? step.data.dt * h.extra[at + r] : 0;
     if (m.adds) adi3d_p_device_faces_of<kind, rows>(h, step, m.first, m.j, k, right);
     adi3d_p_device_make_faces<0, rows>(
         h, step, m.first, 0, m.j, k, (kind == 1 ? h.z : h.u) + at - m.first, 1,
@@ -427,8 +434,8 @@ TB_D void adi3d_p_x_own(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, const
 {
     const tb_real *v = n.v + r, more = v[1] - n.low[r];
     /* Differences as in adi3d_p_first, so that the compiler computes most of them once. */
-    const fd_row row_y = adi3d_p_row(1, m.cell_y, q.p), row_p = adi3d_p_row(2, t.cell_p, q.p);
-    *right += m.own * adi3d_p_row(2, t.cell_k, q.k).above * more;
+    const fd_row row_y = fd_p_row(1, m.cell_y, q.p), row_p = fd_p_row(2, t.cell_p, q.p);
+    *right += m.own * fd_p_row(2, t.cell_k, q.k).above * more;
     *next = q.x.above * (v[2] - v[1]) - q.x.below * (v[1] - v[0]) + m.own * row_y.above * (n.north[r + 1] - v[1]) -
             m.own * row_y.below * (v[1] - n.south[r + 1]) - m.own * row_p.below * more - m.own * q.p.kill * v[1];
 }
@@ -439,24 +446,23 @@ TB_D void adi3d_p_x_mixed(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, con
                           const adi3d_p_x_around<shape> &n, int r, adi3d_p_x_begun<shape> *begun, tb_real *right,
                           tb_real *next)
 {
-    enum { mixed = (int)adi3d_model_mixed, xy = (mixed & 1) > 0, xz = (mixed & 2) > 0, yz = (mixed & 4) > 0 };
+    enum { mixed = FD_MODEL_MIXED, xy = (mixed & 1) > 0, xz = (mixed & 2) > 0, yz = (mixed & 4) > 0 };
     const tb_real *v = n.v + r, *south = n.south + r, *north = n.north + r;
-    const tb_real *s_k = q.k.volatility, *s_p = q.p.volatility;
     if (yz) {
         const tb_real slope = adi3d_p_first(m.down_y, m.up_y, south[1], v[1], north[1]);
         const tb_real more = slope - begun->along_y[r];
-        *right += t.up_k * q.k.beta[2] * s_k[2] * s_k[1] * more;
-        *next += t.down_p * q.p.beta[2] * s_p[2] * s_p[1] * more;
+        *right += t.up_k * q.k.mixed[2] * more;
+        *next += t.down_p * q.p.mixed[2] * more;
         begun->along_y[r] = slope;
     }
     if (!xy && !xz) return;
     const tb_real slope = adi3d_p_first(q.x.down, q.x.up, v[0], v[1], v[2]), more = slope - begun->along_x[r];
     if (xz) {
-        *right += t.up_k * q.k.beta[1] * s_k[2] * (s_k[0] * more);
-        *next += t.down_p * q.p.beta[1] * s_p[2] * (s_p[0] * more);
+        *right += t.up_k * q.k.mixed[1] * more;
+        *next += t.down_p * q.p.mixed[1] * more;
     }
     if (xy)
-        *next += m.mixed * q.p.beta[0] * s_p[1] * s_p[0] *
+        *next += m.mixed * q.p.mixed[0] *
                  adi3d_p_first(m.down_y, m.up_y, adi3d_p_first(q.x.down, q.x.up, south[0], south[1], south[2]), slope,
                                adi3d_p_first(q.x.down, q.x.up, north[0], north[1], north[2]));
     begun->along_x[r] = slope;
@@ -481,10 +487,11 @@ TB_D void adi3d_p_x_right(const adi3d_p_step &step, const adi3d_p_x_march &m, co
             transpose_unpack(*(const transpose_vector *)(t.low + r / wide * shape::group_len + wide * m.lane),
                              n.low + r);
         if (shape::kind < 2) adi3d_p_x_own<shape>(m, t, q, n, r, &right, &next);
+        if (!(q.p.source == 0)) next += m.source * q.p.source;
         adi3d_p_x_mixed<shape>(m, t, q, n, r, begun, &right, &next);
         e->d[r] = right, begun->right[r] = next;
         if (!shape::alone)
-            fd_lane_matrix(adi3d_p_row(0, q.cell, q.k), step.data.size, q.k.kill / 3, &e->a[r], &e->b[r], &e->c[r]);
+            fd_lane_matrix(fd_p_row(0, q.cell, q.k), step.data.size, q.k.kill / 3, &e->a[r], &e->b[r], &e->c[r]);
     }
 }
 
@@ -502,10 +509,10 @@ TB_D void adi3d_p_x_second(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, ad
     for (int r = 0; r < shape::rows; r++) {
         const adi3d_p_x_point q = adi3d_p_x_point_of<shape>(m, t, r);
         const tb_real more = v[r + 1] - low[r];
-        d[r] += adi3d_p_row(2, t.cell_k, q.k).above * more;
+        d[r] += fd_p_row(2, t.cell_k, q.k).above * more;
         begun->right[r] += q.x.above * (v[r + 2] - v[r + 1]) - q.x.below * (v[r + 1] - v[r]) +
-                           fd_lane_apply(adi3d_p_row(1, m.cell_y, q.p), south[r], v[r + 1], north[r]) -
-                           adi3d_p_row(2, t.cell_p, q.p).below * more - q.p.kill * v[r + 1];
+                           fd_lane_apply(fd_p_row(1, m.cell_y, q.p), south[r], v[r + 1], north[r]) -
+                           fd_p_row(2, t.cell_p, q.p).below * more - q.p.kill * v[r + 1];
     }
 }
 
@@ -515,7 +522,7 @@ TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const adi3d_p_x_march &m, int
                           adi3d_p_x_rows<shape> *e)
 {
     enum { rows = shape::rows, wide = shape::wide };
-    const int first = m.first, n = h.t.n[0];
+    const int first = m.first, n = h.n[0];
     tb_real *d = e->d;
     if (shape::alone) {
         tb_real f[TRID_WARP_FACTOR_LEN(rows)], *const none = 0;
@@ -543,7 +550,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident) adi3d_p_devi
 {
     TRID_DYNAMIC_SHARED(memory);
     adi3d_p_x_march m = adi3d_p_x_march_of<shape>(h, step, (tb_real *)memory);
-    const int pcr_steps = shape::alone ? h.pcr_steps[0] : 0;
+    const int pcr_steps = shape::alone ? h.march->pcr_steps[0] : 0;
     adi3d_p_x_tables<shape>(h, step, m);
     __syncthreads();
     adi3d_p_x_fetch<shape>(h, m, m.from - 1, 0);
@@ -580,9 +587,9 @@ static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t strea
 {
     using shape = adi3d_p_x_shape<kind, warps>;
     const size_t bytes = sizeof(tb_real) * (size_t)shape::elements;
-    const int blocks = (h.t.n[1] + shape::lines - 1) / shape::lines, most = h.shared / ((int)bytes + 1024);
+    const int blocks = (h.n[1] + shape::lines - 1) / shape::lines, most = h.shared / ((int)bytes + 1024);
     const int together = most < shape::resident ? most : shape::resident;
-    const int pieces = adi3d_p_pieces(h.t.n[2], blocks, together * h.processors, 3);
+    const int pieces = adi3d_p_pieces(h.n[2], blocks, together * h.processors, 3);
     if (bytes > (size_t)h.shared) return 0;
     if (shape::alone && kind == 0 && h.fresh)
         adi3d_p_launch(error, stream, adi3d_p_device_factor<0, shape::rows, 32>, dim3(1), dim3(32), 0, h, step);
@@ -598,7 +605,7 @@ static inline void adi3d_p_device_x_of(cudaError_t *error, cudaStream_t stream, 
                                        const adi3d_p_step &step, int s)
 {
     enum { lines = 8 / warps };
-    const dim3 blocks((unsigned)((h.t.n[1] + lines - 1) / lines), (unsigned)h.t.n[2]);
+    const dim3 blocks((unsigned)((h.n[1] + lines - 1) / lines), (unsigned)h.n[2]);
     const int done = step.changes      ? 0
                      : s == 0          ? adi3d_p_device_launch_x<0, warps>(error, stream, h, step)
                      : step.data.about ? adi3d_p_device_launch_x<1, warps>(error, stream, h, step)
@@ -611,7 +618,7 @@ template <int unused>
 static inline void adi3d_p_device_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                     const adi3d_p_step &step, int s)
 {
-    h.t.n[0] <= 256   ? adi3d_p_device_x_of<1>(error, stream, h, step, s)
-    : h.t.n[0] <= 512 ? adi3d_p_device_x_of<2>(error, stream, h, step, s)
+    h.n[0] <= 256   ? adi3d_p_device_x_of<1>(error, stream, h, step, s)
+    : h.n[0] <= 512 ? adi3d_p_device_x_of<2>(error, stream, h, step, s)
                       : adi3d_p_device_x_of<4>(error, stream, h, step, s);
 }

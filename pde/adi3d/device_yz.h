@@ -1,20 +1,20 @@
 /* device_yz.h - a room of adi3d.h, read once a model and precision: solves along y and z on a GPU.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_yz_shape ADI3D_OF(p_yz_shape)
-#define adi3d_p_yz_march ADI3D_OF(p_yz_march)
-#define adi3d_p_yz_march_of ADI3D_OF(p_yz_march_of)
-#define adi3d_p_yz_fetch ADI3D_OF(p_yz_fetch)
-#define adi3d_p_yz_tables ADI3D_OF(p_yz_tables)
-#define adi3d_p_yz_line ADI3D_OF(p_yz_line)
-#define adi3d_p_yz_line_of ADI3D_OF(p_yz_line_of)
-#define adi3d_p_yz_change ADI3D_OF(p_yz_change)
-#define adi3d_p_yz_solve_alone ADI3D_OF(p_yz_solve_alone)
-#define adi3d_p_yz_solve ADI3D_OF(p_yz_solve)
-#define adi3d_p_yz_finish ADI3D_OF(p_yz_finish)
-#define adi3d_p_device_lines ADI3D_OF(p_device_lines)
-#define adi3d_p_device_launch_yz ADI3D_OF(p_device_launch_yz)
-#define adi3d_p_device_yz ADI3D_OF(p_device_yz)
+#define adi3d_p_yz_shape FD_OF(p_3d_yz_shape)
+#define adi3d_p_yz_march FD_OF(p_3d_yz_march)
+#define adi3d_p_yz_march_of FD_OF(p_3d_yz_march_of)
+#define adi3d_p_yz_fetch FD_OF(p_3d_yz_fetch)
+#define adi3d_p_yz_tables FD_OF(p_3d_yz_tables)
+#define adi3d_p_yz_line FD_OF(p_3d_yz_line)
+#define adi3d_p_yz_line_of FD_OF(p_3d_yz_line_of)
+#define adi3d_p_yz_change FD_OF(p_3d_yz_change)
+#define adi3d_p_yz_solve_alone FD_OF(p_3d_yz_solve_alone)
+#define adi3d_p_yz_solve FD_OF(p_3d_yz_solve)
+#define adi3d_p_yz_finish FD_OF(p_3d_yz_finish)
+#define adi3d_p_device_lines FD_OF(p_3d_device_lines)
+#define adi3d_p_device_launch_yz FD_OF(p_3d_device_launch_yz)
+#define adi3d_p_device_yz FD_OF(p_3d_device_yz)
 
 /* What the kernel of lines along y or z is compiled for: the axis, whether F along it differs from a step's start to
    its end, rows a thread, partitions a line, lines a block. */
@@ -63,7 +63,7 @@ TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const adi3d_p
                                           int staged, tb_real *memory)
 {
     enum { axis = shape::axis, lines = shape::lines, rows = shape::rows };
-    const int thread = trid_block_thread(), mine = lines * (int)blockIdx.x + thread % lines, *n = h.t.n;
+    const int thread = trid_block_thread(), mine = lines * (int)blockIdx.x + thread % lines, *n = h.n;
     const int count = n[3 - axis], last = s == step.data.stages - 1;
     adi3d_p_yz_march m;
     m.thread = thread, m.first = rows * (thread / lines);
@@ -91,7 +91,7 @@ TB_D void adi3d_p_yz_fetch(const adi3d_p_device &h, const adi3d_p_yz_march &m, i
     for (int q = 0; q < rows / wide; q++) {
         const int r = m.thread / shape::vectors + q * shape::parts * wide, from = own + r * m.stride + at * m.march;
         const int put = (int)sizeof(tb_real) * (slot * m.slot_len + (r + r / rows) * lines + column);
-        if (at >= m.to || own >= h.pitch || r >= h.t.n[shape::axis]) continue;
+        if (at >= m.to || own >= h.pitch || r >= h.n[shape::axis]) continue;
         trid_copy_async(m.to_ring, put, h.d + from);
         if (m.staged) trid_copy_async(m.to_ring, put + (int)sizeof(tb_real) * shape::slice, m.w + from);
     }
@@ -105,11 +105,11 @@ TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, 
     enum { axis = shape::axis, rows = shape::rows, points = shape::rows * shape::parts };
     if (shape::alone) adi3d_p_device_fetch_factors<rows, shape::parts>(h.factors[axis], m.factors);
     for (int e = m.thread; e < points && !shape::alone; e += shape::threads) {
-        const int last = e < h.t.n[axis] ? e : h.t.n[axis] - 1;
+        const int last = e < h.n[axis] ? e : h.n[axis] - 1;
         m.cells[e] = h.t.cell[axis][last];
         TB_UNROLL
-        for (int q = 0; q < adi3d_p_numbers(axis); q++)
-            m.numbers[q * points + e] = h.t.number[axis][q * h.t.padded[axis] + last];
+        for (int q = 0; q < fd_p_numbers(axis); q++)
+            m.numbers[q * points + e] = h.t.number[axis][q * h.t.room[axis] + last];
     }
     for (int e = m.thread; e < depth * m.slot_len; e += shape::threads) m.ring[e] = 0;
 }
@@ -158,16 +158,16 @@ TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march
 /* Solves the line, which has these numbers. */
 template <class shape>
 TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_yz_march &m, int fixed,
-                           tb_real (*number)[adi3d_p_most], tb_real *d)
+                           fd_numbers *number, tb_real *d)
 {
     enum { axis = shape::axis, rows = shape::rows, points = shape::rows * shape::parts };
     tb_real a[rows], b[rows], c[rows];
-    auto own = [&](int r, tb_real *of_axis) {
+    auto take = [&](int r, fd_numbers *own) {
         TB_UNROLL
-        for (int q = 0; q < adi3d_p_numbers(axis); q++) of_axis[q] = m.numbers[q * points + m.first + r];
+        for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = m.numbers[q * points + m.first + r];
         return m.cells[m.first + r];
     };
-    adi3d_p_device_rows<axis, rows>(step, number, own, a, b, c);
+    adi3d_p_device_rows<axis, rows>(h, step, number, take, a, b, c);
     if (fixed) {
         TB_UNROLL
         for (int r = 0; r < rows; r++) a[r] = c[r] = 0, b[r] = 1;
@@ -179,11 +179,11 @@ TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const adi3d_p_step &step, co
 /* Ends the stage along z, adding what the differences are the difference from and applying exercise, and writes the
    line. */
 template <class shape>
-TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_yz_march &m, int line,
-                            const tb_real *here, tb_real *d)
+TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_yz_march &m,
+                            const adi3d_p_yz_line &l, const tb_real *here, tb_real *d)
 {
     enum { axis = shape::axis, rows = shape::rows };
-    const int first = m.first, n = m.n, stride = m.stride, staged = m.staged, exercise = m.exercise;
+    const int first = m.first, n = m.n, stride = m.stride, staged = m.staged, exercise = m.exercise, line = l.at;
     const tb_real *w = m.w;
     tb_real *result = m.result;
     TB_UNROLL
@@ -191,10 +191,11 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const adi3d_p_step &step, c
         d[r] += staged ? here[shape::slice + r * shape::lines] : first + r < n ? w[line + (first + r) * stride] : 0;
     TB_UNROLL
     for (int r = 0; r < rows && exercise != FD_EUROPEAN; r++) {
-        const int at = line + (first + r) * stride;
+        const int at = line + (first + r) * stride, index[3] = {m.i, l.j, first + r};
         tb_real unused = 0;
         if (first + r < n)
-            d[r] = fd_lane_exercise(exercise, step.data.dt, h.final[at], d[r],
+            d[r] = fd_lane_exercise(exercise, step.data.dt,
+                                    fd_p_pays(&h.t, index, step.to, h.t.final[adi3d_p_device_index(h, index)]), d[r],
                                     exercise == FD_AMERICAN ? &h.extra[at] : &unused);
     }
     TB_UNROLL
@@ -213,11 +214,12 @@ TRID_KERNEL void __launch_bounds__(shape::threads) adi3d_p_device_lines(const __
     enum { axis = shape::axis, rows = shape::rows };
     TRID_DYNAMIC_SHARED(memory);
     const adi3d_p_yz_march m = adi3d_p_yz_march_of<shape>(h, step, s, depth, staged, (tb_real *)memory);
-    const int pcr_steps = shape::alone ? h.pcr_steps[axis] : 0;
+    const int pcr_steps = shape::alone ? h.march->pcr_steps[axis] : 0;
     adi3d_p_yz_tables<shape>(h, m, depth);
     __syncthreads();
     for (int e = 0; e < depth - 1; e++) adi3d_p_yz_fetch<shape>(h, m, m.from + e, e);
-    tb_real number[3][adi3d_p_most], d[rows];
+    fd_numbers number[3];
+    tb_real d[rows];
     TB_LOOP
     for (int at = m.from, slot = 0; at < m.to; at++) {
         const adi3d_p_yz_line l = adi3d_p_yz_line_of<shape>(h, m, at);
@@ -242,7 +244,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads) adi3d_p_device_lines(const __
             adi3d_p_yz_solve_alone<shape>(h, m, l.fixed, pcr_steps, here, d);
         else
             adi3d_p_yz_solve<shape>(h, step, m, l.fixed, number, d);
-        adi3d_p_yz_finish<shape>(h, step, m, l.at, here, d);
+        adi3d_p_yz_finish<shape>(h, step, m, l, here, d);
         if (++slot == depth) slot = 0;
     }
 }
@@ -253,14 +255,14 @@ static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stre
                                            const adi3d_p_step &step, int s)
 {
     using shape = adi3d_p_yz_shape<axis, changes, rows, parts, lines>;
-    const int tables = shape::alone ? parts * shape::factor_len : rows * parts * (4 + adi3d_p_numbers(axis));
+    const int tables = shape::alone ? parts * shape::factor_len : rows * parts * (4 + fd_p_numbers(axis));
     const size_t slice = sizeof(tb_real) * (size_t)shape::slice;
     const size_t rest = sizeof(tb_real) * (size_t)(shape::ring + tables);
     /* Prefetches as much as there is room for, w last. */
     const int room = h.shared - 1024 - (int)rest, slices = room > 0 ? room / (int)slice : 0;
     const int staged = axis == 2 && slices > 3, depth = slices >> staged > 3 ? 3 : slices >> staged;
-    const int columns = (h.t.n[0] + lines - 1) / lines;
-    const int pieces = adi3d_p_pieces(h.t.n[3 - axis], columns, h.processors, 1);
+    const int columns = (h.n[0] + lines - 1) / lines;
+    const int pieces = adi3d_p_pieces(h.n[3 - axis], columns, h.processors, 1);
     if (depth < 1) return 0;
     if (shape::alone && h.fresh && s == 0)
         adi3d_p_launch(error, stream, adi3d_p_device_factor<axis, rows, parts>, dim3(1), dim3(32), 0, h, step);
@@ -276,7 +278,7 @@ static inline void adi3d_p_device_yz(cudaError_t *error, cudaStream_t stream, co
                                      const adi3d_p_step &step, int s)
 {
     enum { wide = 256 / (int)sizeof(tb_real) }; /* lines of a block, of the shortest */
-    const int n = h.t.n[axis];
+    const int n = h.n[axis];
     int done = 0;
     if (n <= 128)
         done = adi3d_p_device_launch_yz<axis, changes, 16, 8, wide>(error, stream, h, step, s);

@@ -1,32 +1,32 @@
 /* host_lines.h - a room of adi3d.h, read once a model and precision: solves along lines and a time step on the host.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_host_eliminate ADI3D_OF(p_host_eliminate)
-#define adi3d_p_host_lines ADI3D_OF(p_host_lines)
-#define adi3d_p_host_at_face ADI3D_OF(p_host_at_face)
-#define adi3d_p_host_forward ADI3D_OF(p_host_forward)
-#define adi3d_p_host_forward_x ADI3D_OF(p_host_forward_x)
-#define adi3d_p_host_forward_y ADI3D_OF(p_host_forward_y)
-#define adi3d_p_host_forward_z ADI3D_OF(p_host_forward_z)
-#define adi3d_p_host_rest_y ADI3D_OF(p_host_rest_y)
-#define adi3d_p_host_rest_z ADI3D_OF(p_host_rest_z)
-#define adi3d_p_host_substitute ADI3D_OF(p_host_substitute)
-#define adi3d_p_host_transpose_eight ADI3D_OF(p_host_transpose_eight)
-#define adi3d_p_eight ADI3D_OF(p_eight)
-#define adi3d_p_host_transpose ADI3D_OF(p_host_transpose)
-#define adi3d_p_host_back_x ADI3D_OF(p_host_back_x)
-#define adi3d_p_host_x ADI3D_OF(p_host_x)
-#define adi3d_p_host_fixed ADI3D_OF(p_host_fixed)
-#define adi3d_p_host_exercise ADI3D_OF(p_host_exercise)
-#define adi3d_p_host_back_y_to ADI3D_OF(p_host_back_y_to)
-#define adi3d_p_host_back_z_to ADI3D_OF(p_host_back_z_to)
-#define adi3d_p_host_back_y_all ADI3D_OF(p_host_back_y_all)
-#define adi3d_p_host_back_z_all ADI3D_OF(p_host_back_z_all)
-#define adi3d_p_host_back_y_rest ADI3D_OF(p_host_back_y_rest)
-#define adi3d_p_host_back_z_rest ADI3D_OF(p_host_back_z_rest)
-#define adi3d_p_host_y ADI3D_OF(p_host_y)
-#define adi3d_p_host_z ADI3D_OF(p_host_z)
-#define adi3d_p_host_step ADI3D_OF(p_host_step)
+#define adi3d_p_host_eliminate FD_OF(p_3d_host_eliminate)
+#define adi3d_p_host_lines FD_OF(p_3d_host_lines)
+#define adi3d_p_host_at_face FD_OF(p_3d_host_at_face)
+#define adi3d_p_host_forward FD_OF(p_3d_host_forward)
+#define adi3d_p_host_forward_x FD_OF(p_3d_host_forward_x)
+#define adi3d_p_host_forward_y FD_OF(p_3d_host_forward_y)
+#define adi3d_p_host_forward_z FD_OF(p_3d_host_forward_z)
+#define adi3d_p_host_rest_y FD_OF(p_3d_host_rest_y)
+#define adi3d_p_host_rest_z FD_OF(p_3d_host_rest_z)
+#define adi3d_p_host_substitute FD_OF(p_3d_host_substitute)
+#define adi3d_p_host_transpose_eight FD_OF(p_3d_host_transpose_eight)
+#define adi3d_p_eight FD_OF(p_3d_eight)
+#define adi3d_p_host_transpose FD_OF(p_3d_host_transpose)
+#define adi3d_p_host_back_x FD_OF(p_3d_host_back_x)
+#define adi3d_p_host_x FD_OF(p_3d_host_x)
+#define adi3d_p_host_fixed FD_OF(p_3d_host_fixed)
+#define adi3d_p_host_exercise FD_OF(p_3d_host_exercise)
+#define adi3d_p_host_back_y_to FD_OF(p_3d_host_back_y_to)
+#define adi3d_p_host_back_z_to FD_OF(p_3d_host_back_z_to)
+#define adi3d_p_host_back_y_all FD_OF(p_3d_host_back_y_all)
+#define adi3d_p_host_back_z_all FD_OF(p_3d_host_back_z_all)
+#define adi3d_p_host_back_y_rest FD_OF(p_3d_host_back_y_rest)
+#define adi3d_p_host_back_z_rest FD_OF(p_3d_host_back_z_rest)
+#define adi3d_p_host_y FD_OF(p_3d_host_y)
+#define adi3d_p_host_z FD_OF(p_3d_host_z)
+#define adi3d_p_host_step FD_OF(p_3d_host_step)
 
 /* Eliminates one row of the Thomas algorithm in interleaved lines along an axis, the first of which goes through (i, j,
    k); the point's index along the axis is that of the row. before and upper_before are the solution and the upper
@@ -40,15 +40,15 @@ FD_P_INLINE void adi3d_p_host_eliminate(const adi3d_p_host *h, int axis, int at_
     const int vary = axis == 0 ? 1 : 0;
     const fd_cell cell = h->t.cell[axis][axis == 0 ? i : axis == 1 ? j : k];
     const tb_real *FD_P_RESTRICT numbers = h->t.number[vary] + (vary ? j : i), size = step->data.size;
-    const size_t padded = (size_t)h->t.padded[vary];
-    tb_real own[adi3d_p_most], z[adi3d_p_most], now[adi3d_p_most];
-    adi3d_p_take(&h->t, axis == 0 ? 0 : 1, axis == 0 ? i : j, own), adi3d_p_take(&h->t, 2, k, z);
-    for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = step->time[1][q];
+    const size_t room = (size_t)h->t.room[vary];
+    fd_numbers own[3], now;
+    fd_p_take(&h->t, 1 - vary, axis == 0 ? i : j, &own[1 - vary]), fd_p_take(&h->t, 2, k, &own[2]);
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = step->time[1][q];
     for (int b = 0; b < lines; b++) {
-        tb_real number[adi3d_p_most], below, middle, above;
-        adi3d_p_host_take(vary, numbers, padded, (size_t)b, number);
-        const adi3d_terms terms = adi3d_p_terms(vary ? own : number, vary ? number : own, z, now);
-        adi3d_p_matrix(axis, at_face, cell, terms, size, &below, &middle, &above);
+        tb_real below, middle, above;
+        adi3d_p_host_take(vary, numbers, room, (size_t)b, &own[vary]);
+        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
+        fd_p_matrix(axis, at_face, cell, terms, size, &below, &middle, &above);
         if (first) {
             const tb_real pivot = 1 / middle;
             upper[b] = above * pivot, left[b] = right[b] * pivot;
@@ -71,24 +71,20 @@ typedef struct {
 /* Eliminates the row of a face whose value is given, or which has a third unknown, line by line. */
 TB_HOST void adi3d_p_host_at_face(const adi3d_p_host *h, int axis, int side, int lines, const adi3d_p_host_lines *of)
 {
-    const int m = side ? h->t.n[axis] - 1 : 0, in = side ? -1 : 1, k = axis == 2 ? m : of->k;
+    const int m = side ? h->n[axis] - 1 : 0;
     const adi3d_p_step *step = of->step;
     const tb_real *right = of->from + (size_t)m * of->from_row, *w = of->w + (size_t)m * of->w_row;
     const tb_real *near_by = side ? right - of->from_row : right + of->from_row;
     tb_real *left = h->tile + (size_t)m * ADI3D_P_LANES, *upper = h->upper + (size_t)m * ADI3D_P_LANES;
-    for (int b = 0; b < lines; b++) {
-        const int i = axis == 0 ? m : of->i + b, j = axis == 1 ? m : axis == 0 ? of->j + b : of->j;
-        if (j >= h->t.n[1]) { /* a lane without a line */
+    fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {of->i, of->j, of->k}, step->time[1], step->to};
+    edge.index[axis] = m;
+    for (int b = 0; b < lines; b++, edge.index[axis == 0]++) {
+        if (edge.index[1] >= h->n[1]) { /* a lane without a line */
             upper[b] = left[b] = 0;
             continue;
         }
-        const double at[3] = {h->t.x[0][i], h->t.x[1][j], h->t.x[2][k]};
         tb_real row[3], value = right[b];
-        adi3d_p_face_row(h->problem, h->parameters, &h->t, axis, side, at, step->to, step->data.size,
-                         adi3d_p_terms_at(&h->t, i, j, k, step->time[1]),
-                         adi3d_p_terms_at(&h->t, i + (axis == 0 ? in : 0), j + (axis == 1 ? in : 0),
-                                          k + (axis == 2 ? in : 0), step->time[1]),
-                         near_by[b], w[(size_t)b * of->w_line], row, &value);
+        fd_p_edge_row(&h->t, &edge, step->data.size, near_by[b], w[(size_t)b * of->w_line], row, &value);
         const tb_real below = side ? row[0] : 0, pivot = 1 / (row[1] - (side ? below * upper[b - ADI3D_P_LANES] : 0));
         upper[b] = side ? 0 : row[2] * pivot;
         left[b] = (value - (side ? below * left[b - ADI3D_P_LANES] : 0)) * pivot;
@@ -98,9 +94,9 @@ TB_HOST void adi3d_p_host_at_face(const adi3d_p_host *h, int axis, int side, int
 /* Eliminates all rows of `lines` lines along an axis into tile and upper. */
 FD_P_INLINE void adi3d_p_host_forward(const adi3d_p_host *h, int axis, int lines, const adi3d_p_host_lines *of)
 {
-    const int n = h->t.n[axis];
+    const int n = h->n[axis];
     for (int m = 0; m < n; m++) {
-        const int side = m > 0, at_face = m == 0 || m == n - 1, kind = h->problem->face[axis][side];
+        const int side = m > 0, at_face = m == 0 || m == n - 1, kind = h->t.problem->face[axis][side];
         const int i = axis == 0 ? m : of->i, j = axis == 1 ? m : of->j, k = axis == 2 ? m : of->k;
         const tb_real *right = of->from + (size_t)m * of->from_row;
         tb_real *left = h->tile + (size_t)m * ADI3D_P_LANES, *upper = h->upper + (size_t)m * ADI3D_P_LANES;
@@ -200,7 +196,7 @@ FD_P_FLAT void adi3d_p_host_transpose(int rows, int columns, const tb_real *FD_P
 /* Substitutes back lines along x, in the tile. */
 FD_P_FLAT void adi3d_p_host_back_x(const adi3d_p_host *h)
 {
-    for (int i = h->t.n[0] - 2; i >= 0; i--) {
+    for (int i = h->n[0] - 2; i >= 0; i--) {
         const tb_real *FD_P_RESTRICT upper = h->upper + (size_t)i * ADI3D_P_LANES;
         tb_real *FD_P_RESTRICT left = h->tile + (size_t)i * ADI3D_P_LANES;
         for (int b = 0; b < ADI3D_P_LANES; b++) left[b] -= upper[b] * left[b + ADI3D_P_LANES];
@@ -210,7 +206,7 @@ FD_P_FLAT void adi3d_p_host_back_x(const adi3d_p_host *h)
 /* Computes right-hand sides of rows j .. j + lines - 1 of plane k and solves along x, into d. */
 TB_HOST void adi3d_p_host_x(const adi3d_p_host *h, int s, int lines, int j, int k, const adi3d_p_step *step)
 {
-    const int n = h->t.n[0];
+    const int n = h->n[0];
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)j * pitch;
     const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
     for (int b = 0; b < lines; b += ADI3D_P_ROWS) {
@@ -232,28 +228,31 @@ TB_HOST void adi3d_p_host_x(const adi3d_p_host *h, int s, int lines, int j, int 
 /* Returns which of the lanes from column i on are on faces of x whose values are given: the first (1), the last (2). */
 TB_HOST int adi3d_p_host_fixed(const adi3d_p_host *h, int lines, int i)
 {
-    return (i == 0 && adi3d_p_given(h->problem, 0, 0)) +
-           2 * (i + lines == h->t.n[0] && adi3d_p_given(h->problem, 0, h->t.n[0] - 1));
+    return (i == 0 && adi3d_p_given(h->t.problem, 0, 0)) +
+           2 * (i + lines == h->n[0] && adi3d_p_given(h->t.problem, 0, h->n[0] - 1));
 }
 
-/* Applies early exercise to a row's values, which begin at `at` in the grids. */
-TB_HOST void adi3d_p_host_exercise(const adi3d_p_host *h, int lines, int exercise, tb_real dt, size_t at,
+/* Applies early exercise to the values of a row from point (i, j, k) on. */
+TB_HOST void adi3d_p_host_exercise(const adi3d_p_host *h, const adi3d_p_step *step, int lines, int i, int j, int k,
                                    tb_real *FD_P_RESTRICT u)
 {
-    const tb_real *FD_P_RESTRICT final = h->final + at;
-    tb_real none = 0;
-    if (exercise == FD_AMERICAN) {
-        tb_real *FD_P_RESTRICT extra = h->extra + at;
-        for (int b = 0; b < lines; b++) u[b] = fd_lane_exercise(FD_AMERICAN, dt, final[b], u[b], &extra[b]);
-    } else {
-        for (int b = 0; b < lines; b++) u[b] = fd_lane_exercise(FD_PROJECTED, dt, final[b], u[b], &none);
+    const int american = h->t.problem->exercise == FD_AMERICAN;
+    const size_t at = (size_t)k * h->plane + (size_t)j * h->pitch + (size_t)i;
+    const tb_real *FD_P_RESTRICT final =
+        h->t.final + ((size_t)k * (size_t)h->n[1] + (size_t)j) * (size_t)h->n[0] + (size_t)i;
+    tb_real dt = step->data.dt, none = 0, *FD_P_RESTRICT extra = american ? h->extra + at : &none;
+    for (int b = 0; b < lines; b++) {
+        const int index[3] = {i + b, j, k};
+        const tb_real pays = fd_p_pays(&h->t, index, step->to, final[b]);
+        u[b] = american ? fd_lane_exercise(FD_AMERICAN, dt, pays, u[b], &extra[b])
+                        : fd_lane_exercise(FD_PROJECTED, dt, pays, u[b], &none);
     }
 }
 
 /* Substitutes back lines along y, into d, except in lanes with given values. */
 FD_P_INLINE void adi3d_p_host_back_y_to(const adi3d_p_host *h, int lines, int fixed, tb_real *d)
 {
-    const int n = h->t.n[1];
+    const int n = h->n[1];
     for (int j = n - 1; j >= 0; j--) {
         tb_real *row = d + (size_t)j * h->pitch, *left = h->tile + (size_t)j * ADI3D_P_LANES;
         const tb_real first = row[0], last = row[lines - 1];
@@ -268,11 +267,12 @@ FD_P_INLINE void adi3d_p_host_back_y_to(const adi3d_p_host *h, int lines, int fi
 }
 
 /* Substitutes back lines along z, from right-hand sides d, and stores to = w + solution; in lanes with given values the
-   solution is d. With exercise, in a step's last stage, reads `final` and perhaps extra. */
-FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int fixed, int exercise, tb_real dt,
-                                        size_t at, const tb_real *w_of, tb_real *to_of)
+   solution is d. Ends the step, if that is its last stage, with early exercise. */
+FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int fixed, int ends,
+                                        const adi3d_p_host_lines *of, const tb_real *w_of, tb_real *to_of)
 {
-    const int n = h->t.n[2];
+    const int n = h->n[2], exercised = ends && h->t.problem->exercise != FD_EUROPEAN;
+    const size_t at = (size_t)of->j * h->pitch + (size_t)of->i;
     for (int k = n - 1; k >= 0; k--) {
         const size_t row = at + (size_t)k * h->plane, next = at + (size_t)(k > 6 ? k - 6 : 0) * h->plane;
         const tb_real *w = w_of + row, *d = h->d + row;
@@ -284,7 +284,7 @@ FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int fi
                                 k == n - 1 ? h->zeros : left + ADI3D_P_LANES, left, w, to);
         if (fixed & 1) to[0] = first;
         if (fixed & 2) to[lines - 1] = last;
-        if (exercise != FD_EUROPEAN) adi3d_p_host_exercise(h, lines, exercise, dt, row, to);
+        if (exercised) adi3d_p_host_exercise(h, of->step, lines, of->i, of->j, k, to);
     }
 }
 
@@ -298,20 +298,19 @@ FD_P_FLAT void adi3d_p_host_back_y_all(const adi3d_p_host *h, int count, int fix
     (void)count;
     adi3d_p_host_back_y_to(h, ADI3D_P_LANES, fixed, d);
 }
-FD_P_FLAT void adi3d_p_host_back_z_all(const adi3d_p_host *h, int count, int fixed, int exercise, tb_real dt, size_t at,
+FD_P_FLAT void adi3d_p_host_back_z_all(const adi3d_p_host *h, int fixed, int ends, const adi3d_p_host_lines *of,
                                        const tb_real *w, tb_real *to)
 {
-    (void)count;
-    adi3d_p_host_back_z_to(h, ADI3D_P_LANES, fixed, exercise, dt, at, w, to);
+    adi3d_p_host_back_z_to(h, ADI3D_P_LANES, fixed, ends, of, w, to);
 }
 FD_P_FLAT void adi3d_p_host_back_y_rest(const adi3d_p_host *h, int count, int fixed, tb_real *d)
 {
     adi3d_p_host_back_y_to(h, count, fixed, d);
 }
-FD_P_FLAT void adi3d_p_host_back_z_rest(const adi3d_p_host *h, int count, int fixed, int exercise, tb_real dt,
-                                        size_t at, const tb_real *w, tb_real *to)
+FD_P_FLAT void adi3d_p_host_back_z_rest(const adi3d_p_host *h, int fixed, int ends, const adi3d_p_host_lines *of,
+                                        const tb_real *w, tb_real *to)
 {
-    adi3d_p_host_back_z_to(h, count, fixed, exercise, dt, at, w, to);
+    adi3d_p_host_back_z_to(h, of->count, fixed, ends, of, w, to);
 }
 #ifdef __clang__
 #pragma clang diagnostic pop
@@ -331,27 +330,27 @@ TB_HOST void adi3d_p_host_y(const adi3d_p_host *h, int s, int lines, int i, int 
 /* Solves along z the columns i .. of the planes' rows j, from d, and ends the stage. */
 TB_HOST void adi3d_p_host_z(const adi3d_p_host *h, int s, int lines, int i, int j, const adi3d_p_step *step)
 {
-    const int last = s == step->data.stages - 1, exercise = last ? h->problem->exercise : FD_EUROPEAN;
-    const int given = adi3d_p_given(h->problem, 1, j);
-    const int fixed = adi3d_p_host_fixed(h, lines, i), all = lines == ADI3D_P_LANES;
+    const int ends = s == step->data.stages - 1, fixed = adi3d_p_host_fixed(h, lines, i), all = lines == ADI3D_P_LANES;
     const size_t plane = h->plane, at = (size_t)j * h->pitch + (size_t)i;
-    const tb_real *w = s && step->data.about ? h->z : h->u, dt = step->data.dt;
-    tb_real *to = last ? h->u : h->z;
-    for (int k = 0; k < h->t.n[2] && given; k++) {
+    const tb_real *w = s && step->data.about ? h->z : h->u;
+    tb_real *to = ends ? h->u : h->z;
+    const adi3d_p_host_lines of = {step, lines, i, j, 0, h->d + at, w + at, plane, plane, 1};
+    if (!adi3d_p_given(h->t.problem, 1, j)) {
+        (all ? adi3d_p_host_forward_z : adi3d_p_host_rest_z)(h, &of);
+        (all ? adi3d_p_host_back_z_all : adi3d_p_host_back_z_rest)(h, fixed, ends, &of, w, to);
+        return;
+    }
+    for (int k = 0; k < h->n[2]; k++) {
         const size_t row = at + (size_t)k * plane;
         for (int b = 0; b < lines; b++) to[row + (size_t)b] = w[row + (size_t)b] + h->d[row + (size_t)b];
-        if (exercise != FD_EUROPEAN) adi3d_p_host_exercise(h, lines, exercise, dt, row, to + row);
+        if (ends && h->t.problem->exercise != FD_EUROPEAN) adi3d_p_host_exercise(h, step, lines, i, j, k, to + row);
     }
-    if (given) return;
-    const adi3d_p_host_lines of = {step, lines, i, j, 0, h->d + at, w + at, plane, plane, 1};
-    (all ? adi3d_p_host_forward_z : adi3d_p_host_rest_z)(h, &of);
-    (all ? adi3d_p_host_back_z_all : adi3d_p_host_back_z_rest)(h, lines, fixed, exercise, dt, at, w, to);
 }
 
 /* Does a worker's part of a step. */
 TB_HOST void adi3d_p_host_step(const adi3d_p_host *h, const adi3d_p_step *step)
 {
-    const int *n = h->t.n, w = h->worker;
+    const int *n = h->n, w = h->worker;
     for (int s = 0; s < step->data.stages; s++) {
         for (int k = adi3d_p_share(h, n[2], w); k < adi3d_p_share(h, n[2], w + 1); k++) {
             for (int j = 0; j < n[1]; j += ADI3D_P_LANES)
@@ -361,7 +360,7 @@ TB_HOST void adi3d_p_host_step(const adi3d_p_host *h, const adi3d_p_step *step)
         }
         adi3d_p_meet(h);
         for (int j = adi3d_p_share(h, n[1], w); j < adi3d_p_share(h, n[1], w + 1); j++) {
-            const int given = adi3d_p_given(h->problem, 1, j);
+            const int given = adi3d_p_given(h->t.problem, 1, j);
             for (int k = 0; k < n[2] && step->changes && !given && !(s && step->data.about); k++)
                 adi3d_p_host_change(h, 2, h->u, j, k, step, h->d + (size_t)k * h->plane + (size_t)j * h->pitch);
             for (int i = 0; i < n[0]; i += ADI3D_P_LANES)

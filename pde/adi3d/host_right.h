@@ -2,31 +2,30 @@
    sides.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_shared ADI3D_OF(p_shared)
-#define adi3d_p_host ADI3D_OF(p_host)
-#define adi3d_p_host_lay_out ADI3D_OF(p_host_lay_out)
-#define adi3d_p_meet ADI3D_OF(p_meet)
-#define adi3d_p_together ADI3D_OF(p_together)
-#define adi3d_p_share ADI3D_OF(p_share)
-#define adi3d_p_lost ADI3D_OF(p_lost)
-#define adi3d_p_host_take ADI3D_OF(p_host_take)
-#define adi3d_p_host_cell ADI3D_OF(p_host_cell)
-#define adi3d_p_host_row ADI3D_OF(p_host_row)
-#define adi3d_p_host_fetch ADI3D_OF(p_host_fetch)
-#define adi3d_p_host_whole ADI3D_OF(p_host_whole)
-#define adi3d_p_host_fetch_to_write ADI3D_OF(p_host_fetch_to_write)
-#define adi3d_p_host_slopes ADI3D_OF(p_host_slopes)
-#define adi3d_p_host_take_row ADI3D_OF(p_host_take_row)
-#define adi3d_p_host_own_to ADI3D_OF(p_host_own_to)
-#define adi3d_p_host_own ADI3D_OF(p_host_own)
-#define adi3d_p_host_own_more ADI3D_OF(p_host_own_more)
-#define adi3d_p_host_mixed ADI3D_OF(p_host_mixed)
-#define adi3d_p_host_slopes_of ADI3D_OF(p_host_slopes_of)
-#define adi3d_p_host_apply ADI3D_OF(p_host_apply)
-#define adi3d_p_host_faces ADI3D_OF(p_host_faces)
-#define adi3d_p_host_change_to ADI3D_OF(p_host_change_to)
-#define adi3d_p_host_change ADI3D_OF(p_host_change)
-#define adi3d_p_host_right ADI3D_OF(p_host_right)
+#define adi3d_p_host FD_OF(p_3d_host)
+#define adi3d_p_host_lay_out FD_OF(p_3d_host_lay_out)
+#define adi3d_p_host_shape FD_OF(p_3d_host_shape)
+#define adi3d_p_meet FD_OF(p_3d_meet)
+#define adi3d_p_together FD_OF(p_3d_together)
+#define adi3d_p_share FD_OF(p_3d_share)
+#define adi3d_p_host_take FD_OF(p_3d_host_take)
+#define adi3d_p_host_cell FD_OF(p_3d_host_cell)
+#define adi3d_p_host_row FD_OF(p_3d_host_row)
+#define adi3d_p_host_fetch FD_OF(p_3d_host_fetch)
+#define adi3d_p_host_whole FD_OF(p_3d_host_whole)
+#define adi3d_p_host_fetch_to_write FD_OF(p_3d_host_fetch_to_write)
+#define adi3d_p_host_slopes FD_OF(p_3d_host_slopes)
+#define adi3d_p_host_take_row FD_OF(p_3d_host_take_row)
+#define adi3d_p_host_own_to FD_OF(p_3d_host_own_to)
+#define adi3d_p_host_own FD_OF(p_3d_host_own)
+#define adi3d_p_host_own_more FD_OF(p_3d_host_own_more)
+#define adi3d_p_host_mixed FD_OF(p_3d_host_mixed)
+#define adi3d_p_host_slopes_of FD_OF(p_3d_host_slopes_of)
+#define adi3d_p_host_apply FD_OF(p_3d_host_apply)
+#define adi3d_p_host_faces FD_OF(p_3d_host_faces)
+#define adi3d_p_host_change_to FD_OF(p_3d_host_change_to)
+#define adi3d_p_host_change FD_OF(p_3d_host_change)
+#define adi3d_p_host_right FD_OF(p_3d_host_right)
 
 #define ADI3D_P_LANES ((int)(512 / sizeof(tb_real))) /* the host's interleaved lines */
 
@@ -35,61 +34,65 @@
    vectorises: along x from a tile that has been transposed, along y and z in place. A plane's right-hand side, its
    lines along x and those along y follow each other while it is in the cache. */
 
-/* What the workers share. */
-typedef struct {
-    fd_status status;
-    fd_weights at[3];
-} adi3d_p_shared;
-
 /* What a worker knows. Grids have rows of pitch elements and planes of `plane`, with zeros where there are no points,
    before the first and after the last, so that neighbours are read without tests. */
 typedef struct {
-    adi3d_p_tables t;
-    const adi3d_problem *problem;
-    const adi3d_model_parameters *parameters;
-    adi3d_p_shared *shared;
-    int worker, workers;
+    fd_p_tables t;
+    const fd_batch *batch;
+    int which, n[3], worker, workers;
     void (*meet)(void *context);
     void *context;
     int *slot;                 /* of each worker: a point, or a count */
+    fd_p_findings *findings;   /* of each worker, while all look at the problem's points */
     size_t pitch, plane, wide; /* wide: elements between the rows of rows and slopes */
     tb_real *spread;           /* the cells along x, number by number, pitch apart, and p_first's two weights */
     tb_real *u, *z, *d;        /* values, a first stage's, differences */
-    tb_real *final, *extra;    /* final values, exercise's multiplier; null where there is none */
+    tb_real *extra;            /* exercise's multiplier; null where there is none */
     tb_real *zeros;            /* of so many lines as are solved at once */
     tb_real *rows, *slopes;    /* of the worker: right-hand sides, slopes of three rows along z and one y */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 } adi3d_p_host;
 
-/* Lays out the workers' memory, as one of them sees it; if memory is null, only counts. Returns bytes. */
-TB_HOST size_t adi3d_p_host_lay_out(const adi3d_problem *problem, int worker, int workers, unsigned char *memory,
+/* Sets the distances between a grid's rows and planes, for these points. */
+TB_HOST void adi3d_p_host_shape(const int *n, adi3d_p_host *h)
+{
+    const size_t line = 128 / sizeof(tb_real);
+    for (int d = 0; d < 3; d++) h->n[d] = n[d];
+    h->pitch = ((size_t)n[0] + line - 1) / line * line;
+    /* An odd number of cache lines between planes: neighbours along z do not share a set of a cache. */
+    h->plane = h->pitch * (size_t)n[1] + line / 2;
+    /* Nor do the rows of a tile share sets with each other. */
+    h->wide = h->pitch + line / 2;
+}
+
+/* Lays out the workers' memory for any problem of a batch, as one of them sees it; if memory is null, only counts.
+   Returns bytes. */
+TB_HOST size_t adi3d_p_host_lay_out(const fd_batch *batch, int worker, int workers, unsigned char *memory,
                                     adi3d_p_host *host)
 {
-    const int *const n[3] = {&problem->axis[0].points, &problem->axis[1].points, &problem->axis[2].points};
-    const size_t line = 128 / sizeof(tb_real), longest = (size_t)adi3d_p_longest(problem);
-    /* An odd number of cache lines between planes: neighbours along z do not share a set of a cache. */
-    const size_t pitch = ((size_t)*n[0] + line - 1) / line * line, plane = pitch * (size_t)*n[1] + line / 2;
-    const size_t grid = fd_p_round((plane * (size_t)*n[2] + 2 * line) * sizeof(tb_real));
-    /* Nor do the tiles, or the rows of the first, share sets with each other. */
-    const size_t wide = pitch + line / 2, tile = fd_p_round(longest * ADI3D_P_LANES * sizeof(tb_real)) + 5 * 64;
-    const size_t rows = fd_p_round(ADI3D_P_ROWS * wide * sizeof(tb_real));
-    const size_t slopes = fd_p_round((8 * wide + line / 2) * sizeof(tb_real));
+    const adi3d_p_needs needs = adi3d_p_needs_of(batch);
+    const int *n = batch->points, longer = n[1] > n[0] ? n[1] : n[0], most = n[2] > longer ? n[2] : longer;
+    const size_t line = 128 / sizeof(tb_real), longest = (size_t)fd_p_padded_to(FD_P_MOST_LANES, most);
     adi3d_p_host h;
-    size_t used = 0;
     memset(&h, 0, sizeof h);
-    h.problem = problem, h.worker = worker, h.workers = workers, h.pitch = pitch, h.plane = plane, h.wide = wide;
-    h.shared = (adi3d_p_shared *)fd_p_at(memory, used), used += fd_p_round(sizeof(adi3d_p_shared));
+    adi3d_p_host_shape(n, &h);
+    h.batch = batch, h.worker = worker, h.workers = workers;
+    const size_t grid = fd_p_round((h.plane * (size_t)n[2] + 2 * line) * sizeof(tb_real));
+    const size_t tile = fd_p_round(longest * ADI3D_P_LANES * sizeof(tb_real)) + 5 * 64; /* as rows do */
+    const size_t rows = fd_p_round(ADI3D_P_ROWS * h.wide * sizeof(tb_real));
+    const size_t slopes = fd_p_round((8 * h.wide + line / 2) * sizeof(tb_real));
+    size_t used = fd_p_lay_out_tables(batch, memory, &h.t);
     h.slot = (int *)fd_p_at(memory, used), used += fd_p_round((size_t)workers * sizeof(int));
-    for (int d = 0; d < 3; d++) used += adi3d_p_axis_lay_out(d, *n[d], (unsigned char *)fd_p_at(memory, used), &h.t);
-    h.spread = (tb_real *)fd_p_at(memory, used), used += fd_p_round(6 * pitch * sizeof(tb_real));
+    h.findings = (fd_p_findings *)fd_p_at(memory, used), used += fd_p_round((size_t)workers * sizeof *h.findings);
+    h.spread = (tb_real *)fd_p_at(memory, used), used += fd_p_round(6 * h.pitch * sizeof(tb_real));
     h.zeros = (tb_real *)fd_p_at(memory, used), used += fd_p_round(ADI3D_P_LANES * sizeof(tb_real));
-    tb_real **grids[5] = {&h.u, &h.d, &h.z, &h.final, &h.extra};
-    const int needed[5] = {1, 1, problem->scheme != FD_DOUGLAS, adi3d_p_finals(problem),
-                           problem->exercise == FD_AMERICAN};
+    tb_real **grids[5] = {&h.u, &h.d, &h.z, &h.t.final, &h.extra};
+    const int needed[5] = {1, 1, needs.stage, needs.final, needs.multiplier};
     for (int g = 0; g < 5; g++) {
         if (!needed[g]) continue;
         *grids[g] = (tb_real *)fd_p_at(memory, used + line * sizeof(tb_real)), used += grid;
     }
+    if (!needs.final) h.t.final = h.d; /* which the first step overwrites */
     tb_real **tiles[3] = {&h.transposed, &h.tile, &h.upper};
     const size_t own = rows + slopes + 3 * tile;
     used += own * (size_t)worker;
@@ -127,18 +130,11 @@ TB_HOST int adi3d_p_share(const adi3d_p_host *h, int count, int worker)
     return (int)((long long)count * worker / h->workers);
 }
 
-/* Returns the status for point number `at` of the grid. */
-TB_HOST fd_status adi3d_p_lost(const adi3d_p_host *h, int what, int at, int step)
-{
-    const int *n = h->t.n;
-    return fd_status_of(what, 0, -1, at % n[0], at / n[0] % n[1], at / n[0] / n[1], step);
-}
-
 /* Copies the numbers of point i of the vectorised axis from a table that begins there. */
-FD_P_INLINE void adi3d_p_host_take(int axis, const tb_real *FD_P_RESTRICT table, size_t padded, size_t i,
-                                   tb_real *number)
+FD_P_INLINE void adi3d_p_host_take(int axis, const tb_real *FD_P_RESTRICT table, size_t room, size_t i,
+                                   fd_numbers *own)
 {
-    for (int q = 0; q < adi3d_p_numbers(axis); q++) number[q] = table[(size_t)q * padded + i];
+    for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = table[(size_t)q * room + i];
 }
 
 /* Returns the cell of point i along x. */
@@ -151,7 +147,7 @@ FD_P_INLINE fd_cell adi3d_p_host_cell(const tb_real *FD_P_RESTRICT spread, size_
 /* Returns row (j, k) of a grid; the row beyond a face is that of the face. */
 TB_HOST const tb_real *adi3d_p_host_row(const adi3d_p_host *h, const tb_real *v, int j, int k)
 {
-    const int *n = h->t.n;
+    const int *n = h->n;
     j = j < 0 ? 0 : j < n[1] ? j : n[1] - 1;
     k = k < 0 ? 0 : k < n[2] ? k : n[2] - 1;
     return v + (size_t)k * h->plane + (size_t)j * h->pitch;
@@ -188,18 +184,18 @@ FD_P_FLAT void adi3d_p_host_slopes(int whole, fd_cell cell, const tb_real *FD_P_
 }
 
 /* Copies the numbers of row (j, k) and of a time, for the loops along x. */
-FD_P_INLINE void adi3d_p_host_take_row(const adi3d_p_host *h, int j, int k, const tb_real *time, tb_real *y, tb_real *z,
-                                       tb_real *now)
+FD_P_INLINE void adi3d_p_host_take_row(const adi3d_p_host *h, int j, int k, const tb_real *time, fd_numbers *own,
+                                       fd_numbers *now)
 {
-    adi3d_p_take(&h->t, 1, j, y), adi3d_p_take(&h->t, 2, k, z);
-    for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = time[q];
+    fd_p_take(&h->t, 1, j, &own[1]), fd_p_take(&h->t, 2, k, &own[2]);
+    for (int q = 0; q < fd_p_numbers(3); q++) now->number[q] = time[q];
 }
 
-/* Computes out = own (F_1 + F_2 + F_3)(v) along row (j, k), or adds it to out, and the slopes along y. Reads the row,
+/* Computes out = scale (F_1 + F_2 + F_3)(v) along row (j, k), or adds it to out, and the slopes along y. Reads the row,
    the same row from a point before and from a point after, and the rows next to it. (Three elements of one row would be
    a recurrence to clang, which it does not vectorise.) */
 FD_P_INLINE void adi3d_p_host_own_to(const adi3d_p_host *h, int more, int whole, int j, int k, const tb_real *time,
-                                     tb_real own, const tb_real *FD_P_RESTRICT spread,
+                                     tb_real scale, const tb_real *FD_P_RESTRICT spread,
                                      const tb_real *FD_P_RESTRICT numbers, const tb_real *FD_P_RESTRICT here,
                                      const tb_real *FD_P_RESTRICT low_x, const tb_real *FD_P_RESTRICT high_x,
                                      const tb_real *FD_P_RESTRICT low_y, const tb_real *FD_P_RESTRICT high_y,
@@ -208,24 +204,23 @@ FD_P_INLINE void adi3d_p_host_own_to(const adi3d_p_host *h, int more, int whole,
 {
     const fd_cell cell_y = h->t.cell[1][j], cell_z = h->t.cell[2][k];
     const tb_real down = cell_y.below * (1 - cell_y.w), up = cell_y.above * cell_y.w;
-    const size_t padded = (size_t)h->t.padded[0], pitch = h->pitch;
-    tb_real y[adi3d_p_most], z[adi3d_p_most], now[adi3d_p_most];
-    adi3d_p_host_take_row(h, j, k, time, y, z, now);
+    const size_t room = (size_t)h->t.room[0], pitch = h->pitch;
+    fd_numbers own[3], now;
+    adi3d_p_host_take_row(h, j, k, time, own, &now);
     for (int i = 0; i < whole; i++) {
         const fd_cell cell[3] = {adi3d_p_host_cell(spread, pitch, (size_t)i), cell_y, cell_z};
         const tb_real low[3] = {low_x[i], low_y[i], low_z[i]}, high[3] = {high_x[i], high_y[i], high_z[i]};
-        tb_real x[adi3d_p_most];
-        adi3d_p_host_take(0, numbers, padded, (size_t)i, x);
-        const adi3d_terms terms = adi3d_p_terms(x, y, z, now);
-        const tb_real sum = own * adi3d_p_own(cell, &terms, here[i], low, high);
+        adi3d_p_host_take(0, numbers, room, (size_t)i, &own[0]);
+        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
+        const tb_real sum = scale * adi3d_p_own(cell, &terms, here[i], low, high);
         out[i] = more ? out[i] + sum : sum;
-        if ((int)adi3d_model_mixed & 1) slopes[i] = adi3d_p_first(down, up, low_y[i], here[i], high_y[i]);
+        if (FD_MODEL_MIXED & 1) slopes[i] = adi3d_p_first(down, up, low_y[i], here[i], high_y[i]);
     }
 }
 
 /* Are the same for a stage's first and for its second addend. They repeat the parameters because gcc vectorises by the
    restrict of a function's own parameters, not by that of one that is inlined: a stage would take 1.4 times as long. */
-FD_P_FLAT void adi3d_p_host_own(const adi3d_p_host *h, int whole, int j, int k, const tb_real *time, tb_real own,
+FD_P_FLAT void adi3d_p_host_own(const adi3d_p_host *h, int whole, int j, int k, const tb_real *time, tb_real scale,
                                 const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
                                 const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
                                 const tb_real *FD_P_RESTRICT high_x, const tb_real *FD_P_RESTRICT low_y,
@@ -233,10 +228,10 @@ FD_P_FLAT void adi3d_p_host_own(const adi3d_p_host *h, int whole, int j, int k, 
                                 const tb_real *FD_P_RESTRICT high_z, tb_real *FD_P_RESTRICT slopes,
                                 tb_real *FD_P_RESTRICT out)
 {
-    adi3d_p_host_own_to(h, 0, whole, j, k, time, own, spread, numbers, here, low_x, high_x, low_y, high_y, low_z,
+    adi3d_p_host_own_to(h, 0, whole, j, k, time, scale, spread, numbers, here, low_x, high_x, low_y, high_y, low_z,
                         high_z, slopes, out);
 }
-FD_P_FLAT void adi3d_p_host_own_more(const adi3d_p_host *h, int whole, int j, int k, const tb_real *time, tb_real own,
+FD_P_FLAT void adi3d_p_host_own_more(const adi3d_p_host *h, int whole, int j, int k, const tb_real *time, tb_real scale,
                                      const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
                                      const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
                                      const tb_real *FD_P_RESTRICT high_x, const tb_real *FD_P_RESTRICT low_y,
@@ -244,7 +239,7 @@ FD_P_FLAT void adi3d_p_host_own_more(const adi3d_p_host *h, int whole, int j, in
                                      const tb_real *FD_P_RESTRICT high_z, tb_real *FD_P_RESTRICT slopes,
                                      tb_real *FD_P_RESTRICT out)
 {
-    adi3d_p_host_own_to(h, 1, whole, j, k, time, own, spread, numbers, here, low_x, high_x, low_y, high_y, low_z,
+    adi3d_p_host_own_to(h, 1, whole, j, k, time, scale, spread, numbers, here, low_x, high_x, low_y, high_y, low_z,
                         high_z, slopes, out);
 }
 
@@ -260,16 +255,16 @@ FD_P_FLAT void adi3d_p_host_mixed(const adi3d_p_host *h, int whole, int j, int k
 {
     const fd_cell cell = h->t.cell[1][j];
     const tb_real down_y = cell.below * (1 - cell.w), up_y = cell.above * cell.w;
-    const size_t padded = (size_t)h->t.padded[0];
-    tb_real y[adi3d_p_most], z[adi3d_p_most], now[adi3d_p_most];
-    adi3d_p_host_take_row(h, j, k, time, y, z, now);
+    const size_t room = (size_t)h->t.room[0];
+    fd_numbers own[3], now;
+    adi3d_p_host_take_row(h, j, k, time, own, &now);
     for (int i = 0; i < whole; i++) {
-        tb_real x[adi3d_p_most], cross[3] = {0, 0, 0};
-        if ((int)adi3d_model_mixed & 4) cross[2] = adi3d_p_first(down_y, up_y, low[i], dz[i], high[i]);
-        if ((int)adi3d_model_mixed & 2) cross[1] = adi3d_p_first(down[i], up[i], low_dz[i], dz[i], high_dz[i]);
-        if ((int)adi3d_model_mixed & 1) cross[0] = adi3d_p_first(down[i], up[i], low_dy[i], dy[i], high_dy[i]);
-        adi3d_p_host_take(0, numbers, padded, (size_t)i, x);
-        const adi3d_terms terms = adi3d_p_terms(x, y, z, now);
+        tb_real cross[3] = {0, 0, 0};
+        if (FD_MODEL_MIXED & 4) cross[2] = adi3d_p_first(down_y, up_y, low[i], dz[i], high[i]);
+        if (FD_MODEL_MIXED & 2) cross[1] = adi3d_p_first(down[i], up[i], low_dz[i], dz[i], high_dz[i]);
+        if (FD_MODEL_MIXED & 1) cross[0] = adi3d_p_first(down[i], up[i], low_dy[i], dy[i], high_dy[i]);
+        adi3d_p_host_take(0, numbers, room, (size_t)i, &own[0]);
+        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
         out[i] += mixed * adi3d_p_mix(&terms, cross);
     }
 }
@@ -281,14 +276,14 @@ TB_HOST tb_real *adi3d_p_host_slopes_of(const adi3d_p_host *h, int more, int row
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
-/* Computes out = (more ? out : 0) + mixed F_0(v) + own (F_1 + F_2 + F_3)(v) along row (j, k), without the contributions
-   of faces. Rows follow each other from the one that is `first`: of the slopes along z, whose differences are mixed
+/* Computes out = (more ? out : 0) + mixed F_0(v) + own (F_1 + F_2 + F_3)(v) along row (j, k), without what faces
+   add. Rows follow each other from the one that is `first`: of the slopes along z, whose differences are mixed
    derivatives, those of the row and the one before are already there. */
 TB_HOST void adi3d_p_host_apply(const adi3d_p_host *h, int more, const tb_real *v, int first, int j, int k,
                                 const tb_real *time, tb_real mixed, tb_real own, tb_real *out)
 {
-    const int last = h->t.n[1] - 1, low = j > 0 ? j - 1 : 0, high = j < last ? j + 1 : last;
-    const int whole = adi3d_p_host_whole(h->t.n[0]), by_z = ((int)adi3d_model_mixed & 6) != 0;
+    const int last = h->n[1] - 1, low = j > 0 ? j - 1 : 0, high = j < last ? j + 1 : last;
+    const int whole = adi3d_p_host_whole(h->n[0]), by_z = (FD_MODEL_MIXED & 6) != 0;
     const tb_real *here = adi3d_p_host_row(h, v, j, k), *weights = h->spread + 4 * h->pitch;
     tb_real *dz = adi3d_p_host_slopes_of(h, more, j % 3), *dy = adi3d_p_host_slopes_of(h, more, 3);
     /* What is new to the nearest cache, a plane at a time. */
@@ -302,27 +297,29 @@ TB_HOST void adi3d_p_host_apply(const adi3d_p_host *h, int more, const tb_real *
                               adi3d_p_host_row(h, v, j - 1, k), adi3d_p_host_row(h, v, j + 1, k),
                               adi3d_p_host_row(h, v, j, k - 1), adi3d_p_host_row(h, v, j, k + 1), dy, out);
     adi3d_p_host_fetch(whole, adi3d_p_host_row(h, v, j + 3, k - 1));
-    if (adi3d_model_mixed != 0)
+    if (FD_MODEL_MIXED)
         adi3d_p_host_mixed(h, whole, j, k, time, mixed, weights, weights + h->pitch, h->t.number[0], dy, dy - 1, dy + 1,
                            dz, dz - 1, dz + 1, adi3d_p_host_slopes_of(h, more, low % 3),
                            adi3d_p_host_slopes_of(h, more, high % 3), out);
 }
 
-/* Adds to out `scale` times the contributions of an axis' faces to F(v) along row (j, k); slopes are given at time
-   `when`. */
+/* Adds to out `scale` times what an axis' faces add to F(v) along row (j, k); slopes are given at time `when`. */
 TB_HOST void adi3d_p_host_faces(const adi3d_p_host *h, int axis, const tb_real *v, int j, int k, const tb_real *time,
                                 double when, tb_real scale, tb_real *out)
 {
-    const int *n = h->t.n, index = axis == 1 ? j : k;
+    const int *n = h->n, index = axis == 1 ? j : k;
     const ptrdiff_t stride[3] = {1, (ptrdiff_t)h->pitch, (ptrdiff_t)h->plane};
     const tb_real *here = adi3d_p_host_row(h, v, j, k);
     for (int side = 0; side < 2; side++) {
         const ptrdiff_t in = side ? -stride[axis] : stride[axis];
         const int last = n[axis] - 1, from = axis == 0 && side ? last : 0, to = axis == 0 && !side ? 1 : n[0];
-        if (!adi3d_p_adds(h->problem, axis, side) || (axis > 0 && index != (side ? last : 0))) continue;
-        for (int i = from; i < to; i++)
-            out[i] += scale * adi3d_p_at_face(h->problem, h->parameters, &h->t, axis, side, i, j, k, time, when,
-                                              here[i + in], here[i + 2 * in]);
+        fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {0, j, k}, time, when};
+        if (!fd_p_adds(edge.kind) || (axis > 0 && index != (side ? last : 0))) continue;
+        for (edge.index[0] = from; edge.index[0] < to; edge.index[0]++) {
+            const int i = edge.index[0];
+            const tb_real given = fd_p_edge_given(&h->t, &edge);
+            out[i] += scale * fd_p_edge_adds(&h->t, &edge, given, here[i + in], here[i + 2 * in]);
+        }
     }
 }
 
@@ -334,19 +331,21 @@ FD_P_INLINE void adi3d_p_host_change_to(const adi3d_p_host *h, int axis, const t
     const tb_real *FD_P_RESTRICT here = adi3d_p_host_row(h, v, j, k), *FD_P_RESTRICT low, *FD_P_RESTRICT high;
     low = axis ? adi3d_p_host_row(h, v, j - (axis == 1), k - (axis == 2)) : here - 1;
     high = axis ? adi3d_p_host_row(h, v, j + (axis == 1), k + (axis == 2)) : here + 1;
-    const int n = h->t.n[0], fixed[2] = {h->problem->face[0][0] == FD_VALUE, h->problem->face[0][1] == FD_VALUE};
+    const int n = h->n[0], fixed[2] = {h->t.problem->face[0][0] == FD_VALUE,
+                                                h->t.problem->face[0][1] == FD_VALUE};
     const tb_real first = out[0], last = out[n - 1], size = step->data.size;
     const tb_real *FD_P_RESTRICT spread = h->spread;
     const size_t pitch = h->pitch;
-    tb_real y[adi3d_p_most], z[adi3d_p_most];
-    adi3d_p_take(&h->t, 1, j, y), adi3d_p_take(&h->t, 2, k, z);
+    fd_numbers own[3];
+    fd_p_take(&h->t, 1, j, &own[1]), fd_p_take(&h->t, 2, k, &own[2]);
     for (int i = 0; i < n; i++) {
         const fd_cell cell = adi3d_p_host_cell(spread, pitch, (size_t)i);
-        const fd_cell own = axis == 0 ? cell : h->t.cell[axis][axis == 1 ? j : k];
-        tb_real x[adi3d_p_most];
-        adi3d_p_host_take(0, h->t.number[0], (size_t)h->t.padded[0], (size_t)i, x);
-        out[i] += size * (adi3d_p_along(axis, own, adi3d_p_terms(x, y, z, step->time[1]), low[i], here[i], high[i]) -
-                          adi3d_p_along(axis, own, adi3d_p_terms(x, y, z, step->time[0]), low[i], here[i], high[i]));
+        const fd_cell along = axis == 0 ? cell : h->t.cell[axis][axis == 1 ? j : k];
+        adi3d_p_host_take(0, h->t.number[0], (size_t)h->t.room[0], (size_t)i, &own[0]);
+        const fd_terms start = fd_p_terms(h->t.parameters, own, step->time[0]);
+        const fd_terms end = fd_p_terms(h->t.parameters, own, step->time[1]);
+        out[i] += size * (fd_p_along_axis(axis, along, end, low[i], here[i], high[i]) -
+                          fd_p_along_axis(axis, along, start, low[i], here[i], high[i]));
     }
     adi3d_p_host_faces(h, axis, v, j, k, step->time[1], step->to, size, out);
     adi3d_p_host_faces(h, axis, v, j, k, step->time[0], step->from, -size, out);
@@ -367,7 +366,7 @@ TB_HOST void adi3d_p_host_right(const adi3d_p_host *h, int s, int first, int j, 
 {
     const tb_real *base = step->data.base[s], dt = step->data.dt;
     const tb_real *FD_P_RESTRICT u = adi3d_p_host_row(h, h->u, j, k);
-    const int n = h->t.n[0], about = s && step->data.about;
+    const int n = h->n[0], about = s && step->data.about;
     adi3d_p_host_apply(h, 0, h->u, first, j, k, step->time[0], base[0], base[1], out);
     for (int d = 0; d < 3; d++) adi3d_p_host_faces(h, d, h->u, j, k, step->time[0], step->from, base[1], out);
     if (s) {

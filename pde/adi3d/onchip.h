@@ -1,46 +1,131 @@
-/* onchip.h - a room of adi3d.h, read once a model and precision: marches of batches on chip.
+/* onchip.h - a room of adi3d.h, read once a model and precision: batches are prepared and marched on chip.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_chip_values ADI3D_OF(p_chip_values)
-#define adi3d_p_chip_date ADI3D_OF(p_chip_date)
-#define adi3d_p_chip_lost ADI3D_OF(p_chip_lost)
-#define adi3d_p_chip_ended ADI3D_OF(p_chip_ended)
-#define adi3d_p_chip_march ADI3D_OF(p_chip_march)
-#define adi3d_p_chip_begin ADI3D_OF(p_chip_begin)
-#define adi3d_p_chip_kernel ADI3D_OF(p_chip_kernel)
-#define adi3d_p_chosen ADI3D_OF(p_chosen)
-#define adi3d_p_choose ADI3D_OF(p_choose)
-#define adi3d_p_chosen_for ADI3D_OF(p_chosen_for)
-#define adi3d_p_onchip ADI3D_OF(p_onchip)
-#define adi3d_p_refuse ADI3D_OF(p_refuse)
-#define adi3d_onchip_blocks ADI3D_OF(onchip_blocks)
-#define adi3d_onchip_bytes ADI3D_OF(onchip_bytes)
-#define adi3d_onchip ADI3D_OF(onchip)
+#define adi3d_p_ready FD_OF(p_3d_ready)
+#define adi3d_p_batch FD_OF(p_3d_batch)
+#define adi3d_p_ready_lay_out FD_OF(p_3d_ready_lay_out)
+#define adi3d_p_ready_of FD_OF(p_3d_ready_of)
+#define adi3d_p_ready_threads FD_OF(p_3d_ready_threads)
+#define adi3d_p_ready_kernel FD_OF(p_3d_ready_kernel)
+#define adi3d_p_chip_record FD_OF(p_3d_chip_record)
+#define adi3d_p_chip_date FD_OF(p_3d_chip_date)
+#define adi3d_p_chip_lost FD_OF(p_3d_chip_lost)
+#define adi3d_p_chip_ended FD_OF(p_3d_chip_ended)
+#define adi3d_p_chip_march FD_OF(p_3d_chip_march)
+#define adi3d_p_chip_begin FD_OF(p_3d_chip_begin)
+#define adi3d_p_chip_kernel FD_OF(p_3d_chip_kernel)
+#define adi3d_p_chosen FD_OF(p_3d_chosen)
+#define adi3d_p_choose FD_OF(p_3d_choose)
+#define adi3d_p_chosen_for FD_OF(p_3d_chosen_for)
+#define adi3d_p_onchip FD_OF(p_3d_onchip)
+#define adi3d_onchip_blocks FD_OF(onchip_blocks)
+#define adi3d_onchip_bytes FD_OF(onchip_bytes)
+#define adi3d_onchip FD_OF(onchip)
 
-/* Computes value and derivatives at the spot, by one thread of the cluster. */
-ADI3D_P_RARE void adi3d_p_chip_values(const adi3d_p_chip &h, adi3d_values *values)
+/* ---- preparation ------------------------------------------------------------------------------------------------- */
+
+/* A prepared problem, in device memory, and what its march needs there. */
+typedef struct {
+    fd_p_tables t;
+    adi3d_p_step *step;  /* each step of the march */
+    tb_real *extra, *of; /* grids without gaps: exercise's multiplier, the base of a second stage */
+} adi3d_p_ready;
+
+/* What the kernels of a launch know. */
+typedef struct {
+    fd_batch batch;
+    const fd_model_parameters *parameters;
+    unsigned char *memory;
+    size_t bytes; /* of a problem */
+} adi3d_p_batch;
+
+/* Lays out a problem's device memory; if memory is null, only counts. Returns bytes. */
+TB_HD size_t adi3d_p_ready_lay_out(const fd_batch *batch, unsigned char *memory, adi3d_p_ready *ready)
 {
-    const fd_weights *at = h.t.at;
-    if (h.rank > 0 || trid_block_thread() > 0) return;
-    tb_real around[64];
-    for (int m = 0; m < 64; m++)
-        around[m] = adi3d_p_chip_value(h, h.u, at[0].first + m % 4, at[1].first + m / 4 % 4, at[2].first + m / 16);
-    *values = adi3d_p_values(at, around);
+    adi3d_p_ready r;
+    size_t used = fd_p_lay_out(batch, memory, &r.t);
+    const size_t grid = fd_p_round(adi3d_p_points(batch->points) * sizeof(tb_real));
+    r.step = (adi3d_p_step *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.step);
+    r.extra = (tb_real *)fd_p_at(memory, used), used += grid;
+    r.of = (tb_real *)fd_p_at(memory, used), used += grid;
+    if (ready) *ready = r;
+    return used;
+}
+
+/* Returns problem `which` of a launch, as it is in device memory. */
+TB_D adi3d_p_ready adi3d_p_ready_of(const adi3d_p_batch &launch, int which)
+{
+    adi3d_p_ready r;
+    adi3d_p_ready_lay_out(&launch.batch, launch.memory + (size_t)which * launch.bytes, &r);
+    r.t.problem = &launch.batch.problem[which], r.t.parameters = &launch.parameters[which];
+    return r;
+}
+
+enum { adi3d_p_ready_threads = 256 };
+
+/* Prepares the problems, a block each. */
+template <int unused>
+TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads) adi3d_p_ready_kernel(
+    const __grid_constant__ adi3d_p_batch launch)
+{
+    const int which = (int)blockIdx.x, thread = trid_block_thread();
+    const adi3d_p_ready r = adi3d_p_ready_of(launch, which);
+    TB_LOOP
+    for (int phase = 0; phase < FD_P_PHASES; phase++) {
+        fd_p_prepare(&launch.batch, &r.t, phase, thread, adi3d_p_ready_threads);
+        __syncthreads();
+    }
+    if (r.t.found->status.what) return;
+    for (int k = thread; k < r.t.found->steps; k += adi3d_p_ready_threads) {
+        const fd_step step = fd_p_step_at(&r.t, k);
+        r.step[k] = adi3d_p_step_of(r.t.problem, r.t.parameters, &step);
+    }
+    fd_p_coordinates(&launch.batch, &r.t, which, thread, adi3d_p_ready_threads);
+}
+
+/* ---- the march --------------------------------------------------------------------------------------------------- */
+
+/* Writes the results of a time, 0 or 1 + a date: a block its planes of the grid, the first one the values at spots. */
+FD_P_CALLED_D void adi3d_p_chip_record(const adi3d_p_chip &h, unsigned char *memory, int time)
+{
+    const fd_batch *batch = &h.batch;
+    const size_t at = (size_t)h.which * (size_t)(1 + batch->dates) + (size_t)time;
+    const int m0 = batch->points[0], m1 = batch->points[1], threads = trid_block_threads();
+    const long long stride[3] = {1, 4, 16};
+    for (int s = trid_block_thread(); s < batch->spots && h.rank == 0; s += threads) {
+        const fd_weights *of = h.t.around + 3 * s;
+        tb_real around[64];
+        for (int m = 0; m < 64; m++)
+            around[m] =
+                adi3d_p_chip_value(h, h.u, of[0].first + m % 4, of[1].first + m / 4 % 4, of[2].first + m / 16);
+        batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_of(of, around, stride);
+    }
+    if (!batch->grid) return;
+    tb_real *grid = (tb_real *)batch->grid + at * adi3d_p_points(batch->points);
+    const int last = h.rank == h.size - 1, to = last ? batch->points[2] : h.first + h.planes;
+    for (int e = m0 * m1 * h.first + trid_block_thread(); e < m0 * m1 * to; e += threads) {
+        const int i = e % m0, j = e / m0 % m1, k = e / m0 / m1, own = i + h.pitch * j + h.plane * (k - h.first);
+        const int is_there = i < h.n[0] && j < h.n[1] && k < h.first + h.planes;
+        grid[e] = is_there ? ((const tb_real *)(memory + h.u))[own] : fd_p_nan();
+    }
 }
 
 /* Applies the event of a date to the block's rows, a warp a row, which it reads before it writes any of it. */
-ADI3D_P_RARE void adi3d_p_chip_date(adi3d_p_chip &h, unsigned char *memory, int date)
+FD_P_CALLED_D void adi3d_p_chip_date(adi3d_p_chip &h, unsigned char *memory)
 {
     enum { of_lane = (ADI3D_MOST_ON_CHIP + 31) / 32 };
+    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const fd_date *event = fd_p_event(&h.problem, step.data.date);
+    const int n0 = h.n[0], n1 = h.n[1], lane = trid_block_thread() % 32;
     int added = 0;
-    const fd_date event = h.problem.at_date[date];
-    const int n0 = h.t.n[0], n1 = h.t.n[1], lane = trid_block_thread() % 32;
     for (int r = trid_block_thread() / 32; r < n1 * h.planes; r += trid_block_threads() / 32) {
-        tb_real *row = (tb_real *)(memory + h.u) + h.pitch * r, after[of_lane];
-        const int at = n0 * (r + n1 * h.first);
-        for (int m = 0, i = lane; m < of_lane; m++, i += 32)
-            after[m] =
-                i < n0 ? adi3d_p_device_event(h, date, &event, row, at + i, i, r % n1, h.first + r / n1, &added) : 0;
+        tb_real *row = (tb_real *)(memory + h.u) + h.pitch * r, after[of_lane], none = 0;
+        for (int m = 0, i = lane; m < of_lane && i < n0; m++, i += 32) {
+            const int index[3] = {i, r % n1, h.first + r / n1}, at = i + n0 * (r + n1 * h.first);
+            const tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n0, h.t.x[0], i, row) : row[i];
+            after[m] = fd_p_changed(&h.t, step.data.date, step.to, index, value, h.t.final[at],
+                                    h.extra ? &h.extra[at] : &none, &added);
+        }
         __syncwarp();
         for (int m = 0, i = lane; m < of_lane && i < n0; m++, i += 32) row[i] = after[m];
     }
@@ -49,18 +134,17 @@ ADI3D_P_RARE void adi3d_p_chip_date(adi3d_p_chip &h, unsigned char *memory, int 
 
 /* Returns the first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start
    or end. Leaves in *largest the thread's largest magnitude. */
-ADI3D_P_RARE int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
+FD_P_CALLED_D int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
-    const int n0 = h.t.n[0], n1 = h.t.n[1], first = n0 * n1 * h.first;
+    const int n0 = h.n[0], n1 = h.n[1], first = n0 * n1 * h.first;
     int lost = FD_P_NONE, most = 0;
     for (int at = trid_block_thread(); at < n0 * n1 * h.planes && lost == FD_P_NONE; at += trid_block_threads()) {
+        const int index[3] = {at % n0, at / n0 % n1, h.first + at / n0 / n1};
         const tb_real value = ((const tb_real *)(memory + h.u))[adi3d_p_chip_at(h, at)];
-        int good = 1;
+        int good = terms ? 1 : trid_finite(value);
         for (int end = 0; end < 2 && terms; end++)
-            good &=
-                adi3d_p_finite(adi3d_p_terms_at(&h.t, at % n0, at / n0 % n1, h.first + at / n0 / n1, step.time[end]));
-        if (!terms) good = trid_finite(value);
+            good &= fd_p_terms_finite(fd_p_terms_here(&h.t, index, step.time[end]));
         if (!good) lost = first + at;
         most = fd_p_larger(most, (double)value);
     }
@@ -69,53 +153,46 @@ ADI3D_P_RARE int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory,
 }
 
 /* Returns the status of a march that ended, by the magnitudes of all threads. */
-ADI3D_P_RARE fd_status adi3d_p_chip_ended(const adi3d_p_chip &h, int not_dominant, int largest, int *least)
+FD_P_CALLED_D fd_status adi3d_p_chip_ended(const adi3d_p_chip &h, int largest, int *least)
 {
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     const int given = -fd_p_chip_least(h.size, -h.given, least);
     fd_p_grown(&status, given, -fd_p_chip_least(h.size, -largest, least));
-    status.not_dominant = not_dominant;
     return status;
 }
 
 /* Marches the problem. With `watched`, looks for what is not finite before and after each step, not only at the end. */
 template <int half>
-TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, const adi3d_p_ready &ready, int watched,
-                                  int *least, adi3d_values *values)
+TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, int watched, int *least)
 {
-    const int n0 = h.t.n[0], n1 = h.t.n[1], first = n0 * n1 * h.first, steps = ready.plan->steps;
-    int lost = FD_P_NONE, what = FD_NOT_SOLVED, largest = 0, k;
+    const int n0 = h.n[0], n1 = h.n[1], first = n0 * n1 * h.first, steps = h.t.found->steps;
+    int lost = FD_P_NONE, largest = 0;
+    if (trid_block_thread() == 0) h.given = h.t.found->given;
     for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
-        ((tb_real *)(memory + h.u))[adi3d_p_chip_at(h, at)] = h.final[first + at];
+        ((tb_real *)(memory + h.u))[adi3d_p_chip_at(h, at)] = h.t.final[first + at];
         if (h.extra) h.extra[first + at] = 0;
     }
     fd_p_chip_sync(h.size);
     TB_LOOP
-    for (k = 0; k < steps; k++) {
-        if (k == ready.plan->bad) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, k);
-        adi3d_p_chip_fetch_step(h, memory, &ready.data[k]);
-        if (watched && (lost = adi3d_p_chip_lost(h, memory, 1, least, &largest)) != FD_P_NONE) {
-            what = FD_MODEL_NAN;
-            break;
-        }
+    for (int k = 0; k < steps; k++) {
+        adi3d_p_chip_fetch_step(h, memory, k);
+        if (watched && (lost = adi3d_p_chip_lost(h, memory, 1, least, &largest)) != FD_P_NONE)
+            return adi3d_p_lost(FD_MODEL_NAN, h.n, lost, k);
         const int date = ((const adi3d_p_step *)(memory + h.step))->data.date;
-        const fd_date *event = adi3d_p_event(&h.problem, date);
+        const fd_date *event = fd_p_event(&h.problem, date);
         adi3d_p_chip_step<half>(h, memory);
-        if (event) {
-            if (event->what != FD_RECORD) {
-                adi3d_p_chip_date(h, memory, date);
-                fd_p_chip_sync(h.size);
-            }
-            if (event->what & FD_RECORD) {
-                adi3d_p_chip_values(h, &values[1 + date]);
-                fd_p_chip_sync(h.size);
-            }
+        if (event && event->what != FD_RECORD) {
+            adi3d_p_chip_date(h, memory);
+            fd_p_chip_sync(h.size);
+        }
+        if (event && (event->what & FD_RECORD)) {
+            adi3d_p_chip_record(h, memory, 1 + date);
+            fd_p_chip_sync(h.size);
         }
         if ((watched || k == steps - 1) && (lost = adi3d_p_chip_lost(h, memory, 0, least, &largest)) != FD_P_NONE)
-            break;
+            return adi3d_p_lost(FD_NOT_SOLVED, h.n, lost, k);
     }
-    if (lost == FD_P_NONE) return adi3d_p_chip_ended(h, ready.plan->not_dominant, largest, least);
-    return fd_status_of(what, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, k);
+    return adi3d_p_chip_ended(h, largest, least);
 }
 
 /* Fills in what a block knows, and its tables. */
@@ -124,28 +201,28 @@ TB_D void adi3d_p_chip_begin(const adi3d_p_batch &launch, const adi3d_p_ready &r
 {
     const int thread = trid_block_thread(), threads = trid_block_threads();
     if (thread == 0) {
-        h.t = ready.t;
-        h.problem = launch.batch.problem[which], h.parameters = &launch.parameters[which], h.memory = memory;
-        adi3d_p_chip_lay_out(h.t.n, trid_cluster_size(), &h);
-        h.rank = trid_cluster_rank(), h.first = h.rank * h.each, h.given = ready.plan->given;
-        h.planes = h.t.n[2] - h.first < h.each ? h.t.n[2] - h.first : h.each;
-        if (h.planes < 0) h.planes = 0;
-        h.final = ready.final, h.of = ready.of, h.extra = h.problem.exercise == FD_AMERICAN ? ready.extra : NULL;
+        h.t = ready.t, h.problem = *ready.t.problem, h.memory = memory, h.batch = launch.batch, h.which = which;
+        for (int d = 0; d < 3; d++) h.n[d] = ready.t.found->points[d];
+        adi3d_p_chip_lay_out(h.n, trid_cluster_size(), &h);
+        h.rank = trid_cluster_rank(), h.first = h.rank * h.each;
+        h.planes = h.n[2] - h.first < h.each ? h.n[2] - h.first : h.each;
+        if (h.planes < 0) h.planes = 0, h.first = h.n[2];
+        h.steps = ready.step, h.of = ready.of, h.extra = h.problem.exercise == FD_AMERICAN ? ready.extra : NULL;
         h.adds = 0;
         for (int d = 0; d < 3; d++) {
-            h.adds |= adi3d_p_adds(&h.problem, d, 0) | adi3d_p_adds(&h.problem, d, 1);
-            h.t.at[d] = ready.plan->at[d], h.t.padded[d] = h.t.n[d];
-            h.t.cell[d] = (fd_cell *)(memory + h.cell[d]), h.t.number[d] = (tb_real *)(memory + h.number[d]);
+            h.adds |= fd_p_adds(h.problem.face[d][0]) | fd_p_adds(h.problem.face[d][1]);
+            h.t.cell[d] = (fd_cell *)(memory + h.cell[d]);
+            h.t.number[d] = (tb_real *)(memory + h.number[d]), h.t.room[d] = h.n[d];
         }
     }
     __syncthreads();
     for (int d = 0; d < 3; d++)
-        for (int i = thread; i < h.t.n[d]; i += threads) {
+        for (int i = thread; i < h.n[d]; i += threads) {
             h.t.cell[d][i] = ready.t.cell[d][i];
-            for (int q = 0; q < adi3d_p_numbers(d); q++)
-                h.t.number[d][q * h.t.n[d] + i] = ready.t.number[d][q * ready.t.padded[d] + i];
+            for (int q = 0; q < fd_p_numbers(d); q++)
+                h.t.number[d][q * h.n[d] + i] = ready.t.number[d][q * ready.t.room[d] + i];
         }
-    for (int k = thread; k < h.t.n[2]; k += threads)
+    for (int k = thread; k < h.n[2]; k += threads)
         ((trid_cluster_place *)(memory + h.places))[k] =
             trid_cluster_map(memory, k / h.each) + k % h.each * h.plane * (int)sizeof(tb_real);
     __syncthreads();
@@ -158,37 +235,29 @@ TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __gri
     TRID_DYNAMIC_SHARED(memory);
     __shared__ adi3d_p_chip h;
     __shared__ int least;
-    const adi3d_batch *batch = &launch.batch;
-    const int which = (int)blockIdx.x / trid_cluster_size(), thread = trid_block_thread(),
-              threads = trid_block_threads();
+    const int size = trid_cluster_size(), which = (int)blockIdx.x / size;
     const adi3d_p_ready ready = adi3d_p_ready_of(launch, which);
-    const int n0 = ready.t.n[0], n1 = ready.t.n[1], rank = trid_cluster_rank();
-    adi3d_values *values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
-    fd_status status = ready.plan->status;
-    if (trid_cluster_size() > 1) trid_cluster_sync(); /* all have begun */
+    fd_status status = ready.t.found->status;
+    if (size > 1) trid_cluster_sync(); /* all have begun */
     if (!status.what) {
         adi3d_p_chip_begin(launch, ready, which, memory, h);
         TB_LOOP
         for (int watched = 0; watched < 2; watched++) {
-            status = adi3d_p_chip_march<half>(h, memory, ready, watched, &least, values);
+            status = adi3d_p_chip_march<half>(h, memory, watched, &least);
             if (!status.what) break;
-            fd_p_chip_sync(h.size);
+            fd_p_chip_sync(size);
         }
+        status.not_dominant = h.t.found->not_dominant;
     }
-    if (status.what) {
-        if (rank == 0) adi3d_p_fail_in(batch, which, thread, threads);
-    } else {
-        const size_t m0 = (size_t)batch->points[0], m1 = (size_t)batch->points[1];
-        tb_real *grid = (tb_real *)batch->grid;
-        if (grid) grid += (size_t)which * m0 * m1 * (size_t)batch->points[2];
-        adi3d_p_chip_values(h, &values[0]);
-        for (int at = thread; at < n0 * n1 * h.planes && grid; at += threads)
-            grid[(size_t)(at % n0) + m0 * ((size_t)(at / n0 % n1) + m1 * (size_t)(h.first + at / n0 / n1))] =
-                ((const tb_real *)(memory + h.u))[adi3d_p_chip_at(h, at)];
-    }
-    if (rank == 0 && thread == 0) batch->status[which] = status;
-    if (trid_cluster_size() > 1) trid_cluster_sync(); /* no block may end while another reads its memory */
+    if (!status.what)
+        adi3d_p_chip_record(h, memory, 0);
+    else if (trid_cluster_rank() == 0)
+        fd_p_fill_nan(&launch.batch, which, trid_block_thread(), trid_block_threads());
+    if (trid_cluster_rank() == 0 && trid_block_thread() == 0) launch.batch.status[which] = status;
+    if (size > 1) trid_cluster_sync(); /* no block may end while another reads its memory */
 }
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
 
 /* A kernel, and how it is launched: bytes of shared memory, 0 if there is none for a batch. */
 typedef struct {
@@ -200,7 +269,7 @@ typedef struct {
    run at once and its blocks have four planes; or by one of the size asked for. Results do not depend on it, to the
    bit. */
 template <int half, int most_threads>
-static inline adi3d_p_chosen adi3d_p_choose(const adi3d_batch *batch, int asked)
+static inline adi3d_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
 {
     adi3d_p_chosen best = {adi3d_p_chip_kernel<half, most_threads>, 1, most_threads, 0};
     const int most = adi3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -227,7 +296,7 @@ static inline adi3d_p_chosen adi3d_p_choose(const adi3d_batch *batch, int asked)
 
 /* Chooses the kernel that serves a batch, and how it is launched. */
 template <int unused>
-static inline adi3d_p_chosen adi3d_p_chosen_for(const adi3d_batch *batch)
+static inline adi3d_p_chosen adi3d_p_chosen_for(const fd_batch *batch)
 {
     /* As many threads as have registers for half a line of pivots and differences each. */
     enum {
@@ -257,28 +326,10 @@ static inline cudaError_t adi3d_p_onchip(const adi3d_p_batch &launch, adi3d_p_ch
                : trid_launch(chosen.kernel, blocks, threads, (size_t)chosen.bytes, stream, launch);
 }
 
-/* Writes the results of a call that is refused, if the batch says where and how much: all bits set, which is
-   FD_BAD_ARGUMENT as a status, and NaN elsewhere. Returns what is wrong. */
-template <int unused>
-static inline fd_status adi3d_p_refuse(const adi3d_batch *batch, int wrong, cudaStream_t stream)
-{
-    const fd_status status = fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
-    if (adi3d_p_sizes(batch) || batch->problems == 0) return status;
-    size_t bytes[6] = {sizeof(fd_status), (size_t)(1 + batch->dates) * sizeof(adi3d_values), sizeof(tb_real)};
-    void *const at[6] = {batch->status,         batch->values,         batch->grid,
-                         batch->coordinates[0], batch->coordinates[1], batch->coordinates[2]};
-    for (int d = 0; d < 3; d++)
-        bytes[2] *= (size_t)batch->points[d], bytes[3 + d] = (size_t)batch->points[d] * sizeof(double);
-    for (int k = 0; k < 6; k++)
-        if (at[k] && cudaMemsetAsync(at[k], 255, (size_t)batch->problems * bytes[k], stream) != cudaSuccess)
-            cudaGetLastError(); /* a pointer that is not the device's: clears the error for later calls */
-    return status;
-}
-
 /* Returns how many blocks of the current device each problem of a batch takes, 1, 2, 4, 8 or 16; 0 if they do not fit,
-   or for a batch that adi3d_batch_check refuses for more than its pointers. */
+   or for a batch that adi3d_check refuses for more than its pointers. */
 template <int unused = 0>
-static inline int adi3d_onchip_blocks(const adi3d_batch *batch)
+static inline int adi3d_onchip_blocks(const fd_batch *batch)
 {
     if (adi3d_p_sizes(batch)) return 0;
     const adi3d_p_chosen chosen = adi3d_p_chosen_for<unused>(batch);
@@ -288,35 +339,37 @@ static inline int adi3d_onchip_blocks(const adi3d_batch *batch)
 /* Returns the bytes of device memory that MODEL_onchip needs, or 0 for a batch that is refused. The batch's pointers
    may still be null. */
 template <int unused = 0>
-static inline size_t adi3d_onchip_bytes(const adi3d_batch *batch)
+static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
 {
-    return adi3d_p_sizes(batch) ? 0 : (size_t)batch->problems * adi3d_p_ready_lay_out(batch, batch->points, NULL, NULL);
+    return adi3d_p_sizes(batch) ? 0 : (size_t)batch->problems * adi3d_p_ready_lay_out(batch, NULL, NULL);
 }
 
 /* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
    kernel.
    Needs    a batch whose pointers, and those in its problems, are to the device's memory, as are parameters (of each
             problem) and memory (of onchip_bytes, aligned to 128)
-   Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; where the
-            call is refused, FD_BAD_ARGUMENT in each, and NaN
-   Returns  what is FD_OK; as adi3d_batch_check; FD_NO_ROOM: grids that no cluster of the current device holds
-            (MODEL_onchip_blocks), less memory, or none; or FD_LAUNCH_FAILED, detail the cudaError_t
+   Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; if the call
+            is refused, FD_BAD_ARGUMENT in each, and NaN
+   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer or memory off alignment; FD_NO_ROOM: grids that no
+            cluster of the current device holds (MODEL_onchip_blocks), or less memory; FD_LAUNCH_FAILED
    Cost     two launches, no transfer; two arrays of shared memory a problem, three of device memory, which a march of
             one stage does not touch without exercise */
 template <int unused = 0>
-static inline fd_status adi3d_onchip(const adi3d_batch *batch, const adi3d_model_parameters *parameters,
-                                     cudaStream_t stream, void *memory, size_t bytes)
+static inline int adi3d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
+                               cudaStream_t stream)
 {
-    int wrong = adi3d_batch_check(batch);
-    if (!wrong && batch->problems == 0) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
-    if (!wrong && !parameters) wrong = FD_BAD_ARGUMENT;
-    if (!wrong && (!memory || bytes < adi3d_onchip_bytes<unused>(batch))) wrong = FD_NO_ROOM;
-    if (wrong) return adi3d_p_refuse<unused>(batch, wrong, stream);
-    const adi3d_p_chosen chosen = adi3d_p_chosen_for<unused>(batch);
-    if (chosen.bytes == 0) return adi3d_p_refuse<unused>(batch, FD_NO_ROOM, stream);
+    int wrong = adi3d_check(batch);
+    if (!wrong && batch->problems == 0) return FD_OK;
+    if (!wrong && (!parameters || !memory || (size_t)memory % 128 != 0)) wrong = FD_BAD_ARGUMENT;
+    if (!wrong && bytes < adi3d_onchip_bytes<unused>(batch)) wrong = FD_NO_ROOM;
+    const adi3d_p_chosen none = {NULL, 0, 0, 0}, chosen = wrong ? none : adi3d_p_chosen_for<unused>(batch);
+    if (!wrong && chosen.bytes == 0) wrong = FD_NO_ROOM;
+    if (wrong) {
+        fd_p_refuse(batch, stream);
+        return wrong;
+    }
     adi3d_p_batch launch;
     launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;
-    launch.bytes = adi3d_p_ready_lay_out(batch, batch->points, NULL, NULL);
-    const cudaError_t error = adi3d_p_onchip<unused>(launch, chosen, stream);
-    return fd_status_of(error == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED, (int)error, -1, -1, -1, -1, -1);
+    launch.bytes = adi3d_p_ready_lay_out(batch, NULL, NULL);
+    return adi3d_p_onchip<unused>(launch, chosen, stream) == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;
 }

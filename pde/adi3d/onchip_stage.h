@@ -1,23 +1,33 @@
 /* onchip_stage.h - a room of adi3d.h, read once a model and precision: a time step in the shared memory of a cluster.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_chip ADI3D_OF(p_chip)
-#define adi3d_p_chip_value ADI3D_OF(p_chip_value)
-#define adi3d_p_chip_lay_out ADI3D_OF(p_chip_lay_out)
-#define adi3d_p_chip_faces ADI3D_OF(p_chip_faces)
-#define adi3d_p_chip_change ADI3D_OF(p_chip_change)
-#define adi3d_p_chip_five ADI3D_OF(p_chip_five)
-#define adi3d_p_chip_right ADI3D_OF(p_chip_right)
-#define adi3d_p_chip_at ADI3D_OF(p_chip_at)
-#define adi3d_p_chip_fetch_right ADI3D_OF(p_chip_fetch_right)
-#define adi3d_p_chip_changes ADI3D_OF(p_chip_changes)
-#define adi3d_p_chip_row ADI3D_OF(p_chip_row)
-#define adi3d_p_chip_face_row ADI3D_OF(p_chip_face_row)
-#define adi3d_p_chip_each ADI3D_OF(p_chip_each)
-#define adi3d_p_chip_lines ADI3D_OF(p_chip_lines)
-#define adi3d_p_chip_fetch_step ADI3D_OF(p_chip_fetch_step)
-#define adi3d_p_chip_exercise ADI3D_OF(p_chip_exercise)
-#define adi3d_p_chip_step ADI3D_OF(p_chip_step)
+#define adi3d_p_chip FD_OF(p_3d_chip)
+#define adi3d_p_chip_value FD_OF(p_3d_chip_value)
+#define adi3d_p_chip_lay_out FD_OF(p_3d_chip_lay_out)
+#define adi3d_p_chip_faces FD_OF(p_3d_chip_faces)
+#define adi3d_p_chip_change FD_OF(p_3d_chip_change)
+#define adi3d_p_chip_five FD_OF(p_3d_chip_five)
+#define adi3d_p_chip_column FD_OF(p_3d_chip_column)
+#define adi3d_p_chip_column_of FD_OF(p_3d_chip_column_of)
+#define adi3d_p_chip_leave FD_OF(p_3d_chip_leave)
+#define adi3d_p_chip_right FD_OF(p_3d_chip_right)
+#define adi3d_p_chip_at FD_OF(p_3d_chip_at)
+#define adi3d_p_chip_fetch_right FD_OF(p_3d_chip_fetch_right)
+#define adi3d_p_chip_changes FD_OF(p_3d_chip_changes)
+#define adi3d_p_chip_row FD_OF(p_3d_chip_row)
+#define adi3d_p_chip_face_row FD_OF(p_3d_chip_face_row)
+#define adi3d_p_chip_each FD_OF(p_3d_chip_each)
+#define adi3d_p_chip_half FD_OF(p_3d_chip_half)
+#define adi3d_p_chip_half_of FD_OF(p_3d_chip_half_of)
+#define adi3d_p_chip_line FD_OF(p_3d_chip_line)
+#define adi3d_p_chip_line_of FD_OF(p_3d_chip_line_of)
+#define adi3d_p_chip_take FD_OF(p_3d_chip_take)
+#define adi3d_p_chip_put FD_OF(p_3d_chip_put)
+#define adi3d_p_chip_solve FD_OF(p_3d_chip_solve)
+#define adi3d_p_chip_lines FD_OF(p_3d_chip_lines)
+#define adi3d_p_chip_fetch_step FD_OF(p_3d_chip_fetch_step)
+#define adi3d_p_chip_exercise FD_OF(p_3d_chip_exercise)
+#define adi3d_p_chip_step FD_OF(p_3d_chip_step)
 
 /* A problem is in the shared memory of a block, or of the blocks of a cluster, each of which has some planes of equal
    z: two arrays, values and differences. A first stage's values replace its differences. The differences of a second
@@ -33,26 +43,22 @@
    A row has an odd pitch: lanes at neighbouring rows have no bank conflicts, as those at neighbouring points of a row.
    docs/adi3d.md counts. */
 
-/* What happens rarely stays out of the march, as a call of its own. */
-#ifdef __CUDACC__
-#define ADI3D_P_RARE static __device__ __noinline__
-#else
-#define ADI3D_P_RARE TB_D
-#endif
-
 /* What a block knows of its problem, in its shared memory. An array is given by where it begins in the dynamic shared
    memory, in bytes from `memory`, so that the compiler sees that it is there; point (i, j, first + k) is at
    i + pitch j + plane k. */
 typedef struct {
-    adi3d_p_tables t; /* cells and numbers in shared memory */
-    adi3d_problem problem;
-    const adi3d_model_parameters *parameters;
+    fd_p_tables t; /* cells and numbers in shared memory */
+    fd_problem problem;
+    int n[3];
     unsigned char *memory;
-    tb_real *final, *extra, *of;    /* as adi3d_p_ready; extra null without a multiplier */
+    tb_real *extra, *of;            /* as adi3d_p_ready; extra null without a multiplier */
+    const adi3d_p_step *steps;      /* likewise */
+    fd_batch batch;                 /* by value: a kernel's parameter has no address for other threads */
+    int which;                      /* of the batch's problems it is */
     int rank, size;                 /* of the cluster */
     int each, first, planes, share; /* planes of each block; this one's; lines along z of each block */
     int pitch, plane;
-    int adds;               /* whether any face contributes to F */
+    int adds;               /* whether any face adds to F */
     int given;              /* the plan's, and what changes at dates raise it to in the block's planes */
     int u, z;               /* the values; and the differences from them, later a first stage's values */
     int cell[3], number[3]; /* of the axes: number q of point i at [q n + i] */
@@ -71,7 +77,7 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
     for (int d = 0; d < 3; d++) {
         chip->cell[d] = (int)used, used += (size_t)n[d] * sizeof(fd_cell);
         chip->number[d] = (int)used;
-        used += ((size_t)(n[d] * adi3d_p_numbers(d)) * sizeof(tb_real) + 15) / 16 * 16;
+        used += ((size_t)(n[d] * fd_p_numbers(d)) * sizeof(tb_real) + 15) / 16 * 16;
     }
     chip->places = (int)used, used += ((size_t)n[2] * sizeof(trid_cluster_place) + 15) / 16 * 16;
     chip->step = (int)used, used += (sizeof(adi3d_p_step) + 15) / 16 * 16;
@@ -85,8 +91,8 @@ TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, int i, int j, 
     return trid_cluster_load(trid_cluster_map(h.memory + array, owner) + at * (int)sizeof(tb_real));
 }
 
-/* Returns what the faces contribute to F of an array at point (i, j, k), at a step's start (0) or end (1). */
-ADI3D_P_RARE tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
+/* Returns what the faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
+FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(h.memory + h.step);
     const double when = end ? step.to : step.from;
@@ -97,7 +103,7 @@ ADI3D_P_RARE tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int en
 
 /* Returns what a step whose coefficients change adds to the solve along an axis. */
 template <int axis>
-ADI3D_P_RARE tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
+FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
     return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, *(const adi3d_p_step *)(h.memory + h.step), i, j, k);
 }
@@ -113,6 +119,61 @@ TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, unsigned char *memory, int ar
     for (int m = 0; m < 5; m++) five[m] = trid_cluster_load(v + offset[m] * row);
 }
 
+/* A column of points along z, that of a thread: where it is in a plane; whether that is at a face that may add to F;
+   what leads to its neighbours before and after it along y (0, 3) and x (1, 2), in its plane; the rows of that plane
+   below, at and above it; its cells and numbers. */
+typedef struct {
+    int i, j, at, at_face, to[4];
+    const tb_real *of_row[3];
+    fd_cell cell[3];
+    fd_numbers own[3];
+} adi3d_p_chip_column;
+
+/* Returns column e of the block, of an array that begins at v. */
+TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned char *memory, const tb_real *v, int e)
+{
+    const int n0 = h.n[0], n1 = h.n[1], pitch = h.pitch;
+    adi3d_p_chip_column c;
+    c.i = e % n0, c.j = e / n0, c.at = c.i + pitch * c.j;
+    c.at_face = h.adds && (c.i == 0 || c.i == n0 - 1 || c.j == 0 || c.j == n1 - 1);
+    c.to[0] = c.j > 0 ? -pitch : 0, c.to[1] = c.i > 0 ? -1 : 0;
+    c.to[2] = c.i < n0 - 1 ? 1 : 0, c.to[3] = c.j < n1 - 1 ? pitch : 0;
+    c.of_row[0] = v + c.at + c.to[0], c.of_row[1] = v + c.at, c.of_row[2] = v + c.at + c.to[3];
+    c.cell[0] = ((const fd_cell *)(memory + h.cell[0]))[c.i];
+    c.cell[1] = ((const fd_cell *)(memory + h.cell[1]))[c.j];
+    TB_UNROLL
+    for (int q = 0; q < fd_p_numbers(0); q++)
+        c.own[0].number[q] = ((const tb_real *)(memory + h.number[0]))[q * n0 + c.i];
+    TB_UNROLL
+    for (int q = 0; q < fd_p_numbers(1); q++)
+        c.own[1].number[q] = ((const tb_real *)(memory + h.number[1]))[q * n1 + c.j];
+    return c;
+}
+
+/* Leaves what has been computed at a point of plane k: the right-hand side of the stage, to *put or, of a second stage
+   that is not about the first one's values, to `of`; in a first stage also what the second begins with, to `of`. here
+   is the value there. */
+template <int second>
+TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_step &step, const adi3d_p_chip_column &c, int k,
+                             tb_real here, tb_real right, tb_real begun, tb_real *put)
+{
+    const int index = c.i + h.n[0] * (c.j + h.n[1] * k), about = step.data.about;
+    if (second && about)
+        *put = right + begun + (*put - here);
+    else if (second)
+        h.of[index] = right + begun;
+    else {
+        const tb_real dt = step.data.dt;
+        if (h.extra) right += dt * h.extra[index], begun += dt * h.extra[index];
+        if (step.changes) {
+            const tb_real more = adi3d_p_chip_change<0>(h, c.i, c.j, k);
+            right += more, begun += about ? 0 : more;
+        }
+        *put = right;
+        if (step.data.stages > 1) h.of[index] = begun;
+    }
+}
+
 /* Computes the right-hand side of a first or a second stage at the block's points: of a second one that is not about
    the first one's values to `of`, else to where its differences are. A thread takes columns along z, and reads of each
    plane the five points around its own once, and its four neighbours across. */
@@ -120,75 +181,52 @@ template <int second>
 TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
-    const int n0 = h.t.n[0], n1 = h.t.n[1], n2 = h.t.n[2], pitch = h.pitch, plane = h.plane, first = h.first;
-    const int planes = h.planes, adds = h.adds, about = step.data.about, twice = step.data.stages > 1;
-    const int changes = step.changes, source = second ? h.z : h.u;
+    const int all = h.n[0] * h.n[1], n2 = h.n[2], plane = h.plane, first = h.first, planes = h.planes;
+    const int source = second ? h.z : h.u, twice = step.data.stages > 1, adds = h.adds;
     const tb_real *base = step.data.base[second], mixed = base[second ? 2 : 0], own = base[second ? 3 : 1];
-    const tb_real mixed_again = step.data.base[1][0], own_again = step.data.base[1][1], dt = step.data.dt;
-    const tb_real *v = (const tb_real *)(memory + source), *extra = h.extra;
+    const tb_real mixed_again = step.data.base[1][0], own_again = step.data.base[1][1];
     const tb_real *number = (const tb_real *)(memory + h.number[2]);
     const fd_cell *cells = (const fd_cell *)(memory + h.cell[2]);
-    tb_real *d = (tb_real *)(memory + (second ? h.u : h.z)), *of = h.of, now[adi3d_p_most];
+    tb_real *d = (tb_real *)(memory + (second ? h.u : h.z));
+    fd_numbers now;
     TB_UNROLL
-    for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = step.time[second][q];
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = step.time[second][q];
     TB_LOOP
-    for (int e = trid_block_thread(); e < n0 * n1 && planes > 0; e += trid_block_threads()) {
-        const int i = e % n0, j = e / n0, at = i + pitch * j;
-        const int at_face = adds && (i == 0 || i == n0 - 1 || j == 0 || j == n1 - 1);
-        const int to[4] = {j > 0 ? -pitch : 0, i > 0 ? -1 : 0, i < n0 - 1 ? 1 : 0, j < n1 - 1 ? pitch : 0};
-        const tb_real *of_row[3] = {v + at + to[0], v + at, v + at + to[3]};
-        fd_cell cell[3];
-        tb_real x[adi3d_p_most], y[adi3d_p_most], z[adi3d_p_most], low[5], here[5], high[5];
-        cell[0] = ((const fd_cell *)(memory + h.cell[0]))[i];
-        cell[1] = ((const fd_cell *)(memory + h.cell[1]))[j];
-        TB_UNROLL
-        for (int q = 0; q < adi3d_p_numbers(0); q++) x[q] = ((const tb_real *)(memory + h.number[0]))[q * n0 + i];
-        TB_UNROLL
-        for (int q = 0; q < adi3d_p_numbers(1); q++) y[q] = ((const tb_real *)(memory + h.number[1]))[q * n1 + j];
-        adi3d_p_chip_five(h, memory, source, first > 0 ? first - 1 : 0, at, to, low);
-        adi3d_p_chip_five(h, memory, source, first, at, to, here);
+    for (int e = trid_block_thread(); e < all && planes > 0; e += trid_block_threads()) {
+        adi3d_p_chip_column c = adi3d_p_chip_column_of(h, memory, (const tb_real *)(memory + source), e);
+        tb_real low[5], here[5], high[5];
+        adi3d_p_chip_five(h, memory, source, first > 0 ? first - 1 : 0, c.at, c.to, low);
+        adi3d_p_chip_five(h, memory, source, first, c.at, c.to, here);
         TB_LOOP
-        for (int local = 0, index = e + n0 * n1 * first; local < planes; local++, index += n0 * n1) {
+        for (int local = 0; local < planes; local++) {
             const int k = first + local;
-            tb_real begun = second ? of[index] : 0;
+            tb_real begun = second ? h.of[e + all * k] : 0;
+            const tb_real *const *row = c.of_row;
             if (local < planes - 1) {
-                high[0] = of_row[0][plane], high[1] = of_row[1][plane + to[1]], high[2] = of_row[1][plane];
-                high[3] = of_row[1][plane + to[2]], high[4] = of_row[2][plane];
+                high[0] = row[0][plane], high[1] = row[1][plane + c.to[1]], high[2] = row[1][plane];
+                high[3] = row[1][plane + c.to[2]], high[4] = row[2][plane];
             } else
-                adi3d_p_chip_five(h, memory, source, k < n2 - 1 ? k + 1 : k, at, to, high);
-            const tb_real around[27] = {0,       low[0],  0,       low[1],           low[2],  low[3],
-                                        0,       low[4],  0,       of_row[0][to[1]], here[0], of_row[0][to[2]],
-                                        here[1], here[2], here[3], of_row[2][to[1]], here[4], of_row[2][to[2]],
-                                        0,       high[0], 0,       high[1],          high[2], high[3],
+                adi3d_p_chip_five(h, memory, source, k < n2 - 1 ? k + 1 : k, c.at, c.to, high);
+            const tb_real around[27] = {0,       low[0],  0,       low[1],         low[2],  low[3],
+                                        0,       low[4],  0,       row[0][c.to[1]], here[0], row[0][c.to[2]],
+                                        here[1], here[2], here[3], row[2][c.to[1]], here[4], row[2][c.to[2]],
+                                        0,       high[0], 0,       high[1],        high[2], high[3],
                                         0,       high[4], 0};
-            cell[2] = cells[k];
+            c.cell[2] = cells[k];
             TB_UNROLL
-            for (int q = 0; q < adi3d_p_numbers(2); q++) z[q] = number[q * n2 + k];
-            const adi3d_terms terms = adi3d_p_terms(x, y, z, now);
-            tb_real right = adi3d_p_apply(cell, &terms, mixed, own, around);
-            if (!second && twice) begun = adi3d_p_apply(cell, &terms, mixed_again, own_again, around);
-            if (at_face || (adds && (k == 0 || k == n2 - 1))) {
-                const tb_real faces = adi3d_p_chip_faces(h, source, second, i, j, k);
+            for (int q = 0; q < fd_p_numbers(2); q++) c.own[2].number[q] = number[q * n2 + k];
+            const fd_terms terms = fd_p_terms(h.t.parameters, c.own, now.number);
+            tb_real right = adi3d_p_apply(c.cell, &terms, mixed, own, around);
+            if (!second && twice) begun = adi3d_p_apply(c.cell, &terms, mixed_again, own_again, around);
+            if (c.at_face || (adds && (k == 0 || k == n2 - 1))) {
+                const tb_real faces = adi3d_p_chip_faces(h, source, second, c.i, c.j, k);
                 right += own * faces, begun += second ? 0 : own_again * faces;
             }
-            tb_real *put = d + at + plane * local;
-            if (second && about)
-                *put = right + begun + (*put - here[2]);
-            else if (second)
-                of[index] = right + begun;
-            else {
-                if (extra) right += dt * extra[index], begun += dt * extra[index];
-                if (changes) {
-                    const tb_real more = adi3d_p_chip_change<0>(h, i, j, k);
-                    right += more, begun += about ? 0 : more;
-                }
-                *put = right;
-                if (twice) of[index] = begun;
-            }
+            adi3d_p_chip_leave<second>(h, step, c, k, here[2], right, begun, d + c.at + plane * local);
             TB_UNROLL
             for (int m = 0; m < 5; m++) low[m] = here[m], here[m] = high[m];
             TB_UNROLL
-            for (int m = 0; m < 3; m++) of_row[m] += plane;
+            for (int m = 0; m < 3; m++) c.of_row[m] += plane;
         }
     }
 }
@@ -197,13 +235,13 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
    + n_0 n_1 first. */
 TB_D int adi3d_p_chip_at(const adi3d_p_chip &h, int at)
 {
-    return at % h.t.n[0] + at / h.t.n[0] * h.pitch; /* planes follow each other as rows do */
+    return at % h.n[0] + at / h.n[0] * h.pitch; /* planes follow each other as rows do */
 }
 
 /* Copies the right-hand sides that a second stage has left in `of`, to the differences' place. */
 TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const int plane = h.t.n[0] * h.t.n[1];
+    const int plane = h.n[0] * h.n[1];
     tb_real *d = (tb_real *)(memory + h.z);
     for (int e = trid_block_thread(); e < plane;
          e += trid_block_threads()) /* each point by the thread that computed it */
@@ -213,9 +251,9 @@ TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
 
 /* Adds what a step whose coefficients change adds to the right-hand sides of the lines along an axis. */
 template <int axis>
-ADI3D_P_RARE void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *memory)
+FD_P_CALLED_D void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const int n0 = h.t.n[0], n1 = h.t.n[1];
+    const int n0 = h.n[0], n1 = h.n[1];
     for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
         const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
         if (axis == 2 && adi3d_p_given(&h.problem, 1, j)) continue;
@@ -231,17 +269,15 @@ typedef struct {
 /* Returns the boundary row of a face whose value is given or which has a third unknown, at point (i, j, k) of it. The
    line's differences are in one array, what they are the difference from in the other. */
 template <int axis>
-ADI3D_P_RARE adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
+FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
                                                     int differences, int w)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(h.memory + h.step);
     const int in = side ? -1 : 1, x = axis == 0 ? in : 0, y = axis == 1 ? in : 0, z = axis == 2 ? in : 0;
-    const double at[3] = {h.t.x[0][i], h.t.x[1][j], h.t.x[2][k]};
+    const fd_p_edge edge = {axis, side, h.problem.face[axis][side], {i, j, k}, step.time[1], step.to};
     tb_real row[3], right = adi3d_p_chip_value(h, differences, i, j, k);
-    adi3d_p_face_row(
-        &h.problem, h.parameters, &h.t, axis, side, at, step.to, step.data.size,
-        adi3d_p_terms_at(&h.t, i, j, k, step.time[1]), adi3d_p_terms_at(&h.t, i + x, j + y, k + z, step.time[1]),
-        adi3d_p_chip_value(h, differences, i + x, j + y, k + z), adi3d_p_chip_value(h, w, i, j, k), row, &right);
+    fd_p_edge_row(&h.t, &edge, step.data.size, adi3d_p_chip_value(h, differences, i + x, j + y, k + z),
+                  adi3d_p_chip_value(h, w, i, j, k), row, &right);
     const adi3d_p_chip_row made = {row[0], row[1], row[2], right};
     return made;
 }
@@ -265,116 +301,183 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
     }
 }
 
+/* What a thread has in hand of the lines along an axis in a stage: a half of each, `count` points from `from` on. */
+typedef struct {
+    unsigned char *memory;
+    int n, pitch, plane;            /* points of a line; from row to row, from plane to plane */
+    int side, kind, count, from;    /* the half begins at a face of that side and kind */
+    int in, stride;                 /* from point to point, as indices (1 or -1) and in an array */
+    int differences, w, result;     /* arrays: right-hand sides, what solutions are differences from, what is written */
+    int remote;                     /* whether a line is in several blocks */
+    int begin, lines, first_plane;  /* the block's lines; its first plane */
+    int given_x[2];                 /* whether the faces of x have given values */
+    tb_real size;
+    const fd_cell *cells;           /* of the half, as the next two */
+    const tb_real *numbers;
+    const trid_cluster_place *places;
+    fd_numbers now;
+} adi3d_p_chip_half;
+
+/* Returns what this thread has in hand in stage s. */
+template <int axis>
+TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char *memory, int s)
+{
+    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const int n0 = h.n[0], n1 = h.n[1], last = s == step.data.stages - 1, about = s && step.data.about;
+    adi3d_p_chip_half m;
+    m.memory = memory, m.n = h.n[axis], m.pitch = h.pitch, m.plane = h.plane;
+    m.side = trid_block_thread() / 16 & 1, m.kind = h.problem.face[axis][m.side], m.count = (m.n + 1 - m.side) / 2;
+    m.from = m.side ? m.n - 1 : 0, m.in = m.side ? -1 : 1;
+    m.stride = m.in * (axis == 0 ? 1 : axis == 1 ? h.pitch : h.plane);
+    m.differences = about ? h.u : h.z, m.w = about ? h.z : h.u;
+    m.result = axis < 2 ? m.differences : last ? h.u : h.z, m.remote = axis == 2 && h.size > 1;
+    m.begin = axis == 2 ? h.rank * h.share : 0, m.first_plane = h.first;
+    const int most = n0 * n1 - m.begin;
+    m.lines = axis == 0 ? n1 * h.planes : axis == 1 ? n0 * h.planes : most > h.share ? h.share : most;
+    m.given_x[0] = adi3d_p_given(&h.problem, 0, 0), m.given_x[1] = adi3d_p_given(&h.problem, 0, n0 - 1);
+    m.size = step.data.size;
+    m.cells = (const fd_cell *)(memory + h.cell[axis]) + m.from;
+    m.numbers = (const tb_real *)(memory + h.number[axis]) + m.from;
+    m.places = (const trid_cluster_place *)(memory + h.places) + m.from;
+    TB_UNROLL
+    for (int q = 0; q < fd_p_numbers(3); q++) m.now.number[q] = step.time[1][q];
+    return m;
+}
+
+/* A line: its place along the other axes, k of the block's planes, 0 along its own; whether it is one, whether its
+   values are given, whether its face has a row of its own; where its half begins. */
+typedef struct {
+    int valid, i, j, k, fixed, faces, offset;
+    tb_real *near_by;
+} adi3d_p_chip_line;
+
+/* Returns the thread's line of those from `base` on. */
+template <int axis>
+TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p_chip_half &m, int base)
+{
+    const int own = base + trid_block_thread() % 16, n0 = h.n[0], n1 = h.n[1];
+    adi3d_p_chip_line l;
+    l.valid = own < m.lines;
+    const int line = m.begin + (l.valid ? own : m.lines - 1);
+    l.i = axis == 0 ? 0 : line % n0, l.j = axis == 0 ? line % n1 : axis == 1 ? 0 : line / n0;
+    l.k = axis == 0 ? line / n1 : axis == 1 ? line / n0 : 0;
+    const int at = l.i + m.pitch * l.j + m.plane * l.k;
+    l.fixed = (axis > 0 && ((l.i == 0 && m.given_x[0]) || (l.i == n0 - 1 && m.given_x[1]))) ||
+              (axis == 2 && adi3d_p_given(&h.problem, 1, l.j));
+    l.faces = l.valid && !l.fixed && (m.kind == FD_VALUE || m.kind == FD_DEGENERATE);
+    l.offset = at * (int)sizeof(tb_real), l.near_by = (tb_real *)m.memory + at + (m.in * m.from) * m.stride;
+    return l;
+}
+
+/* Loads an array's numbers of the half. Without a line, others may be storing. */
+template <int half>
+TB_D void adi3d_p_chip_take(const adi3d_p_chip_half &m, const adi3d_p_chip_line &l, int array, tb_real *v)
+{
+    const tb_real *own = l.near_by + array / (int)sizeof(tb_real);
+    if (!l.valid)
+        adi3d_p_chip_each<half>(m.count, 1, [&](int q) { v[q] = 0; });
+    else if (m.remote)
+        adi3d_p_chip_each<half>(m.count, 1,
+                                [&](int q) { v[q] = trid_cluster_load(m.places[m.in * q] + array + l.offset); });
+    else
+        adi3d_p_chip_each<half>(m.count, 1, [&](int q) { v[q] = own[q * m.stride]; });
+}
+
+/* Stores the half's solutions. */
+template <int half>
+TB_D void adi3d_p_chip_put(const adi3d_p_chip_half &m, const adi3d_p_chip_line &l, const tb_real *y)
+{
+    tb_real *to = l.near_by + m.result / (int)sizeof(tb_real);
+    if (m.remote)
+        adi3d_p_chip_each<half>(m.count, 1,
+                                [&](int q) { trid_cluster_store(m.places[m.in * q] + m.result + l.offset, y[q]); });
+    else
+        adi3d_p_chip_each<half>(m.count, 1, [&](int q) { to[q * m.stride] = y[q]; });
+}
+
+/* Eliminates the rows of the half, from its face on, in y, and substitutes back from the row next to the other half,
+   whose lane is 16 away. `upper` is room for as many numbers, which the caller uses again. */
+template <int axis, int half>
+TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, const adi3d_p_chip_line &l,
+                             adi3d_p_chip_row face, tb_real *upper, tb_real *y)
+{
+    fd_numbers own[3];
+    TB_UNROLL
+    for (int d = 0; d < 3; d++) {
+        const int index = d == 0 ? l.i : d == 1 ? l.j : m.first_plane + l.k;
+        if (d == axis) continue;
+        TB_UNROLL
+        for (int q = 0; q < fd_p_numbers(d); q++)
+            own[d].number[q] = ((const tb_real *)(m.memory + h.number[d]))[q * h.n[d] + index];
+    }
+    tb_real above = 0, before = 0;
+    adi3d_p_chip_each<half>(m.count, 1, [&](int q) {
+        tb_real a, b, c;
+        TB_UNROLL
+        for (int e = 0; e < fd_p_numbers(axis); e++) own[axis].number[e] = m.numbers[e * m.n + m.in * q];
+        const fd_terms terms = fd_p_terms(h.t.parameters, own, m.now.number);
+        fd_p_matrix(axis, q == 0, m.cells[m.in * q], terms, m.size, &a, &b, &c);
+        if (q == 0 && l.faces) a = face.a, b = face.b, c = face.c;
+        /* The couplings to the row before, and to the next. */
+        const tb_real to_last = m.side ? c : a, to_next = m.side ? a : c;
+        const tb_real pivot = trid_rcp(q == 0 ? b : b - to_last * above);
+        upper[q] = above = to_next * pivot;
+        y[q] = before = (q == 0 ? y[q] : y[q] - to_last * before) * pivot;
+    });
+    /* The two last rows, each in the other's unknown. */
+    const tb_real other_above = __shfl_xor_sync(TB_FULL_WARP, above, 16);
+    const tb_real other = __shfl_xor_sync(TB_FULL_WARP, before, 16);
+    tb_real next = (other - other_above * before) * trid_rcp(1 - above * other_above);
+    adi3d_p_chip_each<half>(m.count, 0, [&](int q) { y[q] = next = y[q] - upper[q] * next; });
+}
+
 /* Solves along an axis in stage s, lines of up to 2 half points, in the differences' place; along z also adds what they
    are the differences from. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {
-    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
-    const int n0 = h.t.n[0], n1 = h.t.n[1], n = h.t.n[axis], pitch = h.pitch, plane = h.plane;
-    const int thread = trid_block_thread(), side = thread / 16 & 1, last = s == step.data.stages - 1;
-    const int about = s && step.data.about, differences = about ? h.u : h.z, w = about ? h.z : h.u;
-    const int result = axis < 2 ? differences : last ? h.u : h.z, remote = axis == 2 && h.size > 1;
-    const int kind = h.problem.face[axis][side], count = (n + 1 - side) / 2;
-    const int from = side ? n - 1 : 0, in = side ? -1 : 1,
-              given_x[2] = {adi3d_p_given(&h.problem, 0, 0), adi3d_p_given(&h.problem, 0, n0 - 1)};
-    const int begin = axis == 2 ? h.rank * h.share : 0, most = n0 * n1 - begin, first_plane = h.first;
-    const int lines = axis == 0 ? n1 * h.planes : axis == 1 ? n0 * h.planes : most > h.share ? h.share : most;
-    const int stride = in * (axis == 0 ? 1 : axis == 1 ? pitch : plane);
-    const tb_real size = step.data.size;
-    const fd_cell *cells = (const fd_cell *)(memory + h.cell[axis]) + from;
-    const tb_real *numbers = (const tb_real *)(memory + h.number[axis]) + from;
-    const trid_cluster_place *places = (const trid_cluster_place *)(memory + h.places) + from;
-    tb_real now[adi3d_p_most];
-    TB_UNROLL
-    for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = step.time[1][q];
+    const adi3d_p_chip_half m = adi3d_p_chip_half_of<axis>(h, memory, s);
     TB_LOOP
-    for (int base = thread / 32 * 16; base < lines; base += trid_block_threads() / 2) {
-        const int valid = base + thread % 16 < lines, line = begin + (valid ? base + thread % 16 : lines - 1);
-        const int i = axis == 0 ? 0 : line % n0, j = axis == 0 ? line % n1 : axis == 1 ? 0 : line / n0;
-        const int k = axis == 0 ? line / n1 : axis == 1 ? line / n0 : 0; /* of the block's planes */
-        const int at = i + pitch * j + plane * k, offset = at * (int)sizeof(tb_real);
-        const int fixed = (axis > 0 && ((i == 0 && given_x[0]) || (i == n0 - 1 && given_x[1]))) ||
-                          (axis == 2 && adi3d_p_given(&h.problem, 1, j));
-        const int faces = valid && !fixed && (kind == FD_VALUE || kind == FD_DEGENERATE);
-        tb_real number[3][adi3d_p_most], upper[half], y[half], above = 0, before = 0;
+    for (int base = trid_block_thread() / 32 * 16; base < m.lines; base += trid_block_threads() / 2) {
+        const adi3d_p_chip_line l = adi3d_p_chip_line_of<axis>(h, m, base);
         adi3d_p_chip_row face = {0, 0, 0, 0};
-        if (faces)
-            face = adi3d_p_chip_face_row<axis>(h, side, axis == 0 ? from : i, axis == 1 ? from : j,
-                                               axis == 2 ? from : first_plane + k, differences, w);
-        TB_UNROLL
-        for (int d = 0; d < 3; d++) {
-            const int index = d == 0 ? i : d == 1 ? j : first_plane + k;
-            if (d == axis) continue;
-            TB_UNROLL
-            for (int q = 0; q < adi3d_p_numbers(d); q++)
-                number[d][q] = ((const tb_real *)(memory + h.number[d]))[q * h.t.n[d] + index];
-        }
-        /* Loads an array's numbers of the lane's half of the line. Without a line, others may be storing. */
-        tb_real *const near_by = (tb_real *)memory + at + (in * from) * stride;
-        auto take = [&](int array, tb_real *v) {
-            const tb_real *own = near_by + array / (int)sizeof(tb_real);
-            if (!valid)
-                adi3d_p_chip_each<half>(count, 1, [&](int q) { v[q] = 0; });
-            else if (remote)
-                adi3d_p_chip_each<half>(count, 1,
-                                        [&](int q) { v[q] = trid_cluster_load(places[in * q] + array + offset); });
-            else
-                adi3d_p_chip_each<half>(count, 1, [&](int q) { v[q] = own[q * stride]; });
-        };
-        take(differences, y);
-        if (faces) y[0] = face.d;
-        adi3d_p_chip_each<half>(count, 1, [&](int q) {
-            tb_real a, b, c;
-            TB_UNROLL
-            for (int e = 0; e < adi3d_p_numbers(axis); e++) number[axis][e] = numbers[e * n + in * q];
-            const adi3d_terms terms = adi3d_p_terms(number[0], number[1], number[2], now);
-            adi3d_p_matrix(axis, q == 0, cells[in * q], terms, size, &a, &b, &c);
-            if (q == 0 && faces) a = face.a, b = face.b, c = face.c;
-            /* The couplings to the row before, and to the next. */
-            const tb_real to_last = side ? c : a, to_next = side ? a : c;
-            const tb_real pivot = trid_rcp(q == 0 ? b : b - to_last * above);
-            upper[q] = above = to_next * pivot;
-            y[q] = before = (q == 0 ? y[q] : y[q] - to_last * before) * pivot;
-        });
-        /* The two last rows, each in the other's unknown. */
-        const tb_real other_above = __shfl_xor_sync(TB_FULL_WARP, above, 16);
-        const tb_real other = __shfl_xor_sync(TB_FULL_WARP, before, 16);
-        tb_real next = (other - other_above * before) * trid_rcp(1 - above * other_above);
-        adi3d_p_chip_each<half>(count, 0, [&](int q) { y[q] = next = y[q] - upper[q] * next; });
+        tb_real y[half], upper[half];
+        if (l.faces)
+            face = adi3d_p_chip_face_row<axis>(h, m.side, axis == 0 ? m.from : l.i, axis == 1 ? m.from : l.j,
+                                               axis == 2 ? m.from : m.first_plane + l.k, m.differences, m.w);
+        adi3d_p_chip_take<half>(m, l, m.differences, y);
+        if (l.faces) y[0] = face.d;
+        adi3d_p_chip_solve<axis, half>(h, m, l, face, upper, y);
         if (axis == 2) {
-            if (fixed) take(differences, y);
-            take(w, upper);
-            adi3d_p_chip_each<half>(count, 1, [&](int q) { y[q] += upper[q]; });
+            if (l.fixed) adi3d_p_chip_take<half>(m, l, m.differences, y);
+            adi3d_p_chip_take<half>(m, l, m.w, upper);
+            adi3d_p_chip_each<half>(m.count, 1, [&](int q) { y[q] += upper[q]; });
         }
-        tb_real *to = near_by + result / (int)sizeof(tb_real);
-        if (!valid || (axis < 2 && fixed)) continue; /* lines with given values keep them */
-        if (remote)
-            adi3d_p_chip_each<half>(count, 1,
-                                    [&](int q) { trid_cluster_store(places[in * q] + result + offset, y[q]); });
-        else
-            adi3d_p_chip_each<half>(count, 1, [&](int q) { to[q * stride] = y[q]; });
+        /* Lines with given values keep them. */
+        if (l.valid && (axis == 2 || !l.fixed)) adi3d_p_chip_put<half>(m, l, y);
     }
 }
 
-/* Copies the data of a step from device memory. */
-TB_D void adi3d_p_chip_fetch_step(const adi3d_p_chip &h, unsigned char *memory, const adi3d_p_step *data)
+/* Copies step k from device memory. */
+TB_D void adi3d_p_chip_fetch_step(const adi3d_p_chip &h, unsigned char *memory, int k)
 {
-    const int words = (int)(sizeof *data / sizeof(int));
+    const int words = (int)(sizeof(adi3d_p_step) / sizeof(int));
     for (int q = trid_block_thread(); q < words; q += trid_block_threads())
-        ((int *)(memory + h.step))[q] = ((const int *)data)[q];
+        ((int *)(memory + h.step))[q] = ((const int *)&h.steps[k])[q];
     __syncthreads();
 }
 
 /* Applies early exercise to the block's values after a step. */
-ADI3D_P_RARE void adi3d_p_chip_exercise(const adi3d_p_chip &h, unsigned char *memory)
+FD_P_CALLED_D void adi3d_p_chip_exercise(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const tb_real dt = ((const adi3d_p_step *)(memory + h.step))->data.dt;
-    const int plane = h.t.n[0] * h.t.n[1];
-    for (int at = trid_block_thread(); at < plane * h.planes; at += trid_block_threads()) {
+    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const int n0 = h.n[0], n1 = h.n[1], first = n0 * n1 * h.first;
+    for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
+        const int index[3] = {at % n0, at / n0 % n1, h.first + at / n0 / n1};
         tb_real *u = (tb_real *)(memory + h.u) + adi3d_p_chip_at(h, at), more = 0;
-        tb_real *extra = h.extra ? h.extra + plane * h.first + at : &more;
-        *u = fd_lane_exercise(h.problem.exercise, dt, h.final[plane * h.first + at], *u, extra);
+        *u = fd_lane_exercise(h.problem.exercise, step.data.dt,
+                              fd_p_pays(&h.t, index, step.to, h.t.final[first + at]), *u,
+                              h.extra ? h.extra + first + at : &more);
     }
 }
 

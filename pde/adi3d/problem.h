@@ -1,10 +1,7 @@
-/* problem.h - a room of adi3d.h: checks of problems and batches, memory, what needs no model.
+/* problem.h - a room of adi3d.h: what needs no model: checks, memory, how a device is used.
    MIT licence, see LICENSE. */
 
-enum {
-    ADI3D_P_MOST_LANES = 128, /* the host's interleaved lines, in single precision */
-    ADI3D_P_ROWS = 16         /* rows that are transposed at a time: they stay in the nearest cache */
-};
+enum { ADI3D_P_ROWS = 16 }; /* rows that the host transposes at a time: they stay in the nearest cache */
 
 #if defined __has_builtin
 #if __has_builtin(__builtin_shufflevector)
@@ -15,109 +12,58 @@ enum {
 #define ADI3D_P_SHUFFLES 0
 #endif
 
-/* Checks a problem, as far as that is possible before points and steps are made.
-   Returns  FD_OK; FD_BAD_ARGUMENT (null); FD_BAD_SIZE (fewer than 4 or more than ADI3D_MOST points); FD_BAD_FACE, of
-            an axis; FD_BAD_TIMES, detail fd_schedule's status; or as fd_plan_check */
-TB_HD fd_status adi3d_check(const adi3d_problem *problem)
+/* Checks what the memory of a batch depends on: its pointers may still be null. */
+TB_HD int adi3d_p_sizes(const fd_batch *batch)
 {
-    if (!problem) return fd_status_of(FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
-    for (int d = 0; d < 3; d++) {
-        if (problem->axis[d].points < 4 || problem->axis[d].points > ADI3D_MOST)
-            return fd_status_of(FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
-        for (int side = 0; side < 2; side++)
-            if (problem->face[d][side] < 0 || problem->face[d][side] >= FD_P_FACES)
-                return fd_status_of(FD_BAD_FACE, 0, d, -1, -1, -1, -1);
-    }
-    const fd_plan plan = {&problem->times, problem->at_date, problem->scheme, problem->coefficients,
-                          problem->finals, problem->kinks,   problem->kink,   problem->exercise};
-    int steps, wrong = fd_schedule_part(&problem->times, 0, 0, NULL, &steps);
-    if (wrong) return fd_status_of(FD_BAD_TIMES, wrong, -1, -1, -1, -1, -1);
-    return fd_plan_check(&plan);
-}
-
-/* Checks the counts of a batch, of which its memory depends: its pointers may still be null. */
-TB_HD int adi3d_p_sizes(const adi3d_batch *batch)
-{
-    if (!batch) return FD_BAD_ARGUMENT;
-    int sized = batch->problems >= 0 && batch->steps >= 1 && batch->steps <= FD_P_MOST && batch->dates >= 0 &&
-                batch->dates <= FD_P_MOST;
-    for (int d = 0; d < 3; d++) sized &= batch->points[d] >= 4 && batch->points[d] <= ADI3D_MOST;
-    return sized ? FD_OK : FD_BAD_SIZE;
+    const int wrong = fd_p_sizes(3, batch);
+    for (int d = 0; d < 3 && !wrong; d++)
+        if (batch->points[d] > ADI3D_MOST) return FD_BAD_SIZE;
+    return wrong;
 }
 
 /* Checks a batch.
-   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, or FD_BAD_SIZE: a count out of range */
-TB_HD int adi3d_batch_check(const adi3d_batch *batch)
+   Returns  as fd_batch_check; FD_BAD_SIZE for more than ADI3D_MOST points of an axis */
+TB_HD int adi3d_check(const fd_batch *batch)
 {
     const int wrong = adi3d_p_sizes(batch);
-    if (wrong) return wrong;
-    return batch->problems > 0 && (!batch->problem || !batch->status || !batch->values) ? FD_BAD_ARGUMENT : FD_OK;
+    return wrong ? wrong : fd_batch_check(3, batch);
 }
 
-/* Checks a problem of a batch: as adi3d_check, and whether the batch has room for it. */
-TB_HD fd_status adi3d_p_check_in(const adi3d_batch *batch, const adi3d_problem *problem)
+/* Returns whether a march needs the final values once it has begun. */
+TB_HD int adi3d_p_finals(const fd_batch *batch, const fd_problem *problem)
 {
-    int steps;
-    fd_status status = adi3d_check(problem);
-    for (int d = 0; d < 3 && !status.what; d++)
-        if (problem->axis[d].points > batch->points[d])
-            status = fd_status_of(FD_TOO_MANY_POINTS, problem->axis[d].points, d, -1, -1, -1, -1);
-    if (!status.what && problem->times.dates > batch->dates)
-        status = fd_status_of(FD_TOO_MANY_DATES, problem->times.dates, -1, -1, -1, -1, -1);
-    if (!status.what && !fd_schedule_part(&problem->times, 0, 0, NULL, &steps) && steps > batch->steps)
-        status = fd_status_of(FD_TOO_MANY_STEPS, steps, -1, -1, -1, -1, -1);
-    return status;
+    int needed = problem->exercise != FD_EUROPEAN;
+    for (int date = 0; date < problem->times.dates && date < batch->dates && problem->at_date; date++)
+        needed |= problem->at_date[date].what & FD_EXERCISE;
+    return needed;
 }
 
-/* What is known of a problem of a batch before its march on chip. */
+/* The grids that a march needs besides values and differences: a first stage's values, final values, the multiplier of
+   early exercise. */
 typedef struct {
-    fd_status status, made[3]; /* made: of each axis */
-    fd_weights at[3];
-    int steps, not_dominant;
-    int given;      /* the largest magnitude that the march is given: fd_p_larger */
-    int bad, lost;  /* the first step whose numbers, and the first point whose final value, are not finite; FD_P_NONE */
-    int untrue[2];  /* the first point at which a declaration does not hold, in the first and the last step */
-    int too_fast;   /* the least of fd_p_too_fast, in both */
-    double longest; /* explicit step */
-} adi3d_p_plan;
+    int stage, final, multiplier;
+} adi3d_p_needs;
 
-/* Returns the longest explicit step of a march, or 0 if it has none. */
-TB_HD double adi3d_p_longest_step(const fd_times *times)
+/* Returns what one of a batch's problems needs: all, while they are not known. */
+TB_HD adi3d_p_needs adi3d_p_needs_of(const fd_batch *batch)
 {
-    enum { at_once = 64 };
-    fd_step some[at_once];
-    double longest = 0;
-    int steps = 1;
-    for (int k = 0; k < steps && times->kind == FD_EXPLICIT; k += at_once) {
-        if (fd_schedule_part(times, k, at_once, some, &steps)) return 0;
-        longest = fd_p_max(longest, fd_p_longest(steps - k < at_once ? steps - k : at_once, some));
+    adi3d_p_needs needs = {!batch->problem, !batch->problem, !batch->problem};
+    for (int which = 0; which < batch->problems && batch->problem; which++) {
+        const fd_problem *problem = &batch->problem[which];
+        needs.stage |= problem->scheme != FD_DOUGLAS, needs.final |= adi3d_p_finals(batch, problem);
+        needs.multiplier |= problem->exercise == FD_AMERICAN;
     }
-    return longest;
+    return needs;
 }
 
-/* Returns the number of points of the grid. */
-TB_HD size_t adi3d_p_points(const adi3d_problem *problem)
+/* Returns the number of points of a grid. */
+TB_HD size_t adi3d_p_points(const int *n)
 {
-    return (size_t)problem->axis[0].points * (size_t)problem->axis[1].points * (size_t)problem->axis[2].points;
-}
-
-/* Returns how many numbers an axis has in its tables: whole groups of interleaved lines. */
-TB_HD int adi3d_p_padded(int points)
-{
-    return (points + ADI3D_P_MOST_LANES - 1) / ADI3D_P_MOST_LANES * ADI3D_P_MOST_LANES;
-}
-
-/* Returns the number of points of the longest axis, rounded up to whole groups of interleaved lines. */
-TB_HD int adi3d_p_longest(const adi3d_problem *problem)
-{
-    int longest = 0;
-    for (int d = 0; d < 3; d++)
-        if (problem->axis[d].points > longest) longest = problem->axis[d].points;
-    return adi3d_p_padded(longest);
+    return (size_t)n[0] * (size_t)n[1] * (size_t)n[2];
 }
 
 /* Returns whether what is given at a face may change from the start of a step to its end, as a slope may. */
-TB_HD int adi3d_p_slopes(const adi3d_problem *problem)
+TB_HD int adi3d_p_slopes(const fd_problem *problem)
 {
     int slopes = 0;
     for (int f = 0; f < 6; f++) slopes |= problem->face[f / 2][f % 2] == FD_SLOPE;
@@ -125,25 +71,16 @@ TB_HD int adi3d_p_slopes(const adi3d_problem *problem)
 }
 
 /* Returns whether point i of an axis is on a face whose value is given. */
-TB_HD int adi3d_p_given(const adi3d_problem *problem, int axis, int i)
+TB_HD int adi3d_p_given(const fd_problem *problem, int axis, int i)
 {
     const int last = i == problem->axis[axis].points - 1;
     return (i == 0 || last) && problem->face[axis][last] == FD_VALUE;
 }
 
-/* Returns the event at a date, or null. */
-TB_HD const fd_date *adi3d_p_event(const adi3d_problem *problem, int date)
+/* Returns the status for point number `at` of a grid. */
+TB_HD fd_status adi3d_p_lost(int what, const int *n, int at, int step)
 {
-    return date >= 0 && problem->at_date && problem->at_date[date].what ? &problem->at_date[date] : NULL;
-}
-
-/* Returns whether the final values are needed after the march has begun. */
-TB_HD int adi3d_p_finals(const adi3d_problem *problem)
-{
-    int needed = problem->exercise != FD_EUROPEAN;
-    for (int date = 0; date < problem->times.dates && problem->at_date; date++)
-        needed |= problem->at_date[date].what & FD_EXERCISE;
-    return needed;
+    return fd_status_of(what, 0, -1, at % n[0], at / n[0] % n[1], at / n[0] / n[1], step);
 }
 
 #if TB_HOST_SCOPE
@@ -157,8 +94,7 @@ TB_HOST void adi3d_p_barrier(void *context)
 #endif
 
 /* Allocates memory for MODEL_solve: on the GPU, where the program is compiled for one.
-   Returns  a pointer for adi3d_free; or null if there is too little memory, which MODEL_solve answers with FD_NO_ROOM
-            */
+   Returns  a pointer for adi3d_free; null if there is too little memory */
 TB_HOST void *adi3d_allocate(size_t bytes)
 {
 #if TB_LAUNCHES

@@ -3,8 +3,10 @@
    MIT licence, see LICENSE. */
 
 #define fd_p_tables FD_OF(p_tables)
+#define fd_p_lay_out_tables FD_OF(p_lay_out_tables)
 #define fd_p_lay_out FD_OF(p_lay_out)
 #define fd_p_take FD_OF(p_take)
+#define fd_p_terms_here FD_OF(p_terms_here)
 #define fd_p_terms_at FD_OF(p_terms_at)
 #define fd_p_time_of FD_OF(p_time_of)
 #define fd_p_intervals FD_OF(p_intervals)
@@ -19,6 +21,7 @@
 #define fd_p_count FD_OF(p_count)
 #define fd_p_index FD_OF(p_index)
 #define fd_p_given FD_OF(p_given)
+#define fd_p_lanes FD_OF(p_lanes)
 #define fd_p_final_values FD_OF(p_final_values)
 #define fd_p_too_fast_at FD_OF(p_too_fast_at)
 #define fd_p_not_dominant FD_OF(p_not_dominant)
@@ -50,12 +53,12 @@ typedef struct {
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
 
-/* Assigns memory to the tables, from its start; with null, only counts. Returns the bytes used. */
-TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
+/* Assigns memory to the tables but the final values, from its start; with null, only counts. Returns the bytes used. */
+TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
 {
-    size_t used = 0, steps = (size_t)batch->steps, all = 1;
+    size_t used = 0, steps = (size_t)batch->steps;
     fd_p_tables t;
-    t.problem = 0, t.parameters = 0;
+    t.problem = 0, t.parameters = 0, t.final = 0;
     t.found = (fd_p_findings *)fd_p_at(memory, used);
     used += fd_p_round(sizeof(fd_p_findings));
     t.interval = (fd_interval *)fd_p_at(memory, used);
@@ -64,7 +67,7 @@ TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tab
     used += fd_p_round((steps * 2 * (size_t)fd_p_numbers(3) + 1) * sizeof(tb_real));
     for (int d = 0; d < FD_FACTORS; d++) {
         const size_t points = (size_t)batch->points[d];
-        t.room[d] = fd_p_padded(batch->points[d]), all *= points;
+        t.room[d] = FD_FACTORS > 2 ? fd_p_padded_to(FD_P_MOST_LANES, batch->points[d]) : fd_p_padded(batch->points[d]);
         t.x[d] = (double *)fd_p_at(memory, used);
         used += fd_p_round(points * sizeof(double));
         t.cell[d] = (fd_cell *)fd_p_at(memory, used);
@@ -76,10 +79,18 @@ TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tab
     }
     t.around = (fd_weights *)fd_p_at(memory, used);
     used += fd_p_round((size_t)batch->spots * FD_FACTORS * sizeof(fd_weights));
-    t.final = (tb_real *)fd_p_at(memory, used);
-    used += fd_p_round(all * sizeof(tb_real));
     if (tables) *tables = t;
     return used;
+}
+
+/* Assigns memory to all tables in the same way. */
+TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
+{
+    const size_t used = fd_p_lay_out_tables(batch, memory, tables);
+    size_t all = 1;
+    for (int d = 0; d < FD_FACTORS; d++) all *= (size_t)batch->points[d];
+    if (tables) tables->final = (tb_real *)fd_p_at(memory, used);
+    return used + fd_p_round(all * sizeof(tb_real));
 }
 
 /* Copies the numbers of point i of an axis from its table. */
@@ -89,12 +100,16 @@ TB_HD void fd_p_take(const fd_p_tables *t, int axis, int i, fd_numbers *own)
     for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = t->number[axis][q * t->room[axis] + i];
 }
 
-/* Returns the terms at the point with these indices, and a time. */
-FD_P_CALLED fd_terms fd_p_terms_at(const fd_p_tables *t, const int *index, const tb_real *time)
+/* Returns the terms at the point with these indices, and a time: in place, or by a call. */
+TB_HD fd_terms fd_p_terms_here(const fd_p_tables *t, const int *index, const tb_real *time)
 {
     fd_numbers own[FD_FACTORS];
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, index[d], &own[d]);
     return fd_p_terms(t->parameters, own, time);
+}
+FD_P_CALLED fd_terms fd_p_terms_at(const fd_p_tables *t, const int *index, const tb_real *time)
+{
+    return fd_p_terms_here(t, index, time);
 }
 
 /* Returns step k of the march. */
@@ -271,22 +286,34 @@ TB_HD int fd_p_given(const fd_p_tables *t, const int *index, const double *at, i
     return most;
 }
 
-/* Computes the final values, and finds the largest magnitude that the march is given. */
+/* Returns how many threads share a line of so many points along x: of a device 32, which take neighbouring points. A
+   worker of the host has lines of its own. */
+TB_HD int fd_p_lanes(int length, int threads)
+{
+    return length == 1 || threads % 32 ? 1 : 32;
+}
+
+/* Computes the final values, and finds the largest magnitude that the march is given. Three factors' grids are shared
+   out by lines, since the host's workers would else write to the same cache lines. */
 TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
     const double *x[3];
+    const int count = fd_p_count(found->points), length = FD_FACTORS > 2 ? found->points[0] : 1;
+    const int lanes = fd_p_lanes(length, threads);
     int most = 0, index[3];
     for (int d = 0; d < FD_FACTORS; d++) x[d] = t->x[d];
-    for (int at = thread; at < fd_p_count(found->points); at += threads) {
-        double place[3];
-        fd_p_index(found->points, at, index);
-        for (int d = 0; d < FD_FACTORS; d++) place[d] = x[d][index[d]];
-        const double value = fd_p_final(t->problem, t->parameters, x, found->points, index);
-        t->final[at] = (tb_real)value;
-        most = fd_p_given(t, index, place, fd_p_larger(most, value));
-        if (!trid_finite((tb_real)value)) fd_p_least(&found->fault[FD_P_AT_FINAL], at);
-    }
+    for (int line = thread / lanes; line < count / length; line += threads / lanes)
+        for (int i = thread % lanes; i < length; i += lanes) {
+            const int at = line * length + i;
+            double place[3];
+            fd_p_index(found->points, at, index);
+            for (int d = 0; d < FD_FACTORS; d++) place[d] = x[d][index[d]];
+            const double value = fd_p_final(t->problem, t->parameters, x, found->points, index);
+            t->final[at] = (tb_real)value;
+            most = fd_p_given(t, index, place, fd_p_larger(most, value));
+            if (!trid_finite((tb_real)value)) fd_p_least(&found->fault[FD_P_AT_FINAL], at);
+        }
     fd_p_most(&found->given, most);
 }
 
@@ -441,7 +468,7 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
     const int length = FD_FACTORS == 1 ? 1 : found->points[0], lines = fd_p_count(found->points) / length;
-    const int lanes = FD_FACTORS == 1 || threads < 32 ? 1 : 32; /* that take neighbouring points of a line */
+    const int lanes = fd_p_lanes(length, threads);
     int not_dominant = 0, sources = 0, index[3];
     for (int line = thread / lanes; line < lines; line += threads / lanes) {
         fd_p_index(found->points, line * length, index);

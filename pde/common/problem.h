@@ -33,6 +33,10 @@ typedef struct {
     double kink[4];          /* increasing */
     int exercise;            /* FD_EUROPEAN .. */
     const double *spot;      /* where values are wanted: batch.spots points, the coordinates of one after another */
+    void (*progress)(int step, int steps, void *context); /* null, or what three factors' MODEL_host and MODEL_device
+                                                             call after each step, from one thread: so many are done. A
+                                                             GPU may lag behind by up to 32 */
+    void *context;
 } fd_problem;
 
 /* The value at a spot, its derivatives along each axis, and those of the pairs of axes 12, 13 and 23. */
@@ -131,6 +135,12 @@ typedef struct {
     fd_map map[3];
     fd_times times; /* the problem's, with the scheme's theta */
 } fd_p_findings;
+
+/* Returns whether a face of that kind adds something to F. */
+TB_HD int fd_p_adds(int kind)
+{
+    return kind == FD_SLOPE || kind == FD_DEGENERATE;
+}
 
 /* Returns the event at a date, or null. */
 TB_HD const fd_date *fd_p_event(const fd_problem *problem, int date)

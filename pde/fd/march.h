@@ -124,7 +124,8 @@ TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 /* Shared by the solvers: the least index at which something is wrong, sums, memory. */
 enum {
     FD_P_NONE = 0x7fffffff, /* no index */
-    FD_P_LANES = 32         /* the systems that the host interleaves; tables are padded to multiples of it */
+    FD_P_LANES = 32,        /* the systems that the host interleaves; tables are padded to multiples of it */
+    FD_P_MOST_LANES = 128   /* the same of three factors, in single precision */
 };
 
 TB_HD void fd_p_least(int *kept, int index)
@@ -202,19 +203,18 @@ TB_HD void *fd_p_at(unsigned char *memory, size_t offset)
     return memory ? memory + offset : 0;
 }
 
-/* Returns the length of an axis's tables: its points, padded. */
+/* Returns the length of an axis's tables: its points, padded to whole groups of so many lanes. */
+TB_HD int fd_p_padded_to(int lanes, int points)
+{
+    return (points + lanes - 1) / lanes * lanes;
+}
 TB_HD int fd_p_padded(int points)
 {
-    return (points + FD_P_LANES - 1) / FD_P_LANES * FD_P_LANES;
+    return fd_p_padded_to(FD_P_LANES, points);
 }
-
-/* The solvers check a model's declarations before the march, at all points, in some steps. If a
-   model writes or reads more numbers than it declares, it finds room for this many more: */
-enum { FD_P_ROOM = 8 };
 
 /* The declarations that are false at a point, as a sum. */
 enum {
-    FD_P_FEW = 1,               /* << axis, or << 3 for time: the terms read more numbers than are declared */
     FD_P_MIXED = 16,            /* << pair (0: of the first and second axis, 1: first and third, 2: second and third) */
     FD_P_CHANGES = 128,         /* terms change in time */
     FD_P_NOT_INDEPENDENT = 256, /* << axis: its terms depend on another axis */
@@ -227,30 +227,12 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 {
     const int first = untrue & -untrue;
     if (!untrue) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
-    if (first < FD_P_MIXED) return fd_status_of(FD_TOO_FEW_NUMBERS, 0, first == 8 ? -1 : first / 2, i, j, k, step);
     if (first < FD_P_CHANGES) return fd_status_of(FD_MIXED_UNDECLARED, first / FD_P_MIXED, -1, i, j, k, step);
     if (first < FD_P_NOT_INDEPENDENT) return fd_status_of(FD_CHANGES_UNDECLARED, 0, -1, i, j, k, step);
     if (first < FD_P_ILL_POSED)
         return fd_status_of(FD_NOT_INDEPENDENT, 0, first / FD_P_NOT_INDEPENDENT / 2, i, j, k, step);
     if (first < FD_P_OUTWARD) return fd_status_of(FD_ILL_POSED, 0, -1, i, j, k, step);
     return fd_status_of(FD_OUTWARD, 0, first / FD_P_OUTWARD / 2, i, j, k, step);
-}
-
-/* Fills what a model is to write with NaN: the `count` numbers that it declares, and the room after them. */
-TB_HD void fd_p_blank(int count, double *number)
-{
-    const unsigned long long bits = 0x7ff8000000000000u;
-    double nan;
-    memcpy(&nan, &bits, sizeof nan);
-    for (int q = 0; q < count + FD_P_ROOM; q++) number[q] = nan;
-}
-
-/* Returns whether the model has written more than it declares. */
-TB_HD int fd_p_written_beyond(int count, const double *number)
-{
-    int beyond = 0;
-    for (int q = count; q < count + FD_P_ROOM; q++) beyond |= trid_finite_f64(number[q]);
-    return beyond;
 }
 
 #define FD_P_RESTRICT __restrict__

@@ -1,0 +1,116 @@
+/* rows.h - a room of the solvers in pde/, read once a model and precision: rows of the matrices, what faces add, and
+   what happens to a value between steps.
+   MIT licence, see LICENSE. */
+
+#define fd_p_matrix FD_OF(p_matrix)
+#define fd_p_along_axis FD_OF(p_along_axis)
+#define fd_p_edge FD_OF(p_edge)
+#define fd_p_edge_given FD_OF(p_edge_given)
+#define fd_p_edge_adds FD_OF(p_edge_adds)
+#define fd_p_edge_row FD_OF(p_edge_row)
+#define fd_p_pays FD_OF(p_pays)
+#define fd_p_shifted_to FD_OF(p_shifted_to)
+#define fd_p_changed FD_OF(p_changed)
+
+/* Each axis has an equal share of kill and source. */
+
+/* Computes the row of 1 - size A along an axis; at a face without the couplings that would keep it from being dominant.
+   Returns whether it was dominant with them. */
+TB_HD int fd_p_matrix(int axis, int at_face, fd_cell cell, fd_terms terms, tb_real size, tb_real *a, tb_real *b,
+                      tb_real *c)
+{
+    return fd_lane_matrix_at(fd_p_row(axis, cell, terms), at_face, size, terms.kill / FD_FACTORS, a, b, c);
+}
+
+/* Returns F along an axis from the three values there, without what its faces add. */
+TB_HD tb_real fd_p_along_axis(int axis, fd_cell cell, fd_terms terms, tb_real low, tb_real here, tb_real high)
+{
+    return fd_lane_apply(fd_p_row(axis, cell, terms), low, here, high) - terms.kill / FD_FACTORS * here +
+           terms.source / FD_FACTORS;
+}
+
+/* A point of a face, with its kind, and a time: the numbers that the terms have then. */
+typedef struct {
+    int axis, side, kind, index[3];
+    const tb_real *time;
+    double when;
+} fd_p_edge;
+
+/* Returns the value or slope given at a point of a face; 0 where it gives neither. */
+TB_HD tb_real fd_p_edge_given(const fd_p_tables *t, const fd_p_edge *e)
+{
+    double at[FD_FACTORS];
+    if (e->kind != FD_VALUE && e->kind != FD_SLOPE) return 0;
+    for (int d = 0; d < FD_FACTORS; d++) at[d] = t->x[d][e->index[d]];
+    return (tb_real)fd_p_face(t->parameters, e->axis, e->side, at, e->when);
+}
+
+/* Returns what a face that adds something (fd_p_adds) adds to F along its axis: what a given slope adds, or the face's
+   third point. next and third are the values of its neighbour and of the one further in. */
+TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real given, tb_real next, tb_real third)
+{
+    const int axis = e->axis;
+    const fd_terms terms = fd_p_terms_here(t, e->index, e->time);
+    if (e->kind == FD_SLOPE)
+        return fd_lane_source(t->cell[axis][e->index[axis]], terms.drift[axis], terms.diffusion[axis], given);
+    return terms.drift[axis] * t->far_of[axis][e->side] * (third - next);
+}
+
+/* Computes the boundary row at a point of a face, and its right-hand side, which is *right before. near_by is that of
+   its neighbour; the solution is the difference from w.
+   row      a, b, c; a of the first point of an axis and c of the last have no meaning */
+TB_HD void fd_p_edge_row(const fd_p_tables *t, const fd_p_edge *e, tb_real size, tb_real near_by, tb_real w,
+                         tb_real *row, tb_real *right)
+{
+    const int axis = e->axis, side = e->side, at = e->index[axis], next = at + (side ? -1 : 1);
+    if (e->kind == FD_VALUE) {
+        row[0] = row[2] = 0, row[1] = 1;
+        *right = fd_p_edge_given(t, e) - w;
+        return;
+    }
+    const fd_terms terms = fd_p_terms_here(t, e->index, e->time);
+    fd_p_matrix(axis, 1, t->cell[axis][at], terms, size, &row[0], &row[1], &row[2]);
+    if (e->kind != FD_DEGENERATE) return;
+    int beside[3];
+    tb_real other[3];
+    for (int d = 0; d < 3; d++) beside[d] = d == axis ? next : e->index[d];
+    fd_p_matrix(axis, 0, t->cell[axis][next], fd_p_terms_here(t, beside, e->time), size, &other[0], &other[1],
+                &other[2]);
+    *right -= near_by * fd_lane_face_three(size * terms.drift[axis] * t->far_of[axis][side], &row[1],
+                                           &row[side ? 0 : 2], other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
+}
+
+/* Returns what exercise pays at a point at a time, where the final value is `final`. */
+TB_HD tb_real fd_p_pays(const fd_p_tables *t, const int *index, double when, tb_real final)
+{
+    double at[FD_FACTORS];
+    for (int d = 0; d < FD_FACTORS; d++) at[d] = t->x[d][index[d]];
+    return fd_p_exercise(t->parameters, at, when, final);
+}
+
+/* Returns the value at point i of a row along x of a grid after the shift of a
+   date, from the row before it. */
+TB_HD tb_real fd_p_shifted_to(const fd_date *event, int n, const double *x, int i, const tb_real *row)
+{
+    fd_weights from;
+    double sum = 0;
+    if (fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) return row[i];
+    for (int m = 0; m < 4; m++) sum += from.value[m] * (double)row[from.first + m];
+    return (tb_real)sum;
+}
+
+/* Returns the value at a point after the events at a date other than a shift; *given becomes the larger of itself and
+   what a change adds (fd_p_larger). */
+FD_P_CALLED tb_real fd_p_changed(const fd_p_tables *t, int date, double when, const int *index, tb_real value,
+                                 tb_real final, tb_real *multiplier, int *given)
+{
+    const fd_date *event = fd_p_event(t->problem, date);
+    double at[FD_FACTORS];
+    for (int d = 0; d < FD_FACTORS; d++) at[d] = t->x[d][index[d]];
+    if (event->what & FD_CHANGE_VALUES) {
+        const double before = (double)value, after = fd_p_change(t->parameters, date, at, before);
+        value = (tb_real)after, *given = fd_p_larger(*given, fd_p_added(before, after));
+    }
+    return fd_lane_at_date(event->what, t->problem->exercise, fd_p_exercise(t->parameters, at, when, final), value,
+                           multiplier);
+}
