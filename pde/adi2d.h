@@ -52,7 +52,8 @@
      common/terms.h     what the model says, as the solver calls it
      common/prepare.h   tables of axes and steps, final values, checks
      common/results.h   values at spots, NaN where there is none
-     adi2d/step.h       rows and faces at a point, steps as numbers and as products of factors, the preparation
+     common/rows.h      rows, what faces add, what happens to a value between steps
+     adi2d/step.h       steps as numbers and as products of factors, the preparation
      adi2d/host.h       the host
      adi2d/rungs.h      the naive and the coalesced version
      adi2d/chip.h       a grid in the shared memory of a cluster: where things are
@@ -154,6 +155,8 @@ TB_HD int adi2d_check(const fd_batch *batch)
 #define TB_BODY "../pde/common/prepare.h"
 #include "../trid/twice.h"
 #define TB_BODY "../pde/common/results.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/rows.h"
 #include "../trid/twice.h"
 #define TB_BODY "../pde/adi2d/step.h"
 #include "../trid/twice.h"

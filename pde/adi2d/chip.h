@@ -165,19 +165,19 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
     const tb_real size = adi2d_p_chip_data(h, memory)->of.size;
     const fd_terms terms = adi2d_p_chip_terms(per_lane, h, memory, i, j, now);
     tb_real row[3], other[3], value = 0;
-    adi2d_p_matrix(fd_p_row(axis, adi2d_p_cell_of(h, memory, axis, at + at / per_lane), terms), 1, size, terms.kill,
-                   &row[0], &row[1], &row[2]);
+    fd_p_matrix(axis, 1, adi2d_p_cell_of(h, memory, axis, at + at / per_lane), terms, size, &row[0], &row[1], &row[2]);
     TB_UNROLL
     for (int m = 0; m < per_lane; m++)
         if (m == k) value = d[m];
     if (kind == FD_VALUE) {
         row[0] = row[2] = 0, row[1] = 1;
-        value = adi2d_p_given(&h->t, axis, side, axis ? i : j, t) - w;
+        const fd_p_edge edge = {axis, side, kind, {i, j, 0}, now, t};
+        value = fd_p_edge_given(&h->t, &edge) - w;
     }
     if (kind == FD_DEGENERATE) {
         const fd_terms beside = adi2d_p_chip_terms(per_lane, h, memory, axis ? i : next, axis ? next : j, now);
-        adi2d_p_matrix(fd_p_row(axis, adi2d_p_cell_of(h, memory, axis, next + next / per_lane), beside), 0, size,
-                       beside.kill, &other[0], &other[1], &other[2]);
+        fd_p_matrix(axis, 0, adi2d_p_cell_of(h, memory, axis, next + next / per_lane), beside, size, &other[0],
+                    &other[1], &other[2]);
         value -= fd_lane_face_three(size * terms.drift[axis] * h->t.far_of[axis][side], &row[1], &row[side ? 0 : 2],
                                     other[side ? 2 : 0], other[1], other[side ? 0 : 2]) *
                  near_by;
@@ -191,14 +191,14 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
 FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
                                          int i, int j, const tb_real *now, double t)
 {
-    const int kind = h->t.problem->face[axis][side], in = side ? -1 : 1;
-    tb_real given = 0, next = 0, third = 0;
-    if (kind == FD_SLOPE) given = adi2d_p_given(&h->t, axis, side, axis ? i : j, t);
-    if (kind == FD_DEGENERATE) {
+    const int in = side ? -1 : 1;
+    const fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {i, j, 0}, now, t};
+    tb_real next = 0, third = 0;
+    if (edge.kind == FD_DEGENERATE) {
         next = adi2d_p_value_of(h, memory, array, axis ? i : i + in, axis ? j + in : j);
         third = adi2d_p_value_of(h, memory, array, axis ? i : i + 2 * in, axis ? j + 2 * in : j);
     }
-    return adi2d_p_at_face(&h->t, axis, side, i, j, now, given, next, third);
+    return fd_p_edge_adds(&h->t, &edge, fd_p_edge_given(&h->t, &edge), next, third);
 }
 
 /* Returns whether anything along the axes changes from the step's start to its end: coefficients, or a given slope. */

@@ -101,8 +101,8 @@ FD_P_FLAT void adi2d_p_host_apply(const adi2d_p_host *h, const tb_real *v, int j
                                here[i + 1],  above[i - 1], above[i],     above[i + 1]};
             f0[i] = terms.mixed[0] * fd_lane_mixed(cell, cell_y, nine);
         }
-        f1[i] = adi2d_p_along(0, cell, terms, here[i - 1], here[i], here[i + 1]);
-        f2[i] = adi2d_p_along(1, cell_y, terms, below[i], here[i], above[i]);
+        f1[i] = fd_p_along_axis(0, cell, terms, here[i - 1], here[i], here[i + 1]);
+        f2[i] = fd_p_along_axis(1, cell_y, terms, below[i], here[i], above[i]);
     }
 }
 
@@ -116,13 +116,15 @@ TB_HOST void adi2d_p_host_line(const adi2d_p_host *h, const tb_real *v, int j, i
     const tb_real *here = v + (size_t)(j + 1) * (size_t)h->pitch + 1;
     for (int side = 0; side < 2; side++) {
         const int last = side ? h->n[0] - 1 : 0, in = side ? -1 : 1, up = in * h->pitch;
-        if (adi2d_p_adds(h->t.problem->face[0][side]))
-            f1[last] += adi2d_p_at_face(&h->t, 0, side, last, j, time, h->given[e][0][side][j], here[last + in],
-                                        here[last + 2 * in]);
-        if (j != (side ? h->n[1] - 1 : 0) || !adi2d_p_adds(h->t.problem->face[1][side])) continue;
-        for (int i = 0; i < h->n[0]; i++)
-            f2[i] += adi2d_p_at_face(&h->t, 1, side, i, j, time, h->given[e][1][side][i], here[i + up],
-                                     here[i + 2 * up]);
+        const fd_p_edge x = {0, side, h->t.problem->face[0][side], {last, j, 0}, time, 0};
+        fd_p_edge y = {1, side, h->t.problem->face[1][side], {0, j, 0}, time, 0};
+        if (fd_p_adds(x.kind))
+            f1[last] += fd_p_edge_adds(&h->t, &x, h->given[e][0][side][j], here[last + in], here[last + 2 * in]);
+        if (j != (side ? h->n[1] - 1 : 0) || !fd_p_adds(y.kind)) continue;
+        for (int i = 0; i < h->n[0]; i++) {
+            y.index[0] = i;
+            f2[i] += fd_p_edge_adds(&h->t, &y, h->given[e][1][side][i], here[i + up], here[i + 2 * up]);
+        }
     }
 }
 
@@ -145,7 +147,7 @@ FD_P_INLINE void adi2d_p_host_matrix(adi2d_p_host_row at, int at_face, const tb_
     for (int q = 0; q < fd_p_numbers(at.axis); q++) own[at.axis].number[q] = at.own->number[q];
     for (int q = 0; q < fd_p_numbers(1 - at.axis); q++) own[1 - at.axis].number[q] = number[(size_t)q * at.room];
     const fd_terms terms = fd_p_terms(at.parameters, own, at.now->number);
-    adi2d_p_matrix(fd_p_row(at.axis, at.cell, terms), at_face, at.size, terms.kill, &row[0], &row[1], &row[2]);
+    fd_p_matrix(at.axis, at_face, at.cell, terms, at.size, &row[0], &row[1], &row[2]);
     *drift = terms.drift[at.axis];
 }
 
@@ -301,10 +303,13 @@ TB_HOST void adi2d_p_host_along_y(const adi2d_p_host *h, const tb_real *now, tb_
 TB_HOST void adi2d_p_host_given(const adi2d_p_host *h, const adi2d_p_step_data *step)
 {
     for (int f = 0; f < 4; f++) {
-        int axis = f / 2, side = f % 2, kind = h->t.problem->face[axis][side];
-        for (int i = 0; i < h->n[1 - axis] && (kind == FD_VALUE || kind == FD_SLOPE); i++) {
-            h->given[0][axis][side][i] = adi2d_p_given(&h->t, axis, side, i, step->from);
-            h->given[1][axis][side][i] = adi2d_p_given(&h->t, axis, side, i, step->to);
+        const int axis = f / 2, side = f % 2;
+        fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {0, 0, 0}, NULL, 0};
+        edge.index[axis] = side ? h->n[axis] - 1 : 0;
+        for (int i = 0; i < h->n[1 - axis] && (edge.kind == FD_VALUE || edge.kind == FD_SLOPE); i++) {
+            edge.index[1 - axis] = i;
+            edge.when = step->from, h->given[0][axis][side][i] = fd_p_edge_given(&h->t, &edge);
+            edge.when = step->to, h->given[1][axis][side][i] = fd_p_edge_given(&h->t, &edge);
         }
     }
 }
@@ -398,7 +403,8 @@ TB_HOST void adi2d_p_host_exercise(adi2d_p_host *h, const adi2d_p_step_data *dat
         const tb_real *final = h->t.final + (size_t)j * (size_t)h->n[0];
         tb_real *u = h->u + at, *multiplier = h->multiplier + at;
         for (int i = 0; i < h->n[0]; i++) {
-            const tb_real pays = adi2d_p_pays(&h->t, i, j, data->to, final[i]);
+            const int index[2] = {i, j};
+            const tb_real pays = fd_p_pays(&h->t, index, data->to, final[i]);
             u[i] = fd_lane_exercise(kind, data->of.dt, pays, u[i], &multiplier[i]);
         }
     }
@@ -449,9 +455,10 @@ TB_HOST void adi2d_p_host_date(adi2d_p_host *h, const adi2d_p_step_data *data)
     for (int j = 0; j < h->n[1]; j++)
         for (int i = 0; i < h->n[0]; i++) {
             const size_t at = (size_t)(j + 1) * (size_t)h->pitch + (size_t)i + 1;
-            h->u[at] = adi2d_p_changed(&h->t, date, data->to, i, j, h->u[at],
-                                       h->t.final[(size_t)j * (size_t)h->n[0] + (size_t)i], &h->multiplier[at],
-                                       &h->t.found->given);
+            const int index[2] = {i, j};
+            h->u[at] = fd_p_changed(&h->t, date, data->to, index, h->u[at],
+                                    h->t.final[(size_t)j * (size_t)h->n[0] + (size_t)i], &h->multiplier[at],
+                                    &h->t.found->given);
         }
     if (what & FD_RECORD) adi2d_p_host_record(h, 1 + date);
 }
@@ -484,9 +491,9 @@ TB_HOST fd_status adi2d_p_host_march(adi2d_p_host *h, int watched)
     for (int k = 0; k < found->steps; k++) {
         const adi2d_p_step_data *data = &h->step_data[k];
         for (size_t at = 0; watched && at < (size_t)h->n[0] * (size_t)h->n[1] * 2; at++) {
-            int i = (int)(at / 2 % (size_t)h->n[0]), j = (int)(at / 2 / (size_t)h->n[0]);
+            const int i = (int)(at / 2 % (size_t)h->n[0]), j = (int)(at / 2 / (size_t)h->n[0]), index[2] = {i, j};
             const tb_real *time = fd_p_time_of(&h->t, k, (int)(at % 2));
-            if (!fd_p_terms_finite(adi2d_p_terms(&h->t, i, j, time)))
+            if (!fd_p_terms_finite(fd_p_terms_here(&h->t, index, time)))
                 return fd_status_of(FD_MODEL_NAN, 0, -1, i, j, -1, k);
         }
         if (data->product) {

@@ -35,7 +35,8 @@ FD_P_CALLED_D void adi2d_p_chip_exercise(const adi2d_p_chip *h, unsigned char *m
     const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
     const int kind = h->t.problem->exercise, n = h->n[0];
     for (int at = trid_block_thread(); at < h->rows * n; at += trid_block_threads()) {
-        const tb_real pays = adi2d_p_pays(&h->t, at % n, h->first + at / n, data->to, h->final[at]);
+        const int index[2] = {at % n, h->first + at / n};
+        const tb_real pays = fd_p_pays(&h->t, index, data->to, h->final[at]);
         tb_real *u = adi2d_p_chip_point(h, memory, at), more = kind == FD_AMERICAN ? h->multiplier[at] : 0;
         *u = fd_lane_exercise(kind, data->of.dt, pays, *u, &more);
         if (kind == FD_AMERICAN) h->multiplier[at] = more;
@@ -105,7 +106,8 @@ FD_P_CALLED_D void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int
     if (event->what & FD_SHIFT) adi2d_p_chip_shift(h, memory, event);
     for (int at = trid_block_thread(); at < h->rows * n; at += trid_block_threads()) {
         tb_real *u = adi2d_p_chip_point(h, memory, at), more = american ? h->multiplier[at] : 0;
-        *u = adi2d_p_changed(&h->t, date, time, at % n, h->first + at / n, *u, h->final[at], &more, &added);
+        const int index[2] = {at % n, h->first + at / n};
+        *u = fd_p_changed(&h->t, date, time, index, *u, h->final[at], &more, &added);
         if (american) h->multiplier[at] = more;
     }
     if (added) fd_p_most(&h->given, added);
@@ -144,10 +146,11 @@ FD_P_CALLED_D int adi2d_p_chip_nan(const adi2d_p_chip *h, unsigned char *memory,
 {
     int lost = FD_P_NONE;
     for (int at = trid_block_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_block_threads())
-        for (int e = 0; e < 2; e++)
-            if (!fd_p_terms_finite(adi2d_p_terms(&h->t, at % h->n[0], h->first + at / h->n[0],
-                                                 adi2d_p_chip_time(h, memory, e))))
+        for (int e = 0; e < 2; e++) {
+            const int index[2] = {at % h->n[0], h->first + at / h->n[0]};
+            if (!fd_p_terms_finite(fd_p_terms_here(&h->t, index, adi2d_p_chip_time(h, memory, e))))
                 lost = at + h->first * h->n[0];
+        }
     return fd_p_chip_least(h->size, lost, least);
 }
 

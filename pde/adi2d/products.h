@@ -34,7 +34,7 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
             const fd_cell cell = adi2d_p_cell_of(h, memory, 1, my.from + my.from / per_lane + k);
             adi2d_p_numbers_of_y(per_lane, h, memory, my.from + k, &own[1]);
             const fd_terms terms = fd_p_terms(h->t.parameters, own, end);
-            d[k] = here + size * adi2d_p_along(1, cell, terms, below, here, above);
+            d[k] = here + size * fd_p_along_axis(1, cell, terms, below, here, above);
             below = here, here = above;
         }
         __syncthreads(); /* all of these columns' threads are this block's */
@@ -76,8 +76,7 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
                 TB_UNROLL
                 for (int m = 0; m < fd_p_numbers(0); m++) own[0].number[m] = number[m].v[e];
                 const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
-                adi2d_p_matrix(fd_p_row(0, adi2d_p_cell_of(h, memory, 0, from + lane + k), terms), 0, size,
-                               terms.kill, &a[k], &b[k], &c[k]);
+                fd_p_matrix(0, 0, adi2d_p_cell_of(h, memory, 0, from + lane + k), terms, size, &a[k], &b[k], &c[k]);
                 d[k] = piece.v[e];
             }
         }

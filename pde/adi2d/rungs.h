@@ -11,13 +11,25 @@
 #define adi2d_p_rung_line_of FD_OF(p_2d_rung_line_of)
 #define adi2d_p_rung_due FD_OF(p_2d_rung_due)
 #define adi2d_p_rung_terms FD_OF(p_2d_rung_terms)
-#define adi2d_p_rung_given FD_OF(p_2d_rung_given)
+#define adi2d_p_rung_edge FD_OF(p_2d_rung_edge)
 #define adi2d_p_rung_faces FD_OF(p_2d_rung_faces)
 #define adi2d_p_rung_apply FD_OF(p_2d_rung_apply)
 #define adi2d_p_rung_row FD_OF(p_2d_rung_row)
 #define adi2d_p_rung_matrix FD_OF(p_2d_rung_matrix)
 #define adi2d_p_rung_thomas FD_OF(p_2d_rung_thomas)
 #define adi2d_p_rung_transpose FD_OF(p_2d_rung_transpose)
+#define adi2d_p_rung_x_line FD_OF(p_2d_rung_x_line)
+#define adi2d_p_rung_x_line_of FD_OF(p_2d_rung_x_line_of)
+#define adi2d_p_rung_column FD_OF(p_2d_rung_column)
+#define adi2d_p_rung_columns FD_OF(p_2d_rung_columns)
+#define adi2d_p_rung_x_make FD_OF(p_2d_rung_x_make)
+#define adi2d_p_rung_x_row FD_OF(p_2d_rung_x_row)
+#define adi2d_p_rung_x_rows FD_OF(p_2d_rung_x_rows)
+#define adi2d_p_rung_y_line FD_OF(p_2d_rung_y_line)
+#define adi2d_p_rung_y_line_of FD_OF(p_2d_rung_y_line_of)
+#define adi2d_p_rung_y_make FD_OF(p_2d_rung_y_make)
+#define adi2d_p_rung_y_rows FD_OF(p_2d_rung_y_rows)
+#define adi2d_p_rung_y_put FD_OF(p_2d_rung_y_put)
 #define adi2d_p_rung_x FD_OF(p_2d_rung_x)
 #define adi2d_p_rung_y FD_OF(p_2d_rung_y)
 #define adi2d_p_rung_record FD_OF(p_2d_rung_record)
@@ -121,13 +133,15 @@ TB_D int adi2d_p_rung_due(const adi2d_p_rung_arrays &a, int step, int second)
 /* Returns the terms at point (i, j), at the start (end 0) or the end of the step. */
 TB_D fd_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int end, int i, int j)
 {
-    return adi2d_p_terms(&l.a.t, i, j, l.time[end]);
+    const int index[2] = {i, j};
+    return fd_p_terms_here(&l.a.t, index, l.time[end]);
 }
 
-/* Returns what a face is given. */
-TB_D tb_real adi2d_p_rung_given(const adi2d_p_rung_line &l, int axis, int side, int end, int i, int j)
+/* Returns point (i, j) of a face, at the start (end 0) or the end of the step. */
+TB_D fd_p_edge adi2d_p_rung_edge(const adi2d_p_rung_line &l, int axis, int side, int end, int i, int j)
 {
-    return adi2d_p_given(&l.a.t, axis, side, axis ? i : j, end ? l.step_data.to : l.step_data.from);
+    const double when = end ? l.step_data.to : l.step_data.from;
+    return {axis, side, l.a.t.problem->face[axis][side], {i, j, 0}, l.time[end], when};
 }
 
 /* Adds to F_1 and F_2 of v at (i, j) what the faces of the axes from first_axis on add; along[d] leads from a point to
@@ -139,10 +153,9 @@ TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end
     for (int axis = first_axis; axis < 2; axis++) {
         const int at = axis ? j : i, last = at == l.n[axis] - 1, in = last ? -along[axis] : along[axis];
         if (at > 0 && !last) continue;
-        const int kind = l.a.t.problem->face[axis][last];
-        if (!adi2d_p_adds(kind)) continue;
-        tb_real given = kind == FD_SLOPE ? adi2d_p_rung_given(l, axis, last, end, i, j) : 0;
-        f[1 + axis] += adi2d_p_at_face(&l.a.t, axis, last, i, j, l.time[end], given, here[in], here[2 * in]);
+        const fd_p_edge edge = adi2d_p_rung_edge(l, axis, last, end, i, j);
+        if (!fd_p_adds(edge.kind)) continue;
+        f[1 + axis] += fd_p_edge_adds(&l.a.t, &edge, fd_p_edge_given(&l.a.t, &edge), here[in], here[2 * in]);
     }
 }
 
@@ -150,8 +163,8 @@ TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end
 TB_D void adi2d_p_rung_apply(fd_cell x, fd_cell y, const fd_terms &terms, const tb_real *nine, tb_real *f)
 {
     f[0] = FD_MODEL_MIXED ? terms.mixed[0] * fd_lane_mixed(x, y, nine) : 0;
-    f[1] = adi2d_p_along(0, x, terms, nine[3], nine[4], nine[5]);
-    f[2] = adi2d_p_along(1, y, terms, nine[1], nine[4], nine[7]);
+    f[1] = fd_p_along_axis(0, x, terms, nine[3], nine[4], nine[5]);
+    f[2] = fd_p_along_axis(1, y, terms, nine[1], nine[4], nine[7]);
 }
 
 /* A row of a line: matrix, right-hand side, and what a third point has in it at a face that is FD_DEGENERATE. */
@@ -165,13 +178,14 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
                               int i, int j, tb_real before, adi2d_p_rung_row *row)
 {
     const int at = axis ? j : i, last = at == l.n[axis] - 1, at_face = may_be && (at == 0 || last);
-    adi2d_p_matrix(fd_p_row(axis, cell, terms), at_face, l.step_data.of.size, terms.kill, &row->a, &row->b, &row->c);
+    fd_p_matrix(axis, at_face, cell, terms, l.step_data.of.size, &row->a, &row->b, &row->c);
     row->third = 0;
     if (!at_face) return;
     const int kind = l.a.t.problem->face[axis][last];
     if (kind == FD_VALUE) {
         row->a = row->c = 0, row->b = 1;
-        row->d = adi2d_p_rung_given(l, axis, last, 1, i, j) - before;
+        const fd_p_edge edge = adi2d_p_rung_edge(l, axis, last, 1, i, j);
+        row->d = fd_p_edge_given(&l.a.t, &edge) - before;
     }
     if (kind == FD_DEGENERATE) row->third = l.step_data.of.size * terms.drift[axis] * l.a.t.far_of[axis][last];
 }
@@ -246,6 +260,102 @@ TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines
     __syncwarp();
 }
 
+/* What the thread of a line along x has in hand. */
+typedef struct {
+    adi2d_p_rung_line l;
+    int j, along[2], line, below, above; /* from point to point; to the line; from it to those beside it */
+    int american, about;
+    const tb_real *values[2], *v[2], *multiplier; /* u and z: all, and of the line */
+    fd_cell cell_y;
+} adi2d_p_rung_x_line;
+
+/* Returns what the thread of line j has in hand. across: by arrays with neighbours along y side by side. */
+template <int across, int second>
+TB_D adi2d_p_rung_x_line adi2d_p_rung_x_line_of(const adi2d_p_rung_line &l, int j)
+{
+    adi2d_p_rung_x_line x;
+    x.l = l, x.j = j;
+    x.along[0] = across ? l.n[1] : 1, x.along[1] = across ? 1 : l.n[0], x.line = j * x.along[1];
+    x.below = j > 0 ? -x.along[1] : 0, x.above = j < l.n[1] - 1 ? x.along[1] : 0;
+    x.american = l.a.t.problem->exercise == FD_AMERICAN, x.about = second && l.step_data.of.about;
+    x.values[0] = l.a.u[across], x.values[1] = l.a.z[across];
+    x.v[0] = l.a.u[across] + x.line, x.v[1] = l.a.z[across] + x.line, x.multiplier = l.a.multiplier[across] + x.line;
+    x.cell_y = l.a.t.cell[1][j];
+    return x;
+}
+
+/* Loads the column of three values, along y, around point i of u (0) or z (1). */
+TB_D void adi2d_p_rung_column(const adi2d_p_rung_x_line &x, int which, int i, tb_real *to)
+{
+    const tb_real *here = x.v[which] + i * x.along[0];
+    to[0] = here[x.below], to[1] = here[0], to[2] = here[x.above];
+}
+
+/* Computes F_0, F_1 and F_2 at point i from three columns of u or z, at the start (end 0) or the end of the step. */
+TB_D void adi2d_p_rung_columns(const adi2d_p_rung_x_line &x, int which, int end, int may_be, int i,
+                               const fd_terms &terms, const tb_real *columns, tb_real *f)
+{
+    tb_real nine[9];
+    for (int m = 0; m < 9; m++) nine[m] = columns[m % 3 * 3 + m / 3];
+    adi2d_p_rung_apply(x.l.a.t.cell[0][i], x.cell_y, terms, nine, f);
+    if (may_be) adi2d_p_rung_faces(x.l, 0, end, i, x.j, x.values[which], x.along, f);
+}
+
+/* Makes row i from columns of u and z. Whether F changes in the step, and whether there may be faces, are literals. */
+template <int second>
+TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, int may_be, const tb_real *of_u,
+                              const tb_real *of_z, adi2d_p_rung_row *row)
+{
+    const fd_step_data &step = x.l.step_data.of;
+    const fd_terms end = adi2d_p_rung_terms(x.l, 1, i, x.j);
+    tb_real f[3], later[3], before = of_u[4];
+    adi2d_p_rung_columns(x, 0, 0, may_be, i, changes ? adi2d_p_rung_terms(x.l, 0, i, x.j) : end, of_u, f);
+    row->d = step.base[second][0] * f[0] + step.base[second][1] * (f[1] + f[2]);
+    if (changes && !x.about) {
+        adi2d_p_rung_columns(x, 0, 1, may_be, i, end, of_u, later);
+        row->d += step.size * (later[1] - f[1]);
+    }
+    if (x.american) row->d += step.dt * x.multiplier[i * x.along[0]];
+    if (second) {
+        adi2d_p_rung_columns(x, 1, 1, may_be, i, end, of_z, f);
+        row->d += step.base[second][2] * f[0] + step.base[second][3] * (f[1] + f[2]);
+        if (x.about) row->d += before - of_z[4], before = of_z[4];
+    }
+    adi2d_p_rung_matrix(x.l, 0, may_be, x.l.a.t.cell[0][i], end, i, x.j, before, row);
+}
+
+/* Makes row i, which may be a boundary row. */
+template <int second>
+TB_D void adi2d_p_rung_x_row(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_row *row)
+{
+    const int n = x.l.n[0];
+    tb_real of[2][9];
+    for (int m = 0; m < 3 * (1 + second); m++) {
+        const int at = i + m % 3 - 1;
+        adi2d_p_rung_column(x, m / 3, at < 0 ? 0 : at < n ? at : n - 1, &of[m / 3][m % 3 * 3]);
+    }
+    adi2d_p_rung_x_make<second>(x, i, 1, 1, of[0], of[1], row);
+}
+
+/* Makes `ahead` inner rows from row i on. */
+template <int second, int ahead>
+TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_row *row)
+{
+    tb_real of[2][3 * (ahead + 2)];
+    TB_UNROLL
+    for (int m = 0; m < (ahead + 2) * (1 + second); m++)
+        adi2d_p_rung_column(x, m / (ahead + 2), i - 1 + m % (ahead + 2), &of[m / (ahead + 2)][m % (ahead + 2) * 3]);
+    if (x.l.changes) {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++)
+            adi2d_p_rung_x_make<second>(x, i + q, 1, 0, &of[0][3 * q], &of[1][3 * q], &row[q]);
+    } else {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++)
+            adi2d_p_rung_x_make<second>(x, i + q, 0, 0, &of[0][3 * q], &of[1][3 * q], &row[q]);
+    }
+}
+
 /* Solves along x, from the right-hand sides on: thread j of problem blockIdx.x / blocks. across: by arrays with
    neighbours along y side by side; e is transposed on the way out. */
 template <int across, int second>
@@ -258,74 +368,16 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     const adi2d_p_rung_line l = adi2d_p_rung_line_of(launch, which, step);
     const int first = ((int)blockIdx.x % launch.blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, j = first + lane;
     if (first >= l.n[1]) return;
-    const int n = l.n[0], valid_j = j < l.n[1] ? j : 0;
-    const int along[2] = {across ? l.n[1] : 1, across ? 1 : n}, line = valid_j * along[1];
-    const int below = valid_j > 0 ? -along[1] : 0, above = valid_j < l.n[1] - 1 ? along[1] : 0;
-    const tb_real *v[2] = {l.a.u[across] + line, l.a.z[across] + line}, *multiplier = l.a.multiplier[across] + line;
-    const int american = l.a.t.problem->exercise == FD_AMERICAN, about = second && l.step_data.of.about;
-    const fd_cell cell_y = l.a.t.cell[1][valid_j];
-
-    /* The nine values around a point are three columns of three. */
-    auto column = [&](int which, int i, tb_real *to) {
-        const tb_real *here = v[which] + i * along[0];
-        to[0] = here[below], to[1] = here[0], to[2] = here[above];
-    };
-    auto nine_of = [&](const tb_real *columns, tb_real *nine) {
-        for (int m = 0; m < 9; m++) nine[m] = columns[m % 3 * 3 + m / 3];
-    };
-    /* Makes a row of columns of u and z. Whether F changes in the step, and whether there may be faces, are literals.
-       */
-    auto make = [&](int i, int changes, int may_be, const tb_real *of_u, const tb_real *of_z, adi2d_p_rung_row *row) {
-        const fd_cell cell = l.a.t.cell[0][i];
-        const fd_terms end = adi2d_p_rung_terms(l, 1, i, valid_j);
-        tb_real nine[9], f[3], later[3], before;
-        nine_of(of_u, nine);
-        before = nine[4];
-        adi2d_p_rung_apply(cell, cell_y, changes ? adi2d_p_rung_terms(l, 0, i, valid_j) : end, nine, f);
-        if (may_be) adi2d_p_rung_faces(l, 0, 0, i, valid_j, l.a.u[across], along, f);
-        row->d = l.step_data.of.base[second][0] * f[0] + l.step_data.of.base[second][1] * (f[1] + f[2]);
-        if (changes && !about) {
-            adi2d_p_rung_apply(cell, cell_y, end, nine, later);
-            if (may_be) adi2d_p_rung_faces(l, 0, 1, i, valid_j, l.a.u[across], along, later);
-            row->d += l.step_data.of.size * (later[1] - f[1]);
-        }
-        if (american) row->d += l.step_data.of.dt * multiplier[i * along[0]];
-        if (second) {
-            nine_of(of_z, nine);
-            adi2d_p_rung_apply(cell, cell_y, end, nine, f);
-            if (may_be) adi2d_p_rung_faces(l, 0, 1, i, valid_j, l.a.z[across], along, f);
-            row->d += l.step_data.of.base[second][2] * f[0] + l.step_data.of.base[second][3] * (f[1] + f[2]);
-            if (about) row->d += before - nine[4], before = nine[4];
-        }
-        adi2d_p_rung_matrix(l, 0, may_be, cell, end, i, valid_j, before, row);
-    };
-    auto row = [&](int i, adi2d_p_rung_row *to) {
-        tb_real of[2][9];
-        for (int m = 0; m < 3 * (1 + second); m++) {
-            const int at = i + m % 3 - 1;
-            column(m / 3, at < 0 ? 0 : at < n ? at : n - 1, &of[m / 3][m % 3 * 3]);
-        }
-        make(i, 1, 1, of[0], of[1], to);
-    };
-    auto rows = [&](int i, adi2d_p_rung_row *to) {
-        tb_real of[2][3 * (ahead + 2)];
-        TB_UNROLL
-        for (int m = 0; m < (ahead + 2) * (1 + second); m++)
-            column(m / (ahead + 2), i - 1 + m % (ahead + 2), &of[m / (ahead + 2)][m % (ahead + 2) * 3]);
-        if (l.changes) {
-            TB_UNROLL
-            for (int q = 0; q < ahead; q++) make(i + q, 1, 0, &of[0][3 * q], &of[1][3 * q], &to[q]);
-        } else {
-            TB_UNROLL
-            for (int q = 0; q < ahead; q++) make(i + q, 0, 0, &of[0][3 * q], &of[1][3 * q], &to[q]);
-        }
-    };
+    const int n = l.n[0], valid = j < l.n[1];
+    const adi2d_p_rung_x_line x = adi2d_p_rung_x_line_of<across, second>(l, valid ? j : 0);
+    auto row = [&](int i, adi2d_p_rung_row *to) { adi2d_p_rung_x_row<second>(x, i, to); };
+    auto rows = [&](int i, adi2d_p_rung_row *to) { adi2d_p_rung_x_rows<second, ahead>(x, i, to); };
     auto none = [&](int) { return (tb_real)0; };
-    auto put = [&](int i, tb_real x, tb_real) {
+    auto put = [&](int i, tb_real solution, tb_real) {
         if (across)
-            tiles[across ? warp : 0][across ? i % 32 : 0][lane] = x;
-        else if (j < l.n[1])
-            l.a.e[line + i] = x;
+            tiles[across ? warp : 0][across ? i % 32 : 0][lane] = solution;
+        else if (valid)
+            l.a.e[x.line + i] = solution;
     };
     auto flush = [&](int from) {
         if (across) adi2d_p_rung_transpose(tiles[across ? warp : 0], first, l.n[1], from, n, l.a.e);
@@ -333,92 +385,126 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     /* Lines along a face that adds something to F take their rows one by one. */
     int plain = 1;
     for (int side = 0; side < 2; side++)
-        if (valid_j == (side ? l.n[1] - 1 : 0) && adi2d_p_adds(l.a.t.problem->face[1][side])) plain = 0;
-    adi2d_p_rung_thomas<ahead>(n, j < l.n[1], plain, along[0], l.a.upper + line, l.a.right + line, row, rows, none, put,
-                               flush);
+        if (x.j == (side ? l.n[1] - 1 : 0) && fd_p_adds(l.a.t.problem->face[1][side])) plain = 0;
+    adi2d_p_rung_thomas<ahead>(n, valid, plain, x.along[0], l.a.upper + x.line, l.a.right + x.line, row, rows, none,
+                               put, flush);
+}
+
+/* What the thread of a line along y has in hand. */
+typedef struct {
+    adi2d_p_rung_line l;
+    int i, stride, valid;   /* stride: from point to point */
+    int about, last;        /* what the solution is the difference from; whether the stage ends a step */
+    int given;              /* whether the line is along a face whose value is given: the solve along x has set it */
+    int exercise;           /* after the stage */
+    const tb_real *u, *w, *e, *final;
+    tb_real *to, *multiplier;
+    fd_cell cell_x;
+} adi2d_p_rung_y_line;
+
+/* Returns what the thread of line i has in hand. */
+template <int second>
+TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int i, int valid)
+{
+    adi2d_p_rung_y_line y;
+    y.l = l, y.i = i, y.valid = valid, y.stride = l.n[0];
+    y.about = second && l.step_data.of.about, y.last = second == l.step_data.of.stages - 1;
+    y.given = (i == 0 || i == l.n[0] - 1) && l.a.t.problem->face[0][i > 0] == FD_VALUE;
+    y.exercise = y.last ? l.a.t.problem->exercise : FD_EUROPEAN;
+    y.u = l.a.u[0] + i, y.w = y.about ? l.a.z[0] + i : y.u, y.e = l.a.e + i, y.final = l.a.t.final + i;
+    y.to = (y.last ? l.a.u[0] : l.a.z[0]) + i, y.multiplier = l.a.multiplier[0] + i;
+    y.cell_x = l.a.t.cell[0][i];
+    return y;
+}
+
+/* Makes row j. Whether F changes in the step, and whether there may be faces, are literals. */
+TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, int may_be, adi2d_p_rung_row *row)
+{
+    const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride};
+    const fd_cell cell = y.l.a.t.cell[1][j];
+    const fd_terms end = adi2d_p_rung_terms(y.l, 1, y.i, j);
+    row->d = y.e[j * stride];
+    if (changes && !y.about) {
+        tb_real f[3], later[3], nine[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+        nine[4] = y.u[j * stride];
+        nine[1] = j > 0 ? y.u[(j - 1) * stride] : nine[4];
+        nine[7] = j < n - 1 ? y.u[(j + 1) * stride] : nine[4];
+        adi2d_p_rung_apply(y.cell_x, cell, adi2d_p_rung_terms(y.l, 0, y.i, j), nine, f);
+        adi2d_p_rung_apply(y.cell_x, cell, end, nine, later);
+        if (may_be) {
+            adi2d_p_rung_faces(y.l, 1, 0, y.i, j, y.l.a.u[0], along, f);
+            adi2d_p_rung_faces(y.l, 1, 1, y.i, j, y.l.a.u[0], along, later);
+        }
+        row->d += y.l.step_data.of.size * (later[2] - f[2]);
+    }
+    adi2d_p_rung_matrix(y.l, 1, may_be, cell, end, y.i, j, may_be ? y.w[j * stride] : 0, row);
+    if (may_be && y.given) row->a = row->c = row->third = 0, row->b = 1, row->d = y.e[j * stride];
+}
+
+/* Makes `ahead` inner rows from row j on. */
+template <int ahead>
+TB_D void adi2d_p_rung_y_rows(const adi2d_p_rung_y_line &y, int j, adi2d_p_rung_row *row)
+{
+    if (y.l.changes) {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++) adi2d_p_rung_y_make(y, j + q, 1, 0, &row[q]);
+    } else {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++) adi2d_p_rung_y_make(y, j + q, 0, 0, &row[q]);
+    }
+}
+
+/* Ends the stage at point j, with early exercise, and returns the value there; *lost becomes its index if it is not
+   finite. */
+TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real value, int *lost)
+{
+    const int at = j * y.stride;
+    if (!y.valid) return value;
+    if (y.exercise != FD_EUROPEAN) {
+        const int index[2] = {y.i, j};
+        const tb_real pays = fd_p_pays(&y.l.a.t, index, y.l.step_data.to, y.final[at]);
+        tb_real more = y.multiplier[at];
+        value = fd_lane_exercise(y.exercise, y.l.step_data.of.dt, pays, value, &more);
+        y.multiplier[at] = more;
+    }
+    y.to[at] = value;
+    if (!trid_finite(value)) *lost = at + y.i;
+    return value;
 }
 
 /* Solves along y, thread i, and does what follows a stage: values become u or z, and the last stage ends a step. */
 template <int across, int second>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_rung launch, int step)
 {
+    enum { ahead = 8 };
     __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
     const int which = (int)blockIdx.x / launch.blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which), step, second)) return;
     const adi2d_p_rung_line l = adi2d_p_rung_line_of(launch, which, step);
     const int first = ((int)blockIdx.x % launch.blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, i = first + lane;
     if (first >= l.n[0]) return;
-    enum { ahead = 8 };
-    const int n = l.n[1], valid = i < l.n[0], valid_i = valid ? i : 0, stride = l.n[0], along[2] = {1, stride};
-    const int about = second && l.step_data.of.about, last = second == l.step_data.of.stages - 1;
-    const int exercise = last ? l.a.t.problem->exercise : FD_EUROPEAN;
-    const tb_real *u = l.a.u[0] + valid_i, *w = about ? l.a.z[0] + valid_i : u, *final = l.a.t.final + valid_i;
-    tb_real *to = last ? l.a.u[0] + valid_i : l.a.z[0] + valid_i, *multiplier = l.a.multiplier[0] + valid_i,
-            *e = l.a.e + valid_i;
-    /* The solve along x has set a line along a face whose value is given. */
-    const int given = (valid_i == 0 || valid_i == l.n[0] - 1) && l.a.t.problem->face[0][valid_i > 0] == FD_VALUE;
-    const fd_cell cell_x = l.a.t.cell[0][valid_i];
+    const int n = l.n[1], valid = i < l.n[0];
+    const adi2d_p_rung_y_line y = adi2d_p_rung_y_line_of<second>(l, valid ? i : 0, valid);
     int lost = -1;
-
-    auto make = [&](int j, int changes, int may_be, adi2d_p_rung_row *row) {
-        const fd_cell cell = l.a.t.cell[1][j];
-        const fd_terms end = adi2d_p_rung_terms(l, 1, valid_i, j);
-        row->d = e[j * stride];
-        if (changes && !about) {
-            tb_real f[3], later[3], nine[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
-            nine[4] = u[j * stride];
-            nine[1] = j > 0 ? u[(j - 1) * stride] : nine[4];
-            nine[7] = j < n - 1 ? u[(j + 1) * stride] : nine[4];
-            adi2d_p_rung_apply(cell_x, cell, adi2d_p_rung_terms(l, 0, valid_i, j), nine, f);
-            adi2d_p_rung_apply(cell_x, cell, end, nine, later);
-            if (may_be) {
-                adi2d_p_rung_faces(l, 1, 0, valid_i, j, l.a.u[0], along, f);
-                adi2d_p_rung_faces(l, 1, 1, valid_i, j, l.a.u[0], along, later);
-            }
-            row->d += l.step_data.of.size * (later[2] - f[2]);
-        }
-        adi2d_p_rung_matrix(l, 1, may_be, cell, end, valid_i, j, may_be ? w[j * stride] : 0, row);
-    };
-    auto row = [&](int j, adi2d_p_rung_row *to_row) {
-        make(j, 1, 1, to_row);
-        if (given) to_row->a = to_row->c = to_row->third = 0, to_row->b = 1, to_row->d = e[j * stride];
-    };
-    auto rows = [&](int j, adi2d_p_rung_row *to_row) {
-        if (l.changes) {
-            TB_UNROLL
-            for (int q = 0; q < ahead; q++) make(j + q, 1, 0, &to_row[q]);
-        } else {
-            TB_UNROLL
-            for (int q = 0; q < ahead; q++) make(j + q, 0, 0, &to_row[q]);
-        }
-    };
-    auto again = [&](int j) { return w[j * stride]; };
-    auto put = [&](int j, tb_real x, tb_real before) {
-        const int at = j * stride;
-        tb_real value = before + x;
-        if (exercise != FD_EUROPEAN && valid) {
-            tb_real more = multiplier[at];
-            const tb_real pays = adi2d_p_pays(&l.a.t, i, j, l.step_data.to, final[at]);
-            value = fd_lane_exercise(exercise, l.step_data.of.dt, pays, value, &more);
-            multiplier[at] = more;
-        }
-        if (valid) {
-            to[at] = value;
-            if (!trid_finite(value)) lost = at + valid_i;
-        }
+    auto row = [&](int j, adi2d_p_rung_row *to) { adi2d_p_rung_y_make(y, j, 1, 1, to); };
+    auto rows = [&](int j, adi2d_p_rung_row *to) { adi2d_p_rung_y_rows<ahead>(y, j, to); };
+    auto again = [&](int j) { return y.w[j * y.stride]; };
+    auto put = [&](int j, tb_real solution, tb_real before) {
+        const tb_real value = adi2d_p_rung_y_put(y, j, before + solution, &lost);
         if (across) tiles[across ? warp : 0][across ? j % 32 : 0][lane] = value;
     };
     auto flush = [&](int from) {
         if (!across) return;
         tb_real(*tile)[33] = tiles[across ? warp : 0];
-        adi2d_p_rung_transpose(tile, first, l.n[0], from, n, last ? l.a.u[1] : l.a.z[1]);
-        if (exercise != FD_AMERICAN) return;
+        adi2d_p_rung_transpose(tile, first, l.n[0], from, n, y.last ? l.a.u[1] : l.a.z[1]);
+        if (y.exercise != FD_AMERICAN) return;
         for (int j = from; j < n && j < from + 32; j++)
-            if (valid) tile[across ? j % 32 : 0][lane] = multiplier[j * stride];
+            if (valid) tile[across ? j % 32 : 0][lane] = y.multiplier[j * y.stride];
         adi2d_p_rung_transpose(tile, first, l.n[0], from, n, l.a.multiplier[1]);
     };
-    adi2d_p_rung_thomas<ahead>(n, valid, !given, stride, l.a.upper + valid_i, e, row, rows, again, put, flush);
-    if (last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
+    adi2d_p_rung_thomas<ahead>(n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i, row, rows, again, put,
+                               flush);
+    if (y.last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 
 /* Writes the results of a time, 0 or 1 + a date, by a block. */
@@ -445,20 +531,15 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     if (!adi2d_p_rung_due(a, step, 0)) return;
     const int date = a.step_data[step].of.date, n0 = a.t.found->points[0], n1 = a.t.found->points[1], all = n0 * n1;
     const fd_date *event = fd_p_event(a.t.problem, date);
-    const double *x = a.t.x[0];
     int added = 0;
     if (!event) return;
     for (int at = (int)threadIdx.x; at < all; at += threads) {
         const int i = at % n0, j = at / n0;
-        tb_real value = a.u[0][at];
-        fd_weights from;
-        if ((event->what & FD_SHIFT) && !fd_interpolate(n0, x, fd_shifted(event, x[i], x[0], x[n0 - 1]), &from)) {
-            double sum = 0;
-            for (int m = 0; m < 4; m++) sum += from.value[m] * (double)a.u[0][j * n0 + from.first + m];
-            value = (tb_real)sum;
-        }
-        a.e[at] = value = adi2d_p_changed(&a.t, date, a.step_data[step].to, i, j, value, a.t.final[at],
-                                          &a.multiplier[0][at], &added);
+        const tb_real *row = &a.u[0][j * n0];
+        tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n0, a.t.x[0], i, row) : row[i];
+        const int index[2] = {i, j};
+        a.e[at] = value = fd_p_changed(&a.t, date, a.step_data[step].to, index, value, a.t.final[at],
+                                       &a.multiplier[0][at], &added);
         if (!trid_finite(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);
     }
     if (added) fd_p_most(&a.t.found->given, added);
@@ -501,10 +582,11 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_fin
         const int step = (int)(*a.lost >> 32), at = (int)(*a.lost & 0xffffffffu), not_dominant = status.not_dominant;
         if (threadIdx.x == 0) wrong = FD_P_NONE;
         __syncthreads();
-        for (int k = (int)threadIdx.x; k < 2 * n0 * n1; k += threads)
-            if (!fd_p_terms_finite(
-                    adi2d_p_terms(&a.t, k / 2 % n0, k / 2 / n0, fd_p_time_of(&a.t, step, k % 2))))
+        for (int k = (int)threadIdx.x; k < 2 * n0 * n1; k += threads) {
+            const int index[2] = {k / 2 % n0, k / 2 / n0};
+            if (!fd_p_terms_finite(fd_p_terms_here(&a.t, index, fd_p_time_of(&a.t, step, k % 2))))
                 fd_p_least(&wrong, k / 2);
+        }
         __syncthreads();
         status = wrong != FD_P_NONE ? fd_status_of(FD_MODEL_NAN, 0, -1, wrong % n0, wrong / n0, -1, step)
                                     : fd_status_of(FD_NOT_SOLVED, 0, -1, at % n0, at / n0, -1, step);

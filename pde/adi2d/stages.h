@@ -85,14 +85,14 @@ TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point 
 {
     const tb_real *nine = p->nine, (*base)[4] = l->data->of.base;
     const tb_real f0 = FD_MODEL_MIXED ? now.mixed[0] * fd_lane_mixed(p->cell[0], p->cell[1], nine) : 0;
-    const tb_real f1 = adi2d_p_along(0, p->cell[0], now, nine[3], nine[4], nine[5]);
-    const tb_real f2 = adi2d_p_along(1, p->cell[1], now, nine[1], nine[4], nine[7]);
+    const tb_real f1 = fd_p_along_axis(0, p->cell[0], now, nine[3], nine[4], nine[5]);
+    const tb_real f2 = fd_p_along_axis(1, p->cell[1], now, nine[1], nine[4], nine[7]);
     if (l->s > 0) return *kept + base[1][2] * f0 + base[1][3] * (f1 + f2) + more;
     tb_real d = base[0][0] * f0 + base[0][1] * (f1 + f2);
     *kept = base[1][0] * f0 + base[1][1] * (f1 + f2);
     if (l->changes) {
         const tb_real change =
-            l->data->of.size * (adi2d_p_along(0, p->cell[0], later, nine[3], nine[4], nine[5]) - f1);
+            l->data->of.size * (fd_p_along_axis(0, p->cell[0], later, nine[3], nine[4], nine[5]) - f1);
         d += change;
         if (!l->data->of.about) *kept += change;
     }
@@ -163,7 +163,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
                 more = l->data->of.dt * h->multiplier[l->local * h->n[0] + i];
             if (l->about) more = old.v[e] - p.nine[4];
             d[k] = adi2d_p_chip_difference(l, &p, now, later, more, &kept.v[e]);
-            adi2d_p_matrix(fd_p_row(0, p.cell[0], later), 0, l->data->of.size, later.kill, &a[k], &b[k], &c[k]);
+            fd_p_matrix(0, 0, p.cell[0], later, l->data->of.size, &a[k], &b[k], &c[k]);
         }
         if (l->keeps && l->valid) *adi2d_p_piece_of(keep, l->within, q) = kept;
     }
@@ -176,7 +176,7 @@ TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char
     const adi2d_p_step_data *data = l->data;
     const int kind = h->t.problem->face[axis][side], n = h->n[0], source = l->s ? h->z : h->u;
     tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
-    if (!adi2d_p_adds(kind) || (axis && l->j != (side ? h->n[1] - 1 : 0))) return;
+    if (!fd_p_adds(kind) || (axis && l->j != (side ? h->n[1] - 1 : 0))) return;
     TB_LOOP
     for (int m = 0; m < per_lane; m++) {
         const int i = l->from + m;
@@ -293,7 +293,7 @@ TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned ch
         adi2d_p_numbers_of_y(per_lane, h, memory, from + k, &own[1]);
         const fd_terms terms = fd_p_terms(h->t.parameters, own, now);
         const fd_cell cell = adi2d_p_cell_of(h, memory, 1, from + from / per_lane + k);
-        adi2d_p_matrix(fd_p_row(1, cell, terms), 0, size, terms.kill, &a[k], &b[k], &c[k]);
+        fd_p_matrix(1, 0, cell, terms, size, &a[k], &b[k], &c[k]);
     }
 }
 
@@ -306,7 +306,7 @@ TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned
     adi2d_p_numbers_of_y(per_lane, h, memory, j, &own[1]);
     const fd_terms now = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, memory, 0));
     const fd_terms later = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, memory, 1));
-    return adi2d_p_along(1, cell, later, below, here, above) - adi2d_p_along(1, cell, now, below, here, above);
+    return fd_p_along_axis(1, cell, later, below, here, above) - fd_p_along_axis(1, cell, now, below, here, above);
 }
 
 /* Adds what F_2 of w changes in the step to the right-hand sides of column i, whose numbers of x are own[0], and to
@@ -333,7 +333,7 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
     TB_LOOP
     for (int side = 0; side < 2; side++) {
         const int j = side ? n - 1 : 0, kind = h->t.problem->face[1][side];
-        if (j < from || j >= from + per_lane || !adi2d_p_adds(kind)) continue;
+        if (j < from || j >= from + per_lane || !fd_p_adds(kind)) continue;
         const tb_real *start = adi2d_p_chip_time(h, memory, 0), *end = adi2d_p_chip_time(h, memory, 1);
         const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, end, data->to) -
                              adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, start, data->from);

@@ -1,23 +1,15 @@
-/* step.h - a room of adi2d.h, read once a model and precision: what host and device share: terms, rows and faces at a
-   point, time steps as numbers and as products of factors, the preparation of a problem.
+/* step.h - a room of adi2d.h, read once a model and precision: what host and device share: time steps as numbers and as
+   products of factors, the preparation of a problem.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_independent FD_OF(p_2d_independent)
 #define adi2d_p_step_data FD_OF(p_2d_step_data)
 #define adi2d_p_lay_out FD_OF(p_2d_lay_out)
-#define adi2d_p_terms FD_OF(p_2d_terms)
-#define adi2d_p_matrix FD_OF(p_2d_matrix)
-#define adi2d_p_along FD_OF(p_2d_along)
-#define adi2d_p_given FD_OF(p_2d_given)
-#define adi2d_p_pays FD_OF(p_2d_pays)
-#define adi2d_p_adds FD_OF(p_2d_adds)
-#define adi2d_p_at_face FD_OF(p_2d_at_face)
 #define adi2d_p_may_be_product FD_OF(p_2d_may_be_product)
 #define adi2d_p_make_step FD_OF(p_2d_make_step)
 #define adi2d_p_continues FD_OF(p_2d_continues)
 #define adi2d_p_steps_status FD_OF(p_2d_steps_status)
 #define adi2d_p_prepare FD_OF(p_2d_prepare)
-#define adi2d_p_changed FD_OF(p_2d_changed)
 #define adi2d_p_launch FD_OF(p_2d_launch)
 #define adi2d_p_prepare_kernel FD_OF(p_2d_prepare_kernel)
 #define adi2d_p_refused FD_OF(p_2d_refused)
@@ -39,61 +31,6 @@ TB_HD size_t adi2d_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_
     const size_t used = fd_p_lay_out(batch, memory, t);
     if (steps) *steps = (adi2d_p_step_data *)fd_p_at(memory, used);
     return used + fd_p_round((size_t)batch->steps * sizeof(adi2d_p_step_data));
-}
-
-/* Returns the terms at point (i, j), as fd_p_terms_at does, for loops that cannot call a function. */
-TB_HD fd_terms adi2d_p_terms(const fd_p_tables *t, int i, int j, const tb_real *time)
-{
-    fd_numbers own[2];
-    fd_p_take(t, 0, i, &own[0]);
-    fd_p_take(t, 1, j, &own[1]);
-    return fd_p_terms(t->parameters, own, time);
-}
-
-/* Computes a row of 1 - size A along an axis, which has half of kill, as fd_lane_matrix_at. */
-TB_HD int adi2d_p_matrix(fd_row row, int at_face, tb_real size, tb_real kill, tb_real *a, tb_real *b, tb_real *c)
-{
-    return fd_lane_matrix_at(row, at_face, size, kill / 2, a, b, c);
-}
-
-/* Returns F along an axis, which has half of kill and source, from the three values there, without what its faces add.
-   */
-TB_HD tb_real adi2d_p_along(int axis, fd_cell cell, fd_terms terms, tb_real low, tb_real here, tb_real high)
-{
-    return fd_lane_apply(fd_p_row(axis, cell, terms), low, here, high) - terms.kill / 2 * here + terms.source / 2;
-}
-
-/* Returns the value or slope given at a point of a face, which has the index `other` along the other axis. */
-TB_HD tb_real adi2d_p_given(const fd_p_tables *t, int axis, int side, int other, double time)
-{
-    const int own = side ? t->found->points[axis] - 1 : 0;
-    const double at[2] = {t->x[0][axis ? other : own], t->x[1][axis ? own : other]};
-    return (tb_real)fd_p_face(t->parameters, axis, side, at, time);
-}
-
-/* Returns what exercise pays at point (i, j) at a time, where `final` is the final value. */
-TB_HD tb_real adi2d_p_pays(const fd_p_tables *t, int i, int j, double time, tb_real final)
-{
-    const double at[2] = {t->x[0][i], t->x[1][j]};
-    return fd_p_exercise(t->parameters, at, time, final);
-}
-
-/* Returns whether a face of that kind adds something to F. */
-TB_HD int adi2d_p_adds(int kind)
-{
-    return kind == FD_SLOPE || kind == FD_DEGENERATE;
-}
-
-/* Returns what a face that adds something adds to F along its axis: what a given slope adds, or the face's third point;
-   next and third are the values of the face's neighbours. */
-TB_HD tb_real adi2d_p_at_face(const fd_p_tables *t, int axis, int side, int i, int j, const tb_real *time,
-                              tb_real given, tb_real next, tb_real third)
-{
-    const int kind = t->problem->face[axis][side];
-    const fd_terms terms = adi2d_p_terms(t, i, j, time);
-    if (kind == FD_SLOPE)
-        return fd_lane_source(t->cell[axis][axis ? j : i], terms.drift[axis], terms.diffusion[axis], given);
-    return terms.drift[axis] * t->far_of[axis][side] * (third - next);
 }
 
 /* Returns whether a step can be made as a product of factors, if its rows are diagonally dominant. With theta 1/2 and
@@ -163,21 +100,6 @@ TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_
             step[k].close = !adi2d_p_continues(t, step, k);
         }
     if (phase == FD_P_PHASES + 2 && thread == 0) adi2d_p_steps_status(batch, t);
-}
-
-/* Returns the value at point (i, j) after the events at a date other than a shift, which ends a step; *given becomes
-   the larger of itself and what a change adds (fd_p_larger). */
-FD_P_CALLED tb_real adi2d_p_changed(const fd_p_tables *t, int date, double time, int i, int j, tb_real value,
-                                    tb_real final, tb_real *multiplier, int *given)
-{
-    const fd_date *event = fd_p_event(t->problem, date);
-    const double at[2] = {t->x[0][i], t->x[1][j]};
-    if (event->what & FD_CHANGE_VALUES) {
-        const double before = (double)value, after = fd_p_change(t->parameters, date, at, before);
-        value = (tb_real)after, *given = fd_p_larger(*given, fd_p_added(before, after));
-    }
-    return fd_lane_at_date(event->what, t->problem->exercise, fd_p_exercise(t->parameters, at, time, final), value,
-                           multiplier);
 }
 
 #if TB_DEVICE_SCOPES
