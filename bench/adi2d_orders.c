@@ -57,7 +57,7 @@ static double heston_error(int nx, int ny, int steps, int scheme, int single)
     problem.times = times, problem.scheme = scheme, problem.finals = FD_AVERAGED_X;
     problem.spot = spot;
     const fd_batch batch = {1, {nx, ny}, steps + 4, 0, 1, &problem, &status, &values, NULL, {NULL}, ADI2D_TWO_STAGES};
-    const size_t bytes = single ? heston_host_bytes_f32(&batch) : heston_host_bytes_f64(&batch);
+    const size_t bytes = single ? heston_host_bytes_f32(&batch, 1) : heston_host_bytes_f64(&batch, 1);
     void *work = orders_memory(bytes);
     int wrong = single ? heston_host_f32(&batch, &parameters, 1, work, bytes)
                        : heston_host_f64(&batch, &parameters, 1, work, bytes);

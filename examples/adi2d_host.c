@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     batch.problems = 1, batch.points[0] = PRICES, batch.points[1] = VARIANCES, batch.steps = STEPS + HALVES;
     batch.spots = 1, batch.problem = &problem, batch.status = &status, batch.values = &values;
 
-    size_t bytes = (size_t)(workers > 0 ? workers : 0) * heston_host_bytes_f64(&batch);
+    size_t bytes = heston_host_bytes_f64(&batch, workers);
     void *memory = malloc(bytes);
     int what = heston_host_f64(&batch, &parameters, workers, memory, bytes);
     if (!what) what = status.what; /* the call was good; is the problem solved? */

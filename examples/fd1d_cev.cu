@@ -50,7 +50,7 @@ int main(void)
     memset(&batch, 0, sizeof batch);
     batch.problems = PROBLEMS, batch.points[0] = POINTS, batch.steps = STEPS + HALVES, batch.spots = 1;
     batch.problem = problem.data(), batch.status = status.data(), batch.values = host.data();
-    std::vector<double> memory(cev_host_bytes_f64(&batch) / sizeof(double) + 1);
+    std::vector<double> memory(cev_host_bytes_f64(&batch, 1) / sizeof(double) + 1);
     int what = cev_host_f64(&batch, parameters.data(), 1, memory.data(), memory.size() * sizeof(double));
 
     /* The same on the device: all pointers, and those in the problems, are to its memory. */

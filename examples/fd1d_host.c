@@ -33,7 +33,7 @@ int main(void)
     batch.problems = PROBLEMS, batch.points[0] = POINTS, batch.steps = STEPS + HALVES, batch.spots = SPOTS;
     batch.problem = problem, batch.status = status, batch.values = values[0];
 
-    const size_t bytes = cev_host_bytes_f64(&batch);
+    const size_t bytes = cev_host_bytes_f64(&batch, 1);
     void *memory = malloc(bytes);
     int what = memory ? cev_host_f64(&batch, parameters, 1, memory, bytes) : FD_NO_ROOM;
     for (int p = 0; p < PROBLEMS && !what; p++) what = status[p].what; /* the call was good; are the problems solved? */

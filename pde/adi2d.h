@@ -24,7 +24,7 @@
    The header is included twice, at global scope: before the model for its words, and after it with FD_MODEL set, which
    makes of it, in both precisions (_f32 and _f64):
      host (adi2d/host.h)
-       MODEL_host_bytes         memory of one worker
+       MODEL_host_bytes         memory of so many workers
        MODEL_host_problems      solves some of the problems, by the calling thread: for threads of any kind
        MODEL_host               solves all, by so many workers: OpenMP's threads where the program is compiled with it
      GPU (nvcc; tests/simt without one); batch, parameters and memory are the device's (adi2d/onchip.h)

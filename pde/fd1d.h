@@ -25,7 +25,7 @@
    The header is included twice, at global scope: before the model for its words, and after it with FD_MODEL set, which
    makes of it, in both precisions (_f32 and _f64):
      host (fd1d/host.h)
-       MODEL_host_bytes     memory of one worker
+       MODEL_host_bytes     memory of so many workers
        MODEL_host           solves a batch by so many workers: OpenMP's threads where the program is compiled with it
      GPU (fd1d/device.h; nvcc, or tests/simt without a GPU); batch, parameters and memory are the device's
        MODEL_device_bytes   device memory that suffices for full speed

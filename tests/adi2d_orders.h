@@ -90,7 +90,7 @@ static inline double orders_powers(int n, int steps, int scheme, int coefficient
     double *grid = (double *)orders_memory((size_t)(n * n) * sizeof *grid), *x = (double *)orders_memory((size_t)n * 8);
     const fd_batch batch = {1,       {n, n}, steps + halves, 0,               1, &problem, &status,
                             &values, grid,   {NULL},         ADI2D_TWO_STAGES};
-    const size_t bytes = powers_host_bytes_f64(&batch);
+    const size_t bytes = powers_host_bytes_f64(&batch, 1);
     void *work = orders_memory(bytes);
     double worst = 0;
     int failed = powers_host_f64(&batch, &p, 1, work, bytes) || status.what || fd_axis_points(&axis, x);

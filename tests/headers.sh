@@ -208,7 +208,7 @@ int main(int argc, char **argv)
     problem.axis[0] = price, problem.axis[1] = variance, problem.times = times, problem.spot = spot;
     const fd_batch batch = {1, {16, 12}, 4, 0, 1, &problem, &status, &values, 0, {0}, ADI2D_ONE_STAGE};
     const heston_parameters good = {100, 1.5, 0.04, 0.3, -0.5, 0.025, 0, 0};
-    if (heston_host_bytes_f32(&batch) > sizeof memory || heston_host_bytes_f64(&batch) > sizeof memory) return 1;
+    if (heston_host_bytes_f32(&batch, 1) > sizeof memory || heston_host_bytes_f64(&batch, 1) > sizeof memory) return 1;
     if (heston_host_f32(&batch, &good, 1, memory, sizeof memory) || status.what) return 2;
     if (heston_host_f64(&batch, &good, 1, memory, sizeof memory) || status.what) return 3;
     for (int i = 0; i < 3; i++) {

@@ -12,7 +12,7 @@ enum { SEED = 20251122 };
     static int model##_solver_##precision(const fd_batch *batch, const case_parameters *parameters)                    \
     {                                                                                                                  \
         enum { WORKERS = 3 };                                                                                          \
-        const size_t bytes = WORKERS * model##_host_bytes_##precision(batch);                                          \
+        const size_t bytes = model##_host_bytes_##precision(batch, WORKERS);                                           \
         void *memory = case_guarded(bytes);                                                                            \
         int status = model##_host_##precision(batch, parameters, WORKERS, memory, bytes);                              \
         CHECK(case_release(memory, bytes), #model ": a guard of the workers' memory has been written");                \
@@ -146,7 +146,7 @@ static void closed_formulas(void)
     }
     const fd_batch batch = {RIGHTS, {N, 5}, MOST, 1,      1, problem, status, values[0],
                             NULL,   {NULL}, ADI2D_ONE_STAGE};
-    const size_t bytes = black_host_bytes_f64(&batch);
+    const size_t bytes = black_host_bytes_f64(&batch, 1);
     void *memory = case_guarded(bytes);
     CHECK(black_host_f64(&batch, parameters, 1, memory, bytes) == FD_OK, "closed formulas");
     case_release(memory, bytes);
@@ -194,10 +194,10 @@ static double black_value(const black_parameters *p, int steps, int scheme, int 
     problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = 100;
     const int kind = scheme == FD_DOUGLAS ? ADI2D_ONE_STAGE : ADI2D_TWO_STAGES;
     const fd_batch batch = {1, {N, 4}, steps + 16, 1, 1, &problem, &status, values, NULL, {NULL}, kind};
-    void *memory = case_guarded(black_host_bytes_f64(&batch));
-    CHECK(black_host_f64(&batch, p, 1, memory, black_host_bytes_f64(&batch)) == FD_OK && !status.what, "a call: %s",
+    void *memory = case_guarded(black_host_bytes_f64(&batch, 1));
+    CHECK(black_host_f64(&batch, p, 1, memory, black_host_bytes_f64(&batch, 1)) == FD_OK && !status.what, "a call: %s",
           adi2d_status_string(status.what));
-    case_release(memory, black_host_bytes_f64(&batch));
+    case_release(memory, black_host_bytes_f64(&batch, 1));
     return values[0].value;
 }
 
@@ -279,7 +279,7 @@ static void best_times(void)
         problem.axis[0] = problem.axis[1] = axis, problem.times = times, problem.at_date = at_date;
         problem.exercise = kind, problem.spot = spot;
         const fd_batch batch = {1, {6, 6}, 8, 1, 2, &problem, &status, values[0], grid, {NULL}, ADI2D_ONE_STAGE};
-        const size_t bytes = waiting_host_bytes_f64(&batch);
+        const size_t bytes = waiting_host_bytes_f64(&batch, 1);
         void *memory = case_guarded(bytes);
         CHECK(waiting_host_f64(&batch, &p, 1, memory, bytes) == FD_OK && !status.what, "a right: %s",
               adi2d_status_string(status.what));
@@ -307,7 +307,7 @@ static fd_values heston_price(const fd_problem *problem, const heston_parameters
     const fd_batch batch = {1,       {points[0], points[1]}, steps, problem->times.dates, 1,
                             problem, &status,                values, grid,                {NULL},
                             ADI2D_TWO_STAGES};
-    const size_t bytes = heston_host_bytes_f64(&batch);
+    const size_t bytes = heston_host_bytes_f64(&batch, 1);
     void *memory = case_guarded(bytes);
     CHECK(heston_host_f64(&batch, parameters, 1, memory, bytes) == FD_OK && status.what == FD_OK, "Heston: %s",
           adi2d_status_string(status.what));
@@ -435,10 +435,10 @@ static void no_batches(void)
     fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
     fd_values values[3];
     const fd_batch good = {1, {11, 11, -7}, 10, 2, 1, &c.problem, &status, values, NULL, {NULL}, ADI2D_TWO_STAGES};
-    const size_t bytes = central_host_bytes_f64(&good);
+    const size_t bytes = central_host_bytes_f64(&good, 1);
     void *memory = case_guarded(bytes);
     CHECK(adi2d_check(&good) == FD_OK && bytes > 0, "a batch");
-    CHECK(adi2d_check(NULL) == FD_BAD_ARGUMENT && central_host_bytes_f64(NULL) == 0, "no batch");
+    CHECK(adi2d_check(NULL) == FD_BAD_ARGUMENT && central_host_bytes_f64(NULL, 1) == 0, "no batch");
     for (int k = 0; k < 17; k++) {
         fd_batch b = good;
         int *const number[] = {&b.problems, &b.points[0], &b.points[0], &b.points[1], &b.points[1], &b.steps,
@@ -454,8 +454,8 @@ static void no_batches(void)
         if (k > 14) want = FD_OK;
         CHECK(adi2d_check(&b) == want, "batch %d: %d instead of %d", k, adi2d_check(&b), want);
         /* The pointers may come later. */
-        CHECK((central_host_bytes_f64(&b) > 0) == (k >= 12), "bytes of batch %d", k);
-        CHECK((central_host_bytes_f32(&b) > 0) == (k >= 12), "bytes of batch %d", k);
+        CHECK((central_host_bytes_f64(&b, 1) > 0) == (k >= 12), "bytes of batch %d", k);
+        CHECK((central_host_bytes_f32(&b, 1) > 0) == (k >= 12), "bytes of batch %d", k);
         if (!want) continue;
         /* Where there is a status, and it is known how many there are, it says so too. */
         const int told = b.status && b.problems == 1;
@@ -519,7 +519,7 @@ static void bad_strikes(void)
         fd_values values;
         case_plain(&runners[0], &c), c.problem.times.dates = 0, c.problem.finals = FD_AT_POINTS;
         const fd_batch batch = {1, {11, 11}, 10, 0, 1, &c.problem, &status, &values, NULL, {NULL}, ADI2D_TWO_STAGES};
-        const size_t bytes = heston_host_bytes_f64(&batch);
+        const size_t bytes = heston_host_bytes_f64(&batch, 1);
         void *memory = case_guarded(bytes);
         CHECK(heston_host_f64(&batch, &p, 1, memory, bytes) == FD_OK, "a strike that is NaN");
         CHECK(status.what == FD_FINAL_NAN && isnan(values.value), "a strike that is NaN: %d, %g", status.what,

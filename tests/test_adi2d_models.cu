@@ -40,13 +40,13 @@ static double difference(const results<Parameters, One> &one, const results<Para
 
 static int locvol_on_host(const fd_batch *batch, const locvol_parameters *parameters)
 {
-    std::vector<double> memory(locvol_host_bytes_f64(batch) / sizeof(double) + 1);
+    std::vector<double> memory(locvol_host_bytes_f64(batch, 1) / sizeof(double) + 1);
     return locvol_host_f64(batch, parameters, 1, memory.data(), memory.size() * sizeof(double));
 }
 
 static int heston_on_host(const fd_batch *batch, const heston_parameters *parameters)
 {
-    std::vector<double> memory(heston_host_bytes_f64(batch) / sizeof(double) + 1);
+    std::vector<double> memory(heston_host_bytes_f64(batch, 1) / sizeof(double) + 1);
     return heston_host_f64(batch, parameters, 1, memory.data(), memory.size() * sizeof(double));
 }
 

@@ -56,7 +56,7 @@ static double locvol_one(const locvol_set *set, int k, int kind, int single)
     CHECK(!locvol_problems(set, problem, parameters, spot), "problems");
     const fd_batch batch = {1,    {set->numx, set->numy}, set->numt - 1, 0, 1, problem + k, &status, &values,
                             NULL, {NULL},                 kind};
-    const size_t bytes = single ? locvol_host_bytes_f32(&batch) : locvol_host_bytes_f64(&batch);
+    const size_t bytes = single ? locvol_host_bytes_f32(&batch, 1) : locvol_host_bytes_f64(&batch, 1);
     void *work = orders_memory(bytes);
     int wrong = single ? locvol_host_f32(&batch, parameters + k, 1, work, bytes)
                        : locvol_host_f64(&batch, parameters + k, 1, work, bytes);

@@ -14,7 +14,7 @@
 /* The functions of a model in a precision. */
 template <class Parameters>
 struct Functions {
-    size_t (*host_bytes)(const fd_batch *);
+    size_t (*host_bytes)(const fd_batch *, int);
     int (*host)(const fd_batch *, const Parameters *, int, void *, size_t);
     size_t (*bytes)(const fd_batch *);
     cudaError_t (*rung[2])(const fd_batch *, const Parameters *, void *, cudaStream_t);
@@ -57,7 +57,7 @@ static void compare(const char *name, fd_batch batch, const std::vector<fd_probl
     batch.problems = (int)n;
     batch.problem = problems.data();
     batch.status = status[0].data(), batch.values = values[0].data(), batch.grid = grid[0].data();
-    std::vector<double> memory(f.host_bytes(&batch) / sizeof(double) + 1);
+    std::vector<double> memory(f.host_bytes(&batch, 1) / sizeof(double) + 1);
     CHECK(f.host(&batch, parameters.data(), 1, memory.data(), memory.size() * sizeof(double)) == FD_OK,
           "%s on the host", name);
 

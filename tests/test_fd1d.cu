@@ -87,7 +87,7 @@ static int solve_there(const fd_batch *batch, const case_parameters *parameters,
     }                                                                                                                  \
     static int model##_host_solver_##precision(const fd_batch *batch, const case_parameters *parameters)               \
     {                                                                                                                  \
-        const size_t bytes = model##_host_bytes_##precision(batch);                                                    \
+        const size_t bytes = model##_host_bytes_##precision(batch, 1);                                                 \
         void *memory = case_guarded(bytes);                                                                            \
         const int status = model##_host_##precision(batch, parameters, 1, memory, bytes);                              \
         case_release(memory, bytes);                                                                                   \

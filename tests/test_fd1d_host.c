@@ -10,7 +10,7 @@ static int workers = 3;
 #define SOLVER(model, precision)                                                                                       \
     static int model##_solver_##precision(const fd_batch *batch, const case_parameters *parameters)                    \
     {                                                                                                                  \
-        const size_t bytes = (size_t)workers * model##_host_bytes_##precision(batch);                                  \
+        const size_t bytes = model##_host_bytes_##precision(batch, workers);                                           \
         void *memory = case_guarded(bytes);                                                                            \
         const int status = model##_host_##precision(batch, parameters, workers, memory, bytes);                        \
         CHECK(case_release(memory, bytes), #model ": a guard of the workers' memory has been written");                \
@@ -90,7 +90,7 @@ static void refuse(int which, int points)
     static case_problem c[2];
     case_batch b = good_batch(points, c);
     fd_batch of = b.batch;
-    const size_t bytes = 2 * (moving_host_bytes_f64(&of) + 16);
+    const size_t bytes = 2 * (moving_host_bytes_f64(&of, 1) + 16);
     unsigned char *memory = (unsigned char *)case_guarded(bytes);
     const case_parameters *p = b.parameters;
     void *at = memory;
@@ -110,7 +110,7 @@ static void refuse(int which, int points)
     if (which == 10) of.steps = 0, filled = 0;
     if (which == 11) of.dates = -1, filled = 0;
     if (which == 12) of.spots = -1, filled = 0;
-    if (which == 13) room = 2 * moving_host_bytes_f64(&of) - 1, due = FD_NO_ROOM;
+    if (which == 13) room = 2 * moving_host_bytes_f64(&of, 1) - 1, due = FD_NO_ROOM;
     if (which == 14) room = 0, due = FD_NO_ROOM;
     /* which == 15: more points than there may be */
     const int said = moving_host_f64(&of, p, by, at, room);
@@ -140,11 +140,11 @@ static void no_batches(void)
     CHECK(moving_host_f64(&none, NULL, 1, NULL, 0) == FD_BAD_SIZE, "a batch of -1");
     for (int which = 0; which < 15; which++) refuse(which, CASE_ROOM);
     refuse(15, FD1D_MOST + 1);
-    CHECK(moving_host_bytes_f64(NULL) == 0 && moving_host_bytes_f64(&none) == 0, "bytes of no batch");
+    CHECK(moving_host_bytes_f64(NULL, 1) == 0 && moving_host_bytes_f64(&none, 1) == 0, "bytes of no batch");
     none.problems = 1, none.points[0] = FD1D_MOST + 1;
-    CHECK(moving_host_bytes_f64(&none) == 0, "bytes of too many points");
+    CHECK(moving_host_bytes_f64(&none, 1) == 0, "bytes of too many points");
     none.points[0] = FD1D_MOST;
-    CHECK(moving_host_bytes_f64(&none) > 0, "bytes of a batch without pointers");
+    CHECK(moving_host_bytes_f64(&none, 1) > 0, "bytes of a batch without pointers");
     CHECK(moving_solver_f64(&b.batch, b.parameters) == FD_OK && !b.batch.status[1].what, "the good one");
     case_batch_free(&b, "the good one");
 }

@@ -37,7 +37,7 @@ static void known_begin(known_case *k, double low, double high, double place, do
 #define KNOWN_SOLVER(model)                                                                                            \
     static double value_of_##model(known_case *k, const model##_parameters *parameters)                                \
     {                                                                                                                  \
-        const size_t bytes = model##_host_bytes_f64(&k->batch);                                                        \
+        const size_t bytes = model##_host_bytes_f64(&k->batch, 1);                                                     \
         void *memory = malloc(bytes);                                                                                  \
         const int wrong = model##_host_f64(&k->batch, parameters, 1, memory, bytes);                                   \
         CHECK(!wrong && !k->status.what, #model ": %s, %s", fd_status_string(wrong),                                   \

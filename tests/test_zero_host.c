@@ -47,7 +47,7 @@ static void of_one_factor(void)
     fd_status status;
     fd_batch batch;
     memset(&problem, 0, sizeof problem), memset(&batch, 0, sizeof batch), memset(&values, 0, sizeof values);
-    CHECK(fd_batch_check(1, &batch) == FD_BAD_SIZE && cev_host_bytes_f64(&batch) == 0, "a batch");
+    CHECK(fd_batch_check(1, &batch) == FD_BAD_SIZE && cev_host_bytes_f64(&batch, 1) == 0, "a batch");
     batch.points[0] = 101;
     CHECK(cev_host_f64(&batch, &p, 1, NULL, 0) == FD_BAD_SIZE, "a batch without steps");
     batch.steps = 20;
@@ -56,7 +56,7 @@ static void of_one_factor(void)
     CHECK(cev_host_f64(&batch, &p, 1, &values, sizeof values) == FD_BAD_ARGUMENT, "a batch without problems");
     batch.problem = &problem, batch.status = &status;
     batch.spots = 1; /* which comes below */
-    const size_t bytes = cev_host_bytes_f64(&batch);
+    const size_t bytes = cev_host_bytes_f64(&batch, 1);
     void *memory = malloc(bytes);
     batch.spots = 0;
     CHECK(cev_host_f64(&batch, &p, 1, memory, bytes) == FD_OK && status.what == FD_BAD_SIZE, "a problem");
@@ -94,7 +94,7 @@ static void of_two_factors(void)
     batch.problems = 2;
     CHECK(heston_host_f64(&batch, &p, 1, values, sizeof values) == FD_BAD_ARGUMENT, "a batch without problems");
     batch.problem = problem, batch.status = status, batch.values = values, batch.spots = 1;
-    const size_t bytes = heston_host_bytes_f64(&batch);
+    const size_t bytes = heston_host_bytes_f64(&batch, 1);
     const heston_parameters both[2] = {p, p};
     void *memory = malloc(bytes);
     CHECK(heston_host_f64(&batch, both, 1, memory, bytes) == FD_OK && status[0].what == FD_BAD_SIZE, "a problem: %d",

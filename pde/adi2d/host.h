@@ -543,25 +543,27 @@ TB_HOST void adi2d_p_host_problem(const fd_batch *batch, const fd_model_paramete
         adi2d_p_host_record(&h, 0);
 }
 
-/* Returns how many bytes of memory one of the host's workers needs; 0 if adi2d_check refuses the batch, whose pointers
-   may still be null. */
-TB_HOST size_t adi2d_host_bytes(const fd_batch *batch)
+/* Returns how many bytes of memory so many of the host's workers need; 0 for none, or if adi2d_check refuses the batch,
+   whose pointers may still be null. */
+TB_HOST size_t adi2d_host_bytes(const fd_batch *batch, int workers)
 {
-    return adi2d_p_sizes(batch) ? 0 : adi2d_p_host_lay_out(batch, NULL, NULL);
+    return workers < 1 || adi2d_p_sizes(batch) ? 0 : (size_t)workers * adi2d_p_host_lay_out(batch, NULL, NULL);
 }
 
-/* Checks a call that is to solve so many problems, each worker with so many bytes. */
-TB_HOST int adi2d_p_host_check(const fd_batch *batch, const fd_model_parameters *parameters, int problems,
+/* Checks a call of so many workers that is to solve so many problems. */
+TB_HOST int adi2d_p_host_check(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
                                const void *memory, size_t bytes)
 {
     const int wrong = adi2d_check(batch);
-    if (wrong || problems < 1) return wrong;
+    if (wrong || workers < 1) return wrong ? wrong : FD_BAD_SIZE;
+    if (problems < 1) return FD_OK;
     if (!parameters || !memory || fd_p_misaligned(memory)) return FD_BAD_ARGUMENT;
-    return bytes < adi2d_host_bytes(batch) ? FD_NO_ROOM : FD_OK;
+    return bytes < adi2d_host_bytes(batch, workers) ? FD_NO_ROOM : FD_OK;
 }
 
 /* Solves problems from .. to - 1 of the batch, in the calling thread.
-   Needs    parameters of each problem of the batch; memory of MODEL_host_bytes, the thread's own, aligned as by malloc;
+   Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, the thread's own,
+            aligned as by malloc;
             0 <= from, to <= batch->problems
    Leaves   status and values, the grid's values and coordinates; if the call is refused, its status in each of these
             problems, and NaN
@@ -573,7 +575,7 @@ TB_HOST int adi2d_host_problems(const fd_batch *batch, const fd_model_parameters
 {
     if (!batch) return FD_BAD_ARGUMENT;
     if (from < 0 || to > batch->problems) return FD_BAD_SIZE;
-    const int wrong = adi2d_p_host_check(batch, parameters, to - from, memory, bytes);
+    const int wrong = adi2d_p_host_check(batch, parameters, to - from, 1, memory, bytes);
     if (wrong) return fd_p_host_refuse(batch, from, to, wrong);
     for (int which = from; which < to; which++) adi2d_p_host_problem(batch, parameters, which, memory);
     return FD_OK;
@@ -581,7 +583,7 @@ TB_HOST int adi2d_host_problems(const fd_batch *batch, const fd_model_parameters
 
 /* Solves all problems of the batch: by `workers` threads of OpenMP where the program is compiled with it, else one
    after the other.
-   Needs    memory of workers * MODEL_host_bytes, aligned as by malloc
+   Needs    memory of MODEL_host_bytes, aligned as by malloc
    Leaves   as MODEL_host_problems: a problem may have failed although the call has not
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */
 TB_HOST int adi2d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
@@ -589,11 +591,10 @@ TB_HOST int adi2d_host(const fd_batch *batch, const fd_model_parameters *paramet
 {
     if (!batch) return FD_BAD_ARGUMENT;
     const int problems = batch->problems;
-    const int wrong =
-        workers < 1 ? FD_BAD_SIZE : adi2d_p_host_check(batch, parameters, problems, memory, bytes / (size_t)workers);
+    const int wrong = adi2d_p_host_check(batch, parameters, problems, workers, memory, bytes);
     if (wrong) return fd_p_host_refuse(batch, 0, problems, wrong);
 #ifdef _OPENMP
-    const size_t each = adi2d_host_bytes(batch);
+    const size_t each = adi2d_host_bytes(batch, 1);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
     for (int which = 0; which < problems; which++)
         adi2d_p_host_problem(batch, parameters, which, (unsigned char *)memory + each * (size_t)omp_get_thread_num());

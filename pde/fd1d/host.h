@@ -414,17 +414,17 @@ TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_paramete
     }
 }
 
-/* Returns how many bytes of memory one of the host's workers needs; 0 if fd_batch_check refuses the batch, whose
-   pointers may still be null. */
-TB_HOST size_t fd1d_host_bytes(const fd_batch *batch)
+/* Returns how many bytes of memory so many of the host's workers need; 0 for none, or if fd_batch_check refuses the
+   batch, whose pointers may still be null. */
+TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
 {
-    if (fd_p_sizes(FD_FACTORS, batch) || batch->points[0] > FD1D_MOST) return 0;
-    return fd1d_p_host_lay_out(batch, NULL, NULL);
+    if (workers < 1 || fd_p_sizes(FD_FACTORS, batch) || batch->points[0] > FD1D_MOST) return 0;
+    return (size_t)workers * fd1d_p_host_lay_out(batch, NULL, NULL);
 }
 
 /* Solves all problems of the batch: by `workers` threads of OpenMP where the program is compiled with it, else one
    after the other.
-   Needs    parameters of each problem; memory of workers * MODEL_host_bytes, aligned as by malloc
+   Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   status and values, the grid's values and coordinates: a problem may have failed although the call has not
    Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for more than FD1D_MOST points or workers < 1, FD_BAD_ARGUMENT for a
             null pointer or memory off its alignment, FD_NO_ROOM for too little memory: its status is then in each
@@ -438,10 +438,10 @@ TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *paramete
     if (!wrong && (workers < 1 || batch->points[0] > FD1D_MOST)) wrong = FD_BAD_SIZE;
     if (!wrong && batch->problems == 0) return FD_OK;
     if (!wrong && (!parameters || !memory || (size_t)memory % 16 != 0)) wrong = FD_BAD_ARGUMENT;
-    if (!wrong && bytes / (size_t)workers < fd1d_host_bytes(batch)) wrong = FD_NO_ROOM;
+    if (!wrong && bytes < fd1d_host_bytes(batch, workers)) wrong = FD_NO_ROOM;
     if (wrong) return batch ? fd_p_host_refuse(batch, 0, batch->problems, wrong) : wrong;
 #ifdef _OPENMP
-    const size_t each = fd1d_host_bytes(batch);
+    const size_t each = fd1d_host_bytes(batch, 1);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
     for (int first = 0; first < batch->problems; first += lanes)
         fd1d_p_host_problems(batch, parameters, first, (unsigned char *)memory + each * (size_t)omp_get_thread_num());
