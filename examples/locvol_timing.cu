@@ -140,7 +140,8 @@ static void time_host(const locvol_run *run, int is_double)
     fd_batch batch = run->batch;
     double ms[HOST_RUNS], from, spent = 0;
     int runs = 0;
-    const size_t bytes = is_double ? locvol_host_bytes_f64(&batch, workers()) : locvol_host_bytes_f32(&batch, workers());
+    const size_t bytes =
+        is_double ? locvol_host_bytes_f64(&batch, workers()) : locvol_host_bytes_f32(&batch, workers());
     void *work = allocate(bytes);
     if (is_double) batch.values = run->exact;
     for (int r = -1; r < HOST_RUNS && (runs == 0 || spent < MOST_SECONDS); r++) {
