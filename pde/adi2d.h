@@ -27,6 +27,8 @@
        MODEL_host_bytes         memory of so many workers
        MODEL_host_problems      solves some of the problems, by the calling thread: for threads of any kind
        MODEL_host               solves all, by so many workers: OpenMP's threads where the program is compiled with it
+       MODEL_suggest            how many points and steps a tolerance takes (common/suggest.h)
+       MODEL_suggest_bytes      memory that it needs
      GPU (nvcc; tests/simt without one); batch, parameters and memory are the device's (adi2d/onchip.h)
        MODEL_onchip_bytes       device memory that the next needs
        MODEL_onchip             all steps of a problem in one kernel, its grid in the shared memory of a block, or of
@@ -55,6 +57,7 @@
      common/rows.h      rows, what faces add, what happens to a value between steps
      adi2d/step.h       steps as numbers and as products of factors, the preparation
      adi2d/host.h       the host
+     common/suggest.h   how many points and steps a tolerance takes
      adi2d/rungs.h      the naive and the coalesced version
      adi2d/chip.h       a grid in the shared memory of a cluster: where things are
      adi2d/stages.h     the stages of a scheme on chip
@@ -162,6 +165,8 @@ TB_HD int adi2d_check(const fd_batch *batch)
 #include "../trid/twice.h"
 #if TB_HOST_SCOPE
 #define TB_BODY "../pde/adi2d/host.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/suggest.h"
 #include "../trid/twice.h"
 #endif
 #if TB_LAUNCHES

@@ -31,6 +31,8 @@
        MODEL_host_bytes         memory that so many workers need together
        MODEL_host               solves a batch by so many workers: OpenMP's threads where the program is compiled with
                                 it. Workers who outnumber the problems share each of them
+       MODEL_suggest            how many points and steps a tolerance takes (common/suggest.h)
+       MODEL_suggest_bytes      memory that it needs
        MODEL_host_worker        one worker's part in problems that all share: for threads of any kind that can wait for
                                 each other
      GPU (nvcc; tests/simt without one): large grids, in device memory (adi3d/device_march.h). Batch, problems,
@@ -82,6 +84,7 @@
      adi3d/host_right.h  what a worker on the host knows; right-hand sides
      adi3d/host_lines.h  solves along lines and a time step on the host
      adi3d/host.h        marches on the host
+     common/suggest.h    how many points and steps a tolerance takes
      adi3d/device.h      what kernels know; what they compute at a point; rows of their lines
      adi3d/device_x.h    right-hand sides and lines along x: kernels and launches
      adi3d/device_yz.h   lines along y and z: kernel, shapes, launches. To add a shape, begin here, with p_device_yz
@@ -139,6 +142,8 @@ enum {
 #define TB_BODY "../pde/adi3d/host_lines.h"
 #include "../trid/twice.h"
 #define TB_BODY "../pde/adi3d/host.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/suggest.h"
 #include "../trid/twice.h"
 #endif
 #if TB_LAUNCHES

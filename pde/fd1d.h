@@ -27,6 +27,8 @@
      host (fd1d/host.h)
        MODEL_host_bytes     memory of so many workers
        MODEL_host           solves a batch by so many workers: OpenMP's threads where the program is compiled with it
+       MODEL_suggest        how many points and steps a tolerance takes (common/suggest.h); MODEL_suggest_bytes: its
+                            memory
      GPU (fd1d/device.h; nvcc, or tests/simt without a GPU); batch, parameters and memory are the device's
        MODEL_device_bytes   device memory that suffices for full speed
        MODEL_device         solves a batch: a warp a problem up to 512 points, else a block; 256 in double
@@ -63,6 +65,7 @@
      common/results.h   values at spots, NaN where there is none
      fd1d/step.h        rows, time steps and faces as numbers; runs of steps that are alike
      fd1d/host.h        the host
+     common/suggest.h   how many points and steps a tolerance takes
      fd1d/device.h      the device: the march in registers, its kernels, shapes and launches
      common/end.h       forgets the model's macros */
 
@@ -100,6 +103,8 @@ enum {
 #include "../trid/twice.h"
 #if TB_HOST_SCOPE
 #define TB_BODY "../pde/fd1d/host.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/suggest.h"
 #include "../trid/twice.h"
 #endif
 #if TB_LAUNCHES

@@ -64,6 +64,15 @@ typedef struct {
     int kind;               /* of two factors: what is known of all steps (ADI2D_TWO_STAGES ..) */
 } fd_batch;
 
+/* How fine a grid a tolerance takes (MODEL_suggest), and what the trials have shown. */
+typedef struct {
+    int points[3], steps;     /* for axis.points and times.steps */
+    double value;             /* at the spot, by extrapolation */
+    double in_space, in_time; /* the errors of the coarsest trial */
+    double order;             /* of the error in time, 1 .. 2 */
+    fd_status status;         /* of the first trial that failed, or of the last one */
+} fd_suggestion;
+
 /* Checks what the memory of a batch depends on: its pointers may still be null. */
 TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
 {

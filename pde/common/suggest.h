@@ -1,0 +1,124 @@
+/* suggest.h - a room of the solvers in pde/, read once a model and precision: how many points and steps a tolerance
+   takes.
+   MIT licence, see LICENSE. */
+
+#define fd_host_bytes FD_OF(host_bytes)
+#define fd_host FD_OF(host)
+#define fd_p_finer FD_OF(p_finer)
+#define fd_p_trial FD_OF(p_trial)
+#define fd_p_trial_begin FD_OF(p_trial_begin)
+#define fd_p_trial_value FD_OF(p_trial_value)
+#define fd_p_trial_errors FD_OF(p_trial_errors)
+#define fd_suggest_bytes FD_OF(suggest_bytes)
+#define fd_suggest FD_OF(suggest)
+
+#if TB_HOST_SCOPE
+
+enum { fd_p_finer = FD_FACTORS == 1 ? 4 : 2 }; /* so many times as many intervals has the finest trial */
+
+/* A problem that is solved on several grids, and where. */
+typedef struct {
+    fd_problem problem;
+    fd_batch batch;
+    const fd_model_parameters *parameters;
+    void *memory;
+    size_t bytes;
+    int workers;
+    fd_status status;
+    int call; /* the status of the first call that was refused */
+} fd_p_trial;
+
+/* Makes the batch of all trials. Returns what is wrong with the problem's steps. */
+TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial *t)
+{
+    fd_times times = fd_times_of(&problem->times, problem->scheme, FD_FACTORS, FD_MODEL_MIXED != 0);
+    memset(t, 0, sizeof *t);
+    t->problem = *problem, t->workers = workers;
+    times.steps = times.steps > FD_P_MOST / 4 ? FD_P_MOST : 4 * times.steps;
+    const int wrong = fd_schedule_part(&times, 0, 0, NULL, &t->batch.steps);
+    t->batch.problems = t->batch.spots = 1, t->batch.dates = times.dates, t->batch.problem = problem;
+    for (int d = 0; d < FD_FACTORS; d++) t->batch.points[d] = fd_p_finer * (problem->axis[d].points - 1) + 1;
+    return wrong ? FD_BAD_TIMES : FD_OK;
+}
+
+/* Returns the value at the spot on a grid with so many times as many intervals and steps. */
+TB_HOST double fd_p_trial_value(fd_p_trial *t, const fd_problem *problem, int finer_space, int finer_time)
+{
+    if (t->call || t->status.what) return 0;
+    for (int d = 0; d < FD_FACTORS; d++) t->problem.axis[d].points = finer_space * (problem->axis[d].points - 1) + 1;
+    t->problem.times.steps = finer_time * problem->times.steps;
+    t->call = fd_host(&t->batch, t->parameters, t->workers, t->memory, t->bytes);
+    return t->batch.values[0].value;
+}
+
+/* Finds the value and the errors of the problem's own grid: in space of second order, in time of the order that steps
+   of three lengths show, of the first if they show none. Those in time are seen on the finest grid: where a holder may
+   exercise, a coarse one hides them. */
+TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_suggestion *to)
+{
+    const double own = fd_p_trial_value(t, problem, 1, 1), finer = fd_p_trial_value(t, problem, 2, 1);
+    const double finest = (int)fd_p_finer > 2 ? fd_p_trial_value(t, problem, fd_p_finer, 1) : finer;
+    const double half = fd_p_trial_value(t, problem, fd_p_finer, 2);
+    const double quarter = fd_p_trial_value(t, problem, fd_p_finer, 4);
+    const double in_time = fabs(finest - half), next_in_time = fabs(half - quarter);
+    const double in_space = fd_p_max(fabs(own - finer), 4 * fabs(finer - finest));
+    to->order = next_in_time * 4 <= in_time   ? 2
+                : next_in_time * 2 >= in_time ? 1
+                                              : log(in_time / next_in_time) / log(2.0);
+    const double more = 1 / (1 - pow(2, -to->order)); /* the whole error, by what half of the length takes off it */
+    to->in_time = fd_p_max(in_time, next_in_time) * more, to->in_space = in_space * 4 / 3;
+    to->value = finest + (half - finest) * more + (finer - own) * 4 / 3 / (fd_p_finer * fd_p_finer);
+}
+
+/* Returns the bytes of memory that MODEL_suggest needs, or 0 for a problem whose points or steps are impossible. */
+TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
+{
+    fd_p_trial t;
+    if (!problem || fd_p_trial_begin(problem, workers, &t)) return 0;
+    const size_t bytes = fd_host_bytes(&t.batch, workers);
+    return bytes ? bytes + fd_p_round((size_t)(1 + t.batch.dates) * sizeof(fd_values)) : 0;
+}
+
+/* Suggests how many points of each axis and how many steps make the value at the problem's first spot good to a
+   tolerance, at the least cost: by four or five trials on the host. The problem's own points and steps are the coarsest
+   trial: some 30 points and 10 steps will do.
+   Needs    axes that are made (problem->points null); tolerance, of the value; memory of MODEL_suggest_bytes, aligned
+            as by malloc; workers as MODEL_host
+   Leaves   *to: what axis.points and times.steps are to be, not less than the trial's; the value by extrapolation; the
+            trial's errors
+   Returns  FD_OK; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive; FD_BAD_ARGUMENT for points of the
+            user's; FD_BAD_TIMES; or what a trial's status says (to->status)
+   Error    the estimate takes errors to be of second order in space, and in time of the order that steps of three
+            lengths show, and allows for twice of each; tests/test_suggest_host.c has it right within the tolerance. A
+            trial that misses what the problem has, such as a barrier between two points, misleads it */
+TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *parameters, double tolerance, int workers,
+                       void *memory, size_t bytes, fd_suggestion *to)
+{
+    const double safety = 2;
+    fd_p_trial t;
+    if (!to) return FD_BAD_ARGUMENT;
+    memset(to, 0, sizeof *to);
+    if (!problem || !memory) return FD_BAD_ARGUMENT;
+    for (int d = 0; d < FD_FACTORS; d++)
+        if (problem->points[d]) return FD_BAD_ARGUMENT;
+    if (!(tolerance > 0) || !trid_finite_f64(tolerance)) return FD_BAD_NUMBER;
+    if (fd_p_trial_begin(problem, workers, &t)) return FD_BAD_TIMES;
+    if (fd_p_misaligned(memory)) return FD_BAD_ARGUMENT;
+    const size_t values = fd_p_round((size_t)(1 + t.batch.dates) * sizeof(fd_values));
+    if (bytes < values) return FD_NO_ROOM;
+    t.batch.problem = &t.problem, t.batch.status = &t.status, t.batch.values = (fd_values *)memory;
+    t.parameters = parameters, t.memory = (unsigned char *)memory + values, t.bytes = bytes - values;
+    fd_p_trial_errors(&t, problem, to);
+    to->status = t.status;
+    if (t.call || t.status.what) return t.call ? t.call : t.status.what;
+    /* The cost, points^factors steps, is least where the errors in space and in time are as factors order / 2 to 1. */
+    const double share = FD_FACTORS * to->order / 2 / (1 + FD_FACTORS * to->order / 2);
+    const double space = sqrt(safety * to->in_space / (share * tolerance));
+    const double time = pow(safety * to->in_time / ((1 - share) * tolerance), 1 / to->order);
+    for (int d = 0; d < FD_FACTORS; d++)
+        to->points[d] = 1 + (int)ceil((problem->axis[d].points - 1) * fd_p_max(space, 1));
+    to->steps = (int)ceil(problem->times.steps * fd_p_max(time, 1));
+    return FD_OK;
+}
+
+#endif
