@@ -141,6 +141,7 @@ static void sizes()
         fd_problem *q = &c.problem;
         case_plain(&c);
         c.parameters.change = k < steady_from && k % 3 == 0 ? 0.4 : 0, c.parameters.payoff = CASE_WAVE;
+        c.parameters.source = 0.5;
         for (int d = 0; d < 3; d++) {
             q->axis[d].points = points[k][d], c.parameters.volatility[d] = 0.3;
             for (int side = 0; side < 2; side++) {
