@@ -38,7 +38,11 @@ CASE_TERMS(CASE_MODEL, const real s[3] = {x->of[1] * (1 + (real)0.3 * y->of[2]) 
                                           y->of[1] * (1 + (real)0.2 * z->of[2]) * t->steady,
                                           z->of[1] * (1 + (real)0.1 * x->of[2]) * t->slow};
            terms->drift[0] = x->of[0] * t->slow; terms->drift[1] = y->of[0] * t->steady;
-           terms->drift[2] = z->of[0] * t->slow; for (int d = 0; d < 3; d++) terms->diffusion[d] = s[d] * s[d];
+           terms->drift[2] = z->of[0] * t->slow;
+           for (int d = 0; d < 3; d++) {
+               const int negative = p->bad == CASE_NEGATIVE_X + d || p->bad == CASE_NEGATIVE;
+               terms->diffusion[d] = (negative ? -s[d] : s[d]) * s[d];
+           }
            if (FD_MODEL_MIXED & 1 || t->bad < 0)
                terms->mixed[0] = (real)CASE_BETA_12 * (1 - (real)0.5 * z->of[2]) * s[0] * s[1];
            if (FD_MODEL_MIXED & 2 || t->bad < 0) terms->mixed[1] = (real)CASE_BETA_13 * t->steady * s[0] * s[2];

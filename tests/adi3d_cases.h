@@ -25,9 +25,13 @@ enum {
     CASE_BAD_PAYOFF,
     CASE_BAD_CHANGE,
     CASE_BAD_FACE,
-    CASE_BAD_ALONE,  /* finite, but the point's own */
-    CASE_LIE_MIXED,  /* all mixed terms, whatever is declared */
-    CASE_LIE_CHANGES /* the drift along x grows with t, whatever is declared */
+    CASE_BAD_ALONE,   /* finite, but the point's own */
+    CASE_LIE_MIXED,   /* all mixed terms, whatever is declared */
+    CASE_LIE_CHANGES, /* the drift along x grows with t, whatever is declared */
+    CASE_NEGATIVE_X,  /* the diffusion along x, y, z is negative; all are */
+    CASE_NEGATIVE_Y,
+    CASE_NEGATIVE_Z,
+    CASE_NEGATIVE
 };
 enum { CASE_CALL, CASE_WAVE, CASE_BASKET, CASE_PAYOFFS };
 
@@ -716,7 +720,10 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_problem *c
     for (int time = 0; time < CASE_TIMES && !what && !due; time++) {
         const fd_values *got = r.batch.values + time * CASE_SPOTS;
         if (time > 0 && (time > q->times.dates || !(q->at_date[time - 1].what & FD_RECORD))) {
-            CHECK(case_still_stale(got, CASE_SPOTS * sizeof *got), "%s: date %d is not recorded", runner->name, time);
+            const size_t grid = r.grid_bytes / CASE_TIMES;
+            CHECK(case_still_stale(got, CASE_SPOTS * sizeof *got) &&
+                      case_still_stale((const char *)r.batch.grid + (size_t)time * grid, grid),
+                  "%s: date %d is not recorded", runner->name, time);
             continue;
         }
         const double off = case_grid_off(&r, runner->single, time, march.u + time * all);
@@ -889,6 +896,8 @@ CASE_FUNCTION void case_declarations(const case_runner *runner)
     CASE_REFUSED((p->drift[0] = 3, p->vanish[0][1] = 1, c.problem.face[0][1] = FD_DEGENERATE, p->apart = runner->apart,
                   c.problem.face[1][0] = c.problem.face[2][0] = FD_VALUE),
                  FD_OUTWARD, 0, 0, 5, 1, 1, 0);
+    for (int d = 0; d < 4; d++)
+        CASE_REFUSED((p->bad = CASE_NEGATIVE_X + d, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);
     if (runner->mixed != 7) return;
     /* beta_23 above 2; and less, where the three together make a matrix that is not positive. */
     CASE_REFUSED((p->change = 5, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);

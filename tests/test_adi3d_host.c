@@ -314,6 +314,25 @@ static void own_threads(void)
     }
 }
 
+/* A negative kill makes a row without couplings not dominant, once it takes the whole diagonal: 1 + kill / 3 here. */
+static void not_dominant_by_kill(void)
+{
+    enum { N = 4, ROWS = 3 * N * N * N };
+    for (int k = 0; k < 2 * 5; k++) {
+        assets_parameters p;
+        fd_problem q;
+        fd_values values;
+        assets_problem(N, 1, ASSETS_GEOMETRIC, &p, &q);
+        memset(p.volatility, 0, sizeof p.volatility), memset(p.drift, 0, sizeof p.drift);
+        p.kill = -0.5 - k / 2; /* never near -3 */
+        q.scheme = FD_DOUGLAS, q.times.theta = 1, q.times.halves = 0;
+        const fd_status status = assets_by(k % 2, 1, &p, &q, &values, NULL);
+        /* The one step is the first and the last. */
+        CHECK(status.not_dominant == (p.kill < -3 ? 2 * ROWS : 0), "kill %g: %s, %d not dominant", p.kill,
+              fd_status_string(status.what), status.not_dominant);
+    }
+}
+
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
 
 enum { PROBLEMS = 7 };
@@ -541,6 +560,7 @@ int main(void)
     own_threads();
     batches();
     too_little_room();
+    not_dominant_by_kill();
     times_left_zero();
     refused();
     arguments();

@@ -113,7 +113,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_date(
 
 /* Computes value and derivatives at a spot, by a block of 64 threads, to the values of a time. */
 template <int unused>
-TRID_KERNEL void adi3d_p_device_values(const __grid_constant__ adi3d_p_device h, int time)
+TRID_KERNEL void __launch_bounds__(64) adi3d_p_device_values(const __grid_constant__ adi3d_p_device h, int time)
 {
     __shared__ tb_real around[64];
     const int m = (int)threadIdx.x, spot = (int)blockIdx.x;

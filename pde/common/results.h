@@ -42,11 +42,13 @@ FD_P_CALLED fd_values fd_p_values_of(const fd_weights *at, const tb_real *u, con
     const double *weight[3];
     for (int d = 0; d < FD_FACTORS; d++) weight[d] = at[d].value;
     of.value = fd_lane_value(FD_FACTORS, weight, u, stride);
+    TB_LOOP
     for (int d = 0; d < FD_FACTORS; d++) {
         weight[d] = at[d].curvature;
         of.second[d] = fd_lane_value(FD_FACTORS, weight, u, stride);
         weight[d] = at[d].slope;
         of.first[d] = fd_lane_value(FD_FACTORS, weight, u, stride);
+        TB_LOOP
         for (int e = d + 1; e < FD_FACTORS; e++) {
             weight[e] = at[e].slope;
             of.mixed[d + e - 1] = fd_lane_value(FD_FACTORS, weight, u, stride);
