@@ -201,7 +201,7 @@ static void spoil_call(int which, wrong_call *c)
     /* which == 8: more points than there may be */
     if (which == 9) c->batch.points[0] = 3;
     if (which == 10) c->batch.points[0] = 32769;
-    if (which == 11) c->batch.steps = 0;
+    if (which == 11) c->batch.steps = 0, c->counted = 1;
     if (which == 12) c->batch.dates = -1;
     if (which == 13) c->batch.spots = -1;
 }

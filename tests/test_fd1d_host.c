@@ -107,7 +107,7 @@ static void refuse(int which, int points)
     if (which == 7) by = -1;
     if (which == 8) of.points[0] = 3, filled = 0;
     if (which == 9) of.points[0] = 32769, filled = 0;
-    if (which == 10) of.steps = 0, filled = 0;
+    if (which == 10) of.steps = 0;
     if (which == 11) of.dates = -1, filled = 0;
     if (which == 12) of.spots = -1, filled = 0;
     if (which == 13) room = 2 * moving_host_bytes_f64(&of, 1) - 1, due = FD_NO_ROOM;

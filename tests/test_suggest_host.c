@@ -51,21 +51,23 @@ SUGGEST(cev, 1)
 SUGGEST(heston, 2)
 SUGGEST(assets, 3)
 
-/* Lines of tests/known/fd1d.txt: beta 1/2, sigma 2, rate 5 %, a year, strike 100. */
+/* Lines of tests/known/fd1d.txt: beta 1/2, sigma 2, rate 5 %, a year, strike 100. At 85 and 90 the free boundary of the
+   put is close. */
 static void one_factor(void)
 {
-    static const double spot[2] = {90, 110}, call[2] = {5.28339044607, 17.5183731842}, put[2] = {11.612777, 2.8207695};
+    static const double spot[6] = {90, 110, 85, 90, 95, 110};
+    static const double known[6] = {5.28339044607, 17.5183731842, 15.429837, 11.612777, 8.5102967, 2.8207695};
     const fd_axis axis = {0, 600, 33, 1, {100}, {20}, {FD_MIDWAY}};
-    for (int k = 0; k < 4; k++) {
-        const int american = k / 2;
+    for (int k = 0; k < 6; k++) {
+        const int american = k > 1;
         const cev_parameters p = {0.05, 0, 2, 0.5, 100, 1, american};
         const fd_times times = {1, 10, FD_EQUAL, 1, FD_THETA, 0, 4, 0, NULL, NULL};
         fd_problem trial;
         memset(&trial, 0, sizeof trial);
-        trial.axis[0] = axis, trial.times = times, trial.finals = FD_AVERAGED_X, trial.spot = &spot[k % 2];
+        trial.axis[0] = axis, trial.times = times, trial.finals = FD_AVERAGED_X, trial.spot = &spot[k];
         trial.exercise = american ? FD_AMERICAN : FD_EUROPEAN;
         for (double tolerance = 0.1; tolerance > 5e-4; tolerance /= 3)
-            suggest_cev(american ? "an American put" : "a call", &trial, &p, tolerance, (american ? put : call)[k % 2]);
+            suggest_cev(american ? "an American put" : "a call", &trial, &p, tolerance, known[k]);
     }
 }
 
@@ -118,13 +120,16 @@ static void refused(void)
     CHECK(assets_suggest_f64(&trial, &p, 0, 1, memory, bytes, &s) == FD_BAD_NUMBER, "a tolerance of 0");
     CHECK(assets_suggest_f64(&trial, &p, sqrt(-1.0), 1, memory, bytes, &s) == FD_BAD_NUMBER, "a tolerance of NaN");
     CHECK(assets_suggest_f64(&trial, &p, 1, 0, memory, bytes, &s) == FD_BAD_SIZE, "no workers");
-    trial.points[1] = points;
+    trial.axis[1].points = 600;
+    CHECK(assets_suggest_f64(&trial, &p, 1, 1, memory, bytes, &s) == FD_BAD_SIZE, "too many points");
+    trial.axis[1].points = 17, trial.points[1] = points;
     CHECK(assets_suggest_f64(&trial, &p, 1, 1, memory, bytes, &s) == FD_BAD_ARGUMENT, "points of the user's");
     trial.points[1] = NULL, p.strike = sqrt(-1.0);
     CHECK(assets_suggest_f64(&trial, &p, 1, 1, memory, bytes, &s) == FD_FINAL_NAN && s.status.what == FD_FINAL_NAN,
           "a strike that is NaN: %d", s.status.what);
     trial.times.steps = 0;
-    CHECK(assets_suggest_f64(&trial, &p, 1, 1, memory, bytes, &s) == FD_BAD_TIMES, "no steps");
+    CHECK(assets_suggest_f64(&trial, &p, 1, 1, memory, bytes, &s) == FD_BAD_TIMES && s.status.detail == FD_BAD_STEPS,
+          "no steps: %d", s.status.detail);
     free(memory);
 }
 

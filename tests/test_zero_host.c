@@ -130,6 +130,11 @@ static void of_three_factors(void)
     batch.steps = 20;
     CHECK(assets_host_f64(&batch, &p, 1, NULL, 0) == FD_OK, "a batch of none");
     batch.problems = batch.spots = 1, batch.problem = &problem, batch.status = &status, batch.values = &values;
+    batch.steps = 0;
+    CHECK(assets_host_f64(&batch, &p, 1, &p, sizeof p) == FD_BAD_SIZE && status.what == FD_BAD_SIZE &&
+              isnan(values.value),
+          "a batch without steps leaves NaN: %g", values.value);
+    batch.steps = 20;
     const size_t bytes = assets_host_bytes_f64(&batch, 1);
     void *memory = malloc(bytes);
     CHECK(assets_host_f64(&batch, &zero, 1, memory, bytes) == FD_OK && status.what == FD_BAD_SIZE, "a problem: %d",

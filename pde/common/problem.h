@@ -1,5 +1,5 @@
-/* problem.h - a room of the solvers in pde/: problems, batches of them, their results, and what is checked before
-   anything is computed.
+/* problem.h - a room of the solvers in pde/: what a user fills in and gets back, in one, two and three factors:
+   fd_problem, fd_batch, fd_values, fd_suggestion; and what is checked before anything is computed.
    MIT licence, see LICENSE. */
 
 #ifndef FD_COMMON_PROBLEM_H
@@ -85,6 +85,15 @@ TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
         all *= batch->points[d];
     }
     return sized && all < 2147483648.0 ? FD_OK : FD_BAD_SIZE;
+}
+
+/* Returns whether a batch says how many results its problems have, whatever else is wrong with it. */
+TB_HD int fd_p_results_sized(int factors, const fd_batch *batch)
+{
+    if (!batch) return 0;
+    fd_batch counts = *batch;
+    counts.steps = 1;
+    return !fd_p_sizes(factors, &counts);
 }
 
 /* Checks a batch.

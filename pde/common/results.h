@@ -75,7 +75,8 @@ TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 {
     for (int which = from; which < to && batch->status; which++)
         batch->status[which] = fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
-    for (int which = from; which < to && !fd_p_sizes(FD_FACTORS, batch); which++) fd_p_fill_nan(batch, which, 0, 1);
+    for (int which = from; which < to && fd_p_results_sized(FD_FACTORS, batch); which++)
+        fd_p_fill_nan(batch, which, 0, 1);
     return wrong;
 }
 
@@ -89,7 +90,7 @@ template <int unused = 0>
 static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
 {
     if (!batch || batch->problems < 1) return;
-    const int sized = !fd_p_sizes(FD_FACTORS, batch);
+    const int sized = fd_p_results_sized(FD_FACTORS, batch);
     const size_t problems = (size_t)batch->problems, times = (size_t)(1 + batch->dates);
     const size_t all = sized ? (size_t)fd_p_count(batch->points) : 0;
     void *at[3 + FD_FACTORS] = {batch->status, batch->values, batch->grid};

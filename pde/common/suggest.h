@@ -28,7 +28,8 @@ typedef struct {
     int call; /* the status of the first call that was refused */
 } fd_p_trial;
 
-/* Makes the batch of all trials. Returns what is wrong with the problem's steps. */
+/* Makes the batch of all trials. Returns what is wrong with the problem: FD_BAD_TIMES, with a status that says why, or
+   FD_BAD_SIZE for workers or points that MODEL_host refuses. */
 TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial *t)
 {
     fd_times times = fd_times_of(&problem->times, problem->scheme, FD_FACTORS, FD_MODEL_MIXED != 0);
@@ -38,7 +39,8 @@ TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial 
     const int wrong = fd_schedule_part(&times, 0, 0, NULL, &t->batch.steps);
     t->batch.problems = t->batch.spots = 1, t->batch.dates = times.dates, t->batch.problem = problem;
     for (int d = 0; d < FD_FACTORS; d++) t->batch.points[d] = fd_p_finer * (problem->axis[d].points - 1) + 1;
-    return wrong ? FD_BAD_TIMES : FD_OK;
+    if (wrong) t->status = fd_status_of(FD_BAD_TIMES, wrong, -1, -1, -1, -1, -1);
+    return wrong ? FD_BAD_TIMES : fd_host_bytes(&t->batch, workers) == 0 ? FD_BAD_SIZE : FD_OK;
 }
 
 /* Returns the value at the spot on a grid with so many times as many intervals and steps. */
@@ -51,9 +53,9 @@ TB_HOST double fd_p_trial_value(fd_p_trial *t, const fd_problem *problem, int fi
     return t->batch.values[0].value;
 }
 
-/* Finds the value and the errors of the problem's own grid: in space of second order, in time of the order that steps
-   of three lengths show, of the first if they show none. Those in time are seen on the finest grid: where a holder may
-   exercise, a coarse one hides them. */
+/* Finds the value and the errors of the problem's own grid: in space of second order; in time of the order that steps
+   of three lengths show, and of the first where they show none or a holder may exercise. Those in time are seen on the
+   finest grid: a coarse one hides what a free boundary does. */
 TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_suggestion *to)
 {
     const double own = fd_p_trial_value(t, problem, 1, 1), finer = fd_p_trial_value(t, problem, 2, 1);
@@ -62,35 +64,37 @@ TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_sugg
     const double quarter = fd_p_trial_value(t, problem, fd_p_finer, 4);
     const double in_time = fabs(finest - half), next_in_time = fabs(half - quarter);
     const double in_space = fd_p_max(fabs(own - finer), 4 * fabs(finer - finest));
-    to->order = next_in_time * 4 <= in_time   ? 2
-                : next_in_time * 2 >= in_time ? 1
-                                              : log(in_time / next_in_time) / log(2.0);
+    const int first = problem->exercise != FD_EUROPEAN || next_in_time * 2 >= in_time;
+    to->order = first ? 1 : next_in_time * 4 <= in_time ? 2 : log(in_time / next_in_time) / log(2.0);
     const double more = 1 / (1 - pow(2, -to->order)); /* the whole error, by what half of the length takes off it */
-    to->in_time = fd_p_max(in_time, next_in_time) * more, to->in_space = in_space * 4 / 3;
+    to->in_time = fd_p_max(in_time, pow(2, to->order) * next_in_time) * more, to->in_space = in_space * 4 / 3;
     to->value = finest + (half - finest) * more + (finer - own) * 4 / 3 / (fd_p_finer * fd_p_finer);
 }
 
-/* Returns the bytes of memory that MODEL_suggest needs, or 0 for a problem whose points or steps are impossible. */
+/* Returns the bytes of memory that MODEL_suggest needs, or 0 for a problem whose steps are impossible, or whose finest
+   trial has more points than MODEL_host takes. */
 TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
 {
     fd_p_trial t;
     if (!problem || fd_p_trial_begin(problem, workers, &t)) return 0;
-    const size_t bytes = fd_host_bytes(&t.batch, workers);
-    return bytes ? bytes + fd_p_round((size_t)(1 + t.batch.dates) * sizeof(fd_values)) : 0;
+    return fd_host_bytes(&t.batch, workers) + fd_p_round((size_t)(1 + t.batch.dates) * sizeof(fd_values));
 }
 
 /* Suggests how many points of each axis and how many steps make the value at the problem's first spot good to a
    tolerance, at the least cost: by four or five trials on the host. The problem's own points and steps are the coarsest
-   trial: some 30 points and 10 steps will do.
+   trial, from which the finest has four times as many intervals in one factor, twice as many in others, and four times
+   as many steps: 40 points and 10 steps will do where the value is smooth, 80 and 20 near a free boundary.
    Needs    axes that are made (problem->points null); tolerance, of the value; memory of MODEL_suggest_bytes, aligned
             as by malloc; workers as MODEL_host
    Leaves   *to: what axis.points and times.steps are to be, not less than the trial's; the value by extrapolation; the
             trial's errors
    Returns  FD_OK; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive; FD_BAD_ARGUMENT for points of the
-            user's; FD_BAD_TIMES; or what a trial's status says (to->status)
-   Error    the estimate takes errors to be of second order in space, and in time of the order that steps of three
-            lengths show, and allows for twice of each; tests/test_suggest_host.c has it right within the tolerance. A
-            trial that misses what the problem has, such as a barrier between two points, misleads it */
+            user's; FD_BAD_SIZE, too many of them for the finest trial; or what to->status says, of a trial or of the
+            steps
+   Error    the estimate takes errors to be of second order in space, in time of the order that steps of three lengths
+            show, of the first where a holder may exercise, and allows for twice of each: within the tolerance in
+            tests/test_suggest_host.c. A trial that is too coarse for what the problem has, such as a free boundary
+            close to the spot, or a barrier between two points, misleads it */
 TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *parameters, double tolerance, int workers,
                        void *memory, size_t bytes, fd_suggestion *to)
 {
@@ -98,12 +102,14 @@ TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *par
     fd_p_trial t;
     if (!to) return FD_BAD_ARGUMENT;
     memset(to, 0, sizeof *to);
-    if (!problem || !memory) return FD_BAD_ARGUMENT;
+    if (!problem) return FD_BAD_ARGUMENT;
     for (int d = 0; d < FD_FACTORS; d++)
         if (problem->points[d]) return FD_BAD_ARGUMENT;
     if (!(tolerance > 0) || !trid_finite_f64(tolerance)) return FD_BAD_NUMBER;
-    if (fd_p_trial_begin(problem, workers, &t)) return FD_BAD_TIMES;
-    if (fd_p_misaligned(memory)) return FD_BAD_ARGUMENT;
+    const int wrong = fd_p_trial_begin(problem, workers, &t);
+    to->status = t.status;
+    if (wrong) return wrong;
+    if (!memory || fd_p_misaligned(memory)) return FD_BAD_ARGUMENT;
     const size_t values = fd_p_round((size_t)(1 + t.batch.dates) * sizeof(fd_values));
     if (bytes < values) return FD_NO_ROOM;
     t.batch.problem = &t.problem, t.batch.status = &t.status, t.batch.values = (fd_values *)memory;
