@@ -652,8 +652,8 @@ $(GPU_BENCHES:%=build/bench/%): build/bench/%: bench/%.cu $(HEADERS)
 	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $< $(LIBRARIES) -lcusparse
 endif
 
-# adi3d_peer.c is a library for adi3d_peer.py.
-HOST_BENCHES := $(filter-out adi3d_peer,$(basename $(notdir $(wildcard bench/*.c))))
+# adi3d_peer.c and fd1d_peer.c are libraries for adi3d_peer.py and fd1d_peer.py.
+HOST_BENCHES := $(filter-out adi3d_peer fd1d_peer,$(basename $(notdir $(wildcard bench/*.c))))
 bench: $(HOST_BENCHES:%=build/bench/%) build/cpu_timing build/bs4d_host build/locvol_timing_host
 	@mkdir -p build/results
 	@for bench in $^; do \
