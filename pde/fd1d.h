@@ -41,7 +41,7 @@
      Problem  fd_problem, fd_batch, fd_values (pde/common/problem.h): 0 in a field is its first choice, or none.
      Status   Of the call: an int, FD_OK or what is wrong with the batch. Of each problem: an fd_status. A problem that
               is refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              NaN and a status in all of them.
+              its status in all of them, and NaN where the batch says how many results there are.
      Checks   Numbers, final values and terms are checked at all points before the march, terms in the first step, the
               last one and one of each point's own: FD_MODEL_NAN, FD_FINAL_NAN, FD_ILL_POSED (a diffusion is negative),
               FD_OUTWARD (a drift points far out of a face that is FD_DEGENERATE). status.growth says how much the
