@@ -6,6 +6,7 @@
 
 #include "../bs1d.h"
 #include "check.h"
+#include "known_solver.h"
 
 #include <string.h>
 
@@ -33,18 +34,6 @@ static void known_begin(known_case *k, double low, double high, double place, do
     k->batch.problem = &k->problem, k->batch.status = &k->status, k->batch.values = k->values;
 }
 
-/* Solves with a model. Returns the value at time 0, or NaN. */
-#define KNOWN_SOLVER(model)                                                                                            \
-    static double value_of_##model(known_case *k, const model##_parameters *parameters)                                \
-    {                                                                                                                  \
-        const size_t bytes = model##_host_bytes_f64(&k->batch, 1);                                                     \
-        void *memory = malloc(bytes);                                                                                  \
-        const int wrong = model##_host_f64(&k->batch, parameters, 1, memory, bytes);                                   \
-        CHECK(!wrong && !k->status.what, #model ": %s, %s", fd_status_string(wrong),                                   \
-              fd_status_string(k->status.what));                                                                       \
-        free(memory);                                                                                                  \
-        return k->values[0].value;                                                                                     \
-    }
 KNOWN_SOLVER(stock)
 KNOWN_SOLVER(surface)
 KNOWN_SOLVER(cev)

@@ -8,6 +8,7 @@
 #include "../pde/adi3d.h"
 #include "../examples/heston_model.h"
 #include "check.h"
+#include "known_solver.h"
 
 #include <string.h>
 
@@ -148,17 +149,6 @@ static void known_begin(known_case *k, int factors, const fd_axis *axis, double 
     k->batch.problem = &k->problem, k->batch.status = &k->status, k->batch.values = k->values;
 }
 
-/* Solves with a model. */
-#define KNOWN_SOLVER(model)                                                                                            \
-    static void known_##model(known_case *k, const model##_parameters *parameters)                                     \
-    {                                                                                                                  \
-        const size_t bytes = model##_host_bytes_f64(&k->batch, 1);                                                     \
-        void *memory = malloc(bytes);                                                                                  \
-        const int wrong = model##_host_f64(&k->batch, parameters, 1, memory, bytes);                                   \
-        CHECK(!wrong && !k->status.what, #model ": %s, %s", fd_status_string(wrong),                                   \
-              fd_status_string(k->status.what));                                                                       \
-        free(memory);                                                                                                  \
-    }
 KNOWN_SOLVER(sabr)
 KNOWN_SOLVER(spread)
 KNOWN_SOLVER(heston)
@@ -213,7 +203,7 @@ static void sabr(void)
             known_case k;
             known_begin(&k, 2, axis, 2, 32 << size, 1, call[c].spot);
             k.problem.face[0][0] = FD_VALUE;
-            known_sabr(&k, &call[c].p);
+            value_of_sabr(&k, &call[c].p);
             known_near(&k, 0, call[c].want, call[c].tolerance[size], c < 3 ? "SABR, beta 0.7" : "SABR, beta 1");
         }
 }
@@ -232,7 +222,7 @@ static void exchange(void)
             known_case k;
             known_begin(&k, 2, axis, 1, 32 << size, 1, spot);
             k.problem.finals = finals;
-            known_spread(&k, &p);
+            value_of_spread(&k, &p);
             known_near(&k, 0, want, tolerance[finals - FD_AVERAGED_X][size],
                        finals == FD_AVERAGED ? "Margrabe, averaged along both" : "Margrabe");
         }
@@ -251,7 +241,7 @@ static void american_spread(void)
             known_case k;
             known_begin(&k, 2, axis, 1, 32 << size, 1, spot);
             k.problem.finals = finals, k.problem.exercise = FD_AMERICAN;
-            known_spread(&k, &p);
+            value_of_spread(&k, &p);
             known_near(&k, 0, 9.7096, tolerance[finals - FD_AVERAGED_X][size],
                        finals == FD_AVERAGED ? "American spread, averaged along both" : "American spread");
         }
@@ -270,7 +260,7 @@ static void heston_barrier(void)
         known_case k;
         known_begin(&k, 2, axis, 1, 50 << size, 2, spot[0]);
         k.problem.face[0][0] = FD_VALUE, k.problem.face[1][0] = FD_DEGENERATE;
-        known_heston(&k, &p);
+        value_of_heston(&k, &p);
         for (int s = 0; s < 2; s++) known_near(&k, s, want[s], tolerance[s][size], "Heston with a barrier");
     }
 }
@@ -291,7 +281,7 @@ static void heston_american(void)
         known_case k;
         known_begin(&k, 2, axis, 0.25, 32 << size, SPOTS, spot);
         k.problem.face[1][0] = FD_DEGENERATE, k.problem.exercise = FD_AMERICAN;
-        known_heston(&k, &p);
+        value_of_heston(&k, &p);
         for (int s = 0; s < SPOTS; s++) known_near(&k, s, want[s], tolerance[size], "American Heston");
     }
 }
@@ -347,7 +337,7 @@ static void best_exercised(void)
             k.problem.exercise = kind[c].exercise;
             k.problem.times.dates = k.batch.dates = kind[c].dates, k.problem.times.date = date;
             k.problem.at_date = event, k.batch.steps += kind[c].dates * HALVES;
-            known_best(&k, &p);
+            value_of_best(&k, &p);
             for (int s = 0; s < kind[c].spots; s++)
                 known_near(&k, s, kind[c].want[s], kind[c].tolerance[size][s], kind[c].name);
         }
@@ -364,7 +354,7 @@ static void best_correlated(void)
             memcpy(p.correlation, correlation[c], sizeof p.correlation);
             known_case k;
             best_begin(&k, 32 << size, 1, best_spot[1]);
-            known_best(&k, &p);
+            value_of_best(&k, &p);
             known_near(&k, 0, want[c], tolerance[c][size],
                        c ? "the best, correlation -0.45" : "the best, correlation 0.7 to 0.9");
         }
@@ -392,7 +382,7 @@ static void heston_cir(void)
                 known_begin(&k, 3, axis, 2, 20 << finer, 1, spot);
                 k.problem.face[1][0] = k.problem.face[2][0] = FD_DEGENERATE;
                 k.problem.finals = FD_TOLD, k.problem.kinks = 1, k.problem.kink[0] = 100;
-                known_hcir(&k, &parameters[c]);
+                value_of_hcir(&k, &parameters[c]);
                 known_near(&k, 0, want[c], tolerance[c][size][finer], c ? "Heston-CIR, correlated" : "Heston-CIR");
             }
 }
