@@ -9,6 +9,8 @@
 #define adi3d_p_chip_five FD_OF(p_3d_chip_five)
 #define adi3d_p_chip_column FD_OF(p_3d_chip_column)
 #define adi3d_p_chip_column_of FD_OF(p_3d_chip_column_of)
+#define adi3d_p_chip_stage FD_OF(p_3d_chip_stage)
+#define adi3d_p_chip_stage_of FD_OF(p_3d_chip_stage_of)
 #define adi3d_p_chip_leave FD_OF(p_3d_chip_leave)
 #define adi3d_p_chip_right FD_OF(p_3d_chip_right)
 #define adi3d_p_chip_at FD_OF(p_3d_chip_at)
@@ -150,27 +152,51 @@ TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned 
     return c;
 }
 
-/* Leaves what has been computed at a point of plane k: the right-hand side of the stage, to *put or, of a second stage
-   that is not about the first one's values, to `of`; in a first stage also what the second begins with, to `of`. here
-   is the value there. */
+/* What a thread has in hand of a stage's right-hand sides: the step's choices and weights, and where the second stage's
+   right-hand sides wait. In registers: a store would make the compiler read them again at each point. */
+typedef struct {
+    int about, twice, changes;
+    tb_real mixed, own, mixed_again, own_again, dt;
+    tb_real *of;
+    const tb_real *extra;
+    fd_numbers now;
+} adi3d_p_chip_stage;
+
+/* Returns what this thread has in hand of a first or a second stage. */
 template <int second>
-TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_step &step, const adi3d_p_chip_column &c, int k,
-                             tb_real here, tb_real right, tb_real begun, tb_real *put)
+TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const int index = c.i + h.n[0] * (c.j + h.n[1] * k), about = step.data.about;
-    if (second && about)
+    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const tb_real *base = step.data.base[second], *again = step.data.base[1];
+    adi3d_p_chip_stage s;
+    s.about = step.data.about, s.twice = step.data.stages > 1, s.changes = step.changes;
+    s.mixed = base[second ? 2 : 0], s.own = base[second ? 3 : 1];
+    s.mixed_again = again[0], s.own_again = again[1], s.dt = step.data.dt;
+    s.of = h.of, s.extra = h.extra;
+    TB_UNROLL
+    for (int q = 0; q < fd_p_numbers(3); q++) s.now.number[q] = step.time[second][q];
+    return s;
+}
+
+/* Leaves what has been computed at a point of plane k: the right-hand side of the stage, to *put or, of a second stage
+   that is not about the first one's values, to `of`, at `index`; in a first stage also what the second begins with, to
+   `of`. here is the value there. */
+template <int second>
+TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s, const adi3d_p_chip_column &c, int k,
+                             int index, tb_real here, tb_real right, tb_real begun, tb_real *put)
+{
+    if (second && s.about)
         *put = right + begun + (*put - here);
     else if (second)
-        h.of[index] = right + begun;
+        s.of[index] = right + begun;
     else {
-        const tb_real dt = step.data.dt;
-        if (h.extra) right += dt * h.extra[index], begun += dt * h.extra[index];
-        if (step.changes) {
+        if (s.extra) right += s.dt * s.extra[index], begun += s.dt * s.extra[index];
+        if (s.changes) {
             const tb_real more = adi3d_p_chip_change<0>(h, c.i, c.j, k);
-            right += more, begun += about ? 0 : more;
+            right += more, begun += s.about ? 0 : more;
         }
         *put = right;
-        if (step.data.stages > 1) h.of[index] = begun;
+        if (s.twice) s.of[index] = begun;
     }
 }
 
@@ -180,17 +206,12 @@ TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_step &step, co
 template <int second>
 TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const adi3d_p_chip_stage s = adi3d_p_chip_stage_of<second>(h, memory);
     const int all = h.n[0] * h.n[1], n2 = h.n[2], plane = h.plane, first = h.first, planes = h.planes;
-    const int source = second ? h.z : h.u, twice = step.data.stages > 1, adds = h.adds;
-    const tb_real *base = step.data.base[second], mixed = base[second ? 2 : 0], own = base[second ? 3 : 1];
-    const tb_real mixed_again = step.data.base[1][0], own_again = step.data.base[1][1];
+    const int source = second ? h.z : h.u, adds = h.adds;
     const tb_real *number = (const tb_real *)(memory + h.number[2]);
     const fd_cell *cells = (const fd_cell *)(memory + h.cell[2]);
     tb_real *d = (tb_real *)(memory + (second ? h.u : h.z));
-    fd_numbers now;
-    TB_UNROLL
-    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = step.time[second][q];
     TB_LOOP
     for (int e = trid_block_thread(); e < all && planes > 0; e += trid_block_threads()) {
         adi3d_p_chip_column c = adi3d_p_chip_column_of(h, memory, (const tb_real *)(memory + source), e);
@@ -198,31 +219,31 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
         adi3d_p_chip_five(h, memory, source, first > 0 ? first - 1 : 0, c.at, c.to, low);
         adi3d_p_chip_five(h, memory, source, first, c.at, c.to, here);
         TB_LOOP
-        for (int local = 0; local < planes; local++) {
+        for (int local = 0, index = e + all * first; local < planes; local++, index += all) {
             const int k = first + local;
-            tb_real begun = second ? h.of[e + all * k] : 0;
+            tb_real begun = second ? s.of[index] : 0;
             const tb_real *const *row = c.of_row;
             if (local < planes - 1) {
                 high[0] = row[0][plane], high[1] = row[1][plane + c.to[1]], high[2] = row[1][plane];
                 high[3] = row[1][plane + c.to[2]], high[4] = row[2][plane];
             } else
                 adi3d_p_chip_five(h, memory, source, k < n2 - 1 ? k + 1 : k, c.at, c.to, high);
-            const tb_real around[27] = {0,       low[0],  0,       low[1],         low[2],  low[3],
+            const tb_real around[27] = {0,       low[0],  0,       low[1],          low[2],  low[3],
                                         0,       low[4],  0,       row[0][c.to[1]], here[0], row[0][c.to[2]],
                                         here[1], here[2], here[3], row[2][c.to[1]], here[4], row[2][c.to[2]],
-                                        0,       high[0], 0,       high[1],        high[2], high[3],
+                                        0,       high[0], 0,       high[1],         high[2], high[3],
                                         0,       high[4], 0};
             c.cell[2] = cells[k];
             TB_UNROLL
             for (int q = 0; q < fd_p_numbers(2); q++) c.own[2].number[q] = number[q * n2 + k];
-            const fd_terms terms = fd_p_terms(h.t.parameters, c.own, now.number);
-            tb_real right = adi3d_p_apply(c.cell, &terms, mixed, own, around);
-            if (!second && twice) begun = adi3d_p_apply(c.cell, &terms, mixed_again, own_again, around);
+            const fd_terms terms = fd_p_terms(h.t.parameters, c.own, s.now.number);
+            tb_real right = adi3d_p_apply(c.cell, &terms, s.mixed, s.own, around);
+            if (!second && s.twice) begun = adi3d_p_apply(c.cell, &terms, s.mixed_again, s.own_again, around);
             if (c.at_face || (adds && (k == 0 || k == n2 - 1))) {
                 const tb_real faces = adi3d_p_chip_faces(h, source, second, c.i, c.j, k);
-                right += own * faces, begun += second ? 0 : own_again * faces;
+                right += s.own * faces, begun += second ? 0 : s.own_again * faces;
             }
-            adi3d_p_chip_leave<second>(h, step, c, k, here[2], right, begun, d + c.at + plane * local);
+            adi3d_p_chip_leave<second>(h, s, c, k, index, here[2], right, begun, d + c.at + plane * local);
             TB_UNROLL
             for (int m = 0; m < 5; m++) low[m] = here[m], here[m] = high[m];
             TB_UNROLL
@@ -312,9 +333,6 @@ typedef struct {
     int begin, lines, first_plane;  /* the block's lines; its first plane */
     int given_x[2];                 /* whether the faces of x have given values */
     tb_real size;
-    const fd_cell *cells;           /* of the half, as the next two */
-    const tb_real *numbers;
-    const trid_cluster_place *places;
     fd_numbers now;
 } adi3d_p_chip_half;
 
@@ -336,19 +354,21 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
     m.lines = axis == 0 ? n1 * h.planes : axis == 1 ? n0 * h.planes : most > h.share ? h.share : most;
     m.given_x[0] = adi3d_p_given(&h.problem, 0, 0), m.given_x[1] = adi3d_p_given(&h.problem, 0, n0 - 1);
     m.size = step.data.size;
-    m.cells = (const fd_cell *)(memory + h.cell[axis]) + m.from;
-    m.numbers = (const tb_real *)(memory + h.number[axis]) + m.from;
-    m.places = (const trid_cluster_place *)(memory + h.places) + m.from;
     TB_UNROLL
     for (int q = 0; q < fd_p_numbers(3); q++) m.now.number[q] = step.time[1][q];
     return m;
 }
 
 /* A line: its place along the other axes, k of the block's planes, 0 along its own; whether it is one, whether its
-   values are given, whether its face has a row of its own; where its half begins. */
+   values are given, whether its face has a row of its own; where its half begins, and the half's cells, numbers and
+   places. These are the same for all lines: as numbers of the half, the compiler would work out all of their addresses
+   before the first line, and spill them (single precision, 48^3: a tenth of the time). */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
+    const fd_cell *cells;
+    const tb_real *numbers;
+    const trid_cluster_place *places;
 } adi3d_p_chip_line;
 
 /* Returns the thread's line of those from `base` on. */
@@ -365,6 +385,9 @@ TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p
     l.fixed = (axis > 0 && ((l.i == 0 && m.given_x[0]) || (l.i == n0 - 1 && m.given_x[1]))) ||
               (axis == 2 && adi3d_p_given(&h.problem, 1, l.j));
     l.faces = l.valid && !l.fixed && (m.kind == FD_VALUE || m.kind == FD_DEGENERATE);
+    l.cells = (const fd_cell *)(m.memory + h.cell[axis]) + m.from;
+    l.numbers = (const tb_real *)(m.memory + h.number[axis]) + m.from;
+    l.places = (const trid_cluster_place *)(m.memory + h.places) + m.from;
     l.offset = at * (int)sizeof(tb_real), l.near_by = (tb_real *)m.memory + at + (m.in * m.from) * m.stride;
     return l;
 }
@@ -378,7 +401,7 @@ TB_D void adi3d_p_chip_take(const adi3d_p_chip_half &m, const adi3d_p_chip_line 
         adi3d_p_chip_each<half>(m.count, 1, [&](int q) { v[q] = 0; });
     else if (m.remote)
         adi3d_p_chip_each<half>(m.count, 1,
-                                [&](int q) { v[q] = trid_cluster_load(m.places[m.in * q] + array + l.offset); });
+                                [&](int q) { v[q] = trid_cluster_load(l.places[m.in * q] + array + l.offset); });
     else
         adi3d_p_chip_each<half>(m.count, 1, [&](int q) { v[q] = own[q * m.stride]; });
 }
@@ -390,7 +413,7 @@ TB_D void adi3d_p_chip_put(const adi3d_p_chip_half &m, const adi3d_p_chip_line &
     tb_real *to = l.near_by + m.result / (int)sizeof(tb_real);
     if (m.remote)
         adi3d_p_chip_each<half>(m.count, 1,
-                                [&](int q) { trid_cluster_store(m.places[m.in * q] + m.result + l.offset, y[q]); });
+                                [&](int q) { trid_cluster_store(l.places[m.in * q] + m.result + l.offset, y[q]); });
     else
         adi3d_p_chip_each<half>(m.count, 1, [&](int q) { to[q * m.stride] = y[q]; });
 }
@@ -414,9 +437,9 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
     adi3d_p_chip_each<half>(m.count, 1, [&](int q) {
         tb_real a, b, c;
         TB_UNROLL
-        for (int e = 0; e < fd_p_numbers(axis); e++) own[axis].number[e] = m.numbers[e * m.n + m.in * q];
+        for (int e = 0; e < fd_p_numbers(axis); e++) own[axis].number[e] = l.numbers[e * m.n + m.in * q];
         const fd_terms terms = fd_p_terms(h.t.parameters, own, m.now.number);
-        fd_p_matrix(axis, q == 0, m.cells[m.in * q], terms, m.size, &a, &b, &c);
+        fd_p_matrix(axis, q == 0, l.cells[m.in * q], terms, m.size, &a, &b, &c);
         if (q == 0 && l.faces) a = face.a, b = face.b, c = face.c;
         /* The couplings to the row before, and to the next. */
         const tb_real to_last = m.side ? c : a, to_next = m.side ? a : c;
