@@ -23,6 +23,7 @@
 #define fd_p_given FD_OF(p_given)
 #define fd_p_lanes FD_OF(p_lanes)
 #define fd_p_final_values FD_OF(p_final_values)
+#define fd_p_several_mixed FD_OF(p_several_mixed)
 #define fd_p_too_fast_at FD_OF(p_too_fast_at)
 #define fd_p_not_dominant FD_OF(p_not_dominant)
 #define fd_p_ill_posed FD_OF(p_ill_posed)
@@ -30,7 +31,8 @@
 #define fd_p_broken FD_OF(p_broken)
 #define fd_p_looks FD_OF(p_looks)
 #define fd_p_look FD_OF(p_look)
-#define fd_p_count_rows FD_OF(p_count_rows)
+#define fd_p_matrix_size FD_OF(p_matrix_size)
+#define fd_p_find_fast FD_OF(p_find_fast)
 #define fd_p_looked_at FD_OF(p_looked_at)
 #define fd_p_check_terms FD_OF(p_check_terms)
 #define fd_p_terms_status FD_OF(p_terms_status)
@@ -317,6 +319,8 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
     fd_p_most(&found->given, most);
 }
 
+enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* several pairs have mixed terms */
+
 /* Returns fd_p_too_fast of a point with these terms, for the explicit steps of the march. */
 TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms terms)
 {
@@ -326,7 +330,7 @@ TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms term
         fd_p_rate_add(fd_p_row(d, t->cell[d][index[d]], terms), at_face, FD_MODEL_MIXED,
                       0.5 * FD_FACTORS * t->problem->times.maturity, &rate);
     }
-    if (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) rate.couplings *= 1.125; /* several pairs (docs/fd.md) */
+    if (fd_p_several_mixed) rate.couplings *= 1.125; /* docs/fd.md */
     return fd_p_too_fast(fd_p_size_of(t->found->longest), rate, (double)terms.kill);
 }
 
@@ -344,20 +348,22 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
     return count;
 }
 
-/* Returns whether the terms at a point are ill-posed: a diffusion is negative, or mixed terms are too large for the
-   diffusions. */
+/* Returns whether the terms at a point are ill-posed: a diffusion is negative, or declared mixed terms are too large for
+   the diffusions. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
     tb_real rho[3] = {0, 0, 0}; /* of the pairs 12, 13 and 23 */
     int ill = 0;
     for (int d = 0; d < FD_FACTORS; d++) ill |= terms.diffusion[d] < 0;
-    for (int pair = 0; pair < FD_FACTORS * (FD_FACTORS - 1) / 2; pair++) {
+    for (int pair = 0; pair < 3; pair++) {
+        if (!(FD_MODEL_MIXED >> pair & 1)) continue;
         const tb_real diffusion[2] = {terms.diffusion[pair == 2], terms.diffusion[pair ? 2 : 1]};
         const double product = (double)diffusion[0] * (double)diffusion[1];
         ill |= fd_p_ill_posed_in_two(diffusion, terms.mixed[pair]);
-        if (FD_FACTORS > 2) rho[pair] = product > 0 ? (tb_real)((double)terms.mixed[pair] / (2 * sqrt(product))) : 0;
+        if (fd_p_several_mixed)
+            rho[pair] = product > 0 ? (tb_real)((double)terms.mixed[pair] / (2 * sqrt(product))) : 0;
     }
-    return FD_FACTORS > 2 ? ill | fd_p_ill_posed_in_three(rho) : ill;
+    return fd_p_several_mixed ? ill | fd_p_ill_posed_in_three(rho) : ill;
 }
 
 /* Returns whether the terms along an axis, or kill, differ. */
@@ -368,8 +374,9 @@ TB_HD int fd_p_differ_along(int axis, fd_terms one, fd_terms other)
 }
 
 /* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's. changes: the time has numbers
-   other than the march's start has. */
-TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, fd_terms terms, const tb_real *time, int changes)
+   other than the march's start has; first: the numbers of the axes' first points. */
+TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, const fd_numbers *first, fd_terms terms,
+                      const tb_real *time, int changes)
 {
     int wrong = 0;
     for (int pair = 0; pair < 3; pair++)
@@ -380,11 +387,7 @@ TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, fd_terms term
             wrong |= fd_p_differ_along(d, terms, fd_p_terms(t->parameters, own, t->time)) * FD_P_CHANGES;
         if (FD_MODEL_INDEPENDENT >> d & 1) {
             fd_numbers other[FD_FACTORS];
-            for (int e = 0; e < FD_FACTORS; e++)
-                if (e == d)
-                    other[e] = own[e];
-                else
-                    fd_p_take(t, e, 0, &other[e]);
+            for (int e = 0; e < FD_FACTORS; e++) other[e] = e == d ? own[e] : first[e];
             wrong |= fd_p_differ_along(d, terms, fd_p_terms(t->parameters, other, time)) * (FD_P_NOT_INDEPENDENT << d);
         }
     }
@@ -394,64 +397,63 @@ TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, fd_terms term
 /* What is found out about the points of a line. */
 typedef struct {
     int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's */
+    int not_dominant;               /* rows that are not diagonally dominant */
 } fd_p_looks;
 
-/* Checks points from, from + stride .. below `to` of the line along x with these indices, in step k, by a loop that
-   compilers vectorise. Points whose value is given are not checked. */
-TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
+/* Looks at points from, from + stride .. below `to` of the line along x with these indices, in step k, by a loop that
+   compilers vectorise. Points whose value is given are not checked. Counts rows of matrices of this size, if it is not
+   0. */
+TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
 {
-    const int *points = t->found->points;
+    const int *points = t->found->points, last = points[0] - 1;
     const int (*face)[2] = t->problem->face;
+    const int fixed[2] = {face[0][0] == FD_VALUE, face[0][1] == FD_VALUE};
     const tb_real *time = fd_p_time_of(t, k, 1);
     const int changes = !fd_p_same(fd_p_numbers(3), t->time, time);
-    fd_p_looks looks = {0, 0, 0};
-    fd_numbers own[FD_FACTORS];
-    int outward = 0; /* the line lies along a face that is FD_DEGENERATE */
+    int given = 0, outward = 0; /* the line lies along a face whose value is given, or that is FD_DEGENERATE */
+    fd_p_looks looks = {0, 0, 0, 0};
+    fd_numbers own[FD_FACTORS], first[FD_FACTORS];
+    for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, 0, &first[d]);
     for (int d = 1; d < FD_FACTORS; d++) {
-        const int last = index[d] == points[d] - 1, at_face = index[d] == 0 || last;
-        if (at_face && face[d][last] == FD_VALUE) return looks;
-        outward |= at_face && face[d][last] == FD_DEGENERATE;
+        const int at_face = index[d] == 0 || index[d] == points[d] - 1, kind = face[d][index[d] > 0];
+        given |= at_face && kind == FD_VALUE, outward |= at_face && kind == FD_DEGENERATE;
         fd_p_take(t, d, index[d], &own[d]);
     }
-    if (from == 0 && face[0][0] == FD_VALUE) from += stride;
-    if (to == points[0] && face[0][1] == FD_VALUE) to--;
     for (int i = from; i < to; i += stride) {
+        const int at[3] = {i, index[1], index[2]};
+        const int checked = !(given | (fixed[0] & (i == 0)) | (fixed[1] & (i == last)));
         fd_p_take(t, 0, i, &own[0]);
         const fd_terms terms = fd_p_terms(t->parameters, own, time);
-        looks.wrong |= fd_p_broken(t, own, terms, time, changes) | fd_p_ill_posed(terms) * FD_P_ILL_POSED;
-        looks.not_finite |= !fd_p_terms_finite(terms);
-        looks.sources |= (terms.source < 0) | (terms.source > 0);
+        looks.wrong |= checked * (fd_p_broken(t, own, first, terms, time, changes) |
+                                  fd_p_ill_posed(terms) * FD_P_ILL_POSED);
+        looks.not_finite |= checked & !fd_p_terms_finite(terms);
+        looks.sources |= checked & ((terms.source < 0) | (terms.source > 0));
+        if (size > 0) looks.not_dominant += fd_p_not_dominant(t, at, terms, size);
     }
-    for (int i = from; i < to; i += stride) {
-        if (!outward && i > 0 && i < points[0] - 1) continue;
-        const int at[3] = {i, index[1], index[2]};
+    for (int i = from; i < to && !given; i += stride) {
+        const int at[3] = {i, index[1], index[2]}, at_face = i == 0 || i == last;
+        if (at_face ? fixed[i > 0] : !outward) continue;
         looks.wrong |= fd_p_outward(FD_FACTORS, face, t->x, at, points, fd_p_terms_at(t, at, time).drift,
                                     t->problem->times.maturity);
     }
     return looks;
 }
 
-/* Returns how many rows of those points are not diagonally dominant in step k, and finds points that are too fast for
-   explicit steps. */
-TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
+/* Returns the size, theta dt, of the matrices of step k. */
+TB_HD tb_real fd_p_matrix_size(const fd_p_tables *t, int k)
 {
-    const tb_real *time = fd_p_time_of(t, k, 1);
     const fd_step step = fd_p_step_at(t, k);
-    const tb_real size = (tb_real)(step.theta * (step.from - step.to));
-    int at[3] = {0, index[1], index[2]}, count = 0;
-    fd_numbers own[FD_FACTORS];
-    for (int d = 1; d < FD_FACTORS; d++) fd_p_take(t, d, index[d], &own[d]);
-    for (int i = from; i < to; i += stride) {
-        at[0] = i;
-        fd_p_take(t, 0, i, &own[0]);
-        count += fd_p_not_dominant(t, at, fd_p_terms(t->parameters, own, time), size);
-    }
+    return (tb_real)(step.theta * (step.from - step.to));
+}
+
+/* Finds those of the points that are too fast for explicit steps, in step k. */
+TB_HD void fd_p_find_fast(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
+{
     for (int i = from; i < to && t->found->longest != 0; i += stride) {
-        at[0] = i;
-        const int too_fast = fd_p_too_fast_at(t, at, fd_p_terms_at(t, at, time));
+        const int at[3] = {i, index[1], index[2]};
+        const int too_fast = fd_p_too_fast_at(t, at, fd_p_terms_at(t, at, fd_p_time_of(t, k, 1)));
         if (too_fast) fd_p_least(&t->found->fault[FD_P_AT_FAST], too_fast);
     }
-    return count;
 }
 
 /* Returns the step of look 0, 1 or 2 at a line: the first, the last, and one of its own, which finds what happens in
@@ -463,24 +465,28 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 }
 
 /* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last step that
-   are not dominant, and finds points that have a source. */
+   are not dominant, and finds points that have a source. Steps that are alike are counted twice, and looked at once. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
     const int length = FD_FACTORS == 1 ? 1 : found->points[0], lines = fd_p_count(found->points) / length;
-    const int lanes = fd_p_lanes(length, threads);
+    const int lanes = fd_p_lanes(length, threads), last = found->steps - 1;
+    const tb_real size[2] = {fd_p_matrix_size(t, 0), fd_p_matrix_size(t, last)};
+    const int alike = fd_p_same(1, &size[0], &size[1]) &&
+                      fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, last, 1));
     int not_dominant = 0, sources = 0, index[3];
     for (int line = thread / lanes; line < lines; line += threads / lanes) {
         fd_p_index(found->points, line * length, index);
         const int from = index[0] + thread % lanes, to = index[0] + length;
         for (int look = 0; look < 3; look++) {
-            const int k = fd_p_looked_at(t, line, look);
-            if (look < 2) not_dominant += fd_p_count_rows(t, index, look ? found->steps - 1 : 0, from, to, lanes);
+            const int k = look == 1 && !alike ? last : fd_p_looked_at(t, line, look);
             if (k < 0) continue;
-            const fd_p_looks looks = fd_p_look(t, index, k, from, to, lanes);
+            const fd_p_looks looks = fd_p_look(t, index, k, look < 2 ? size[look] : 0, from, to, lanes);
+            not_dominant += (1 + alike) * looks.not_dominant;
+            if (look < 2) fd_p_find_fast(t, index, k, from, to, lanes);
             sources |= looks.sources;
             for (int i = from; i < to && (looks.wrong || looks.not_finite); i += lanes) {
-                const fd_p_looks own = fd_p_look(t, index, k, i, i + 1, 1);
+                const fd_p_looks own = fd_p_look(t, index, k, 0, i, i + 1, 1);
                 if (own.wrong || own.not_finite) fd_p_least(&found->fault[FD_P_AT_TERMS], line * length - index[0] + i);
             }
         }
@@ -497,7 +503,7 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
     for (int look = 0; look < 3; look++) {
         const int k = fd_p_looked_at(t, FD_FACTORS == 1 ? at : at / t->found->points[0], look);
         if (k < 0) continue;
-        const fd_p_looks looks = fd_p_look(t, index, k, index[0], index[0] + 1, 1);
+        const fd_p_looks looks = fd_p_look(t, index, k, 0, index[0], index[0] + 1, 1);
         if (looks.not_finite) return fd_status_of(FD_MODEL_NAN, 0, -1, index[0], index[1], index[2], k);
         if (looks.wrong) return fd_p_untrue(looks.wrong, index[0], index[1], index[2], k);
     }

@@ -135,11 +135,10 @@ TB_HD fd_terms fd_p_terms(const fd_model_parameters *parameters, const fd_number
 /* Returns whether all terms are finite. */
 TB_HD int fd_p_terms_finite(fd_terms terms)
 {
-    /* A sixteenth of each, so that a sum of finite numbers is finite. */
-    double sum = (double)terms.kill / 16 + (double)terms.source / 16;
+    int finite = trid_finite(terms.kill) & trid_finite(terms.source);
     for (int d = 0; d < 3; d++)
-        sum += (double)terms.drift[d] / 16 + (double)terms.diffusion[d] / 16 + (double)terms.mixed[d] / 16;
-    return trid_finite_f64(sum);
+        finite &= trid_finite(terms.drift[d]) & trid_finite(terms.diffusion[d]) & trid_finite(terms.mixed[d]);
+    return finite;
 }
 
 /* Returns the row of A along an axis, without kill. */
