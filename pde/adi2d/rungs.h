@@ -103,21 +103,27 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
     return a;
 }
 
-/* What the thread of a line holds of its problem. */
+/* What the thread of a line holds of its problem. The numbers that are the same for all of the line's rows are in
+   registers: a store would make the compiler load them again for each row. */
 typedef struct {
     adi2d_p_rung_arrays a;
     adi2d_p_step_data step_data;
     const tb_real *time[2]; /* numbers of the step's start and end */
+    fd_numbers now[2], own; /* these, and the line's of the other axis */
     int n[2], changes;      /* changes: whether F at the step's end differs from that at its start */
 } adi2d_p_rung_line;
 
-/* Returns what the thread of a line in problem `which` holds in a step. */
+/* Returns what the thread of a line in problem `which` holds in a step, but for the line's numbers. */
 TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int which, int step)
 {
     adi2d_p_rung_line l;
     l.a = adi2d_p_rung_of(launch, which);
     l.n[0] = l.a.t.found->points[0], l.n[1] = l.a.t.found->points[1];
-    for (int end = 0; end < 2; end++) l.time[end] = fd_p_time_of(&l.a.t, step, end);
+    for (int end = 0; end < 2; end++) {
+        l.time[end] = fd_p_time_of(&l.a.t, step, end);
+        TB_UNROLL
+        for (int q = 0; q < fd_p_numbers(3); q++) l.now[end].number[q] = l.time[end][q];
+    }
     l.step_data = l.a.step_data[step];
     l.changes = !l.step_data.of.time_independent;
     for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
@@ -130,11 +136,13 @@ TB_D int adi2d_p_rung_due(const adi2d_p_rung_arrays &a, int step, int second)
     return !a.t.found->status.what && step < a.t.found->steps && second < a.step_data[step].of.stages;
 }
 
-/* Returns the terms at point (i, j), at the start (end 0) or the end of the step. */
-TB_D fd_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int end, int i, int j)
+/* Returns the terms at point k of a line along an axis, at the start (end 0) or the end of the step. */
+TB_D fd_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int axis, int end, int k)
 {
-    const int index[2] = {i, j};
-    return fd_p_terms_here(&l.a.t, index, l.time[end]);
+    fd_numbers own[2];
+    own[1 - axis] = l.own;
+    fd_p_take(&l.a.t, axis, k, &own[axis]);
+    return fd_p_terms(l.a.t.parameters, own, l.now[end].number);
 }
 
 /* Returns point (i, j) of a face, at the start (end 0) or the end of the step. */
@@ -281,6 +289,7 @@ TB_D adi2d_p_rung_x_line adi2d_p_rung_x_line_of(const adi2d_p_rung_line &l, int 
     x.values[0] = l.a.u[across], x.values[1] = l.a.z[across];
     x.v[0] = l.a.u[across] + x.line, x.v[1] = l.a.z[across] + x.line, x.multiplier = l.a.multiplier[across] + x.line;
     x.cell_y = l.a.t.cell[1][j];
+    fd_p_take(&l.a.t, 1, j, &x.l.own);
     return x;
 }
 
@@ -307,9 +316,9 @@ TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, 
                               const tb_real *of_z, adi2d_p_rung_row *row)
 {
     const fd_step_data &step = x.l.step_data.of;
-    const fd_terms end = adi2d_p_rung_terms(x.l, 1, i, x.j);
+    const fd_terms end = adi2d_p_rung_terms(x.l, 0, 1, i);
     tb_real f[3], later[3], before = of_u[4];
-    adi2d_p_rung_columns(x, 0, 0, may_be, i, changes ? adi2d_p_rung_terms(x.l, 0, i, x.j) : end, of_u, f);
+    adi2d_p_rung_columns(x, 0, 0, may_be, i, changes ? adi2d_p_rung_terms(x.l, 0, 0, i) : end, of_u, f);
     row->d = step.base[second][0] * f[0] + step.base[second][1] * (f[1] + f[2]);
     if (changes && !x.about) {
         adi2d_p_rung_columns(x, 0, 1, may_be, i, end, of_u, later);
@@ -414,6 +423,7 @@ TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int 
     y.u = l.a.u[0] + i, y.w = y.about ? l.a.z[0] + i : y.u, y.e = l.a.e + i, y.final = l.a.t.final + i;
     y.to = (y.last ? l.a.u[0] : l.a.z[0]) + i, y.multiplier = l.a.multiplier[0] + i;
     y.cell_x = l.a.t.cell[0][i];
+    fd_p_take(&l.a.t, 0, i, &y.l.own);
     return y;
 }
 
@@ -422,14 +432,14 @@ TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, 
 {
     const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride};
     const fd_cell cell = y.l.a.t.cell[1][j];
-    const fd_terms end = adi2d_p_rung_terms(y.l, 1, y.i, j);
+    const fd_terms end = adi2d_p_rung_terms(y.l, 1, 1, j);
     row->d = y.e[j * stride];
     if (changes && !y.about) {
         tb_real f[3], later[3], nine[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
         nine[4] = y.u[j * stride];
         nine[1] = j > 0 ? y.u[(j - 1) * stride] : nine[4];
         nine[7] = j < n - 1 ? y.u[(j + 1) * stride] : nine[4];
-        adi2d_p_rung_apply(y.cell_x, cell, adi2d_p_rung_terms(y.l, 0, y.i, j), nine, f);
+        adi2d_p_rung_apply(y.cell_x, cell, adi2d_p_rung_terms(y.l, 1, 0, j), nine, f);
         adi2d_p_rung_apply(y.cell_x, cell, end, nine, later);
         if (may_be) {
             adi2d_p_rung_faces(y.l, 1, 0, y.i, j, y.l.a.u[0], along, f);
