@@ -21,6 +21,7 @@
 #define fd_p_count FD_OF(p_count)
 #define fd_p_index FD_OF(p_index)
 #define fd_p_given FD_OF(p_given)
+#define fd_p_line_length FD_OF(p_line_length)
 #define fd_p_lanes FD_OF(p_lanes)
 #define fd_p_final_values FD_OF(p_final_values)
 #define fd_p_several_mixed FD_OF(p_several_mixed)
@@ -288,34 +289,44 @@ TB_HD int fd_p_given(const fd_p_tables *t, const int *index, const double *at, i
     return most;
 }
 
-/* Returns how many threads share a line of so many points along x: of a device 32, which take neighbouring points. A
-   worker of the host has lines of its own. */
-TB_HD int fd_p_lanes(int length, int threads)
+/* Returns how many points a line along x has, as threads share the grid out. With one factor a point is a line. */
+TB_HD int fd_p_line_length(const fd_p_tables *t)
 {
-    return length == 1 || threads % 32 ? 1 : 32;
+    return FD_FACTORS == 1 ? 1 : t->found->points[0];
 }
 
-/* Computes the final values, and finds the largest magnitude that the march is given. Three factors' grids are shared
-   out by lines, since the host's workers would else write to the same cache lines. */
+/* Returns how many threads share a line: of a device 8, or as many more as leave none without points. They take
+   neighbouring points, several each, and read what is the line's once. A worker of the host has lines of its own:
+   workers would else write to the same cache lines. */
+TB_HD int fd_p_lanes(int lines, int threads)
+{
+    int lanes = 8;
+    if (FD_FACTORS == 1 || threads % 32) return 1;
+    while (lanes < 32 && lines * lanes < threads) lanes *= 2;
+    return lanes;
+}
+
+/* Computes the final values, and finds the largest magnitude that the march is given. */
 TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
     const double *x[3];
-    const int count = fd_p_count(found->points), length = FD_FACTORS > 2 ? found->points[0] : 1;
-    const int lanes = fd_p_lanes(length, threads);
+    const int length = fd_p_line_length(t), lines = fd_p_count(found->points) / length;
+    const int lanes = fd_p_lanes(lines, threads);
     int most = 0, index[3];
+    double place[3];
     for (int d = 0; d < FD_FACTORS; d++) x[d] = t->x[d];
-    for (int line = thread / lanes; line < count / length; line += threads / lanes)
+    for (int line = thread / lanes; line < lines; line += threads / lanes) {
+        fd_p_index(found->points, line * length, index);
+        for (int d = 0; d < FD_FACTORS; d++) place[d] = x[d][index[d]];
         for (int i = thread % lanes; i < length; i += lanes) {
-            const int at = line * length + i;
-            double place[3];
-            fd_p_index(found->points, at, index);
-            for (int d = 0; d < FD_FACTORS; d++) place[d] = x[d][index[d]];
+            if (FD_FACTORS > 1) index[0] = i, place[0] = x[0][i];
             const double value = fd_p_final(t->problem, t->parameters, x, found->points, index);
-            t->final[at] = (tb_real)value;
+            t->final[line * length + i] = (tb_real)value;
             most = fd_p_given(t, index, place, fd_p_larger(most, value));
-            if (!trid_finite((tb_real)value)) fd_p_least(&found->fault[FD_P_AT_FINAL], at);
+            if (!trid_finite((tb_real)value)) fd_p_least(&found->fault[FD_P_AT_FINAL], line * length + i);
         }
+    }
     fd_p_most(&found->given, most);
 }
 
@@ -469,8 +480,8 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
-    const int length = FD_FACTORS == 1 ? 1 : found->points[0], lines = fd_p_count(found->points) / length;
-    const int lanes = fd_p_lanes(length, threads), last = found->steps - 1;
+    const int length = fd_p_line_length(t), lines = fd_p_count(found->points) / length;
+    const int lanes = fd_p_lanes(lines, threads), last = found->steps - 1;
     const tb_real size[2] = {fd_p_matrix_size(t, 0), fd_p_matrix_size(t, last)};
     const int alike = fd_p_same(1, &size[0], &size[1]) &&
                       fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, last, 1));
@@ -501,7 +512,7 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
     int index[3];
     fd_p_index(t->found->points, at, index);
     for (int look = 0; look < 3; look++) {
-        const int k = fd_p_looked_at(t, FD_FACTORS == 1 ? at : at / t->found->points[0], look);
+        const int k = fd_p_looked_at(t, at / fd_p_line_length(t), look);
         if (k < 0) continue;
         const fd_p_looks looks = fd_p_look(t, index, k, 0, index[0], index[0] + 1, 1);
         if (looks.not_finite) return fd_status_of(FD_MODEL_NAN, 0, -1, index[0], index[1], index[2], k);
