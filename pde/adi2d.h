@@ -91,12 +91,9 @@
 #include "common/model.h"
 #include "common/problem.h"
 #include "common/chip.h"
+#include "common/workers.h"
 #include "../trid/interleaved.h"
 #include "../trid/launch.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #define ADI2D_VERSION 200 /* 100 * major + minor */
 
@@ -122,7 +119,7 @@ enum {
 enum {
     ADI2D_NO_PRODUCT = -60, /* the batch says that all steps are products, and one is not: see ADI2D_PRODUCTS */
     ADI2D_TWO_STAGED = -61, /* the batch says that all steps have one stage, and one has two */
-    ADI2D_BAD_KIND = -62    /* batch.kind is unknown */
+    ADI2D_BAD_KIND = FD_P_BAD_KIND    /* batch.kind is unknown */
 };
 
 /* Returns the text of a status. */
@@ -134,20 +131,13 @@ TB_HD const char *adi2d_status_string(int what)
                                       : fd_status_string(what);
 }
 
-/* Checks what the memory of a batch depends on: its pointers may still be null. */
-TB_HD int adi2d_p_sizes(const fd_batch *batch)
-{
-    if (batch && (batch->kind < ADI2D_TWO_STAGES || batch->kind > ADI2D_PRODUCTS)) return ADI2D_BAD_KIND;
-    return fd_p_sizes(2, batch);
-}
-
 /* Checks a batch.
-   Returns  as fd_batch_check, or ADI2D_BAD_KIND */
+   Returns  as fd_batch_check */
 TB_HD int adi2d_check(const fd_batch *batch)
 {
-    const int wrong = adi2d_p_sizes(batch);
-    return wrong ? wrong : fd_batch_check(2, batch);
+    return fd_batch_check(2, batch);
 }
+#define adi2d_p_sizes(batch) fd_p_sizes(2, batch)
 
 #endif /* ADI2D_H */
 
@@ -164,7 +154,15 @@ TB_HD int adi2d_check(const fd_batch *batch)
 #define TB_BODY "../pde/adi2d/step.h"
 #include "../trid/twice.h"
 #if TB_HOST_SCOPE
-#define TB_BODY "../pde/adi2d/host.h"
+#define TB_BODY "../pde/common/step.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/host_right.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/host_lines.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/adi2d/product.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/host.h"
 #include "../trid/twice.h"
 #define TB_BODY "../pde/common/suggest.h"
 #include "../trid/twice.h"

@@ -101,13 +101,11 @@
 #include "common/model.h"
 #include "common/problem.h"
 #include "common/chip.h"
+#include "common/workers.h"
 #include "../trid/interleaved.h"
 #include "../trid/launch.h"
 #include "../transpose.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #if TB_HOST_SCOPE
 #include <stdlib.h>
 #endif
@@ -115,7 +113,7 @@
 #define ADI3D_VERSION 200 /* 100 * major + minor */
 
 enum {
-    ADI3D_MOST = 1024,       /* points of an axis */
+    ADI3D_MOST = FD_P_MOST_OF_THREE, /* points of an axis */
     ADI3D_MOST_ON_CHIP = 48, /* of one on chip */
     ADI3D_P_SLOTS = 3        /* planes in shared memory: the one before, the current one, the next */
 };
@@ -134,14 +132,16 @@ enum {
 #include "../trid/twice.h"
 #define TB_BODY "../pde/common/rows.h"
 #include "../trid/twice.h"
+#define TB_BODY "../pde/common/step.h"
+#include "../trid/twice.h"
 #define TB_BODY "../pde/adi3d/step.h"
 #include "../trid/twice.h"
 #if TB_HOST_SCOPE
-#define TB_BODY "../pde/adi3d/host_right.h"
+#define TB_BODY "../pde/common/host_right.h"
 #include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/host_lines.h"
+#define TB_BODY "../pde/common/host_lines.h"
 #include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/host.h"
+#define TB_BODY "../pde/common/host.h"
 #include "../trid/twice.h"
 #define TB_BODY "../pde/common/suggest.h"
 #include "../trid/twice.h"
