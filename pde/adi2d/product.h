@@ -55,7 +55,8 @@ TB_HOST void adi2d_p_host_product(const fd_p_host *h, const adi2d_p_step_data *d
     for (int g = fd_p_host_share(h, columns, w); g < fd_p_host_share(h, columns, w + 1); g++) {
         const int i = g * FD_P_HOST_LANES, lines = fd_p_host_group(n[0], g);
         const fd_p_host_lines of = {step, lines, i, 0, 0, h->d + i, h->zeros, pitch, 0, 0};
-        fd_p_host_solve_last(h, 0, 0, &of, h->u + i);
+        fd_p_host_forward_last(h, &of);
+        fd_p_host_back_last(h, 0, 0, &of, h->u + i);
         for (int j = 0; j < n[1] && !data->close; j++) {
             const tb_real *u = h->u + (size_t)j * pitch + i, *d = h->d + (size_t)j * pitch + i;
             tb_real *z = h->z + (size_t)j * pitch + i;

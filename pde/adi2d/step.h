@@ -1,5 +1,5 @@
-/* step.h - a room of adi2d.h, read once a model and precision: what host and device share: time steps as numbers and as
-   products of factors, the preparation of a problem.
+/* step.h - a room of adi2d.h, read once a model and precision: what host and device share: time steps as numbers and
+   which are products of factors, the preparation of a problem.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_independent FD_OF(p_2d_independent)

@@ -2,7 +2,7 @@
    MIT licence, see LICENSE. */
 
 /* Checks a batch.
-   Returns  as fd_batch_check; FD_BAD_SIZE for more than ADI3D_MOST points of an axis */
+   Returns  as fd_batch_check */
 TB_HD int adi3d_check(const fd_batch *batch)
 {
     return fd_batch_check(3, batch);

@@ -240,10 +240,13 @@ TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
                  : fd_p_host_lay_out(batch, 0, workers, NULL, NULL);
 }
 
-/* Returns whether MODEL_host's workers have problems of their own. */
+/* Returns whether MODEL_host's workers have problems of their own: where there are that many, or where waiting for each
+   other would cost more than sharing saves. */
 TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
 {
-    return workers > 1 && batch->problems >= workers;
+    if (workers < 2 || fd_p_sizes(FD_FACTORS, batch)) return 0;
+    const int worth = FD_FACTORS > 2 || fd_p_count(batch->points) / workers >= FD_P_WORTH_SHARING;
+    return batch->problems >= workers || !worth;
 }
 
 /* Returns the bytes of memory that so many workers need together, or 0 for a batch that fd_batch_check refuses, or no
@@ -291,8 +294,7 @@ TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *p
 /* Does one worker's part in solving the problems of a batch, which all workers share, one after another.
    Needs    all workers 0 .. workers - 1 in this function at the same time, each in a thread of its own, with the same
             arguments except worker; meet(context), which returns when all have called it (null for one worker);
-            parameters of each problem; memory of so many bytes as that many workers who share a problem need, which
-            MODEL_host_bytes is if there are fewer problems than workers, and less otherwise; aligned as by malloc
+            parameters of each problem; memory of MODEL_host_bytes for so many workers, aligned as by malloc
    Leaves   as MODEL_host_problems, when all have returned
    Returns  as MODEL_host_problems; FD_BAD_SIZE: an impossible worker */
 TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *parameters, int worker, int workers,
@@ -311,15 +313,15 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
 }
 
 /* Solves the problems of a batch by `workers` threads of OpenMP, where the program is compiled with it, else by the
-   calling one: each takes problems of its own where there are that many, else all share each problem. The results do
-   not depend on it, to the bit.
+   calling one: each takes problems of its own where there are that many, or where two factors have less than some
+   30,000 points for each; else all share each problem. The results do not depend on it, to the bit.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   as MODEL_host_problems
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */
 TB_HOST int fd_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                     size_t bytes)
 {
-    const int apart = batch && fd_p_host_apart(batch, workers), problems = batch ? batch->problems : 0;
+    const int apart = fd_p_host_apart(batch, workers), problems = batch ? batch->problems : 0;
     const int wrong = fd_p_host_check(batch, parameters, problems, workers, apart, memory, bytes);
     if (wrong) return fd_p_host_refuse(batch, 0, problems, wrong);
 #ifdef _OPENMP

@@ -10,8 +10,6 @@
 #define fd_p_host_forward_x FD_OF(p_host_forward_x)
 #define fd_p_host_forward_middle FD_OF(p_host_forward_middle)
 #define fd_p_host_forward_last FD_OF(p_host_forward_last)
-#define fd_p_host_rest_middle FD_OF(p_host_rest_middle)
-#define fd_p_host_rest_last FD_OF(p_host_rest_last)
 #define fd_p_host_substitute FD_OF(p_host_substitute)
 #define fd_p_host_transpose_eight FD_OF(p_host_transpose_eight)
 #define fd_p_eight FD_OF(p_eight)
@@ -23,9 +21,6 @@
 #define fd_p_host_back FD_OF(p_host_back)
 #define fd_p_host_back_middle FD_OF(p_host_back_middle)
 #define fd_p_host_back_last FD_OF(p_host_back_last)
-#define fd_p_host_back_rest_middle FD_OF(p_host_back_rest_middle)
-#define fd_p_host_back_rest_last FD_OF(p_host_back_rest_last)
-#define fd_p_host_solve_last FD_OF(p_host_solve_last)
 #define fd_p_host_middle FD_OF(p_host_middle)
 #define fd_p_host_columns FD_OF(p_host_columns)
 #define fd_p_host_groups FD_OF(p_host_groups)
@@ -153,27 +148,26 @@ FD_P_INLINE void fd_p_host_forward(const fd_p_host *h, int axis, int lines, cons
     }
 }
 
-/* Eliminate FD_P_HOST_LANES lines along an axis, or the rest of an axis, which are fewer. */
+/* Eliminate lines along an axis: FD_P_HOST_LANES of them, a literal that the compiler vectorises by, or the rest of an
+   axis, which are fewer. */
 FD_P_FLAT void fd_p_host_forward_x(const fd_p_host *h, const fd_p_host_lines *of)
 {
     fd_p_host_forward(h, 0, FD_P_HOST_LANES, of);
 }
 FD_P_FLAT void fd_p_host_forward_last(const fd_p_host *h, const fd_p_host_lines *of)
 {
-    fd_p_host_forward(h, FD_FACTORS - 1, FD_P_HOST_LANES, of);
-}
-FD_P_FLAT void fd_p_host_rest_last(const fd_p_host *h, const fd_p_host_lines *of)
-{
-    fd_p_host_forward(h, FD_FACTORS - 1, of->count, of);
+    if (of->count == FD_P_HOST_LANES)
+        fd_p_host_forward(h, FD_FACTORS - 1, FD_P_HOST_LANES, of);
+    else
+        fd_p_host_forward(h, FD_FACTORS - 1, of->count, of);
 }
 #if FD_FACTORS > 2
 FD_P_FLAT void fd_p_host_forward_middle(const fd_p_host *h, const fd_p_host_lines *of)
 {
-    fd_p_host_forward(h, 1, FD_P_HOST_LANES, of);
-}
-FD_P_FLAT void fd_p_host_rest_middle(const fd_p_host *h, const fd_p_host_lines *of)
-{
-    fd_p_host_forward(h, 1, of->count, of);
+    if (of->count == FD_P_HOST_LANES)
+        fd_p_host_forward(h, 1, FD_P_HOST_LANES, of);
+    else
+        fd_p_host_forward(h, 1, of->count, of);
 }
 #endif
 
@@ -318,52 +312,41 @@ FD_P_INLINE void fd_p_host_back(const fd_p_host *h, int axis, int lines, int fix
     }
 }
 
-/* Substitute back FD_P_HOST_LANES lines along an axis, or the rest of an axis. */
+/* Substitute back lines along an axis, likewise. */
 #ifdef __clang__ /* which warns where a sanitizer keeps it from vectorising */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 FD_P_FLAT void fd_p_host_back_last(const fd_p_host *h, int fixed, int ends, const fd_p_host_lines *of, tb_real *to)
 {
-    fd_p_host_back(h, FD_FACTORS - 1, FD_P_HOST_LANES, fixed, ends, of, to);
-}
-FD_P_FLAT void fd_p_host_back_rest_last(const fd_p_host *h, int fixed, int ends, const fd_p_host_lines *of, tb_real *to)
-{
-    fd_p_host_back(h, FD_FACTORS - 1, of->count, fixed, ends, of, to);
+    if (of->count == FD_P_HOST_LANES)
+        fd_p_host_back(h, FD_FACTORS - 1, FD_P_HOST_LANES, fixed, ends, of, to);
+    else
+        fd_p_host_back(h, FD_FACTORS - 1, of->count, fixed, ends, of, to);
 }
 #if FD_FACTORS > 2
 FD_P_FLAT void fd_p_host_back_middle(const fd_p_host *h, int fixed, const fd_p_host_lines *of, tb_real *to)
 {
-    fd_p_host_back(h, 1, FD_P_HOST_LANES, fixed, 0, of, to);
-}
-FD_P_FLAT void fd_p_host_back_rest_middle(const fd_p_host *h, int fixed, const fd_p_host_lines *of, tb_real *to)
-{
-    fd_p_host_back(h, 1, of->count, fixed, 0, of, to);
+    if (of->count == FD_P_HOST_LANES)
+        fd_p_host_back(h, 1, FD_P_HOST_LANES, fixed, 0, of, to);
+    else
+        fd_p_host_back(h, 1, of->count, fixed, 0, of, to);
 }
 #endif
 #ifdef __clang__
 #pragma clang diagnostic pop
 #endif
 
-/* Solves lines of the last axis. */
-TB_HOST void fd_p_host_solve_last(const fd_p_host *h, int fixed, int ends, const fd_p_host_lines *of, tb_real *to)
-{
-    const int all = of->count == FD_P_HOST_LANES;
-    (all ? fd_p_host_forward_last : fd_p_host_rest_last)(h, of);
-    (all ? fd_p_host_back_last : fd_p_host_back_rest_last)(h, fixed, ends, of, to);
-}
-
 #if FD_FACTORS > 2
 
 /* Solves along y the columns i .. of plane k, in d. */
 TB_HOST void fd_p_host_middle(const fd_p_host *h, int s, int lines, int i, int k, const fd_p_step *step)
 {
-    const int fixed = fd_p_host_fixed(h, lines, i), all = lines == FD_P_HOST_LANES;
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
     const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
     const fd_p_host_lines of = {step, lines, i, 0, k, h->d + at, w, pitch, pitch, 1};
-    (all ? fd_p_host_forward_middle : fd_p_host_rest_middle)(h, &of);
-    (all ? fd_p_host_back_middle : fd_p_host_back_rest_middle)(h, fixed, &of, h->d + at);
+    fd_p_host_forward_middle(h, &of);
+    fd_p_host_back_middle(h, fd_p_host_fixed(h, lines, i), &of, h->d + at);
 }
 
 #endif
@@ -377,7 +360,8 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int 
     tb_real *to = (ends ? h->u : h->z) + at;
     const fd_p_host_lines of = {step, lines, i, j, 0, h->d + at, w, stride, stride, 1};
     if (FD_FACTORS == 2 || !fd_p_at_given(h->t.problem, 1, j)) {
-        fd_p_host_solve_last(h, fixed, ends, &of, to);
+        fd_p_host_forward_last(h, &of);
+        fd_p_host_back_last(h, fixed, ends, &of, to);
         return;
     }
     for (int k = 0; k < h->n[2]; k++) {

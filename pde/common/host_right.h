@@ -16,9 +16,7 @@
 #define fd_p_host_fetch_to_write FD_OF(p_host_fetch_to_write)
 #define fd_p_host_slopes FD_OF(p_host_slopes)
 #define fd_p_host_take_row FD_OF(p_host_take_row)
-#define fd_p_host_own_to FD_OF(p_host_own_to)
 #define fd_p_host_own FD_OF(p_host_own)
-#define fd_p_host_own_more FD_OF(p_host_own_more)
 #define fd_p_host_mixed FD_OF(p_host_mixed)
 #define fd_p_host_slopes_of FD_OF(p_host_slopes_of)
 #define fd_p_host_apply FD_OF(p_host_apply)
@@ -201,16 +199,17 @@ FD_P_INLINE void fd_p_host_take_row(const fd_p_host *h, int j, int k, const tb_r
     for (int q = 0; q < fd_p_numbers(3); q++) now->number[q] = time[q];
 }
 
-/* Computes out = scale (F_1 + F_2 (+ F_3))(v) along row (j, k), or adds it to out, and the slopes along y. Reads the row,
-   the same row from a point before and from a point after, and the rows next to it. (Three elements of one row would be
-   a recurrence to clang, which it does not vectorise.) */
-FD_P_INLINE void fd_p_host_own_to(const fd_p_host *h, int more, int whole, int j, int k, const tb_real *time,
-                                  tb_real scale, const tb_real *FD_P_RESTRICT spread,
-                                  const tb_real *FD_P_RESTRICT numbers, const tb_real *FD_P_RESTRICT here,
-                                  const tb_real *FD_P_RESTRICT low_x, const tb_real *FD_P_RESTRICT high_x,
-                                  const tb_real *FD_P_RESTRICT low_y, const tb_real *FD_P_RESTRICT high_y,
-                                  const tb_real *FD_P_RESTRICT low_z, const tb_real *FD_P_RESTRICT high_z,
-                                  tb_real *FD_P_RESTRICT slopes, tb_real *FD_P_RESTRICT out)
+/* Adds scale (F_1 + F_2 (+ F_3))(v) to out along row (j, k), and computes the slopes along y. Reads the row, the same
+   row from a point before and from a point after, and the rows next to it. (Three elements of one row would be a
+   recurrence to clang, which it does not vectorise.) All are parameters, because gcc vectorises by the restrict of
+   these, not by that of variables: a stage would take 1.4 times as long. */
+FD_P_FLAT void fd_p_host_own(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real scale,
+                             const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
+                             const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
+                             const tb_real *FD_P_RESTRICT high_x, const tb_real *FD_P_RESTRICT low_y,
+                             const tb_real *FD_P_RESTRICT high_y, const tb_real *FD_P_RESTRICT low_z,
+                             const tb_real *FD_P_RESTRICT high_z, tb_real *FD_P_RESTRICT slopes,
+                             tb_real *FD_P_RESTRICT out)
 {
     const fd_cell cell_y = h->t.cell[1][j], cell_z = h->t.cell[FD_FACTORS - 1][FD_FACTORS > 2 ? k : j];
     const tb_real down = cell_y.below * (1 - cell_y.w), up = cell_y.above * cell_y.w;
@@ -222,35 +221,9 @@ FD_P_INLINE void fd_p_host_own_to(const fd_p_host *h, int more, int whole, int j
         const tb_real low[3] = {low_x[i], low_y[i], low_z[i]}, high[3] = {high_x[i], high_y[i], high_z[i]};
         fd_p_host_take(0, numbers, room, (size_t)i, &own[0]);
         const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
-        const tb_real sum = scale * fd_p_own(cell, &terms, here[i], low, high);
-        out[i] = more ? out[i] + sum : sum;
+        out[i] += scale * fd_p_own(cell, &terms, here[i], low, high);
         if (FD_MODEL_MIXED & 1) slopes[i] = fd_p_first(down, up, low_y[i], here[i], high_y[i]);
     }
-}
-
-/* Are the same for a stage's first and for its second addend. They repeat the parameters because gcc vectorises by the
-   restrict of a function's own parameters, not by that of one that is inlined: a stage would take 1.4 times as long. */
-FD_P_FLAT void fd_p_host_own(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real scale,
-                             const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
-                             const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
-                             const tb_real *FD_P_RESTRICT high_x, const tb_real *FD_P_RESTRICT low_y,
-                             const tb_real *FD_P_RESTRICT high_y, const tb_real *FD_P_RESTRICT low_z,
-                             const tb_real *FD_P_RESTRICT high_z, tb_real *FD_P_RESTRICT slopes,
-                             tb_real *FD_P_RESTRICT out)
-{
-    fd_p_host_own_to(h, 0, whole, j, k, time, scale, spread, numbers, here, low_x, high_x, low_y, high_y, low_z, high_z,
-                     slopes, out);
-}
-FD_P_FLAT void fd_p_host_own_more(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real scale,
-                                  const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
-                                  const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
-                                  const tb_real *FD_P_RESTRICT high_x, const tb_real *FD_P_RESTRICT low_y,
-                                  const tb_real *FD_P_RESTRICT high_y, const tb_real *FD_P_RESTRICT low_z,
-                                  const tb_real *FD_P_RESTRICT high_z, tb_real *FD_P_RESTRICT slopes,
-                                  tb_real *FD_P_RESTRICT out)
-{
-    fd_p_host_own_to(h, 1, whole, j, k, time, scale, spread, numbers, here, low_x, high_x, low_y, high_y, low_z, high_z,
-                     slopes, out);
 }
 
 /* Adds mixed F_0 to out along row (j, k), from its slopes along y (dy) and z, those of a point before and after, and
@@ -286,8 +259,8 @@ TB_HOST tb_real *fd_p_host_slopes_of(const fd_p_host *h, int more, int row)
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
-/* Computes out = (more ? out : 0) + mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) along row (j, k), without what faces
-   add. Rows follow each other from the one that is `first`: of the slopes along z, whose differences are mixed
+/* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without what faces add, with the slopes of
+   the values, or of a first stage's (more). Rows follow each other from the one that is `first`: of the slopes along z, whose differences are mixed
    derivatives, those of the row and the one before are already there. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int first, int j, int k,
                              const tb_real *time, tb_real mixed, tb_real own, tb_real *out)
@@ -303,9 +276,9 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
                          fd_p_host_row(h, v, row, k), fd_p_host_row(h, v, row, k + 1),
                          fd_p_host_slopes_of(h, more, row % 3));
     fd_p_host_fetch(whole, fd_p_host_row(h, v, j + 3, k));
-    (more ? fd_p_host_own_more : fd_p_host_own)(h, whole, j, k, time, own, h->spread, h->t.number[0], here, here - 1,
-                                                here + 1, fd_p_host_row(h, v, j - 1, k), fd_p_host_row(h, v, j + 1, k),
-                                                fd_p_host_row(h, v, j, k - 1), fd_p_host_row(h, v, j, k + 1), dy, out);
+    fd_p_host_own(h, whole, j, k, time, own, h->spread, h->t.number[0], here, here - 1, here + 1,
+                  fd_p_host_row(h, v, j - 1, k), fd_p_host_row(h, v, j + 1, k), fd_p_host_row(h, v, j, k - 1),
+                  fd_p_host_row(h, v, j, k + 1), dy, out);
     if (FD_FACTORS > 2) fd_p_host_fetch(whole, fd_p_host_row(h, v, j + 3, k - 1));
     if (FD_MODEL_MIXED)
         fd_p_host_mixed(h, whole, j, k, time, mixed, weights, weights + h->pitch, h->t.number[0], dy, dy - 1, dy + 1,
@@ -313,8 +286,8 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
                         fd_p_host_slopes_of(h, more, high % 3), out);
 }
 
-/* Adds to out `scale` times what a face of y or z that is FD_DEGENERATE adds to F(v) along row (j, k), which lies on it,
-   from the next two rows inwards. */
+/* Adds to out `scale` times what a face of y or z that is FD_DEGENERATE adds to F(v) along row (j, k), which lies on
+   it, from the next two rows inwards. */
 FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int j, int k, const tb_real *time,
                                     tb_real scale, const tb_real *FD_P_RESTRICT next,
                                     const tb_real *FD_P_RESTRICT third, tb_real *FD_P_RESTRICT out)
@@ -402,6 +375,7 @@ TB_HOST void fd_p_host_right(const fd_p_host *h, int s, int first, int j, int k,
     const tb_real *base = step->data.base[s], dt = step->data.dt;
     const tb_real *FD_P_RESTRICT u = fd_p_host_row(h, h->u, j, k);
     const int n = h->n[0], about = s && step->data.about;
+    memset(out, 0, (size_t)fd_p_host_whole(n) * sizeof(tb_real));
     fd_p_host_apply(h, 0, h->u, first, j, k, step->time[0], base[0], base[1], out);
     for (int d = 0; d < FD_FACTORS; d++) fd_p_host_faces(h, d, h->u, j, k, step->time[0], step->from, base[1], out);
     if (s) {

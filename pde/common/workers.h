@@ -11,7 +11,11 @@
 
 #if TB_HOST_SCOPE
 
-enum { FD_P_ROWS = 16 }; /* rows that the host transposes at a time: they stay in the nearest cache */
+enum {
+    FD_P_ROWS = 16,            /* rows that the host transposes at a time: they stay in the nearest cache */
+    FD_P_WORTH_SHARING = 32768 /* points for each worker who shares a grid of two factors: a step between two waits
+                                  takes some tens of microseconds */
+};
 
 #if defined __has_builtin
 #if __has_builtin(__builtin_shufflevector)
