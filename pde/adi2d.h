@@ -23,10 +23,13 @@
 
    The header is included twice, at global scope: before the model for its words, and after it with FD_MODEL set, which
    makes of it, in both precisions (_f32 and _f64):
-     host (adi2d/host.h)
-       MODEL_host_bytes         memory of so many workers
+     host (common/host.h)
+       MODEL_host_bytes         memory that so many workers need together
+       MODEL_host               solves a batch by so many workers: OpenMP's threads where the program is compiled with
+                                it. Workers who outnumber the problems share each of them, if its grid is large
        MODEL_host_problems      solves some of the problems, by the calling thread: for threads of any kind
-       MODEL_host               solves all, by so many workers: OpenMP's threads where the program is compiled with it
+       MODEL_host_worker        one worker's part in problems that all share: for threads of any kind that can wait for
+                                each other
        MODEL_suggest            how many points and steps a tolerance takes (common/suggest.h)
        MODEL_suggest_bytes      memory that it needs
      GPU (nvcc; tests/simt without one); batch, parameters and memory are the device's (adi2d/onchip.h)
@@ -50,13 +53,18 @@
    The rooms, in the order in which they build on each other:
      common/model.h     how a model is written: read once
      common/problem.h   problems, batches, results: read once
+     common/workers.h   what the host's workers need of the compiler: read once
      and, read once a model and precision,
      common/terms.h     what the model says, as the solver calls it
      common/prepare.h   tables of axes and steps, final values, checks
      common/results.h   values at spots, NaN where there is none
      common/rows.h      rows, what faces add, what happens to a value between steps
-     adi2d/step.h       steps as numbers and as products of factors, the preparation
-     adi2d/host.h       the host
+     adi2d/step.h       which steps are products of factors, the preparation
+     common/step.h      a time step as numbers, F at a point
+     common/host_right.h   what a worker on the host knows; right-hand sides
+     common/host_lines.h   solves along lines and a time step on the host
+     adi2d/product.h    steps that are products of factors, on the host
+     common/host.h      marches on the host
      common/suggest.h   how many points and steps a tolerance takes
      adi2d/rungs.h      the naive and the coalesced version
      adi2d/chip.h       a grid in the shared memory of a cluster: where things are
@@ -64,7 +72,8 @@
      adi2d/products.h   steps that are products of factors, on chip
      adi2d/onchip.h     what happens between steps, the march on chip, its kernel, shapes and launch
      common/end.h       forgets the model's macros
-   A room names its functions adi2d_NAME, and a list of names makes each MODEL_NAME_f32 or MODEL_NAME_f64 (FD_OF).
+   A room names its functions fd_NAME or adi2d_NAME, and a list of names makes each MODEL_NAME_f32 or MODEL_NAME_f64
+   (FD_OF).
    To add a version, write a room as rungs.h is, with its list of names, and include it below.
 
    What they share:
@@ -91,12 +100,9 @@
 #include "common/model.h"
 #include "common/problem.h"
 #include "common/chip.h"
+#include "common/workers.h"
 #include "../trid/interleaved.h"
 #include "../trid/launch.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #define ADI2D_VERSION 200 /* 100 * major + minor */
 
@@ -122,7 +128,7 @@ enum {
 enum {
     ADI2D_NO_PRODUCT = -60, /* the batch says that all steps are products, and one is not: see ADI2D_PRODUCTS */
     ADI2D_TWO_STAGED = -61, /* the batch says that all steps have one stage, and one has two */
-    ADI2D_BAD_KIND = -62    /* batch.kind is unknown */
+    ADI2D_BAD_KIND = FD_P_BAD_KIND    /* batch.kind is unknown */
 };
 
 /* Returns the text of a status. */
@@ -134,20 +140,13 @@ TB_HD const char *adi2d_status_string(int what)
                                       : fd_status_string(what);
 }
 
-/* Checks what the memory of a batch depends on: its pointers may still be null. */
-TB_HD int adi2d_p_sizes(const fd_batch *batch)
-{
-    if (batch && (batch->kind < ADI2D_TWO_STAGES || batch->kind > ADI2D_PRODUCTS)) return ADI2D_BAD_KIND;
-    return fd_p_sizes(2, batch);
-}
-
 /* Checks a batch.
-   Returns  as fd_batch_check, or ADI2D_BAD_KIND */
+   Returns  as fd_batch_check */
 TB_HD int adi2d_check(const fd_batch *batch)
 {
-    const int wrong = adi2d_p_sizes(batch);
-    return wrong ? wrong : fd_batch_check(2, batch);
+    return fd_batch_check(2, batch);
 }
+#define adi2d_p_sizes(batch) fd_p_sizes(2, batch)
 
 #endif /* ADI2D_H */
 
@@ -164,7 +163,15 @@ TB_HD int adi2d_check(const fd_batch *batch)
 #define TB_BODY "../pde/adi2d/step.h"
 #include "../trid/twice.h"
 #if TB_HOST_SCOPE
-#define TB_BODY "../pde/adi2d/host.h"
+#define TB_BODY "../pde/common/step.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/host_right.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/host_lines.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/adi2d/product.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/host.h"
 #include "../trid/twice.h"
 #define TB_BODY "../pde/common/suggest.h"
 #include "../trid/twice.h"

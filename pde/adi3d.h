@@ -27,14 +27,15 @@
 
    The header is included twice, at global scope: before the model for its words, and after it with FD_MODEL set, which
    makes of it, in both precisions (_f32 and _f64):
-     host (adi3d/host.h)
+     host (common/host.h)
        MODEL_host_bytes         memory that so many workers need together
        MODEL_host               solves a batch by so many workers: OpenMP's threads where the program is compiled with
                                 it. Workers who outnumber the problems share each of them
-       MODEL_suggest            how many points and steps a tolerance takes (common/suggest.h)
-       MODEL_suggest_bytes      memory that it needs
+       MODEL_host_problems      solves some of the problems, by the calling thread: for threads of any kind
        MODEL_host_worker        one worker's part in problems that all share: for threads of any kind that can wait for
                                 each other
+       MODEL_suggest            how many points and steps a tolerance takes (common/suggest.h)
+       MODEL_suggest_bytes      memory that it needs
      GPU (nvcc; tests/simt without one): large grids, in device memory (adi3d/device_march.h). Batch, problems,
      parameters and results are the host's
        MODEL_device_bytes       device memory that the next needs
@@ -74,16 +75,18 @@
    The rooms, in the order in which they build on each other:
      common/model.h      how a model is written: read once
      common/problem.h    problems, batches, results: read once
+     common/workers.h    what the host's workers need of the compiler: read once
      adi3d/problem.h     what needs no model: checks, memory, how a device is used. Read once
      and, read once a model and precision,
      common/terms.h      what the model says, as the solver calls it
      common/prepare.h    tables of axes and steps, final values, checks
      common/results.h    values at spots, NaN where there is none
      common/rows.h       rows, what faces add, what happens to a value between steps
-     adi3d/step.h        a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix
-     adi3d/host_right.h  what a worker on the host knows; right-hand sides
-     adi3d/host_lines.h  solves along lines and a time step on the host
-     adi3d/host.h        marches on the host
+     common/step.h       a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix
+     adi3d/step.h        F at a point with its mixed derivatives, for kernels
+     common/host_right.h what a worker on the host knows; right-hand sides
+     common/host_lines.h solves along lines and a time step on the host
+     common/host.h       marches on the host
      common/suggest.h    how many points and steps a tolerance takes
      adi3d/device.h      what kernels know; what they compute at a point; rows of their lines
      adi3d/device_x.h    right-hand sides and lines along x: kernels and launches
@@ -93,7 +96,7 @@
      adi3d/onchip.h      preparation and marches on chip
      adi3d/solve.h       the GPU or the host
      common/end.h        forgets the model's macros
-   A room names its functions adi3d_NAME, and a list of names makes each MODEL_NAME_f32 or MODEL_NAME_f64 (FD_OF). */
+   A room names its functions fd_NAME or adi3d_NAME, and a list of names makes each MODEL_NAME_f32 or MODEL_NAME_f64 (FD_OF). */
 
 #ifndef ADI3D_H
 #define ADI3D_H
@@ -101,13 +104,11 @@
 #include "common/model.h"
 #include "common/problem.h"
 #include "common/chip.h"
+#include "common/workers.h"
 #include "../trid/interleaved.h"
 #include "../trid/launch.h"
 #include "../transpose.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #if TB_HOST_SCOPE
 #include <stdlib.h>
 #endif
@@ -115,7 +116,7 @@
 #define ADI3D_VERSION 200 /* 100 * major + minor */
 
 enum {
-    ADI3D_MOST = 1024,       /* points of an axis */
+    ADI3D_MOST = FD_P_MOST_OF_THREE, /* points of an axis */
     ADI3D_MOST_ON_CHIP = 48, /* of one on chip */
     ADI3D_P_SLOTS = 3        /* planes in shared memory: the one before, the current one, the next */
 };
@@ -134,14 +135,16 @@ enum {
 #include "../trid/twice.h"
 #define TB_BODY "../pde/common/rows.h"
 #include "../trid/twice.h"
+#define TB_BODY "../pde/common/step.h"
+#include "../trid/twice.h"
 #define TB_BODY "../pde/adi3d/step.h"
 #include "../trid/twice.h"
 #if TB_HOST_SCOPE
-#define TB_BODY "../pde/adi3d/host_right.h"
+#define TB_BODY "../pde/common/host_right.h"
 #include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/host_lines.h"
+#define TB_BODY "../pde/common/host_lines.h"
 #include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/host.h"
+#define TB_BODY "../pde/common/host.h"
 #include "../trid/twice.h"
 #define TB_BODY "../pde/common/suggest.h"
 #include "../trid/twice.h"

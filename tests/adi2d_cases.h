@@ -773,6 +773,8 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     if (CASE_IS(2)) return c->at_date[d].proportion = infinite, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->date[d] = d ? -0.0 : 0.25, *says = case_said(FD_BAD_TIMES, 1 + d, -1), 1;
     /* One by one. */
+    if (CASE_IS(1))
+        return c->date[1] = nextafter(c->date[0], 1), *says = case_said(FD_BAD_TIMES, FD_BAD_SIZE, -1), 1;
     if (CASE_IS(1)) return q->spot = NULL, *says = case_said(FD_BAD_ARGUMENT, 0, -1), 1;
     if (CASE_IS(1)) return q->times.dates = 3, *says = case_said(FD_TOO_MANY_DATES, 3, -1), 1;
     if (CASE_IS(1)) return q->times.dates = -1, *says = case_said(FD_BAD_TIMES, FD_BAD_SIZE, -1), 1;

@@ -836,6 +836,7 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
     CASE_REFUSED(c.at_date[0].cash = sqrt(-1.0), FD_BAD_EVENT, 1, -1, -1, -1, -1, -1);
     CASE_REFUSED(q->times.maturity = 0, FD_BAD_TIMES, FD_BAD_NUMBER, -1, -1, -1, -1, -1);
     CASE_REFUSED(c.date[1] = 0.05, FD_BAD_TIMES, 2, -1, -1, -1, -1, -1);
+    CASE_REFUSED(c.date[1] = nextafter(c.date[0], 1), FD_BAD_TIMES, FD_BAD_SIZE, -1, -1, -1, -1, -1);
     CASE_REFUSED(q->times.theta = 2, FD_BAD_THETA, 0, -1, -1, -1, -1, -1);
     CASE_REFUSED(q->times.steps = 0, FD_BAD_TIMES, FD_BAD_STEPS, -1, -1, -1, -1, -1);
     CASE_REFUSED(q->times.kind = 3, FD_BAD_TIMES, FD_BAD_KIND, -1, -1, -1, -1, -1);

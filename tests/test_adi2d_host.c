@@ -1,9 +1,12 @@
 /* test_adi2d_host.c - pde/adi2d.h on the host: random problems against a plain march, everything that can be wrong with
    a problem, closed formulas and published prices.
    MIT licence, see LICENSE. */
+#define _GNU_SOURCE /* barriers of POSIX threads */
 #include "adi2d_cases.h"
 
 #include "../examples/heston_model.h"
+
+#include <pthread.h>
 
 enum { SEED = 20251122 };
 
@@ -50,6 +53,82 @@ static void random_problems(void)
         if (runner->has & CASE_MIXES) continue;
         for (int k = check_short() ? 4 : 0; k < 6; k++)
             case_random_batch(runner, &random, 6, 12, 36, CASE_PRODUCT, case_tolerance(runner));
+    }
+}
+
+/* ---- workers ----------------------------------------------------------------------------------------------------- */
+
+typedef int worker_function(const fd_batch *batch, const case_parameters *parameters, int worker, int workers,
+                            void *memory, size_t bytes, void (*meet)(void *context), void *context);
+
+typedef struct {
+    worker_function *function;
+    const case_batch *b;
+    void *memory;
+    size_t bytes;
+    pthread_barrier_t *barrier;
+    int worker, workers, call;
+} part;
+
+static void meet(void *context)
+{
+    pthread_barrier_wait((pthread_barrier_t *)context);
+}
+
+static void *work(void *argument)
+{
+    part *p = (part *)argument;
+    p->call = p->function(&p->b->batch, p->b->parameters, p->worker, p->workers, p->memory, p->bytes, meet, p->barrier);
+    return NULL;
+}
+
+/* Solves a batch by threads of one's own, which share each problem. */
+static void by_threads(const case_batch *b, worker_function *function, size_t bytes, int count)
+{
+    enum { MOST = 5 };
+    pthread_barrier_t barrier;
+    pthread_t thread[MOST];
+    part parts[MOST];
+    void *memory = case_guarded(bytes);
+    pthread_barrier_init(&barrier, NULL, (unsigned)count);
+    for (int w = count - 1; w >= 0; w--) {
+        const part own = {function, b, memory, bytes, &barrier, w, count, -99};
+        parts[w] = own;
+        if (w > 0) CHECK(!pthread_create(&thread[w], NULL, work, &parts[w]), "a thread");
+    }
+    work(&parts[0]);
+    for (int w = 0; w < count; w++) {
+        if (w > 0) pthread_join(thread[w], NULL);
+        CHECK(parts[w].call == FD_OK, "worker %d of %d: %d", w, count, parts[w].call);
+    }
+    pthread_barrier_destroy(&barrier);
+    CHECK(case_release(memory, bytes), "%d workers: a guard has been written", count);
+}
+
+/* Workers who share problems, stages and products, with more and with fewer groups of lines than workers: the numbers of
+   one, to the bit. */
+static void shared_problems(void)
+{
+    enum { PROBLEMS = 4 };
+    static case_problem c[PROBLEMS];
+    case_random random = {SEED + 1};
+    for (int k = 0; k < 8; k++) {
+        const case_runner *runner = &runners[k % 2 ? 2 : 0];
+        const int most = k < 4 ? 100 : 12, workers = 2 + k % 4, like = k % 2 ? CASE_PRODUCT : CASE_ANY;
+        case_batch one = case_batch_of(PROBLEMS, most, most, CASE_STEPS, CASE_DATES, ADI2D_TWO_STAGES, 0);
+        case_batch all = case_batch_of(PROBLEMS, most, most, CASE_STEPS, CASE_DATES, ADI2D_TWO_STAGES, 0);
+        for (int m = 0; m < PROBLEMS; m++) {
+            case_random_problem(runner, &random, most, most, like, &c[m]);
+            case_put(&one, m, &c[m]), case_put(&all, m, &c[m]);
+        }
+        CHECK(!runner->solve(&one.batch, one.parameters), "shared problems");
+        by_threads(&all, k % 2 ? upwind_host_worker_f64 : central_host_worker_f64,
+                   k % 2 ? upwind_host_bytes_f64(&all.batch, workers) : central_host_bytes_f64(&all.batch, workers),
+                   workers);
+        for (int m = 0; m < PROBLEMS; m++)
+            CHECK(case_same_bits(&one, m, &all, m), "problem %d shared by %d, like %d: %d", m, workers, like,
+                  all.batch.status[m].what);
+        case_batch_free(&one, "shared problems"), case_batch_free(&all, "shared problems");
     }
 }
 
@@ -632,6 +711,7 @@ int main(void)
     bad_strikes();
     explicit_marches();
     kinds();
+    shared_problems();
     words();
     closed_formulas();
     exercise_at_dates();

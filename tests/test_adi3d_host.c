@@ -485,7 +485,11 @@ static void arguments(void)
     b->problems = 0;
     CHECK(central_host_f64(b, NULL, 1, NULL, 0) == FD_OK, "a batch of none");
     b->problems = 1;
+    CHECK(central_host_problems_f64(b, &c.parameters, 0, 2, memory, bytes) == FD_BAD_SIZE &&
+              central_host_problems_f64(b, NULL, 1, 1, NULL, 0) == FD_OK,
+          "ranges of problems");
     CHECK(case_untouched(memory, bytes), "something was done");
+    CHECK(central_host_problems_f64(b, &c.parameters, 0, 1, memory, bytes) == FD_OK && !r.status.what, "a range");
     c.problem.progress = progress, c.problem.context = &reported;
     CHECK(central_host_f64(b, &c.parameters, 1, memory, bytes) == FD_OK && reported == 6, "%d steps reported",
           reported);

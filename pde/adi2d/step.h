@@ -1,5 +1,5 @@
-/* step.h - a room of adi2d.h, read once a model and precision: what host and device share: time steps as numbers and as
-   products of factors, the preparation of a problem.
+/* step.h - a room of adi2d.h, read once a model and precision: what host and device share: time steps as numbers and
+   which are products of factors, the preparation of a problem.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_independent FD_OF(p_2d_independent)
@@ -55,7 +55,6 @@ TB_HD void adi2d_p_make_step(const fd_batch *batch, const fd_p_tables *t, int k,
     fd_p_findings *found = t->found;
     const fd_step step = fd_p_step_at(t, k);
     data->from = step.from, data->to = step.to;
-    if (!(step.to < step.from)) fd_p_least(&found->fault[FD_P_AT_STEP], k);
     fd_step_data_of(t->problem->scheme, &step, &data->of);
     data->of.time_independent = fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k, 1));
     data->product = !found->not_dominant && adi2d_p_may_be_product(t, &step, data->of.time_independent);
@@ -75,12 +74,9 @@ TB_HD int adi2d_p_continues(const fd_p_tables *t, const adi2d_p_step_data *step,
 /* Sets the status to what is wrong with the steps. */
 TB_HD void adi2d_p_steps_status(const fd_batch *batch, const fd_p_tables *t)
 {
-    const int none = FD_P_NONE, *fault = t->found->fault, products = batch->kind == ADI2D_PRODUCTS;
-    if (fault[FD_P_AT_STEP] != none)
-        t->found->status = fd_status_of(FD_BAD_TIMES, FD_BAD_SIZE, -1, -1, -1, -1, -1);
-    else if (fault[FD_P_AT_KIND] != none)
-        t->found->status = fd_status_of(products ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED, 0, -1, -1, -1, -1,
-                                        fault[FD_P_AT_KIND]);
+    const int what = batch->kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED;
+    const int k = t->found->fault[FD_P_AT_KIND];
+    if (k != FD_P_NONE) t->found->status = fd_status_of(what, 0, -1, -1, -1, -1, k);
     t->found->status.not_dominant = t->found->not_dominant;
 }
 

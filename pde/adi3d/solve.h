@@ -17,7 +17,7 @@ ADI3D_P_WHEN_CALLED TB_HOST size_t adi3d_bytes(const fd_batch *batch)
 #if TB_LAUNCHES
     return adi3d_device_bytes<unused>(batch);
 #else
-    return adi3d_host_bytes(batch, adi3d_p_threads());
+    return fd_host_bytes(batch, adi3d_p_threads());
 #endif
 }
 
@@ -32,7 +32,7 @@ ADI3D_P_WHEN_CALLED TB_HOST int adi3d_solve(const fd_batch *batch, const fd_mode
 #if TB_LAUNCHES
     return adi3d_device<unused>(batch, parameters, memory, bytes, 0);
 #else
-    return adi3d_host(batch, parameters, adi3d_p_threads(), memory, bytes);
+    return fd_host(batch, parameters, adi3d_p_threads(), memory, bytes);
 #endif
 }
 #undef ADI3D_P_WHEN_CALLED

@@ -238,13 +238,15 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
     }
 }
 
-/* Computes the model's numbers of the steps, and finds the longest explicit one. */
+/* Computes the model's numbers of the steps, and finds the longest explicit one and, of several factors, those that are
+   too short. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
     double number[fd_p_most_numbers] = {0};
-    const int needed = fd_p_numbers(3) > 0 || t->problem->times.kind == FD_EXPLICIT;
+    const int needed = fd_p_numbers(3) > 0 || t->problem->times.kind == FD_EXPLICIT || FD_FACTORS > 1;
     for (int k = thread; k < t->found->steps && needed; k += threads) {
         const fd_step step = fd_p_step_at(t, k);
+        if (FD_FACTORS > 1 && !(step.to < step.from)) fd_p_least(&t->found->fault[FD_P_AT_STEP], k);
         if (step.kind == FD_EXPLICIT) fd_p_most(&t->found->longest, fd_p_larger(0, step.from - step.to));
         for (int end = 0; end < 2; end++) {
             const int coefficients = t->problem->coefficients;
@@ -548,6 +550,8 @@ TB_HD void fd_p_numbers_status(const fd_p_tables *t)
     else if (fault[FD_P_AT_FAST] != none)
         found->status =
             fd_status_of(FD_UNSTABLE, fd_p_enough(&t->problem->times, fault[FD_P_AT_FAST]), -1, -1, -1, -1, -1);
+    else if (fault[FD_P_AT_STEP] != none)
+        found->status = fd_status_of(FD_BAD_TIMES, FD_BAD_SIZE, -1, -1, -1, -1, -1);
     found->status.not_dominant = found->not_dominant;
 }
 

@@ -33,9 +33,9 @@ typedef struct {
     double kink[4];          /* increasing */
     int exercise;            /* FD_EUROPEAN .. */
     const double *spot;      /* where values are wanted: batch.spots points, the coordinates of one after another */
-    void (*progress)(int step, int steps, void *context); /* null, or what three factors' MODEL_host and MODEL_device
-                                                             call after each step, from one thread: so many are done. A
-                                                             GPU may lag behind by up to 32 */
+    void (*progress)(int step, int steps, void *context); /* null, or what MODEL_host of two and three factors and
+                                                             MODEL_device call after each step, from one thread: so
+                                                             many are done. A GPU may lag behind by up to 32 */
     void *context;
 } fd_problem;
 
@@ -73,31 +73,33 @@ typedef struct {
     fd_status status;         /* of the first trial that failed, or of the last one */
 } fd_suggestion;
 
-/* Checks what the memory of a batch depends on: its pointers may still be null. */
-TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
-{
-    if (!batch) return FD_BAD_ARGUMENT;
-    double all = 1; /* points of a grid: an int has room for them */
-    int sized = batch->problems >= 0 && batch->steps >= 1 && batch->steps <= FD_P_MOST && batch->dates >= 0 &&
-                batch->dates <= FD_P_MOST && batch->spots >= 0;
-    for (int d = 0; d < factors; d++) {
-        sized &= batch->points[d] >= 4 && batch->points[d] <= 32768;
-        all *= batch->points[d];
-    }
-    return sized && all < 2147483648.0 ? FD_OK : FD_BAD_SIZE;
-}
+/* What a batch of two or of three factors is limited to (ADI2D_BAD_KIND, ADI3D_MOST). */
+enum { FD_P_KINDS = 3, FD_P_BAD_KIND = -62, FD_P_MOST_OF_THREE = 1024 };
 
 /* Returns whether a batch says how many results its problems have, whatever else is wrong with it. */
 TB_HD int fd_p_results_sized(int factors, const fd_batch *batch)
 {
-    if (!batch) return 0;
-    fd_batch counts = *batch;
-    counts.steps = 1;
-    return !fd_p_sizes(factors, &counts);
+    double all = 1; /* points of a grid: an int has room for them */
+    int sized = batch && batch->problems >= 0 && batch->dates >= 0 && batch->dates <= FD_P_MOST && batch->spots >= 0;
+    for (int d = 0; d < factors && sized; d++) {
+        sized = batch->points[d] >= 4 && batch->points[d] <= 32768;
+        all *= batch->points[d];
+    }
+    return sized && all < 2147483648.0;
+}
+
+/* Checks what the memory of a batch depends on: its pointers may still be null. */
+TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
+{
+    if (!batch) return FD_BAD_ARGUMENT;
+    if (factors == 2 && (batch->kind < 0 || batch->kind >= FD_P_KINDS)) return FD_P_BAD_KIND;
+    for (int d = 0; d < factors && factors == 3; d++)
+        if (batch->points[d] > FD_P_MOST_OF_THREE) return FD_BAD_SIZE;
+    return fd_p_results_sized(factors, batch) && batch->steps >= 1 && batch->steps <= FD_P_MOST ? FD_OK : FD_BAD_SIZE;
 }
 
 /* Checks a batch.
-   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, or FD_BAD_SIZE for a count out of range */
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE for a count out of range, or ADI2D_BAD_KIND */
 TB_HD int fd_batch_check(int factors, const fd_batch *batch)
 {
     const int wrong = fd_p_sizes(factors, batch);
@@ -134,7 +136,7 @@ enum {
     FD_P_AT_FINAL,
     FD_P_AT_TERMS, /* the terms at the point are not finite, or false, in a step that is checked */
     FD_P_AT_FAST,  /* fd_p_too_fast's number */
-    FD_P_AT_STEP,  /* of steps that are alike, the first: they are too short to be distinguished */
+    FD_P_AT_STEP,  /* a step, or of one factor the first of some that are alike: too short to be distinguished */
     FD_P_AT_KIND,  /* a step that batch.kind excludes */
     FD_P_FAULTS
 };
@@ -164,6 +166,33 @@ TB_HD int fd_p_adds(int kind)
 TB_HD const fd_date *fd_p_event(const fd_problem *problem, int date)
 {
     return date >= 0 && problem->at_date && problem->at_date[date].what ? &problem->at_date[date] : (const fd_date *)0;
+}
+
+/* Returns whether point i of an axis is on a face whose value is given. */
+TB_HD int fd_p_at_given(const fd_problem *problem, int axis, int i)
+{
+    const int last = i == problem->axis[axis].points - 1;
+    return (i == 0 || last) && problem->face[axis][last] == FD_VALUE;
+}
+
+/* The grids that a march needs besides values and differences: a first stage's values, final values once it has begun,
+   the multiplier of early exercise. */
+typedef struct {
+    int stage, final, multiplier;
+} fd_p_needs;
+
+/* Returns what one of a batch's problems needs: all, while they are not known. */
+TB_HD fd_p_needs fd_p_needs_of(const fd_batch *batch)
+{
+    fd_p_needs needs = {!batch->problem, !batch->problem, !batch->problem};
+    for (int which = 0; which < batch->problems && batch->problem; which++) {
+        const fd_problem *problem = &batch->problem[which];
+        needs.stage |= problem->scheme != FD_DOUGLAS, needs.multiplier |= problem->exercise == FD_AMERICAN;
+        needs.final |= problem->exercise != FD_EUROPEAN;
+        for (int date = 0; date < problem->times.dates && date < batch->dates && problem->at_date; date++)
+            needs.final |= (problem->at_date[date].what & FD_EXERCISE) != 0;
+    }
+    return needs;
 }
 
 #endif /* FD_COMMON_PROBLEM_H */

@@ -1,0 +1,342 @@
+/* host.h - a room of adi2d.h and adi3d.h, read once a model and precision: marches on the host, by workers together and
+   one each.
+   MIT licence, see LICENSE. */
+
+#define fd_p_host_merge FD_OF(p_host_merge)
+#define fd_p_host_prepare FD_OF(p_host_prepare)
+#define fd_p_host_spread FD_OF(p_host_spread)
+#define fd_p_host_clear FD_OF(p_host_clear)
+#define fd_p_host_begin FD_OF(p_host_begin)
+#define fd_p_host_date FD_OF(p_host_date)
+#define fd_p_host_record FD_OF(p_host_record)
+#define fd_p_host_lost FD_OF(p_host_lost)
+#define fd_p_host_end FD_OF(p_host_end)
+#define fd_p_host_march FD_OF(p_host_march)
+#define fd_p_host_problem FD_OF(p_host_problem)
+#define fd_p_host_room FD_OF(p_host_room)
+#define fd_p_host_apart FD_OF(p_host_apart)
+#define fd_host_bytes FD_OF(host_bytes)
+#define fd_p_host_check FD_OF(p_host_check)
+#define fd_host_problems FD_OF(host_problems)
+#define fd_host_worker FD_OF(host_worker)
+#define fd_host FD_OF(host)
+
+/* ---- before the march -------------------------------------------------------------------------------------------- */
+
+/* Merges what a worker has found out into what all have. */
+TB_HOST void fd_p_host_merge(const fd_p_findings *own, fd_p_findings *found)
+{
+    for (int f = 0; f < FD_P_FAULTS; f++)
+        if (own->fault[f] < found->fault[f]) found->fault[f] = own->fault[f];
+    if (own->given > found->given) found->given = own->given;
+    if (own->longest > found->longest) found->longest = own->longest;
+    found->not_dominant += own->not_dominant, found->sources += own->sources;
+}
+
+/* Prepares the problem. In the phases that look at all points the workers do their parts, each with findings of its
+   own. */
+TB_HOST void fd_p_host_prepare(const fd_p_host *h)
+{
+    fd_p_findings *found = h->t.found;
+    fd_p_tables own = h->t;
+    own.found = &h->findings[h->worker];
+    for (int phase = 0; phase < FD_P_PHASES; phase++) {
+        if (phase == 4 || phase == 5) {
+            *own.found = *found;
+            fd_p_prepare(h->batch, &own, phase, h->worker, h->workers);
+            fd_p_host_meet(h);
+            for (int w = 0; w < h->workers && h->worker == 0; w++) fd_p_host_merge(&h->findings[w], found);
+        } else if (h->worker == 0)
+            fd_p_prepare(h->batch, &h->t, phase, 0, 1);
+        fd_p_host_meet(h);
+    }
+#if FD_FACTORS == 2
+    for (int phase = FD_P_PHASES; phase < ADI2D_P_PHASES && h->worker == 0; phase++)
+        adi2d_p_prepare(h->batch, &h->t, h->step, h->which, phase, 0, 1);
+    fd_p_host_meet(h);
+#endif
+}
+
+/* Fills the tables that the loops along x read. */
+TB_HOST void fd_p_host_spread(const fd_p_host *h)
+{
+    memset(h->spread, 0, 6 * h->pitch * sizeof(tb_real));
+    memset(h->zeros, 0, FD_P_HOST_LANES * sizeof(tb_real));
+    for (int i = 0; i < h->n[0]; i++) {
+        const fd_cell cell = h->t.cell[0][i];
+        const tb_real number[6] = {cell.below,         cell.above, cell.h, cell.w, cell.below * (1 - cell.w),
+                                   cell.above * cell.w};
+        for (int q = 0; q < 6; q++) h->spread[(size_t)q * h->pitch + (size_t)i] = number[q];
+    }
+}
+
+/* Clears a worker's part of a grid and of what surrounds it. */
+TB_HOST void fd_p_host_clear(const fd_p_host *h, tb_real *grid)
+{
+    const size_t line = 128 / sizeof(tb_real), parts = (h->plane * (size_t)h->n[2] + 2 * line) * sizeof(tb_real) / 64;
+    const int from = fd_p_host_share(h, (int)parts, h->worker), to = fd_p_host_share(h, (int)parts, h->worker + 1);
+    memset((unsigned char *)(grid - line) + (size_t)from * 64, 0, (size_t)(to - from) * 64);
+}
+
+/* Sets the values to the final ones, and what surrounds them and the other grids to 0. The final values may be where
+   differences will be, so these are cleared when all have been copied. */
+TB_HOST void fd_p_host_begin(const fd_p_host *h)
+{
+    const int *n = h->n, from = fd_p_host_share(h, n[1] * n[2], h->worker);
+    const size_t line = 128 / sizeof(tb_real), row = (size_t)n[0];
+    if (h->worker == 0) fd_p_host_spread(h);
+    fd_p_host_clear(h, h->u);
+    if (h->z) fd_p_host_clear(h, h->z);
+    if (h->extra) fd_p_host_clear(h, h->extra);
+    fd_p_host_meet(h);
+    for (int at = from; at < fd_p_host_share(h, n[1] * n[2], h->worker + 1); at++)
+        memcpy(h->u + (size_t)(at / n[1]) * h->plane + (size_t)(at % n[1]) * h->pitch, h->t.final + (size_t)at * row,
+               row * sizeof(tb_real));
+    fd_p_host_meet(h);
+    fd_p_host_clear(h, h->d);
+    memset(h->transposed, 0, row * FD_P_HOST_LANES * sizeof(tb_real));
+    memset(h->slopes - line / 2, 0, (8 * h->wide + line / 2) * sizeof(tb_real));
+    fd_p_host_meet(h);
+}
+
+/* ---- between steps ----------------------------------------------------------------------------------------------- */
+
+/* Applies the event of a date to a worker's rows. A change may raise *given, the largest magnitude given. */
+TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *given)
+{
+    const int *n = h->n, date = step->data.date, to = fd_p_host_share(h, n[1] * n[2], h->worker + 1);
+    const fd_date *event = fd_p_event(h->t.problem, date);
+    for (int line = fd_p_host_share(h, n[1] * n[2], h->worker); line < to; line++) {
+        const int j = line % n[1], k = line / n[1];
+        const size_t row = (size_t)k * h->plane + (size_t)j * h->pitch;
+        const tb_real *final = h->t.final + (size_t)line * (size_t)n[0];
+        tb_real *u = h->u + row, none = 0;
+        memcpy(h->rows, u, (size_t)n[0] * sizeof(tb_real));
+        for (int i = 0; i < n[0]; i++) {
+            const int index[3] = {i, j, k};
+            if (event->what & FD_SHIFT) u[i] = fd_p_shifted_to(event, n[0], h->t.x[0], i, h->rows);
+            u[i] = fd_p_changed(&h->t, date, step->to, index, u[i], final[i],
+                                h->extra ? &h->extra[row + (size_t)i] : &none, given);
+        }
+    }
+    fd_p_host_meet(h);
+}
+
+/* Writes the results of a time, 0 or 1 + a date: a worker its rows, the first one the values at spots. */
+TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
+{
+    const fd_batch *batch = h->batch;
+    const size_t at = (size_t)h->which * (size_t)(1 + batch->dates) + (size_t)time;
+    const int length = batch->points[0], all = fd_p_count(batch->points), lines = all / length;
+    const long long stride[3] = {1, (long long)h->pitch, (long long)h->plane};
+    for (int s = 0; s < batch->spots && h->worker == 0; s++)
+        batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_at(&h->t, s, h->u, stride);
+    const int from = fd_p_host_share(h, lines, h->worker), to = fd_p_host_share(h, lines, h->worker + 1);
+    for (int line = from; line < to && batch->grid; line++) {
+        const int j = line % batch->points[1], k = line / batch->points[1];
+        const int points = j < h->n[1] && k < h->n[2] ? h->n[0] : 0;
+        tb_real *row = (tb_real *)batch->grid + at * (size_t)all + (size_t)line * (size_t)length;
+        if (points > 0) memcpy(row, fd_p_host_row(h, h->u, j, k), (size_t)points * sizeof(tb_real));
+        for (int i = points; i < length; i++) row[i] = fd_p_nan();
+    }
+    fd_p_host_meet(h);
+}
+
+/* Returns the first point whose value is not finite; with a step, whose terms are not, at its start or end. Leaves in
+   *largest the worker's largest magnitude. */
+TB_HOST int fd_p_host_lost(const fd_p_host *h, const fd_p_step *step, int *largest)
+{
+    const int *n = h->n, to = fd_p_host_share(h, n[1] * n[2], h->worker + 1);
+    int lost = FD_P_NONE;
+    *largest = 0;
+    for (int line = fd_p_host_share(h, n[1] * n[2], h->worker); line < to && lost == FD_P_NONE; line++) {
+        const tb_real *u = fd_p_host_row(h, h->u, line % n[1], line / n[1]);
+        for (int i = 0; i < n[0]; i++) {
+            const int index[3] = {i, line % n[1], line / n[1]};
+            const int good = step ? fd_p_terms_finite(fd_p_terms_at(&h->t, index, step->time[0])) &&
+                                        fd_p_terms_finite(fd_p_terms_at(&h->t, index, step->time[1]))
+                                  : trid_finite(u[i]);
+            if (!good) fd_p_least(&lost, i + n[0] * line);
+            *largest = fd_p_larger(*largest, (double)u[i]);
+        }
+    }
+    return fd_p_host_together(h, lost, 0);
+}
+
+/* ---- marches ----------------------------------------------------------------------------------------------------- */
+
+/* Returns the status of a march that has come to its end: the same for all workers. */
+TB_HOST fd_status fd_p_host_end(const fd_p_host *h, int given)
+{
+    int largest;
+    const int lost = fd_p_host_lost(h, NULL, &largest);
+    given = -fd_p_host_together(h, -given, 0), largest = -fd_p_host_together(h, -largest, 0);
+    if (lost != FD_P_NONE) return fd_p_status_at(FD_NOT_SOLVED, h->n, lost, h->t.found->steps - 1);
+    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    fd_p_grown(&status, given, largest);
+    return status;
+}
+
+/* Does a worker's part of a march. With `watched` it looks in each step for the first number that is not finite, terms
+   before values. Returns its status, the same for all workers. */
+TB_HOST fd_status fd_p_host_march(const fd_p_host *h, int watched)
+{
+    const fd_problem *problem = h->t.problem;
+    const int steps = h->t.found->steps;
+    int given = h->t.found->given, largest, lost;
+    fd_p_host_begin(h);
+    for (int k = 0; k < steps; k++) {
+        const fd_step made = fd_p_step_at(&h->t, k);
+        const fd_p_step step = fd_p_step_of(problem, h->t.parameters, &made);
+        const fd_date *event = fd_p_event(problem, step.data.date);
+        if (watched && (lost = fd_p_host_lost(h, &step, &largest)) != FD_P_NONE)
+            return fd_p_status_at(FD_MODEL_NAN, h->n, lost, k);
+#if FD_FACTORS == 2
+        if (h->step[k].product)
+            adi2d_p_host_product(h, &h->step[k], &step);
+        else
+#endif
+            fd_p_host_step(h, &step);
+        if (event && event->what != FD_RECORD) fd_p_host_date(h, &step, &given);
+        if (event && (event->what & FD_RECORD)) fd_p_host_record(h, 1 + step.data.date);
+        if (watched && (lost = fd_p_host_lost(h, NULL, &largest)) != FD_P_NONE)
+            return fd_p_status_at(FD_NOT_SOLVED, h->n, lost, k);
+        if (problem->progress && h->worker == 0 && !watched) problem->progress(k + 1, steps, problem->context);
+    }
+    return fd_p_host_end(h, given);
+}
+
+/* Does a worker's part of problem `which`, of which all have laid out the memory. A march that fails is made a second
+   time, watched, so that its status names the step. */
+TB_HOST void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *parameters, int which)
+{
+    const fd_batch *batch = h->batch;
+    tb_real *const extra = h->extra;
+    h->which = which, h->t.problem = &batch->problem[which], h->t.parameters = &parameters[which];
+    fd_p_host_prepare(h);
+    fd_status status = h->t.found->status;
+    for (int watched = 0; watched < 2 && !h->t.found->status.what; watched++) {
+        fd_p_host_shape(h->t.found->points, h);
+        h->extra = h->t.problem->exercise == FD_AMERICAN ? extra : NULL;
+        if (watched) fd_p_host_prepare(h); /* the final values may be gone */
+        status = fd_p_host_march(h, watched);
+        status.not_dominant = h->t.found->not_dominant;
+        if (!status.what) fd_p_host_record(h, 0);
+        if (!status.what || status.what == FD_GREW) break;
+    }
+    h->extra = extra;
+    if (h->worker == 0) {
+        batch->status[which] = status;
+        if (!status.what) fd_p_coordinates(batch, &h->t, which, 0, 1);
+        if (status.what) fd_p_fill_nan(batch, which, 0, 1);
+    }
+    fd_p_host_meet(h);
+}
+
+/* Returns the bytes that so many workers need who share each problem, or who have problems of their own. */
+TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
+{
+    return apart ? (size_t)workers * fd_p_host_lay_out(batch, 0, 1, NULL, NULL)
+                 : fd_p_host_lay_out(batch, 0, workers, NULL, NULL);
+}
+
+/* Returns whether MODEL_host's workers have problems of their own: where there are that many, or where waiting for each
+   other would cost more than sharing saves. */
+TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
+{
+    if (workers < 2 || fd_p_sizes(FD_FACTORS, batch)) return 0;
+    const int worth = FD_FACTORS > 2 || fd_p_count(batch->points) / workers >= FD_P_WORTH_SHARING;
+    return batch->problems >= workers || !worth;
+}
+
+/* Returns the bytes of memory that so many workers need together, or 0 for a batch that fd_batch_check refuses, or no
+   workers. The batch's pointers may still be null: with its problems known, what none of them needs is not counted. */
+TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
+{
+    if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
+    return fd_p_host_room(batch, workers, fd_p_host_apart(batch, workers));
+}
+
+/* Checks a call that is to solve so many problems. */
+TB_HOST int fd_p_host_check(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
+                            int apart, const void *memory, size_t bytes)
+{
+    const int wrong = fd_batch_check(FD_FACTORS, batch);
+    if (wrong || workers < 1) return wrong ? wrong : FD_BAD_SIZE;
+    if (problems < 1) return FD_OK;
+    if (!parameters || !memory || fd_p_misaligned(memory)) return FD_BAD_ARGUMENT;
+    return bytes < fd_p_host_room(batch, workers, apart) ? FD_NO_ROOM : FD_OK;
+}
+
+/* Solves problems from .. to - 1 of the batch, in the calling thread.
+   Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, the thread's own,
+            aligned as by malloc; 0 <= from, to <= batch->problems
+   Leaves   status and values, the grid's values and coordinates; NaN for a problem that fails; if the call is refused,
+            its status in each of these problems, and NaN
+   Returns  FD_OK, although problems may have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or memory
+            off alignment; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the
+            batch, which touches no problem
+   Cost     a stage reads the values, writes and reads the differences, and reads and writes the values: five passes
+            over memory; a second stage one more */
+TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int from, int to,
+                             void *memory, size_t bytes)
+{
+    if (!batch) return FD_BAD_ARGUMENT;
+    if (from < 0 || to > batch->problems) return FD_BAD_SIZE;
+    const int wrong = fd_p_host_check(batch, parameters, to - from, 1, 0, memory, bytes);
+    if (wrong) return fd_p_host_refuse(batch, from, to, wrong);
+    fd_p_host h;
+    fd_p_host_lay_out(batch, 0, 1, (unsigned char *)memory, &h);
+    for (int which = from; which < to; which++) fd_p_host_problem(&h, parameters, which);
+    return FD_OK;
+}
+
+/* Does one worker's part in solving the problems of a batch, which all workers share, one after another.
+   Needs    all workers 0 .. workers - 1 in this function at the same time, each in a thread of its own, with the same
+            arguments except worker; meet(context), which returns when all have called it (null for one worker);
+            parameters of each problem; memory of MODEL_host_bytes for so many workers, aligned as by malloc
+   Leaves   as MODEL_host_problems, when all have returned
+   Returns  as MODEL_host_problems; FD_BAD_SIZE: an impossible worker */
+TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *parameters, int worker, int workers,
+                           void *memory, size_t bytes, void (*meet)(void *context), void *context)
+{
+    const int problems = batch ? batch->problems : 0, first = worker <= 0 || worker >= workers;
+    int wrong = fd_p_host_check(batch, parameters, problems, workers, 0, memory, bytes);
+    if (!wrong && (worker < 0 || worker >= workers)) wrong = FD_BAD_SIZE;
+    if (!wrong && workers > 1 && !meet) wrong = FD_BAD_ARGUMENT;
+    if (wrong) return first ? fd_p_host_refuse(batch, 0, problems, wrong) : wrong;
+    fd_p_host h;
+    fd_p_host_lay_out(batch, worker, workers, (unsigned char *)memory, &h);
+    h.meet = meet, h.context = context;
+    for (int which = 0; which < problems; which++) fd_p_host_problem(&h, parameters, which);
+    return FD_OK;
+}
+
+/* Solves the problems of a batch by `workers` threads of OpenMP, where the program is compiled with it, else by the
+   calling one: each takes problems of its own where there are that many, or where two factors have less than some
+   30,000 points for each; else all share each problem. The results do not depend on it, to the bit.
+   Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
+   Leaves   as MODEL_host_problems
+   Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */
+TB_HOST int fd_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
+                    size_t bytes)
+{
+    const int apart = fd_p_host_apart(batch, workers), problems = batch ? batch->problems : 0;
+    const int wrong = fd_p_host_check(batch, parameters, problems, workers, apart, memory, bytes);
+    if (wrong) return fd_p_host_refuse(batch, 0, problems, wrong);
+#ifdef _OPENMP
+    const size_t each = apart ? fd_p_host_room(batch, 1, 0) : 0;
+#pragma omp parallel num_threads(workers)
+    if (apart) {
+        fd_p_host h;
+        fd_p_host_lay_out(batch, 0, 1, (unsigned char *)memory + each * (size_t)omp_get_thread_num(), &h);
+#pragma omp for schedule(dynamic, 1)
+        for (int which = 0; which < problems; which++) fd_p_host_problem(&h, parameters, which);
+    } else
+        fd_host_worker(batch, parameters, omp_get_thread_num(), omp_get_num_threads(), memory, bytes, fd_p_barrier,
+                       NULL);
+    return FD_OK;
+#else
+    return fd_host_worker(batch, parameters, 0, 1, memory, bytes, NULL, NULL);
+#endif
+}

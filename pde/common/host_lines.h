@@ -1,0 +1,422 @@
+/* host_lines.h - a room of adi2d.h and adi3d.h, read once a model and precision: solves along lines and a time step
+   on the host.
+   MIT licence, see LICENSE. */
+
+#define fd_p_host_eliminate FD_OF(p_host_eliminate)
+#define fd_p_host_lines FD_OF(p_host_lines)
+#define fd_p_host_given FD_OF(p_host_given)
+#define fd_p_host_third FD_OF(p_host_third)
+#define fd_p_host_forward FD_OF(p_host_forward)
+#define fd_p_host_forward_x FD_OF(p_host_forward_x)
+#define fd_p_host_forward_middle FD_OF(p_host_forward_middle)
+#define fd_p_host_forward_last FD_OF(p_host_forward_last)
+#define fd_p_host_substitute FD_OF(p_host_substitute)
+#define fd_p_host_transpose_eight FD_OF(p_host_transpose_eight)
+#define fd_p_eight FD_OF(p_eight)
+#define fd_p_host_transpose FD_OF(p_host_transpose)
+#define fd_p_host_back_x FD_OF(p_host_back_x)
+#define fd_p_host_x FD_OF(p_host_x)
+#define fd_p_host_fixed FD_OF(p_host_fixed)
+#define fd_p_host_exercise FD_OF(p_host_exercise)
+#define fd_p_host_back FD_OF(p_host_back)
+#define fd_p_host_back_middle FD_OF(p_host_back_middle)
+#define fd_p_host_back_last FD_OF(p_host_back_last)
+#define fd_p_host_middle FD_OF(p_host_middle)
+#define fd_p_host_columns FD_OF(p_host_columns)
+#define fd_p_host_groups FD_OF(p_host_groups)
+#define fd_p_host_group FD_OF(p_host_group)
+#define fd_p_host_begin_stage FD_OF(p_host_begin_stage)
+#define fd_p_host_end_stage FD_OF(p_host_end_stage)
+#define fd_p_host_step FD_OF(p_host_step)
+
+/* Eliminates one row of the Thomas algorithm in interleaved lines along an axis, the first of which goes through (i, j,
+   k); the point's index along the axis is that of the row. before and upper_before are the solution and the upper
+   diagonal of the row before. */
+FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int at_face, int first, int lines, int i, int j,
+                                     int k, const fd_p_step *step, const tb_real *FD_P_RESTRICT right,
+                                     const tb_real *FD_P_RESTRICT_ROW before,
+                                     const tb_real *FD_P_RESTRICT_ROW upper_before, tb_real *FD_P_RESTRICT_ROW left,
+                                     tb_real *FD_P_RESTRICT_ROW upper)
+{
+    const int vary = axis == 0 ? 1 : 0;
+    const fd_cell cell = h->t.cell[axis][axis == 0 ? i : axis == 1 ? j : k];
+    const tb_real *FD_P_RESTRICT numbers = h->t.number[vary] + (vary ? j : i), size = step->data.size;
+    const size_t room = (size_t)h->t.room[vary];
+    fd_numbers own[3], now;
+    fd_p_take(&h->t, 1 - vary, axis == 0 ? i : j, &own[1 - vary]);
+    if (FD_FACTORS > 2) fd_p_take(&h->t, 2, k, &own[2]);
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = step->time[1][q];
+    for (int b = 0; b < lines; b++) {
+        tb_real below, middle, above;
+        fd_p_host_take(vary, numbers, room, (size_t)b, &own[vary]);
+        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
+        fd_p_matrix(axis, at_face, cell, terms, size, &below, &middle, &above);
+        if (first) {
+            const tb_real pivot = 1 / middle;
+            upper[b] = above * pivot, left[b] = right[b] * pivot;
+        } else {
+            const tb_real pivot = 1 / (middle - below * upper_before[b]);
+            upper[b] = above * pivot, left[b] = (right[b] - below * before[b]) * pivot;
+        }
+    }
+}
+
+/* Interleaved lines along an axis: where the first is, and their right-hand sides, whose rows are from_row apart. The
+   solutions are the differences from w, whose rows are w_row apart and lines w_line. */
+typedef struct {
+    const fd_p_step *step;
+    int count, i, j, k;
+    const tb_real *from, *w;
+    size_t from_row, w_row, w_line;
+} fd_p_host_lines;
+
+/* Eliminates the row of a face whose value is given. */
+TB_HOST void fd_p_host_given(const fd_p_host *h, int axis, int side, int lines, const fd_p_host_lines *of)
+{
+    const int m = side ? h->n[axis] - 1 : 0;
+    const tb_real *w = of->w + (size_t)m * of->w_row;
+    tb_real *left = h->tile + (size_t)m * FD_P_HOST_LANES, *upper = h->upper + (size_t)m * FD_P_HOST_LANES;
+    fd_p_edge edge = {axis, side, FD_VALUE, {of->i, of->j, of->k}, of->step->time[1], of->step->to};
+    edge.index[axis] = m;
+    for (int b = 0; b < lines; b++, edge.index[axis == 0]++) {
+        const int is_line = edge.index[1] < h->n[1];
+        upper[b] = 0, left[b] = is_line ? fd_p_edge_given(&h->t, &edge) - w[(size_t)b * of->w_line] : 0;
+    }
+}
+
+/* Eliminates the row of a face that is FD_DEGENERATE, which has a third unknown. */
+FD_P_INLINE void fd_p_host_third(const fd_p_host *h, int axis, int side, int lines, const fd_p_host_lines *of)
+{
+    const int vary = axis == 0 ? 1 : 0, n = h->n[axis], m = side ? n - 1 : 0, next = side ? n - 2 : 1;
+    const size_t room = (size_t)h->t.room[vary], at = (size_t)m * FD_P_HOST_LANES;
+    const tb_real *FD_P_RESTRICT right = of->from + (size_t)m * of->from_row;
+    const tb_real *FD_P_RESTRICT near_by = of->from + (size_t)next * of->from_row;
+    const tb_real *FD_P_RESTRICT numbers = h->t.number[vary] + (vary ? of->j : of->i);
+    const tb_real size = of->step->data.size, far_of = h->t.far_of[axis][side];
+    const size_t before = at - (side ? FD_P_HOST_LANES : 0);
+    const fd_cell here = h->t.cell[axis][m], beside = h->t.cell[axis][next];
+    tb_real *left = h->tile, *upper = h->upper;
+    fd_numbers own[2][3], now;
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = of->step->time[1][q];
+    for (int e = 0; e < 2; e++) {
+        const int index[3] = {of->i, of->j, of->k};
+        for (int d = 0; d < FD_FACTORS; d++)
+            if (d != vary) fd_p_take(&h->t, d, d == axis ? (e ? next : m) : index[d], &own[e][d]);
+    }
+    for (int b = 0; b < lines; b++) {
+        tb_real row[3], other[3];
+        fd_p_host_take(vary, numbers, room, (size_t)b, &own[0][vary]);
+        fd_p_host_take(vary, numbers, room, (size_t)b, &own[1][vary]);
+        const fd_terms terms = fd_p_terms(h->t.parameters, own[0], now.number);
+        fd_p_matrix(axis, 1, here, terms, size, &row[0], &row[1], &row[2]);
+        fd_p_matrix(axis, 0, beside, fd_p_terms(h->t.parameters, own[1], now.number), size, &other[0], &other[1],
+                    &other[2]);
+        const tb_real value =
+            right[b] - near_by[b] * fd_lane_face_three(size * terms.drift[axis] * far_of, &row[1], &row[side ? 0 : 2],
+                                                       other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
+        const tb_real below = side ? row[0] : 0, pivot = 1 / (row[1] - (side ? below * upper[before + (size_t)b] : 0));
+        upper[at + (size_t)b] = side ? 0 : row[2] * pivot;
+        left[at + (size_t)b] = (value - (side ? below * left[before + (size_t)b] : 0)) * pivot;
+    }
+}
+
+/* Eliminates all rows of `lines` lines along an axis into tile and upper. */
+FD_P_INLINE void fd_p_host_forward(const fd_p_host *h, int axis, int lines, const fd_p_host_lines *of)
+{
+    const int n = h->n[axis];
+    for (int m = 0; m < n; m++) {
+        const int side = m > 0, at_face = m == 0 || m == n - 1, kind = h->t.problem->face[axis][side];
+        const int i = axis == 0 ? m : of->i, j = axis == 1 ? m : of->j, k = axis == 2 ? m : of->k;
+        const tb_real *right = of->from + (size_t)m * of->from_row;
+        tb_real *left = h->tile + (size_t)m * FD_P_HOST_LANES, *upper = h->upper + (size_t)m * FD_P_HOST_LANES;
+        const tb_real *before = left - (side ? FD_P_HOST_LANES : 0),
+                      *upper_before = upper - (side ? FD_P_HOST_LANES : 0);
+        if (FD_FACTORS > 2 && axis == 2)
+            fd_p_host_fetch(lines, of->from + (size_t)(m + 6 < n ? m + 6 : n - 1) * of->from_row);
+        if (!at_face)
+            fd_p_host_eliminate(h, axis, 0, 0, lines, i, j, k, of->step, right, before, upper_before, left, upper);
+        else if (kind == FD_VALUE)
+            fd_p_host_given(h, axis, side, lines, of);
+        else if (kind == FD_DEGENERATE && side)
+            fd_p_host_third(h, axis, 1, lines, of);
+        else if (kind == FD_DEGENERATE)
+            fd_p_host_third(h, axis, 0, lines, of);
+        else if (side)
+            fd_p_host_eliminate(h, axis, 1, 0, lines, i, j, k, of->step, right, before, upper_before, left, upper);
+        else
+            fd_p_host_eliminate(h, axis, 1, 1, lines, i, j, k, of->step, right, before, upper_before, left, upper);
+    }
+}
+
+/* Eliminate lines along an axis: FD_P_HOST_LANES of them, a literal that the compiler vectorises by, or the rest of an
+   axis, which are fewer. */
+FD_P_FLAT void fd_p_host_forward_x(const fd_p_host *h, const fd_p_host_lines *of)
+{
+    fd_p_host_forward(h, 0, FD_P_HOST_LANES, of);
+}
+FD_P_FLAT void fd_p_host_forward_last(const fd_p_host *h, const fd_p_host_lines *of)
+{
+    if (of->count == FD_P_HOST_LANES)
+        fd_p_host_forward(h, FD_FACTORS - 1, FD_P_HOST_LANES, of);
+    else
+        fd_p_host_forward(h, FD_FACTORS - 1, of->count, of);
+}
+#if FD_FACTORS > 2
+FD_P_FLAT void fd_p_host_forward_middle(const fd_p_host *h, const fd_p_host_lines *of)
+{
+    if (of->count == FD_P_HOST_LANES)
+        fd_p_host_forward(h, 1, FD_P_HOST_LANES, of);
+    else
+        fd_p_host_forward(h, 1, of->count, of);
+}
+#endif
+
+/* Substitutes back one row in the tile, left -= upper after, and stores to = w + left, or to = left. */
+FD_P_INLINE void fd_p_host_substitute(int lines, int sum, const tb_real *FD_P_RESTRICT_ROW upper,
+                                      const tb_real *FD_P_RESTRICT_ROW after, tb_real *FD_P_RESTRICT_ROW left,
+                                      const tb_real *w, tb_real *to)
+{
+    FD_P_APART
+    for (int b = 0; b < lines; b++) {
+        const tb_real solution = left[b] - upper[b] * after[b];
+        left[b] = solution;
+        to[b] = sum ? w[b] + solution : solution;
+    }
+}
+
+/* Transposes an 8 x 8 corner of rows x columns numbers, in registers where it is whole and the compiler can: in each of
+   three rounds lane l of vector v is exchanged with lane l ^ bit of vector v ^ bit. */
+FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
+                                           tb_real *FD_P_RESTRICT to, size_t to_row)
+{
+#if FD_P_SHUFFLES
+    if (rows >= 8 && columns >= 8) {
+        typedef tb_real fd_p_eight __attribute__((vector_size(8 * sizeof(tb_real))));
+        fd_p_eight v[8], w[8];
+        for (int q = 0; q < 8; q++) memcpy(&v[q], from + (size_t)q * from_row, sizeof v[q]);
+        for (int q = 0; q < 8; q += 2) {
+            w[q] = __builtin_shufflevector(v[q], v[q + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+            w[q + 1] = __builtin_shufflevector(v[q], v[q + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        }
+        for (int e = 0; e < 4; e++) {
+            const int q = e + (e & 2); /* 0, 1, 4, 5 */
+            v[q] = __builtin_shufflevector(w[q], w[q + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            v[q + 2] = __builtin_shufflevector(w[q], w[q + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+        for (int q = 0; q < 4; q++) {
+            w[q] = __builtin_shufflevector(v[q], v[q + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+            w[q + 4] = __builtin_shufflevector(v[q], v[q + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        }
+        for (int q = 0; q < 8; q++) memcpy(to + (size_t)q * to_row, &w[q], sizeof w[q]);
+        return;
+    }
+#endif
+    for (int m = 0; m < 8 && m < columns; m++)
+        for (int q = 0; q < 8 && q < rows; q++)
+            to[(size_t)m * to_row + (size_t)q] = from[(size_t)q * from_row + (size_t)m];
+}
+
+/* Transposes: out[c * out_row + r] = in[r * in_row + c]. Goes square by square of whole cache lines, so that each is
+   read and written once. */
+FD_P_FLAT void fd_p_host_transpose(int rows, int columns, const tb_real *FD_P_RESTRICT in, size_t in_row,
+                                   tb_real *FD_P_RESTRICT out, size_t out_row)
+{
+    const int line = 64 / (int)sizeof(tb_real);
+    for (int column = 0; column < columns; column += line)
+        for (int r = 0; r < rows; r += 8)
+            for (int c = column; c < column + line && c < columns; c += 8)
+                fd_p_host_transpose_eight(rows - r, columns - c, in + (size_t)r * in_row + (size_t)c, in_row,
+                                          out + (size_t)c * out_row + (size_t)r, out_row);
+}
+
+/* Substitutes back lines along x, in the tile. */
+FD_P_FLAT void fd_p_host_back_x(const fd_p_host *h)
+{
+    for (int i = h->n[0] - 2; i >= 0; i--) {
+        const tb_real *FD_P_RESTRICT upper = h->upper + (size_t)i * FD_P_HOST_LANES;
+        tb_real *FD_P_RESTRICT left = h->tile + (size_t)i * FD_P_HOST_LANES;
+        for (int b = 0; b < FD_P_HOST_LANES; b++) left[b] -= upper[b] * left[b + FD_P_HOST_LANES];
+    }
+}
+
+/* Computes right-hand sides of rows j .. j + lines - 1 of plane k and solves along x, into d. */
+TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, const fd_p_step *step)
+{
+    const int n = h->n[0];
+    const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)j * pitch;
+    const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
+    for (int b = 0; b < lines; b += FD_P_ROWS) {
+        const int rows = lines - b < FD_P_ROWS ? lines - b : FD_P_ROWS;
+        for (int r = 0; r < rows; r++) {
+            fd_p_host_fetch_to_write(n, h->d + at + (size_t)(b + r) * pitch);
+            fd_p_host_right(h, s, b + r == 0, j + b + r, k, step, h->rows + (size_t)r * h->wide);
+        }
+        fd_p_host_transpose(rows, n, h->rows, h->wide, h->transposed + b, FD_P_HOST_LANES);
+    }
+    const fd_p_host_lines of = {step, lines, 0, j, k, h->transposed, w, FD_P_HOST_LANES, 1, pitch};
+    fd_p_host_forward_x(h, &of);
+    fd_p_host_back_x(h);
+    fd_p_host_transpose(n, lines, h->tile, FD_P_HOST_LANES, h->d + at, pitch);
+    /* What the solve along y adds. */
+    for (int b = 0; b < lines && step->changes && !(s && step->data.about); b++)
+        fd_p_host_change(h, 1, h->u, j + b, k, step, h->d + at + (size_t)b * pitch);
+}
+
+/* Returns which of the lanes from column i on are on faces of x whose values are given: the first (1), the last (2). */
+TB_HOST int fd_p_host_fixed(const fd_p_host *h, int lines, int i)
+{
+    return (i == 0 && fd_p_at_given(h->t.problem, 0, 0)) +
+           2 * (i + lines == h->n[0] && fd_p_at_given(h->t.problem, 0, h->n[0] - 1));
+}
+
+/* Applies early exercise to the values of a row from point (i, j, k) on. */
+TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int lines, int i, int j, int k,
+                                tb_real *FD_P_RESTRICT u)
+{
+    const int american = h->t.problem->exercise == FD_AMERICAN;
+    const size_t at = (size_t)k * h->plane + (size_t)j * h->pitch + (size_t)i;
+    const tb_real *FD_P_RESTRICT final =
+        h->t.final + ((size_t)k * (size_t)h->n[1] + (size_t)j) * (size_t)h->n[0] + (size_t)i;
+    tb_real dt = step->data.dt, none = 0, *FD_P_RESTRICT extra = american ? h->extra + at : &none;
+    for (int b = 0; b < lines; b++) {
+        const int index[3] = {i + b, j, k};
+        const tb_real pays = fd_p_pays(&h->t, index, step->to, final[b]);
+        u[b] = american ? fd_lane_exercise(FD_AMERICAN, dt, pays, u[b], &extra[b])
+                        : fd_lane_exercise(FD_PROJECTED, dt, pays, u[b], &none);
+    }
+}
+
+/* Substitutes back lines along y or the last axis, from right-hand sides, and stores `to`: along the last axis w +
+   solution, else the solution; in lanes with given values the solution is the right-hand side. The last axis ends the
+   step, if this is its last stage, with early exercise. */
+FD_P_INLINE void fd_p_host_back(const fd_p_host *h, int axis, int lines, int fixed, int ends, const fd_p_host_lines *of,
+                                tb_real *to_of)
+{
+    const int n = h->n[axis], sum = axis == FD_FACTORS - 1;
+    const int exercised = sum && ends && h->t.problem->exercise != FD_EUROPEAN;
+    for (int m = n - 1; m >= 0; m--) {
+        const size_t row = (size_t)m * of->from_row, next = (size_t)(m > 6 ? m - 6 : 0) * of->from_row;
+        const tb_real *from = of->from + row, *w = of->w + (size_t)m * of->w_row;
+        tb_real *to = to_of + row, *left = h->tile + (size_t)m * FD_P_HOST_LANES;
+        const tb_real first = from[0] + (sum ? w[0] : 0), last = from[lines - 1] + (sum ? w[lines - 1] : 0);
+        if (axis == 2) fd_p_host_fetch(lines, of->w + next);
+        if (axis == 2 && to_of != of->w) fd_p_host_fetch(lines, to_of + next);
+        if (m == n - 1) /* its upper is 0 */
+            fd_p_host_substitute(lines, sum, h->upper + (size_t)m * FD_P_HOST_LANES, h->zeros, left, w, to);
+        else
+            fd_p_host_substitute(lines, sum, h->upper + (size_t)m * FD_P_HOST_LANES, left + FD_P_HOST_LANES, left, w,
+                                 to);
+        if (fixed & 1) to[0] = first;
+        if (fixed & 2) to[lines - 1] = last;
+        if (exercised) fd_p_host_exercise(h, of->step, lines, of->i, axis == 1 ? m : of->j, axis == 2 ? m : 0, to);
+    }
+}
+
+/* Substitute back lines along an axis, likewise. */
+#ifdef __clang__ /* which warns where a sanitizer keeps it from vectorising */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+FD_P_FLAT void fd_p_host_back_last(const fd_p_host *h, int fixed, int ends, const fd_p_host_lines *of, tb_real *to)
+{
+    if (of->count == FD_P_HOST_LANES)
+        fd_p_host_back(h, FD_FACTORS - 1, FD_P_HOST_LANES, fixed, ends, of, to);
+    else
+        fd_p_host_back(h, FD_FACTORS - 1, of->count, fixed, ends, of, to);
+}
+#if FD_FACTORS > 2
+FD_P_FLAT void fd_p_host_back_middle(const fd_p_host *h, int fixed, const fd_p_host_lines *of, tb_real *to)
+{
+    if (of->count == FD_P_HOST_LANES)
+        fd_p_host_back(h, 1, FD_P_HOST_LANES, fixed, 0, of, to);
+    else
+        fd_p_host_back(h, 1, of->count, fixed, 0, of, to);
+}
+#endif
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+#if FD_FACTORS > 2
+
+/* Solves along y the columns i .. of plane k, in d. */
+TB_HOST void fd_p_host_middle(const fd_p_host *h, int s, int lines, int i, int k, const fd_p_step *step)
+{
+    const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
+    const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
+    const fd_p_host_lines of = {step, lines, i, 0, k, h->d + at, w, pitch, pitch, 1};
+    fd_p_host_forward_middle(h, &of);
+    fd_p_host_back_middle(h, fd_p_host_fixed(h, lines, i), &of, h->d + at);
+}
+
+#endif
+
+/* Solves along the last axis the columns i .. of the planes' rows j, or of the plane, from d, and ends the stage. */
+TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int j, const fd_p_step *step)
+{
+    const int ends = s == step->data.stages - 1, fixed = fd_p_host_fixed(h, lines, i);
+    const size_t stride = FD_FACTORS > 2 ? h->plane : h->pitch, at = (size_t)j * h->pitch + (size_t)i;
+    const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
+    tb_real *to = (ends ? h->u : h->z) + at;
+    const fd_p_host_lines of = {step, lines, i, j, 0, h->d + at, w, stride, stride, 1};
+    if (FD_FACTORS == 2 || !fd_p_at_given(h->t.problem, 1, j)) {
+        fd_p_host_forward_last(h, &of);
+        fd_p_host_back_last(h, fixed, ends, &of, to);
+        return;
+    }
+    for (int k = 0; k < h->n[2]; k++) {
+        const size_t row = (size_t)k * stride;
+        for (int b = 0; b < lines; b++) to[row + (size_t)b] = w[row + (size_t)b] + of.from[row + (size_t)b];
+        if (ends && h->t.problem->exercise != FD_EUROPEAN) fd_p_host_exercise(h, step, lines, i, j, k, to + row);
+    }
+}
+
+/* Returns how many groups of lines that are solved at once `count` lines make, and how many lines a group has. */
+TB_HOST int fd_p_host_groups(int count)
+{
+    return (count + FD_P_HOST_LANES - 1) / FD_P_HOST_LANES;
+}
+TB_HOST int fd_p_host_group(int count, int group)
+{
+    const int rest = count - group * FD_P_HOST_LANES;
+    return rest < FD_P_HOST_LANES ? rest : FD_P_HOST_LANES;
+}
+
+/* Does a worker's part of stage s up to the last axis: its planes, or of two factors its groups of rows. */
+TB_HOST void fd_p_host_begin_stage(const fd_p_host *h, int s, const fd_p_step *step)
+{
+    const int *n = h->n, w = h->worker, groups = fd_p_host_groups(n[1]), shared = FD_FACTORS > 2 ? n[2] : groups;
+    for (int at = fd_p_host_share(h, shared, w); at < fd_p_host_share(h, shared, w + 1); at++) {
+        const int k = FD_FACTORS > 2 ? at : 0, from = FD_FACTORS > 2 ? 0 : at, to = FD_FACTORS > 2 ? groups : at + 1;
+        for (int g = from; g < to; g++) fd_p_host_x(h, s, fd_p_host_group(n[1], g), g * FD_P_HOST_LANES, k, step);
+#if FD_FACTORS > 2
+        for (int g = 0; g < fd_p_host_groups(n[0]); g++)
+            fd_p_host_middle(h, s, fd_p_host_group(n[0], g), g * FD_P_HOST_LANES, k, step);
+#endif
+    }
+}
+
+/* Does a worker's part of stage s along the last axis: its rows of all planes, or of two factors its groups of columns.
+   */
+TB_HOST void fd_p_host_end_stage(const fd_p_host *h, int s, const fd_p_step *step)
+{
+    const int *n = h->n, w = h->worker, groups = fd_p_host_groups(n[0]), shared = FD_FACTORS > 2 ? n[1] : groups;
+    const int changes = FD_FACTORS > 2 && step->changes && !(s && step->data.about);
+    for (int at = fd_p_host_share(h, shared, w); at < fd_p_host_share(h, shared, w + 1); at++) {
+        const int j = FD_FACTORS > 2 ? at : 0, from = FD_FACTORS > 2 ? 0 : at, to = FD_FACTORS > 2 ? groups : at + 1;
+        for (int k = 0; k < n[2] && changes && !fd_p_at_given(h->t.problem, 1, j); k++)
+            fd_p_host_change(h, 2, h->u, j, k, step, h->d + (size_t)k * h->plane + (size_t)j * h->pitch);
+        for (int g = from; g < to; g++) fd_p_host_columns(h, s, fd_p_host_group(n[0], g), g * FD_P_HOST_LANES, j, step);
+    }
+}
+
+/* Does a worker's part of a step. */
+TB_HOST void fd_p_host_step(const fd_p_host *h, const fd_p_step *step)
+{
+    for (int s = 0; s < step->data.stages; s++) {
+        fd_p_host_begin_stage(h, s, step);
+        fd_p_host_meet(h);
+        fd_p_host_end_stage(h, s, step);
+        fd_p_host_meet(h);
+    }
+}

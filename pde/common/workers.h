@@ -1,0 +1,40 @@
+/* workers.h - a room of adi2d.h and adi3d.h: what the host's workers need of the compiler.
+   MIT licence, see LICENSE. */
+#ifndef FD_COMMON_WORKERS_H
+#define FD_COMMON_WORKERS_H
+
+#include "../fd.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#if TB_HOST_SCOPE
+
+enum {
+    FD_P_ROWS = 16,            /* rows that the host transposes at a time: they stay in the nearest cache */
+    FD_P_WORTH_SHARING = 32768 /* points for each worker who shares a grid of two factors: a step between two waits
+                                  takes some tens of microseconds */
+};
+
+#if defined __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define FD_P_SHUFFLES 1
+#endif
+#endif
+#ifndef FD_P_SHUFFLES
+#define FD_P_SHUFFLES 0
+#endif
+
+#ifdef _OPENMP
+/* Waits for all of OpenMP's threads. */
+TB_HOST void fd_p_barrier(void *context)
+{
+    (void)context;
+#pragma omp barrier
+}
+#endif
+
+#endif
+
+#endif /* FD_COMMON_WORKERS_H */
