@@ -15,7 +15,7 @@ one option a call, and a batch, by the vector.
 
 References: closed forms; QuantLib's integral equation (QdFp) for the American put of Black and Scholes; far finer grids
 of both methods, extrapolated, for the surface and for the American put of Heston. First lines say how far apart these
-two are, and how far from the prices of Ikonen and Toivanen (2008), scaled, whose five digits are too few for 1e-4."""
+two are, and how far from the prices of Ikonen and Toivanen (2008), scaled, which are too rough for 1e-4."""
 import ctypes
 import math
 import sys
