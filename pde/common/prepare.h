@@ -302,10 +302,8 @@ TB_HD int fd_p_line_length(const fd_p_tables *t)
    workers would else write to the same cache lines. */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
-    int lanes = 8;
-    if (FD_FACTORS == 1 || threads % 32) return 1;
-    while (lanes < 32 && lines * lanes < threads) lanes *= 2;
-    return lanes;
+    const int alone = FD_FACTORS == 1 || threads % 32;
+    return alone ? 1 : lines * 8 >= threads ? 8 : lines * 16 >= threads ? 16 : 32;
 }
 
 /* Computes the final values, and finds the largest magnitude that the march is given. */
