@@ -96,7 +96,8 @@
      adi3d/onchip.h      preparation and marches on chip
      adi3d/solve.h       the GPU or the host
      common/end.h        forgets the model's macros
-   A room names its functions fd_NAME or adi3d_NAME, and a list of names makes each MODEL_NAME_f32 or MODEL_NAME_f64 (FD_OF). */
+   A room names its functions fd_NAME or adi3d_NAME, and a list of names makes each MODEL_NAME_f32 or MODEL_NAME_f64
+   (FD_OF). */
 
 #ifndef ADI3D_H
 #define ADI3D_H

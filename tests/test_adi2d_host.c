@@ -105,8 +105,8 @@ static void by_threads(const case_batch *b, worker_function *function, size_t by
     CHECK(case_release(memory, bytes), "%d workers: a guard has been written", count);
 }
 
-/* Workers who share problems, stages and products, with more and with fewer groups of lines than workers: the numbers of
-   one, to the bit. */
+/* Workers who share problems, stages and products, with more and with fewer groups of lines than workers: the numbers
+   of one, to the bit. */
 static void shared_problems(void)
 {
     enum { PROBLEMS = 4 };

@@ -207,8 +207,8 @@ TB_HOST fd_status fd_p_host_march(const fd_p_host *h, int watched)
 }
 
 /* Does a worker's part of problem `which`, of which all have laid out the memory. A march that fails is made a second
-   time, watched, so that its status names the step. */
-FD_P_ONCE void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *parameters, int which)
+   time, watched, so that its status names the step. All ways to solve a problem lead here, to the same bits. */
+FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *parameters, int which)
 {
     const fd_batch *batch = h->batch;
     tb_real *const extra = h->extra;

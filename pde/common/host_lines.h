@@ -5,7 +5,6 @@
 #define fd_p_host_eliminate FD_OF(p_host_eliminate)
 #define fd_p_host_lines FD_OF(p_host_lines)
 #define fd_p_host_given FD_OF(p_host_given)
-#define fd_p_host_third FD_OF(p_host_third)
 #define fd_p_host_forward FD_OF(p_host_forward)
 #define fd_p_host_forward_x FD_OF(p_host_forward_x)
 #define fd_p_host_forward_middle FD_OF(p_host_forward_middle)
@@ -29,38 +28,6 @@
 #define fd_p_host_end_stage FD_OF(p_host_end_stage)
 #define fd_p_host_step FD_OF(p_host_step)
 
-/* Eliminates one row of the Thomas algorithm in interleaved lines along an axis, the first of which goes through (i, j,
-   k); the point's index along the axis is that of the row. before and upper_before are the solution and the upper
-   diagonal of the row before. */
-FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int at_face, int first, int lines, int i, int j,
-                                     int k, const fd_p_step *step, const tb_real *FD_P_RESTRICT right,
-                                     const tb_real *FD_P_RESTRICT_ROW before,
-                                     const tb_real *FD_P_RESTRICT_ROW upper_before, tb_real *FD_P_RESTRICT_ROW left,
-                                     tb_real *FD_P_RESTRICT_ROW upper)
-{
-    const int vary = axis == 0 ? 1 : 0;
-    const fd_cell cell = h->t.cell[axis][axis == 0 ? i : axis == 1 ? j : k];
-    const tb_real *FD_P_RESTRICT numbers = h->t.number[vary] + (vary ? j : i), size = step->data.size;
-    const size_t room = (size_t)h->t.room[vary];
-    fd_numbers own[3], now;
-    fd_p_take(&h->t, 1 - vary, axis == 0 ? i : j, &own[1 - vary]);
-    if (FD_FACTORS > 2) fd_p_take(&h->t, 2, k, &own[2]);
-    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = step->time[1][q];
-    for (int b = 0; b < lines; b++) {
-        tb_real below, middle, above;
-        fd_p_host_take(vary, numbers, room, (size_t)b, &own[vary]);
-        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
-        fd_p_matrix(axis, at_face, cell, terms, size, &below, &middle, &above);
-        if (first) {
-            const tb_real pivot = 1 / middle;
-            upper[b] = above * pivot, left[b] = right[b] * pivot;
-        } else {
-            const tb_real pivot = 1 / (middle - below * upper_before[b]);
-            upper[b] = above * pivot, left[b] = (right[b] - below * before[b]) * pivot;
-        }
-    }
-}
-
 /* Interleaved lines along an axis: where the first is, and their right-hand sides, whose rows are from_row apart. The
    solutions are the differences from w, whose rows are w_row apart and lines w_line. */
 typedef struct {
@@ -69,6 +36,50 @@ typedef struct {
     const tb_real *from, *w;
     size_t from_row, w_row, w_line;
 } fd_p_host_lines;
+
+/* Eliminates row m of the Thomas algorithm in interleaved lines along an axis, of a kind that FD_P_ROW_INNER .. say. */
+FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int row, int lines, int m, const fd_p_host_lines *of)
+{
+    const int vary = axis == 0 ? 1 : 0, first = row & FD_P_ROW_FIRST, third = row & FD_P_ROW_THIRD;
+    const int index[3] = {of->i, of->j, of->k}, next = third ? m + (first ? 1 : -1) : m; /* the face's neighbour */
+    const size_t room = (size_t)h->t.room[vary], at = (size_t)m * FD_P_HOST_LANES;
+    const fd_cell cell = h->t.cell[axis][m], cell_beside = h->t.cell[axis][next];
+    const tb_real *FD_P_RESTRICT numbers = h->t.number[vary] + index[vary], size = of->step->data.size;
+    const tb_real *FD_P_RESTRICT right = of->from + (size_t)m * of->from_row, far_of = h->t.far_of[axis][!first];
+    const tb_real *FD_P_RESTRICT near_by = of->from + (size_t)next * of->from_row;
+    tb_real *FD_P_RESTRICT_ROW left = h->tile + at, *FD_P_RESTRICT_ROW upper = h->upper + at;
+    const tb_real *FD_P_RESTRICT_ROW before = left - (first ? 0 : FD_P_HOST_LANES);
+    const tb_real *FD_P_RESTRICT_ROW upper_before = upper - (first ? 0 : FD_P_HOST_LANES);
+    fd_numbers own[3], beside[3], now;
+    for (int d = 0; d < FD_FACTORS; d++) {
+        if (d == vary) continue;
+        fd_p_take(&h->t, d, d == axis ? m : index[d], &own[d]);
+        fd_p_take(&h->t, d, d == axis ? next : index[d], &beside[d]);
+    }
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = of->step->time[1][q];
+    for (int b = 0; b < lines; b++) {
+        tb_real below, middle, above, value = right[b];
+        fd_p_host_take(vary, numbers, room, (size_t)b, &own[vary]);
+        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
+        fd_p_matrix(axis, row != FD_P_ROW_INNER, cell, terms, size, &below, &middle, &above);
+        if (third) {
+            tb_real other[3];
+            fd_p_host_take(vary, numbers, room, (size_t)b, &beside[vary]);
+            const fd_terms terms_beside = fd_p_terms(h->t.parameters, beside, now.number);
+            fd_p_matrix(axis, 0, cell_beside, terms_beside, size, &other[0], &other[1], &other[2]);
+            value -=
+                near_by[b] * fd_lane_face_three(size * terms.drift[axis] * far_of, &middle, first ? &above : &below,
+                                                other[first ? 0 : 2], other[1], other[first ? 2 : 0]);
+        }
+        if (first) {
+            const tb_real pivot = 1 / middle;
+            upper[b] = above * pivot, left[b] = value * pivot;
+        } else {
+            const tb_real pivot = 1 / (middle - below * upper_before[b]);
+            upper[b] = above * pivot, left[b] = (value - below * before[b]) * pivot;
+        }
+    }
+}
 
 /* Eliminates the row of a face whose value is given. */
 TB_HOST void fd_p_host_given(const fd_p_host *h, int axis, int side, int lines, const fd_p_host_lines *of)
@@ -84,67 +95,26 @@ TB_HOST void fd_p_host_given(const fd_p_host *h, int axis, int side, int lines, 
     }
 }
 
-/* Eliminates the row of a face that is FD_DEGENERATE, which has a third unknown. */
-FD_P_INLINE void fd_p_host_third(const fd_p_host *h, int axis, int side, int lines, const fd_p_host_lines *of)
-{
-    const int vary = axis == 0 ? 1 : 0, n = h->n[axis], m = side ? n - 1 : 0, next = side ? n - 2 : 1;
-    const size_t room = (size_t)h->t.room[vary], at = (size_t)m * FD_P_HOST_LANES;
-    const tb_real *FD_P_RESTRICT right = of->from + (size_t)m * of->from_row;
-    const tb_real *FD_P_RESTRICT near_by = of->from + (size_t)next * of->from_row;
-    const tb_real *FD_P_RESTRICT numbers = h->t.number[vary] + (vary ? of->j : of->i);
-    const tb_real size = of->step->data.size, far_of = h->t.far_of[axis][side];
-    const size_t before = at - (side ? FD_P_HOST_LANES : 0);
-    const fd_cell here = h->t.cell[axis][m], beside = h->t.cell[axis][next];
-    tb_real *left = h->tile, *upper = h->upper;
-    fd_numbers own[2][3], now;
-    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = of->step->time[1][q];
-    for (int e = 0; e < 2; e++) {
-        const int index[3] = {of->i, of->j, of->k};
-        for (int d = 0; d < FD_FACTORS; d++)
-            if (d != vary) fd_p_take(&h->t, d, d == axis ? (e ? next : m) : index[d], &own[e][d]);
-    }
-    for (int b = 0; b < lines; b++) {
-        tb_real row[3], other[3];
-        fd_p_host_take(vary, numbers, room, (size_t)b, &own[0][vary]);
-        fd_p_host_take(vary, numbers, room, (size_t)b, &own[1][vary]);
-        const fd_terms terms = fd_p_terms(h->t.parameters, own[0], now.number);
-        fd_p_matrix(axis, 1, here, terms, size, &row[0], &row[1], &row[2]);
-        fd_p_matrix(axis, 0, beside, fd_p_terms(h->t.parameters, own[1], now.number), size, &other[0], &other[1],
-                    &other[2]);
-        const tb_real value =
-            right[b] - near_by[b] * fd_lane_face_three(size * terms.drift[axis] * far_of, &row[1], &row[side ? 0 : 2],
-                                                       other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
-        const tb_real below = side ? row[0] : 0, pivot = 1 / (row[1] - (side ? below * upper[before + (size_t)b] : 0));
-        upper[at + (size_t)b] = side ? 0 : row[2] * pivot;
-        left[at + (size_t)b] = (value - (side ? below * left[before + (size_t)b] : 0)) * pivot;
-    }
-}
-
 /* Eliminates all rows of `lines` lines along an axis into tile and upper. */
 FD_P_INLINE void fd_p_host_forward(const fd_p_host *h, int axis, int lines, const fd_p_host_lines *of)
 {
     const int n = h->n[axis];
     for (int m = 0; m < n; m++) {
         const int side = m > 0, at_face = m == 0 || m == n - 1, kind = h->t.problem->face[axis][side];
-        const int i = axis == 0 ? m : of->i, j = axis == 1 ? m : of->j, k = axis == 2 ? m : of->k;
-        const tb_real *right = of->from + (size_t)m * of->from_row;
-        tb_real *left = h->tile + (size_t)m * FD_P_HOST_LANES, *upper = h->upper + (size_t)m * FD_P_HOST_LANES;
-        const tb_real *before = left - (side ? FD_P_HOST_LANES : 0),
-                      *upper_before = upper - (side ? FD_P_HOST_LANES : 0);
         if (FD_FACTORS > 2 && axis == 2)
             fd_p_host_fetch(lines, of->from + (size_t)(m + 6 < n ? m + 6 : n - 1) * of->from_row);
         if (!at_face)
-            fd_p_host_eliminate(h, axis, 0, 0, lines, i, j, k, of->step, right, before, upper_before, left, upper);
+            fd_p_host_eliminate(h, axis, FD_P_ROW_INNER, lines, m, of);
         else if (kind == FD_VALUE)
             fd_p_host_given(h, axis, side, lines, of);
         else if (kind == FD_DEGENERATE && side)
-            fd_p_host_third(h, axis, 1, lines, of);
+            fd_p_host_eliminate(h, axis, FD_P_ROW_LAST + FD_P_ROW_THIRD, lines, m, of);
         else if (kind == FD_DEGENERATE)
-            fd_p_host_third(h, axis, 0, lines, of);
+            fd_p_host_eliminate(h, axis, FD_P_ROW_FIRST + FD_P_ROW_THIRD, lines, m, of);
         else if (side)
-            fd_p_host_eliminate(h, axis, 1, 0, lines, i, j, k, of->step, right, before, upper_before, left, upper);
+            fd_p_host_eliminate(h, axis, FD_P_ROW_LAST, lines, m, of);
         else
-            fd_p_host_eliminate(h, axis, 1, 1, lines, i, j, k, of->step, right, before, upper_before, left, upper);
+            fd_p_host_eliminate(h, axis, FD_P_ROW_FIRST, lines, m, of);
     }
 }
 

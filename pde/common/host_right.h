@@ -259,9 +259,9 @@ TB_HOST tb_real *fd_p_host_slopes_of(const fd_p_host *h, int more, int row)
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
-/* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without what faces add, with the slopes of
-   the values, or of a first stage's (more). Rows follow each other from the one that is `first`: of the slopes along z, whose differences are mixed
-   derivatives, those of the row and the one before are already there. */
+/* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without what faces add, for the values, or
+   for a first stage's (more). Rows follow each other from the one that is `first`: of the slopes along z, whose
+   differences are mixed derivatives, those of the row and the one before are already there. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int first, int j, int k,
                              const tb_real *time, tb_real mixed, tb_real own, tb_real *out)
 {

@@ -17,6 +17,17 @@ enum {
                                   takes some tens of microseconds */
 };
 
+/* A function of which a program has one copy: two that are inlined might round differently. */
+#ifdef __clang__
+#define FD_P_ONE_COPY static __attribute__((noinline, unused))
+#else
+#define FD_P_ONE_COPY static __attribute__((noinline, noclone, unused))
+#endif
+
+/* Rows of the matrices: of inner points, of the first or the last one, and the same of a face that is FD_DEGENERATE,
+   which has a third unknown. */
+enum { FD_P_ROW_INNER, FD_P_ROW_FIRST, FD_P_ROW_LAST, FD_P_ROW_THIRD = 4 };
+
 #if defined __has_builtin
 #if __has_builtin(__builtin_shufflevector)
 #define FD_P_SHUFFLES 1

@@ -249,10 +249,3 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 /* A function whose loops the compiler should vectorise inlines all that it calls, the model's functions too. */
 #define FD_P_INLINE static inline __attribute__((always_inline, unused))
 #define FD_P_FLAT static __attribute__((flatten, noinline, unused))
-/* A function of which there is one copy, and so one rounding: in another, for arguments that are known where it is
-   called, the compiler may contract other products with their sums. */
-#ifdef __clang__
-#define FD_P_ONCE static __attribute__((noinline, unused))
-#else
-#define FD_P_ONCE static __attribute__((noinline, noclone, unused))
-#endif
