@@ -329,12 +329,12 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int 
     const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
     tb_real *to = (ends ? h->u : h->z) + at;
     const fd_p_host_lines of = {step, lines, i, j, 0, h->d + at, w, stride, stride, 1};
-    if (FD_FACTORS == 2 || !fd_p_at_given(h->t.problem, 1, j)) {
+    const int given = FD_FACTORS > 2 && fd_p_at_given(h->t.problem, 1, j), rows = given ? h->n[2] : 0;
+    if (!given) {
         fd_p_host_forward_last(h, &of);
         fd_p_host_back_last(h, fixed, ends, &of, to);
-        return;
     }
-    for (int k = 0; k < h->n[2]; k++) {
+    for (int k = 0; k < rows; k++) { /* of a line along a face whose values are given */
         const size_t row = (size_t)k * stride;
         for (int b = 0; b < lines; b++) to[row + (size_t)b] = w[row + (size_t)b] + of.from[row + (size_t)b];
         if (ends && h->t.problem->exercise != FD_EUROPEAN) fd_p_host_exercise(h, step, lines, i, j, k, to + row);
