@@ -181,9 +181,8 @@ static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_
     bs3d_p_axis_launch_of<unused>(job, 0, l);
     bs3d_p_axis_launch_of<unused>(job, 1, l + 1);
     const unsigned blocks = l[0].blocks < l[1].blocks ? l[1].blocks : l[0].blocks;
-    const int slots = bs3d_p_shape::one_sweep_blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
-    int partitions = bs3d_p_best_partitions(o->points[2], blocks, slots, 3);
-    if (partitions > BS3D_P_PARTITIONS) partitions = BS3D_P_PARTITIONS;
+    int partitions =
+        bs3d_p_best_partitions(o->points[2], blocks, bs3d_p_shape::one_sweep_blocks, 3, BS3D_P_PARTITIONS);
     const size_t bytes = bs3d_p_one_sweep_elements() * sizeof(tb_real), level = BS3D_P_PLANE_WEIGHTS * sizeof(tb_real);
     l[0].bytes = l[1].bytes = bs3d_p_fit(bytes, level, o->points[2], 4, BS3D_P_PARTITIONS, &partitions);
     job->plan.partitions = partitions;
@@ -218,7 +217,7 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
     if (!status && cudaMemsetAsync(job.interfaces, 0, 2 * interfaces * sizeof *job.interfaces, stream) != cudaSuccess)
         status = BS3D_LAUNCH_FAILED;
     bs3d_p_launch_next(&status, bs3d_p_factor_rows<unused>, 2, 64, 0, stream, job.plan, job.tables);
-    bs3d_p_launch_next(&status, bs3d_p_factor<8>, 1, 64, 0, stream, job.plan, job.tables, 2, 0);
+    bs3d_p_launch_factor_z<unused>(&status, &job, 2, stream);
     bs3d_p_heading first = launches[steps % 2 == 0].heading;
     first.direction = 1;
     const dim3 tiles((unsigned)(points[0] - 1) / 32 + 1, (unsigned)(points[1] - 1) / 32 + 1, (unsigned)points[2]);

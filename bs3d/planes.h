@@ -368,13 +368,14 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
 }
 
 /* The sweep of explicit3, of explicit4, with two steps, and (forward) of implicit2 where it leaves out the x lines. */
-template <int form, int steps, int forward>
+template <int form, int steps, int forward, class... spans>
 __launch_bounds__(bs3d_p_tile_threads(steps), bs3d_p_shape::tile_blocks)
 TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                              const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+                              const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces,
+                              spans... span)
 {
     TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_sweep_planes<form, steps, forward>(&pairs, &plan, tables, u, v, interfaces, memory);
+    bs3d_p_sweep_planes<form, steps, forward>(&pairs, &plan, tables, u, v, interfaces, memory, &span...);
 }
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
@@ -387,30 +388,31 @@ TB_HD constexpr size_t bs3d_p_tile_elements(int steps)
 }
 
 /* Makes l->bytes, the shared memory of a sweep (bs3d_p_fit), and allows the kernel that. */
-template <class kernel_type>
-static int bs3d_p_allow(size_t elements, int most, kernel_type kernel, bs3d_p_launch *l)
+template <class... spans>
+static int bs3d_p_allow(size_t elements, int most, bs3d_p_launch<spans...> *l)
 {
     l->bytes = bs3d_p_fit(elements * sizeof(tb_real), BS3D_P_PLANE_WEIGHTS * sizeof(tb_real), l->plan.model.points[2],
                           8, most, &l->plan.partitions);
-    return l->bytes && trid_allow_shared(kernel) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
+    return l->bytes && trid_allow_shared(l->sweep) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
 
-/* Makes the launch of a kernel that calls bs3d_p_sweep_planes, in plan->partitions partitions, or if that is 0 in the
-   best number of them. */
-template <class kernel_type>
-static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int steps, kernel_type kernel, bs3d_p_launch *l)
+/* Makes the launch of bs3d_p_sweep, in plan->partitions partitions, or if that is 0 in the best number of them. */
+template <int steps, int forward, class... spans>
+static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int form, bs3d_p_launch<spans...> *l)
 {
     const int columns = bs3d_p_shape::columns, *n = plan->model.points;
-    const int slots = bs3d_p_shape::tile_blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     int tiles = (n[0] - 1) / (32 * columns) + 1, most = plan->partitions ? BS3D_P_PARTITIONS : n[2];
+    l->sweep = form ? bs3d_p_sweep<BS3D_GENERAL, steps, forward, spans...>
+                    : bs3d_p_sweep<BS3D_POSITIVE, steps, forward, spans...>;
     l->plan = *plan;
     l->plan.tile = ((n[0] - 1) / tiles / columns + 1) * columns;
-    l->early = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+    l->early = !forward && bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
     l->block = dim3((unsigned)bs3d_p_tile_threads(steps));
     l->grid = dim3((unsigned)tiles, (unsigned)((n[1] - 1) / bs3d_p_shape::tile_rows + 1));
     if (!plan->partitions)
-        l->plan.partitions = bs3d_p_best_partitions(n[2], (long long)l->grid.x * l->grid.y, slots, 3 * steps - 1);
-    int status = bs3d_p_allow(bs3d_p_tile_elements(steps), most, kernel, l);
+        l->plan.partitions = bs3d_p_best_partitions(n[2], (long long)l->grid.x * l->grid.y, bs3d_p_shape::tile_blocks,
+                                                    3 * steps - 1, n[2]);
+    int status = bs3d_p_allow(bs3d_p_tile_elements(steps), most, l);
     l->grid.z = (unsigned)l->plan.partitions;
     return status;
 }
