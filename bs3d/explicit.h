@@ -39,8 +39,8 @@ static int bs3d_p_explicit(const bs3d_problem *o, const bs3d_p_job *job, int dou
 
 /* ---- a thread a column ------------------------------------------------------------------------------------------- */
 
-/* What a thread has, if that is valid: points `at` of planes from .. to-1, their rows, and how far their neighbours in a
-   plane are, 0 where there is none. */
+/* What a thread has, if that is valid: points `at` of planes from .. to-1, their rows, and how far their neighbours in
+   a plane are, 0 where there is none. */
 typedef struct {
     int valid, from, to;
     long long at, east, west, north, south;
@@ -128,8 +128,8 @@ TRID_KERNEL void bs3d_p_explicit2(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
     tb_real now = 0, next = 0, out;
     for (int k = c.from > 0 ? c.from - 1 : 0; k <= c.to; k++) {
         const tb_real *p = u + c.at + plan.plane * (k < nz ? k : nz - 1);
-        tb_real patch[9] = {p[c.south + c.west], p[c.south],  0, p[c.west], *p, p[c.east], 0,
-                            p[c.north],          p[c.north + c.east]};
+        tb_real patch[9] = {p[c.south + c.west], p[c.south], 0,          p[c.west],          *p,
+                            p[c.east],           0,          p[c.north], p[c.north + c.east]};
         if (form == BS3D_GENERAL) patch[2] = p[c.south + c.east], patch[6] = p[c.north + c.west];
         bs3d_p_rows(tables, k, z);
         bs3d_lane_plane(form, 1, 1, &pairs, &c.x, &c.y, z, patch, &now, &next, &out);

@@ -24,8 +24,7 @@ TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
                                         *mine = shared + warp * bs3d_p_transpose_len(per_lane);
     transpose_load(per_lane, 32, n, row, 0, d, mine);
     TB_UNROLL
-    for (int r = 0; r < per_lane; r++)
-        bs3d_p_matrix_row<plain>(&plan, 0, per_lane * lane + r, a + r, b + r, c + r);
+    for (int r = 0; r < per_lane; r++) bs3d_p_matrix_row<plain>(&plan, 0, per_lane * lane + r, a + r, b + r, c + r);
     trid_warp_hybrid(per_lane, 32, n, a, b, c, d);
     transpose_store(per_lane, 32, n, d, row, mine);
 }

@@ -13,24 +13,17 @@
 
 /* ---- upward: right-hand side, x lines, forward elimination in z -------------------------------------------------- */
 
-/* Returns the warps of a block that compute the right-hand side, of rows of 256 points for each half. */
+/* The ring of this sweep, of rows of 256 points for each half. Some warps of a block compute the right-hand side, the
+   others solve: one for each half of each row. */
 TB_HD constexpr int bs3d_p_stencil_warps(int halves)
 {
     return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;
 }
 
-/* Returns the threads of a block, which has warps that solve too: one for each half of each row. */
-TB_HD constexpr int bs3d_p_up_threads(int halves)
-{
-    return 32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows);
-}
-
-/* Returns the elements of shared memory beside the weights: the ring, two planes of right-hand sides, the seams. */
-TB_HD constexpr size_t bs3d_p_up_elements(int halves)
-{
-    const size_t rows = (size_t)bs3d_p_shape::up_rows;
-    return (BS3D_P_RING_SLOTS * (rows + 2) + 2 * rows) * (size_t)bs3d_p_stride(8 * halves) + 4 * rows;
-}
+template <int halves>
+struct bs3d_p_up : bs3d_p_ring_shape<bs3d_p_shape::up_rows + 2, 8 * halves,
+                                     32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows)> {
+};
 
 /* Solves a right-hand side in shared memory, by a warp. */
 TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const tb_real *right, tb_real *d)
@@ -42,13 +35,12 @@ TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const t
 /* Computes L u by a warp, as bs3d_p_sweep_planes does, and leaves plane k-1 in shared memory. */
 template <int form, int halves>
 TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, int warp,
-                                const bs3d_p_stretch *s, bs3d_p_ring *ring)
+                                const bs3d_p_stretch *s, bs3d_p_ring<bs3d_p_up<halves>> *ring)
 {
     const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::up_rows;
-    const int stride = bs3d_p_stride(8 * halves), size = (tile_rows + 2) * stride, in_row = 8 * halves / columns;
-    const int threads = bs3d_p_up_threads(halves), vectors = bs3d_p_vectors(size, threads);
-    const int lane = (int)threadIdx.x & 31, row = rows * (warp / in_row),
-              x = columns * (lane + 32 * (warp % in_row)), valid = x < plan->pitch;
+    const int stride = bs3d_p_up<halves>::stride, in_row = 8 * halves / columns;
+    const int lane = (int)threadIdx.x & 31, row = rows * (warp / in_row), x = columns * (lane + 32 * (warp % in_row)),
+              valid = x < plan->pitch;
     const int from_west = valid && lane == 0, from_east = valid && lane == 31;
     const int place = (valid ? row : 0) * stride + BS3D_P_PAD + (valid ? x : 0);
     bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -58,8 +50,8 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
     bs3d_p_axis_rows(plan, tables, 1, tile_rows * (int)blockIdx.x + row, rows, ys);
     for (int k = s->first; k < s->to + 1 + halves; k++) {
         TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
-        bs3d_p_barrier_all(threads);
-        const tb_real *p = bs3d_p_next_plane<vectors, size>(s, ring, k) + place + stride;
+        bs3d_p_barrier_all(bs3d_p_up<halves>::threads);
+        const tb_real *p = bs3d_p_next_plane(s, ring, k) + place + stride;
         if (k <= s->to) {
             bs3d_p_plane_weights(s->weights, k - s->first + 2, z);
             bs3d_p_patch(form, p, stride, from_west, from_east, patch);
@@ -78,11 +70,10 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
    both unknowns there (bs3d_p_factor_seam). */
 template <int halves>
 TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, int warp, const bs3d_p_stretch *s,
-                              bs3d_p_ring *ring, tb_real *seams, tb_real *v, tb_real *interfaces)
+                              bs3d_p_ring<bs3d_p_up<halves>> *ring, tb_real *seams, tb_real *v, tb_real *interfaces)
 {
     const int per_lane = 8, factors = TRID_WARP_FACTOR_LEN(per_lane), tile_rows = bs3d_p_shape::up_rows;
-    const int stride = bs3d_p_stride(per_lane * halves), threads = bs3d_p_up_threads(halves);
-    const int size = (tile_rows + 2) * stride, vectors = bs3d_p_vectors(size, threads);
+    const int stride = bs3d_p_up<halves>::stride;
     const int lane = (int)threadIdx.x & 31, row = warp / halves, half = warp % halves;
     const int x = per_lane * (32 * half + lane), j = tile_rows * (int)blockIdx.x + row;
     const int stores = x < plan->pitch && j < plan->model.points[1];
@@ -100,8 +91,8 @@ TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, in
     for (int k = s->first; k < s->to + 1 + halves; k++) {
         const int solves = k > s->from + 1 && k < s->to + 2; /* plane k-2 */
         TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
-        bs3d_p_barrier_all(threads);
-        bs3d_p_next_plane<vectors, size>(s, ring, k);
+        bs3d_p_barrier_all(bs3d_p_up<halves>::threads);
+        bs3d_p_next_plane(s, ring, k);
         const tb_real *right = s->between + ((~k & 1) * tile_rows + row) * stride + BS3D_P_PAD + x;
         if (halves == 1 && solves) bs3d_p_solve_points(per_lane, steps, f, right, d);
         if (k > s->from + halves) { /* plane k-1-halves is complete */
@@ -129,13 +120,12 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
                              tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
 {
     const int stencil_warps = bs3d_p_stencil_warps(halves), warp = (int)threadIdx.x / 32;
-    const int rows = bs3d_p_shape::up_rows, stride = bs3d_p_stride(8 * halves), size = (rows + 2) * stride;
-    const int vectors = bs3d_p_vectors(size, bs3d_p_up_threads(halves));
+    const int rows = bs3d_p_shape::up_rows, size = bs3d_p_up<halves>::size;
     const bs3d_p_stretch s =
-        bs3d_p_open_stretch<1, 1, 2 * rows * stride>(plan, span, (int)blockIdx.y, tables, memory);
-    bs3d_p_ring ring = bs3d_p_open_ring<rows + 2, stride, vectors>(
+        bs3d_p_open_stretch<1, 1, 2 * rows * bs3d_p_up<halves>::stride>(plan, span, (int)blockIdx.y, tables, memory);
+    bs3d_p_ring<bs3d_p_up<halves>> ring = bs3d_p_open_ring<bs3d_p_up<halves>>(
         plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, rows * (int)blockIdx.x - 1, s.slots);
-    bs3d_p_prefetch_first(vectors, &s, &ring);
+    bs3d_p_prefetch_first(&s, &ring);
     if (warp < stencil_warps)
         bs3d_p_upward_stencil<form, halves>(pairs, plan, tables, warp, &s, &ring);
     else
@@ -144,7 +134,7 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
 }
 
 template <int form, int halves, class... spans>
-__launch_bounds__(bs3d_p_up_threads(halves), bs3d_p_shape::up_blocks / halves)
+__launch_bounds__(bs3d_p_up<halves>::threads, bs3d_p_shape::up_blocks / halves)
 TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
                                      const tb_real *__restrict__ u, tb_real *__restrict__ v,
                                      tb_real *__restrict__ interfaces, spans... span)
@@ -334,8 +324,11 @@ static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int form, bs3d_p_launch<s
                     : bs3d_p_implicit2_up<BS3D_POSITIVE, halves, spans...>;
     l->plan = *plan;
     l->early = 0;
-    l->block = dim3((unsigned)bs3d_p_up_threads(halves));
-    int status = bs3d_p_allow(bs3d_p_up_elements(halves), BS3D_P_PARTITIONS, l);
+    l->block = dim3((unsigned)bs3d_p_up<halves>::threads);
+    /* The ring, two planes of right-hand sides, the seams. */
+    const int rows = bs3d_p_shape::up_rows,
+              elements = BS3D_P_RING_SLOTS * bs3d_p_up<halves>::size + 2 * rows * bs3d_p_up<halves>::stride + 4 * rows;
+    int status = bs3d_p_allow(elements, BS3D_P_PARTITIONS, l);
     l->grid = dim3((unsigned)((plan->model.points[1] - 1) / bs3d_p_shape::up_rows + 1), (unsigned)l->plan.partitions);
     return status;
 }

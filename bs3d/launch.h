@@ -8,7 +8,6 @@ enum {
     BS3D_P_RING_SLOTS = 4,     /* slots of a ring */
     BS3D_P_MOST_PREFETCH = 3,  /* planes that implicit2's downward sweep prefetches, if shared memory has room */
     BS3D_P_PREFETCH = 3,       /* planes that implicit3 prefetches */
-    BS3D_P_MOST_VECTORS = 16,  /* most vectors of a plane that a thread copies */
     BS3D_P_PLANE_WEIGHTS = 12, /* numbers that a sweep needs for a plane */
     BS3D_P_MARGIN = 4,         /* rows of zeros before and after those of an axis */
     BS3D_P_ROW_TABLE = 1096,   /* rows in the table of an axis: 1024, copies of 32 more on each side, margins */
@@ -32,13 +31,6 @@ typedef struct {
     int tile;        /* columns of a block */
     int prefetch;    /* planes that the downward sweep prefetches */
 } bs3d_p_plan;
-
-/* Finds the planes of a partition. */
-TB_HD void bs3d_p_partition(int nz, int partitions, int partition, int *from, int *to)
-{
-    *from = nz * partition / partitions;
-    *to = nz * (partition + 1) / partitions;
-}
 
 /* Which planes a launch visits, where these are not all of plan.partitions partitions. `planes` planes from `from` on
    are cut into `partitions`; partition n of the launch is partition first + n of these. From n = jump on it is `over`
@@ -187,19 +179,6 @@ TB_HOST int bs3d_p_best_partitions(int nz, long long blocks, int held, int more,
     return best < most ? best : most;
 }
 
-/* Returns the bytes of shared memory of a sweep that needs so many, and `level` for each plane of a partition and for
-   `more`, nz planes being in *partitions, or if the device has less memory, in more, up to `most`; 0 if even these do
-   not fit. */
-TB_HOST size_t bs3d_p_fit(size_t bytes, size_t level, int nz, int more, int most, int *partitions)
-{
-    const size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    for (;; ++*partitions) {
-        size_t all = bytes + level * (size_t)((nz - 1) / *partitions + more);
-        if (all <= limit) return all;
-        if (*partitions >= most) return 0;
-    }
-}
-
 extern "C++" {
 /* Launches a kernel in clusters of so many blocks, unless *status says that one before it failed; sets *status if this
    one fails. If `early` is not 0, it may begin before the one before has ended. */
@@ -253,9 +232,23 @@ TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
                          : TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts);
 }
 
+/* Returns the bytes of shared memory of a sweep that needs so many elements, and BS3D_P_PLANE_WEIGHTS for each plane of
+   a partition and for `more`, nz planes being in *partitions, or if the device has less memory, in more, up to `most`;
+   0 if even these do not fit. */
+TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
+{
+    const size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    for (;; ++*partitions) {
+        const int planes = (nz - 1) / *partitions + more;
+        const size_t bytes = (size_t)(elements + BS3D_P_PLANE_WEIGHTS * planes) * sizeof(tb_real);
+        if (bytes <= limit) return bytes;
+        if (*partitions >= most) return 0;
+    }
+}
+
 /* ---- memory of a march ------------------------------------------------------------------------------------------- */
 
-/* A march on a grid, or on some of its planes, and the parts of its memory: two arrays, tables, interfaces, the rest. */
+/* A march on a grid, or on some of its planes, and the parts of its memory. */
 typedef struct {
     bs3d_p_plan plan; /* of the planes that are here */
     bs3d_pairs pairs;
@@ -349,17 +342,14 @@ TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *
 template <int later>
 TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_real *u, tb_real *v)
 {
-    double ds[3];
-    int j = (int)blockIdx.x, k = (int)blockIdx.y;
-    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
+    const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     u += (long long)plan.pitch * j + plan.plane * k;
     v += (long long)plan.pitch * j + plan.plane * k;
-    k += shift;
     for (int i = trid_block_thread(); i < (later ? o.points[0] : plan.pitch); i += trid_block_threads()) {
         if (!later && i >= o.points[0]) {
             u[i] = v[i] = 0;
         } else if (later || o.payoff != BS3D_GIVEN) {
-            tb_real payoff = (tb_real)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], k * ds[2]);
+            tb_real payoff = (tb_real)bs3d_p_payoff_at(&o, i, j, k + shift);
             if (!later || u[i] < payoff) u[i] = payoff;
         }
     }

@@ -44,8 +44,8 @@ enum {
 
 #else /* TB_BODY: C++ over tb_real */
 
-/* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's precision, for
-   a matrix that is I - L_axis as it stands (bs3d_p_plain). */
+/* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's precision,
+   for a matrix that is I - L_axis as it stands (bs3d_p_plain). */
 template <int plain = 0>
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -167,8 +167,8 @@ static void bs3d_p_launch_factor_z(int *status, const bs3d_p_job *job, int direc
 }
 
 /* Solves the reduced system of one line: the first row of partition s, less its last unknown, is at firsts[step s], its
-   last row at lasts[step s]. Leaves the first rows in first and the last unknowns in x and, if `stores`, in place of the
-   last rows: stored later they would cost more. */
+   last row at lasts[step s]. Leaves the first rows in first and the last unknowns in x and, if `stores`, in place of
+   the last rows: stored later they would cost more. */
 template <int most, int stores>
 TB_D void bs3d_p_solve_partitions(int partitions, long long step, const tb_real *link, const tb_real *firsts,
                                   tb_real *lasts, tb_real *first, tb_real *x)
@@ -236,67 +236,63 @@ TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
     link[2] = scale * g[half];
 }
 
-/* Factors half a row for implicit2's upward sweep, by a warp: rows 256 half .. 256 half + 255 of the first axis. */
-TB_D void bs3d_p_factor_half(int half, const bs3d_p_plan *plan, tb_real *tables, tb_real *shared)
+/* Factors the x lines, by a warp; or, of 8 points a lane, for implicit2's upward sweep, by one for each half of a row:
+   rows 256 half .. 256 half + 255 of the first axis, and the seam. */
+template <int per_lane>
+TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
 {
-    const int per_lane = 8;
-    int lane = trid_warp_lane(), steps, n = plan->model.points[0] - 256 * half, at = 256 * half + per_lane * lane;
-    tb_real a[per_lane], b[per_lane], c[per_lane], g[per_lane], f[TRID_WARP_FACTOR_LEN(per_lane)],
-        *to = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half;
+    __shared__ tb_real shared[2];
+    const int lane = trid_warp_lane(), half = (int)threadIdx.x / 32, all = 32 * per_lane;
+    const int n = plan.model.points[0] - all * half, at = all * half + per_lane * lane;
+    tb_real a[32], b[32], c[32], g[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}; /* all is copied, also what is not used */
+    tb_real *to = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half;
+    int steps;
     TB_UNROLL
     for (int r = 0; r < per_lane; r++) {
-        bs3d_p_matrix_row(plan, 0, at + r, a + r, b + r, c + r);
-        g[r] = half ? (at + r == 256 ? a[r] : 0) : (at + r == 255 ? c[r] : 0);
+        bs3d_p_matrix_row(&plan, 0, at + r, a + r, b + r, c + r);
+        g[r] = half ? (at + r == all ? a[r] : 0) : (at + r == all - 1 ? c[r] : 0);
     }
-    trid_warp_factor(per_lane, 32, n < 256 ? (n > 0 ? n : 0) : 256, a, b, c, f, &steps);
-    trid_warp_solve(per_lane, 32, 256, steps, f, g);
+    trid_warp_factor(per_lane, 32, n < all ? (n > 0 ? n : 0) : all, a, b, c, f, &steps);
     TB_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) to[32 * e + lane] = f[e];
+    if (lane == 0) tables[BS3D_P_STEPS + 3 * half] = (tb_real)steps;
+    if (per_lane > 8) return;
+    trid_warp_solve(per_lane, 32, all, steps, f, g);
     TB_UNROLL
     for (int r = 0; r < per_lane; r++) to[32 * (TRID_WARP_FACTOR_LEN(per_lane) + r) + lane] = g[r];
     if (lane == (half ? 0 : 31)) shared[half] = half ? g[0] : g[per_lane - 1];
     __syncthreads();
     if (lane == 0) bs3d_p_factor_seam(half, shared, to + 32 * (BS3D_P_HALF - 1));
-    if (lane == 0) tables[BS3D_P_STEPS + 3 * half] = (tb_real)steps;
 }
 
-/* Factors the lines along x or y, by a block of 64: the x lines by a warp or (halves) by one for each half, the y lines
-   by 32 partitions of two lines, which are alike. */
+/* Factors the y lines, by 32 partitions of two lines, which are alike. */
 template <int per_lane>
-TRID_KERNEL void bs3d_p_factor(bs3d_p_plan plan, tb_real *tables, int axis, int halves)
+TRID_KERNEL void bs3d_p_factor_y(bs3d_p_plan plan, tb_real *tables)
 {
     __shared__ tb_real shared[bs3d_p_solve_len(2, 32)];
-    int thread = (int)threadIdx.x, steps;
-    tb_real a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}; /* all is copied, also what a solve does not use */
-    if (halves) {
-        bs3d_p_factor_half(thread / 32, &plan, tables, shared);
-        return;
-    }
-    int part = axis == 0 ? thread % 32 : thread / 2;
+    const int thread = (int)threadIdx.x, part = thread / 2;
+    int steps;
+    tb_real a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}, *to = tables + BS3D_P_Y_FACTORS;
     TB_UNROLL
-    for (int r = 0; r < per_lane; r++) bs3d_p_matrix_row(&plan, axis, per_lane * part + r, a + r, b + r, c + r);
-    if (axis == 0)
-        trid_warp_factor(per_lane, 32, plan.model.points[0], a, b, c, f, &steps);
-    else
-        trid_block_interleaved_factor(per_lane, 2, 32, plan.model.points[1], a, b, c, f, &steps, shared);
-    tb_real *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS);
+    for (int r = 0; r < per_lane; r++) bs3d_p_matrix_row(&plan, 1, per_lane * part + r, a + r, b + r, c + r);
+    trid_block_interleaved_factor(per_lane, 2, 32, plan.model.points[1], a, b, c, f, &steps, shared);
     TB_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) {
-        if (e < 5 * per_lane && (axis == 0 ? thread < 32 : thread % 2 == 0)) to[32 * e + part] = f[e];
+        if (e < 5 * per_lane && thread % 2 == 0) to[32 * e + part] = f[e];
         if (e >= 5 * per_lane && thread < 32) to[32 * e + thread] = f[e];
     }
-    if (thread == 0) tables[BS3D_P_STEPS + axis] = (tb_real)steps;
+    if (thread == 0) tables[BS3D_P_STEPS + 1] = (tb_real)steps;
 }
 
-/* Launches it for both. */
+/* Launches both, for x lines in halves or as bs3d_p_implicit2_x wants them. */
 template <int unused>
 static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int halves, cudaStream_t stream)
 {
-    for (int axis = 0; axis < 2; axis++)
-        bs3d_p_launch_next(status,
-                           bs3d_p_of_length(job->plan.model.points[axis],
-                                            [](auto lane) { return bs3d_p_factor<decltype(lane)::points>; }),
-                           1, 64, 0, stream, job->plan, job->tables, axis, axis == 0 && halves);
+    const int *n = job->plan.model.points;
+    const auto x = halves ? bs3d_p_factor_x<8> : n[0] <= 512 ? bs3d_p_factor_x<16> : bs3d_p_factor_x<32>;
+    const auto y = bs3d_p_of_length(n[1], [](auto lane) { return bs3d_p_factor_y<decltype(lane)::points>; });
+    bs3d_p_launch_next(status, x, 1, halves ? 64 : 32, 0, stream, job->plan, job->tables);
+    bs3d_p_launch_next(status, y, 1, 64, 0, stream, job->plan, job->tables);
 }
 
 #endif /* TB_BODY */

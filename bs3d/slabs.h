@@ -239,8 +239,8 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
                        : cut->reduced <= 16 ? bs3d_p_slab_solve_reduced<16>
                                             : bs3d_p_slab_solve_reduced<BS3D_P_MOST_REDUCED>,
                        (unsigned)((plane - 1) / 128 + 1), 128, 0, stream, *cut, plane, job->tables, job->interfaces);
-    bs3d_p_launch_down(&status, &march->down, job, job->interfaces + plane * (cut->reduced + cut->own - cut->partitions),
-                       stream);
+    const int lasts = cut->reduced + cut->own; /* of its own; the sweep looks for them behind its own partitions */
+    bs3d_p_launch_down(&status, &march->down, job, job->interfaces + plane * (lasts - cut->partitions), stream);
     return status;
 }
 
@@ -287,28 +287,20 @@ TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_mess
     tb_real *firsts = march->job.interfaces, *lasts = firsts + plane * (size_t)cut->reduced;
     const size_t own = (size_t)cut->own, partitions = (size_t)cut->partitions, reach = (size_t)cut->reach;
     if (!reach) {
-        size_t other = (size_t)peer * partitions;
-        messages[0].send = firsts + plane * own;
-        messages[0].receive = firsts + plane * other;
-        messages[1].send = lasts + plane * own;
-        messages[1].receive = lasts + plane * other;
-        messages[0].bytes = messages[1].bytes = bytes * partitions;
+        const size_t other = (size_t)peer * partitions;
+        messages[0] = bs3d_message{firsts + plane * own, firsts + plane * other, bytes * partitions};
+        messages[1] = bs3d_message{lasts + plane * own, lasts + plane * other, bytes * partitions};
         return 2;
     }
     /* Of the partitions beside the border their rows that face it, and of all but the farthest the other rows too. */
-    if (up) {
-        messages[0].send = lasts + plane * (own + partitions - reach);
-        messages[0].receive = firsts + plane * (own + partitions);
-        messages[1].send = firsts + plane * (own + partitions - reach + 1);
-        messages[1].receive = lasts + plane * (own + partitions);
-    } else {
-        messages[0].send = firsts + plane * own;
-        messages[0].receive = lasts + plane * (own - reach);
-        messages[1].send = lasts + plane * own;
-        messages[1].receive = firsts + plane * (own - reach + 1);
+    if (!up) {
+        tb_real *swap = firsts;
+        firsts = lasts;
+        lasts = swap;
     }
-    messages[0].bytes = bytes * reach;
-    messages[1].bytes = bytes * (reach - 1);
+    const size_t sent = up ? own + partitions - reach : own, received = up ? own + partitions : own - reach;
+    messages[0] = bs3d_message{lasts + plane * sent, firsts + plane * received, bytes * reach};
+    messages[1] = bs3d_message{firsts + plane * (sent + up), lasts + plane * (received + !up), bytes * (reach - 1)};
     return reach > 1 ? 2 : 1;
 }
 
