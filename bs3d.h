@@ -67,10 +67,10 @@
      bs3d/cut.h         how the third axis is cut into slabs
      bs3d/lane.h        the operator for one thread; the greeks                   to add a derivative: bs3d_lane_greeks
      bs3d/host.h        the reference
-     bs3d/launch.h      what all launches share: memory, tables, start and end of a march
-     bs3d/planes.h      sweeps whose planes pass through shared memory           to change a shape: bs3d_p_tile_shape
+     bs3d/launch.h      what all launches share: memory, tables, start and end of a march; shapes: bs3d_p_shape
+     bs3d/planes.h      sweeps whose planes pass through shared memory
      bs3d/explicit.h    explicit1 to explicit4
-     bs3d/matrix.h      the rows of A_x, A_y and A_z, and their factors
+     bs3d/matrix.h      the rows of A_x, A_y and A_z, their factors, the reduced systems in z
      bs3d/implicit1.h, bs3d/implicit2.h
      bs3d/one_sweep.h, bs3d/implicit3.h    the sweep of implicit3 in a block; its kernels and their launch
      bs3d/slabs.h       explicit4 and implicit2 on a slab

@@ -22,16 +22,28 @@ typedef struct {
     size_t bytes;
 } bs3d_message;
 
+/* Finds the planes of a partition. */
+TB_HD void bs3d_p_partition(int nz, int partitions, int partition, int *from, int *to)
+{
+    *from = nz * partition / partitions;
+    *to = nz * (partition + 1) / partitions;
+}
+
+/* Returns the first plane of a slab's own; of slab = slabs the number of planes. */
+TB_HD int bs3d_p_slab_first(int nz, int slabs, int slab)
+{
+    return (int)((long long)nz * slab / slabs);
+}
+
 /* Finds the planes of a slab's own in partition s: from .. to-1, counted as the grid's. The partitions are equal parts
    of the slab with its halo planes. */
 TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, int s, int *from, int *to)
 {
-    int low = (int)((long long)nz * slab / slabs), high = (int)((long long)nz * (slab + 1) / slabs);
-    int start = low - (slab > 0), planes = high + (slab < slabs - 1) - start;
-    *from = start + planes * s / partitions;
-    *to = start + planes * (s + 1) / partitions;
-    if (*from < low) *from = low;
-    if (*to > high) *to = high;
+    const int low = bs3d_p_slab_first(nz, slabs, slab), high = bs3d_p_slab_first(nz, slabs, slab + 1);
+    const int start = low - (slab > 0);
+    bs3d_p_partition(high + (slab < slabs - 1) - start, partitions, s, from, to);
+    *from = *from + start < low ? low : *from + start;
+    *to = *to + start > high ? high : *to + start;
 }
 
 #if TB_HOST_SCOPE
@@ -90,8 +102,8 @@ TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, in
     memset(cut, 0, sizeof *cut);
     cut->slabs = slabs;
     cut->slab = slab;
-    cut->first = (int)((long long)nz * slab / slabs);
-    cut->planes = (int)((long long)nz * (slab + 1) / slabs) - cut->first;
+    cut->first = bs3d_p_slab_first(nz, slabs, slab);
+    cut->planes = bs3d_p_slab_first(nz, slabs, slab + 1) - cut->first;
     cut->halo = implicit ? 1 : halo;
     cut->below = slab > 0 ? cut->halo : 0;
     cut->above = slab < slabs - 1 ? cut->halo : 0;

@@ -37,15 +37,11 @@ TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
 /* Makes u the payoff, or (later) raises it to the payoff. */
 TB_HOST void bs3d_p_host_payoff(const bs3d_problem *o, int later, tb_real *u)
 {
-    double ds[3];
     size_t at = 0;
-    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(o, axis);
     for (int k = 0; k < o->points[2]; k++)
         for (int j = 0; j < o->points[1]; j++)
             for (int i = 0; i < bs3d_pitch(o->points[0]); i++, at++) {
-                tb_real payoff = i < o->points[0] ? (tb_real)bs3d_lane_payoff(o->payoff, o->flags, o->strike, i * ds[0],
-                                                                              j * ds[1], k * ds[2])
-                                                  : 0;
+                tb_real payoff = i < o->points[0] ? (tb_real)bs3d_p_payoff_at(o, i, j, k) : 0;
                 if (!later || u[at] < payoff) u[at] = payoff;
             }
 }

@@ -24,19 +24,15 @@ TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
                                         *mine = shared + warp * bs3d_p_transpose_len(per_lane);
     transpose_load(per_lane, 32, n, row, 0, d, mine);
     TB_UNROLL
-    for (int r = 0; r < per_lane; r++) {
-        if (plain)
-            bs3d_p_plain_row(&plan, 0, per_lane * lane + r, a + r, b + r, c + r);
-        else
-            bs3d_p_matrix_row(&plan, 0, per_lane * lane + r, a + r, b + r, c + r);
-    }
+    for (int r = 0; r < per_lane; r++) bs3d_p_matrix_row<plain>(&plan, 0, per_lane * lane + r, a + r, b + r, c + r);
     trid_warp_hybrid(per_lane, 32, n, a, b, c, d);
     transpose_store(per_lane, 32, n, d, row, mine);
 }
 
 /* Solves the y lines (axis 1) or z lines (axis 2), a block for 8 interleaved lines in 32 partitions each. z adds the
    result to u. It loads u early if there are registers for it: loaded last, it would be waited for once more. */
-TB_D void bs3d_p_implicit1_along(int per_lane, int plain, int axis, const bs3d_p_plan *plan, tb_real *v, tb_real *u,
+template <int plain>
+TB_D void bs3d_p_implicit1_along(int per_lane, int axis, const bs3d_p_plan *plan, tb_real *v, tb_real *u,
                                  tb_real *shared)
 {
     const int lines = 8, early = axis == 2 && per_lane * sizeof(tb_real) <= 64;
@@ -50,10 +46,7 @@ TB_D void bs3d_p_implicit1_along(int per_lane, int plain, int axis, const bs3d_p
     for (int r = 0; r < per_lane; r++) {
         d[r] = first + r < n ? v[step * r] : 0;
         old[r] = early && first + r < n ? u[step * r] : 0;
-        if (plain)
-            bs3d_p_plain_row(plan, axis, first + r, a + r, b + r, c + r);
-        else
-            bs3d_p_matrix_row(plan, axis, first + r, a + r, b + r, c + r);
+        bs3d_p_matrix_row<plain>(plan, axis, first + r, a + r, b + r, c + r);
     }
     trid_block_interleaved_unchecked(per_lane, lines, 32, n, a, b, c, d, shared);
     TB_UNROLL
@@ -73,9 +66,9 @@ TRID_KERNEL void bs3d_p_implicit1_lines(bs3d_p_plan plan, int axis, tb_real *__r
     __shared__ tb_real
         shared[TB_BYTES == 4 ? TRID_BLOCK_INTERLEAVED_LEN_F32(8, 32) : TRID_BLOCK_INTERLEAVED_LEN_F64(8, 32)];
     if (axis == 1)
-        bs3d_p_implicit1_along(per_lane, plain, 1, &plan, v, u, shared);
+        bs3d_p_implicit1_along<plain>(per_lane, 1, &plan, v, u, shared);
     else
-        bs3d_p_implicit1_along(per_lane, plain, 2, &plan, v, u, shared);
+        bs3d_p_implicit1_along<plain>(per_lane, 2, &plan, v, u, shared);
 }
 
 /* Marches by implicit1; otherwise as bs3d_explicit1. */
@@ -83,11 +76,12 @@ template <int unused = 0>
 static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {
     bs3d_p_job job;
-    bs3d_p_launch right;
+    bs3d_p_launch<> right;
     int status = bs3d_p_open_job(problem, 1, work, &job);
-    if (!status) status = bs3d_p_launch_one_step<unused>(&job, &right);
+    if (!status) status = bs3d_p_launch_tiles<1, 0>(&job.plan, job.form, &right);
     if (!status) status = bs3d_p_start<unused>(problem, &job, job.u, job.v, stream);
     if (status) return status;
+    right.early = 0;
     const int *n = problem->points, plain = bs3d_p_plain(&job.plan.model); /* whether without upwinding */
     const int warps = bs3d_p_x_warps(bs3d_p_per_lane(n[0]));
     unsigned columns = (unsigned)(n[0] - 1) / 8 + 1, blocks = (unsigned)((n[1] * n[2] - 1) / warps + 1);
@@ -101,8 +95,7 @@ static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *
     };
     const auto y = bs3d_p_of_length(n[1], lines_of), z = bs3d_p_of_length(n[2], lines_of);
     for (int s = 0; s < problem->steps && !status; s++) {
-        bs3d_p_launch_next(&status, right.sweep, right.grid, right.block, right.bytes, stream, job.pairs, right.plan,
-                           job.tables, job.u, job.v, job.interfaces);
+        bs3d_p_launch_sweep(&status, &right, &job, job.u, job.v, job.interfaces, stream);
         bs3d_p_launch_next(&status, x, blocks, (unsigned)(32 * warps), 0, stream, job.plan, job.v);
         bs3d_p_launch_next(&status, y, y_blocks, 256, 0, stream, job.plan, 1, job.v, job.u);
         bs3d_p_launch_next(&status, z, z_blocks, 256, 0, stream, job.plan, 2, job.v, job.u);

@@ -13,24 +13,17 @@
 
 /* ---- upward: right-hand side, x lines, forward elimination in z -------------------------------------------------- */
 
-/* Returns the warps of a block that compute the right-hand side, of rows of 256 points for each half. */
+/* The ring of this sweep, of rows of 256 points for each half. Some warps of a block compute the right-hand side, the
+   others solve: one for each half of each row. */
 TB_HD constexpr int bs3d_p_stencil_warps(int halves)
 {
     return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;
 }
 
-/* Returns the threads of a block, which has warps that solve too: one for each half of each row. */
-TB_HD constexpr int bs3d_p_up_threads(int halves)
-{
-    return 32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows);
-}
-
-/* Returns the elements of shared memory beside the weights: the ring, two planes of right-hand sides, the seams. */
-TB_HD constexpr size_t bs3d_p_up_elements(int halves)
-{
-    const size_t rows = (size_t)bs3d_p_shape::up_rows;
-    return (BS3D_P_RING_SLOTS * (rows + 2) + 2 * rows) * (size_t)bs3d_p_stride(8 * halves) + 4 * rows;
-}
+template <int halves>
+struct bs3d_p_up : bs3d_p_ring_shape<bs3d_p_shape::up_rows + 2, 8 * halves,
+                                     32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows)> {
+};
 
 /* Solves a right-hand side in shared memory, by a warp. */
 TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const tb_real *right, tb_real *d)
@@ -42,13 +35,12 @@ TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const t
 /* Computes L u by a warp, as bs3d_p_sweep_planes does, and leaves plane k-1 in shared memory. */
 template <int form, int halves>
 TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, int warp,
-                                const bs3d_p_stretch *s, bs3d_p_ring *ring)
+                                const bs3d_p_stretch *s, bs3d_p_ring<bs3d_p_up<halves>> *ring)
 {
     const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::up_rows;
-    const int stride = bs3d_p_stride(8 * halves), size = (tile_rows + 2) * stride, in_row = 8 * halves / columns;
-    const int threads = bs3d_p_up_threads(halves), vectors = bs3d_p_vectors(size, threads);
-    const int lane = (int)threadIdx.x & 31, row = rows * (warp / in_row),
-              x = columns * (lane + 32 * (warp % in_row)), valid = x < plan->pitch;
+    const int stride = bs3d_p_up<halves>::stride, in_row = 8 * halves / columns;
+    const int lane = (int)threadIdx.x & 31, row = rows * (warp / in_row), x = columns * (lane + 32 * (warp % in_row)),
+              valid = x < plan->pitch;
     const int from_west = valid && lane == 0, from_east = valid && lane == 31;
     const int place = (valid ? row : 0) * stride + BS3D_P_PAD + (valid ? x : 0);
     bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -58,8 +50,8 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
     bs3d_p_axis_rows(plan, tables, 1, tile_rows * (int)blockIdx.x + row, rows, ys);
     for (int k = s->first; k < s->to + 1 + halves; k++) {
         TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
-        bs3d_p_barrier_all(threads);
-        const tb_real *p = bs3d_p_next_plane<vectors, size>(s, ring, k) + place + stride;
+        bs3d_p_barrier_all(bs3d_p_up<halves>::threads);
+        const tb_real *p = bs3d_p_next_plane(s, ring, k) + place + stride;
         if (k <= s->to) {
             bs3d_p_plane_weights(s->weights, k - s->first + 2, z);
             bs3d_p_patch(form, p, stride, from_west, from_east, patch);
@@ -78,11 +70,10 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
    both unknowns there (bs3d_p_factor_seam). */
 template <int halves>
 TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, int warp, const bs3d_p_stretch *s,
-                              bs3d_p_ring *ring, tb_real *seams, tb_real *v, tb_real *interfaces)
+                              bs3d_p_ring<bs3d_p_up<halves>> *ring, tb_real *seams, tb_real *v, tb_real *interfaces)
 {
     const int per_lane = 8, factors = TRID_WARP_FACTOR_LEN(per_lane), tile_rows = bs3d_p_shape::up_rows;
-    const int stride = bs3d_p_stride(per_lane * halves), threads = bs3d_p_up_threads(halves);
-    const int size = (tile_rows + 2) * stride, vectors = bs3d_p_vectors(size, threads);
+    const int stride = bs3d_p_up<halves>::stride;
     const int lane = (int)threadIdx.x & 31, row = warp / halves, half = warp % halves;
     const int x = per_lane * (32 * half + lane), j = tile_rows * (int)blockIdx.x + row;
     const int stores = x < plan->pitch && j < plan->model.points[1];
@@ -100,8 +91,8 @@ TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, in
     for (int k = s->first; k < s->to + 1 + halves; k++) {
         const int solves = k > s->from + 1 && k < s->to + 2; /* plane k-2 */
         TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
-        bs3d_p_barrier_all(threads);
-        bs3d_p_next_plane<vectors, size>(s, ring, k);
+        bs3d_p_barrier_all(bs3d_p_up<halves>::threads);
+        bs3d_p_next_plane(s, ring, k);
         const tb_real *right = s->between + ((~k & 1) * tile_rows + row) * stride + BS3D_P_PAD + x;
         if (halves == 1 && solves) bs3d_p_solve_points(per_lane, steps, f, right, d);
         if (k > s->from + halves) { /* plane k-1-halves is complete */
@@ -129,13 +120,12 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
                              tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
 {
     const int stencil_warps = bs3d_p_stencil_warps(halves), warp = (int)threadIdx.x / 32;
-    const int rows = bs3d_p_shape::up_rows, stride = bs3d_p_stride(8 * halves), size = (rows + 2) * stride;
-    const int vectors = bs3d_p_vectors(size, bs3d_p_up_threads(halves));
+    const int rows = bs3d_p_shape::up_rows, size = bs3d_p_up<halves>::size;
     const bs3d_p_stretch s =
-        bs3d_p_open_stretch<1, 1, 2 * rows * stride>(plan, span, (int)blockIdx.y, tables, memory);
-    bs3d_p_ring ring = bs3d_p_open_ring<rows + 2, stride, vectors>(
+        bs3d_p_open_stretch<1, 1, 2 * rows * bs3d_p_up<halves>::stride>(plan, span, (int)blockIdx.y, tables, memory);
+    bs3d_p_ring<bs3d_p_up<halves>> ring = bs3d_p_open_ring<bs3d_p_up<halves>>(
         plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, rows * (int)blockIdx.x - 1, s.slots);
-    bs3d_p_prefetch_first(vectors, &s, &ring);
+    bs3d_p_prefetch_first(&s, &ring);
     if (warp < stencil_warps)
         bs3d_p_upward_stencil<form, halves>(pairs, plan, tables, warp, &s, &ring);
     else
@@ -143,14 +133,14 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
                                     v, interfaces);
 }
 
-template <int form, int halves>
-__launch_bounds__(bs3d_p_up_threads(halves), bs3d_p_shape::up_blocks / halves)
+template <int form, int halves, class... spans>
+__launch_bounds__(bs3d_p_up<halves>::threads, bs3d_p_shape::up_blocks / halves)
 TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
                                      const tb_real *__restrict__ u, tb_real *__restrict__ v,
-                                     tb_real *__restrict__ interfaces)
+                                     tb_real *__restrict__ interfaces, spans... span)
 {
     TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory);
+    bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory, &span...);
 }
 
 /* Solves x by itself, where the fused sweep is not possible: lines of v, and of the interfaces that the forward
@@ -326,71 +316,86 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
 
-/* Makes the launch of a kernel that calls bs3d_p_upward_rows, in plan->partitions partitions or as many more as shared
-   memory wants. */
-template <class kernel_type>
-static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int halves, kernel_type kernel, bs3d_p_launch *l)
+/* Makes the launch of bs3d_p_implicit2_up, in plan->partitions partitions or as many more as shared memory wants. */
+template <int halves, class... spans>
+static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int form, bs3d_p_launch<spans...> *l)
 {
+    l->sweep = form ? bs3d_p_implicit2_up<BS3D_GENERAL, halves, spans...>
+                    : bs3d_p_implicit2_up<BS3D_POSITIVE, halves, spans...>;
     l->plan = *plan;
     l->early = 0;
-    l->block = dim3((unsigned)bs3d_p_up_threads(halves));
-    int status = bs3d_p_allow(bs3d_p_up_elements(halves), BS3D_P_PARTITIONS, kernel, l);
+    l->block = dim3((unsigned)bs3d_p_up<halves>::threads);
+    /* The ring, two planes of right-hand sides, the seams. */
+    const int rows = bs3d_p_shape::up_rows,
+              elements = BS3D_P_RING_SLOTS * bs3d_p_up<halves>::size + 2 * rows * bs3d_p_up<halves>::stride + 4 * rows;
+    int status = bs3d_p_allow(elements, BS3D_P_PARTITIONS, l);
     l->grid = dim3((unsigned)((plan->model.points[1] - 1) / bs3d_p_shape::up_rows + 1), (unsigned)l->plan.partitions);
     return status;
 }
 
-/* Makes the launch of the upward sweep, in job->plan.partitions partitions or as many more as shared memory wants.
-   *fused: whether it solves x too; for longer rows, or with too little shared memory, bs3d_p_implicit2_x does. */
-template <int unused>
-static int bs3d_p_upward(bs3d_p_job *job, int *fused, bs3d_p_launch *up)
+/* Makes the launch of the upward sweep, in plan->partitions partitions or as many more as shared memory wants. *fused:
+   whether it solves x too; for longer rows, or with too little shared memory, bs3d_p_implicit2_x does. */
+template <class... spans>
+static int bs3d_p_upward(const bs3d_p_plan *plan, int form, int *fused, bs3d_p_launch<spans...> *up)
 {
-    static const bs3d_p_sweep_kernel rows[2][2] = {
-        {bs3d_p_implicit2_up<BS3D_POSITIVE, 1>, bs3d_p_implicit2_up<BS3D_GENERAL, 1>},
-        {bs3d_p_implicit2_up<BS3D_POSITIVE, 2>, bs3d_p_implicit2_up<BS3D_GENERAL, 2>}};
-    const int nx = job->plan.model.points[0], halves = nx <= 256 ? 1 : 2;
-    int status = BS3D_OK;
-    up->sweep = rows[halves - 1][job->form];
-    *fused = nx <= 512 && !bs3d_p_launch_rows(&job->plan, halves, up->sweep, up);
-    if (!*fused) {
-        up->sweep = job->form ? bs3d_p_sweep<BS3D_GENERAL, 1, 1> : bs3d_p_sweep<BS3D_POSITIVE, 1, 1>;
-        status = bs3d_p_launch_tiles(&job->plan, 1, up->sweep, up);
-    }
-    job->plan.partitions = up->plan.partitions;
-    return status;
+    const int nx = plan->model.points[0];
+    *fused = nx <= 512 && !(nx <= 256 ? bs3d_p_launch_rows<1>(plan, form, up) : bs3d_p_launch_rows<2>(plan, form, up));
+    return *fused ? BS3D_OK : bs3d_p_launch_tiles<1, 1>(plan, form, up);
 }
 
-/* Launches bs3d_p_implicit2_x for `lines` lines of v and of the interfaces. */
+/* Launches bs3d_p_implicit2_x for `planes` planes of v and both interface planes of `partitions` partitions. */
 template <int unused>
-static void bs3d_p_launch_x(int *status, const bs3d_p_job *job, const bs3d_p_plan *plan, int lines, cudaStream_t stream)
+static void bs3d_p_launch_x(int *status, const bs3d_p_job *job, int planes, int partitions, cudaStream_t stream)
 {
-    const int short_lines = plan->model.points[0] <= 512, warps = bs3d_p_x_warps(short_lines ? 16 : 32);
-    const int blocks = (lines - 1) / warps + 1, most = 3 * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    bs3d_p_plan plan = job->plan;
+    const int short_lines = plan.model.points[0] <= 512, warps = bs3d_p_x_warps(short_lines ? 16 : 32);
+    const int blocks = (plan.model.points[1] * (planes + 2 * partitions) - 1) / warps + 1;
+    const int most = 3 * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    plan.model.points[2] = planes;
+    plan.partitions = partitions;
     bs3d_p_launch_next(status, short_lines ? bs3d_p_implicit2_x<16> : bs3d_p_implicit2_x<32>,
-                       (unsigned)(blocks < most ? blocks : most), (unsigned)(32 * warps), 0, stream, *plan, job->tables,
+                       (unsigned)(blocks < most ? blocks : most), (unsigned)(32 * warps), 0, stream, plan, job->tables,
                        job->v, job->interfaces);
 }
 
-/* The kernel of the downward sweep for y lines of n points. */
-typedef void (*bs3d_p_down_kernel)(bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, const tb_real *);
+/* How the downward sweep is launched. */
+typedef struct {
+    void (*sweep)(bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, const tb_real *);
+    unsigned columns, threads;
+    size_t bytes;
+} bs3d_p_down_launch;
 
+/* Makes that launch, and chooses how many planes it prefetches, as shared memory has room. */
 template <int follows>
-static bs3d_p_down_kernel bs3d_p_down_of(int n)
+static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
 {
-    return bs3d_p_of_length(n, [](auto lane) { return bs3d_p_implicit2_down<decltype(lane)::points, follows>; });
+    const int *n = plan->model.points, per_lane = bs3d_p_per_lane(n[1]), lines = bs3d_p_lines(per_lane);
+    const size_t solve = (size_t)(bs3d_p_solve_len(lines, 32) + 3) / 4 * 4 + (size_t)bs3d_p_factors_len(per_lane);
+    const size_t slot = 2 * (size_t)bs3d_p_slice(per_lane, lines);
+    const size_t most = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / sizeof(tb_real);
+    plan->prefetch = BS3D_P_MOST_PREFETCH;
+    while (plan->prefetch > 1 && solve + (size_t)plan->prefetch * slot > most) --plan->prefetch;
+    down->sweep =
+        bs3d_p_of_length(n[1], [](auto lane) { return bs3d_p_implicit2_down<decltype(lane)::points, follows>; });
+    down->columns = (unsigned)((n[0] - 1) / lines + 1);
+    down->threads = (unsigned)(32 * lines);
+    down->bytes = (solve + (size_t)plan->prefetch * slot) * sizeof(tb_real);
+    return trid_allow_shared(down->sweep) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
 
-/* Chooses how many planes the downward sweep prefetches, as shared memory has room. Returns its bytes. */
-TB_HOST size_t bs3d_p_down_bytes(bs3d_p_job *job)
+/* Launches it. */
+TB_HOST void bs3d_p_launch_down(int *status, const bs3d_p_down_launch *down, const bs3d_p_job *job,
+                                const tb_real *interfaces, cudaStream_t stream)
 {
-    const int per_lane = bs3d_p_per_lane(job->plan.model.points[1]), lines = bs3d_p_lines(per_lane);
-    int solve = (bs3d_p_solve_len(lines, 32) + 3) / 4 * 4;
-    size_t bytes = sizeof(tb_real) * (size_t)(solve + bs3d_p_factors_len(per_lane));
-    size_t slot = sizeof(tb_real) * 2 * (size_t)bs3d_p_slice(per_lane, lines);
-    size_t most = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    int *prefetch = &job->plan.prefetch;
-    *prefetch = BS3D_P_MOST_PREFETCH;
-    while (*prefetch > 1 && bytes + (size_t)*prefetch * slot > most) --*prefetch;
-    return bytes + (size_t)*prefetch * slot;
+    bs3d_p_launch_next(status, down->sweep, dim3(down->columns, (unsigned)job->plan.partitions), down->threads,
+                       down->bytes, stream, job->plan, job->tables, job->v, job->u, interfaces);
+}
+
+/* Returns in how many partitions the downward sweep takes `planes` planes of a grid in the least time. */
+TB_HOST int bs3d_p_down_partitions(const int *points, int planes)
+{
+    const int lines = bs3d_p_lines(bs3d_p_per_lane(points[1]));
+    return bs3d_p_best_partitions(planes, (points[0] - 1) / lines + 1, 1, 2, BS3D_P_PARTITIONS);
 }
 
 /* Marches by implicit2; otherwise as bs3d_explicit1. */
@@ -398,34 +403,28 @@ template <int unused = 0>
 static int bs3d_implicit2(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {
     bs3d_p_job job;
-    bs3d_p_launch up;
+    bs3d_p_launch<> up;
+    bs3d_p_down_launch down;
     int fused = 0, status = bs3d_p_open_job(problem, 1, work, &job);
     if (status) return status;
-    const int *n = problem->points, lines = bs3d_p_lines(bs3d_p_per_lane(n[1]));
-    unsigned columns = (unsigned)((n[0] - 1) / lines + 1);
-    const bs3d_p_down_kernel down = bs3d_p_down_of<0>(n[1]);
-    size_t bytes = bs3d_p_down_bytes(&job);
-    if (trid_allow_shared(down) != cudaSuccess) return BS3D_LAUNCH_FAILED;
-    job.plan.partitions = bs3d_p_best_partitions(n[2], columns, bs3d_p_attribute(cudaDevAttrMultiProcessorCount), 2);
-    if (job.plan.partitions > BS3D_P_PARTITIONS) job.plan.partitions = BS3D_P_PARTITIONS;
-    status = bs3d_p_upward<unused>(&job, &fused, &up);
+    const int *n = problem->points;
+    job.plan.partitions = bs3d_p_down_partitions(n, n[2]);
+    status = bs3d_p_upward(&job.plan, job.form, &fused, &up);
+    if (!status) status = bs3d_p_downward<0>(&job.plan, &down);
     if (!status) status = bs3d_p_start<unused>(problem, &job, job.u, job.v, stream);
     if (status) return status;
+    const int partitions = job.plan.partitions = up.plan.partitions;
     const size_t interfaces = 2 * BS3D_P_PARTITIONS * (size_t)job.plan.plane;
     if (cudaMemsetAsync(job.interfaces, 0, interfaces * sizeof *job.interfaces, stream) != cudaSuccess)
         return BS3D_LAUNCH_FAILED;
-    for (int axis = 0; axis < 3; axis++)
-        bs3d_p_launch_factor<unused>(&status, &job, axis, n[axis], axis == 0 && fused, stream);
-    const dim3 reduced_blocks((unsigned)((job.plan.plane - 1) / 128 + 1));
-    const dim3 down_blocks(columns, (unsigned)job.plan.partitions);
+    bs3d_p_launch_factor<unused>(&status, &job, fused, stream);
+    bs3d_p_launch_factor_z<unused>(&status, &job, 1, stream);
     for (int s = 0; s < problem->steps && !status; s++) {
-        bs3d_p_launch_next(&status, up.sweep, up.grid, up.block, up.bytes, stream, job.pairs, up.plan, job.tables,
-                           job.u, job.v, job.interfaces);
-        if (!fused) bs3d_p_launch_x<unused>(&status, &job, &job.plan, n[1] * n[2], stream);
-        bs3d_p_launch_next(&status, bs3d_p_solve_reduced<0>, reduced_blocks, 128, 0, stream, job.plan.partitions,
-                           job.plan.plane, 0, job.tables, job.interfaces);
-        bs3d_p_launch_next(&status, down, down_blocks, (unsigned)(32 * lines), bytes, stream, job.plan, job.tables,
-                           job.v, job.u, job.interfaces);
+        bs3d_p_launch_sweep(&status, &up, &job, job.u, job.v, job.interfaces, stream);
+        if (!fused) bs3d_p_launch_x<unused>(&status, &job, n[2], partitions, stream);
+        bs3d_p_launch_next(&status, bs3d_p_solve_reduced<0>, (unsigned)((job.plan.plane - 1) / 128 + 1), 128, 0, stream,
+                           partitions, job.plan.plane, 0, job.tables, job.interfaces);
+        bs3d_p_launch_down(&status, &down, &job, job.interfaces, stream);
         bs3d_p_may_exercise<unused>(&status, problem, &job, job.u, stream);
     }
     return bs3d_p_finish<unused>(status, problem, &job, result, stream);

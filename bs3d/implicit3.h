@@ -126,10 +126,11 @@ TRID_KERNEL void bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_hea
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
 
-/* How sweeps with rows along an axis are launched, upward and downward. */
+/* The kernel of a sweep, and how sweeps with rows along an axis are launched, upward and downward. */
+typedef void (*bs3d_p_implicit3_kernel)(bs3d_pairs, bs3d_p_plan, bs3d_p_heading, const tb_real *, const tb_real *,
+                                        tb_real *, const tb_real *, tb_real *);
 typedef struct {
-    void (*sweep[2])(bs3d_pairs, bs3d_p_plan, bs3d_p_heading, const tb_real *, const tb_real *, tb_real *,
-                     const tb_real *, tb_real *);
+    bs3d_p_implicit3_kernel sweep[2];
     bs3d_pairs pairs[2];
     bs3d_p_heading heading;
     unsigned blocks;
@@ -137,36 +138,33 @@ typedef struct {
     int cluster;  /* blocks that share rows: 1 or 2 */
 } bs3d_p_axis_launch;
 
+template <int pair>
+static bs3d_p_implicit3_kernel bs3d_p_implicit3_of(int form, int down)
+{
+    return form   ? bs3d_p_implicit3<BS3D_GENERAL, pair>
+           : down ? bs3d_p_implicit3<BS3D_P_MIRRORED, pair>
+                  : bs3d_p_implicit3<BS3D_POSITIVE, pair>;
+}
+
 /* Makes the launches with rows along axis `own`, except for their direction and bytes. */
 template <int unused>
 static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_launch *l)
 {
-    const int *n = job->plan.model.points, lines = n[!own], form = job->form;
-    bs3d_p_heading *heading = &l->heading;
-    heading->own = own;
-    heading->points = n[own];
-    heading->lines = lines;
-    heading->direction = heading->finish = 0;
-    heading->pitch = bs3d_pitch(n[own]);
-    heading->to_pitch = bs3d_pitch(lines);
-    heading->plane = (long long)heading->pitch * lines;
-    heading->to_plane = (long long)heading->to_pitch * n[own];
+    const int points = job->plan.model.points[own], lines = job->plan.model.points[!own], form = job->form;
+    const int pitch = bs3d_pitch(points), to_pitch = bs3d_pitch(lines);
+    const bs3d_p_heading heading = {
+        own, points, lines, 0, 0, pitch, to_pitch, (long long)pitch * lines, (long long)to_pitch * points};
+    l->heading = heading;
+    l->cluster = points <= 256 ? 1 : 2;
+    l->blocks = (unsigned)(l->cluster * ((lines - 1) / bs3d_p_spread_row::rows + 1));
     for (int down = 0; down < 2; down++) {
+        l->sweep[down] = points <= 256 ? bs3d_p_implicit3_of<0>(form, down) : bs3d_p_implicit3_of<1>(form, down);
         l->pairs[down] = job->pairs;
         for (int p = 1; p < 3; p++) { /* of the rows' axis and the third, of the other and the third */
             int pair = own ? 3 - p : p, swap = down && form == BS3D_GENERAL;
             l->pairs[down].plus[p] = swap ? job->pairs.minus[pair] : job->pairs.plus[pair];
             l->pairs[down].minus[p] = swap ? job->pairs.plus[pair] : job->pairs.minus[pair];
         }
-    }
-    l->cluster = n[own] <= 256 ? 1 : 2;
-    l->blocks = (unsigned)(l->cluster * ((lines - 1) / bs3d_p_spread_row::rows + 1));
-    if (n[own] <= 256) {
-        l->sweep[0] = form ? bs3d_p_implicit3<BS3D_GENERAL, 0> : bs3d_p_implicit3<BS3D_POSITIVE, 0>;
-        l->sweep[1] = form ? bs3d_p_implicit3<BS3D_GENERAL, 0> : bs3d_p_implicit3<BS3D_P_MIRRORED, 0>;
-    } else {
-        l->sweep[0] = form ? bs3d_p_implicit3<BS3D_GENERAL, 1> : bs3d_p_implicit3<BS3D_POSITIVE, 1>;
-        l->sweep[1] = form ? bs3d_p_implicit3<BS3D_GENERAL, 1> : bs3d_p_implicit3<BS3D_P_MIRRORED, 1>;
     }
 }
 
@@ -181,11 +179,9 @@ static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_
     bs3d_p_axis_launch_of<unused>(job, 0, l);
     bs3d_p_axis_launch_of<unused>(job, 1, l + 1);
     const unsigned blocks = l[0].blocks < l[1].blocks ? l[1].blocks : l[0].blocks;
-    const int slots = bs3d_p_shape::one_sweep_blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
-    int partitions = bs3d_p_best_partitions(o->points[2], blocks, slots, 3);
-    if (partitions > BS3D_P_PARTITIONS) partitions = BS3D_P_PARTITIONS;
-    const size_t bytes = bs3d_p_one_sweep_elements() * sizeof(tb_real), level = BS3D_P_PLANE_WEIGHTS * sizeof(tb_real);
-    l[0].bytes = l[1].bytes = bs3d_p_fit(bytes, level, o->points[2], 4, BS3D_P_PARTITIONS, &partitions);
+    int partitions = bs3d_p_best_partitions(o->points[2], blocks, bs3d_p_shape::one_sweep_blocks, 3, BS3D_P_PARTITIONS);
+    l[0].bytes = l[1].bytes =
+        (bs3d_p_fit)(bs3d_p_one_sweep_elements(), o->points[2], 4, BS3D_P_PARTITIONS, &partitions);
     job->plan.partitions = partitions;
     for (int n = 0; n < 4; n++) {
         const bs3d_p_axis_launch *own = l + n / 2;
@@ -218,7 +214,7 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
     if (!status && cudaMemsetAsync(job.interfaces, 0, 2 * interfaces * sizeof *job.interfaces, stream) != cudaSuccess)
         status = BS3D_LAUNCH_FAILED;
     bs3d_p_launch_next(&status, bs3d_p_factor_rows<unused>, 2, 64, 0, stream, job.plan, job.tables);
-    bs3d_p_launch_next(&status, bs3d_p_factor<8>, 1, 64, 0, stream, job.plan, job.tables, 2, 0);
+    bs3d_p_launch_factor_z<unused>(&status, &job, 2, stream);
     bs3d_p_heading first = launches[steps % 2 == 0].heading;
     first.direction = 1;
     const dim3 tiles((unsigned)(points[0] - 1) / 32 + 1, (unsigned)(points[1] - 1) / 32 + 1, (unsigned)points[2]);

@@ -173,16 +173,14 @@ TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 {
     const double tolerance = (sizeof(tb_real) == 4 ? 1e-6 : 1e-14) * o->strike;
     for (int n = 0; n < 8; n++) {
-        double s[3];
-        int at = 0;
+        int corner[3], at = 0;
         for (int axis = 2; axis >= 0; axis--) {
-            double ds = bs3d_p_spacing(o, axis);
-            int first = bs3d_p_first(o, axis), low = (int)(o->spot[axis] / ds) - first;
+            int first = bs3d_p_first(o, axis), low = (int)(o->spot[axis] / bs3d_p_spacing(o, axis)) - first;
             low = (low < 2 ? low : 2) + (n >> axis & 1);
-            s[axis] = (first + low) * ds;
+            corner[axis] = first + low;
             at = 4 * at + low;
         }
-        double payoff = bs3d_lane_payoff(o->payoff, o->flags, o->strike, s[0], s[1], s[2]);
+        double payoff = bs3d_p_payoff_at(o, corner[0], corner[1], corner[2]);
         if (!(payoff > 0 && (double)v[at] - payoff <= tolerance)) return 0;
     }
     return 1;

@@ -8,15 +8,14 @@ enum {
     BS3D_P_RING_SLOTS = 4,     /* slots of a ring */
     BS3D_P_MOST_PREFETCH = 3,  /* planes that implicit2's downward sweep prefetches, if shared memory has room */
     BS3D_P_PREFETCH = 3,       /* planes that implicit3 prefetches */
-    BS3D_P_MOST_VECTORS = 16,  /* most vectors of a plane that a thread copies */
     BS3D_P_PLANE_WEIGHTS = 12, /* numbers that a sweep needs for a plane */
     BS3D_P_MARGIN = 4,         /* rows of zeros before and after those of an axis */
-    BS3D_P_ROW_TABLE = 1032,   /* rows in the table of an axis */
+    BS3D_P_ROW_TABLE = 1096,   /* rows in the table of an axis: 1024, copies of 32 more on each side, margins */
     BS3D_P_PARTITIONS = 8,     /* most partitions in the implicit rungs */
     /* Where the tables have what: rows of the axes, factors of their matrices, how many PCR steps matter in x and y. */
     BS3D_P_Z_FACTORS = 12 * BS3D_P_ROW_TABLE, /* twice, for the sweeps upward and downward */
-    BS3D_P_REDUCED = 8 * 1024,                /* within them: the factors of the reduced system */
-    BS3D_P_Z_SIZE = BS3D_P_REDUCED + 8 * BS3D_P_PARTITIONS,
+    BS3D_P_REDUCED = 8 * BS3D_P_ROW_TABLE,    /* within them: the factors of the reduced system */
+    BS3D_P_Z_SIZE = BS3D_P_REDUCED + 8 * BS3D_P_MOST_REDUCED,
     BS3D_P_X_FACTORS = BS3D_P_Z_FACTORS + 2 * BS3D_P_Z_SIZE,
     BS3D_P_Y_FACTORS = BS3D_P_X_FACTORS + 32 * TRID_WARP_FACTOR_LEN(32),
     BS3D_P_STEPS = BS3D_P_Y_FACTORS + 32 * TRID_INTERLEAVED_FACTOR_LEN(32),
@@ -32,13 +31,6 @@ typedef struct {
     int tile;        /* columns of a block */
     int prefetch;    /* planes that the downward sweep prefetches */
 } bs3d_p_plan;
-
-/* Finds the planes of a partition. */
-TB_HD void bs3d_p_partition(int nz, int partitions, int partition, int *from, int *to)
-{
-    *from = nz * partition / partitions;
-    *to = nz * (partition + 1) / partitions;
-}
 
 /* Which planes a launch visits, where these are not all of plan.partitions partitions. `planes` planes from `from` on
    are cut into `partitions`; partition n of the launch is partition first + n of these. From n = jump on it is `over`
@@ -60,19 +52,6 @@ TB_HD int bs3d_p_span_of(const bs3d_p_plan *plan, const bs3d_p_span *span, int n
     *from = *from + move > span->low ? *from + move : span->low;
     *to = *to + move < span->high ? *to + move : span->high;
     return partition;
-}
-
-/* Returns into how many partitions to cut nz planes, so that `blocks` blocks a partition fill `slots` places in the
-   least time, if a partition takes `more` planes more than it has. */
-TB_HD int bs3d_p_best_partitions(int nz, long long blocks, int slots, int more)
-{
-    int best = 1, most = nz / 4 > 1 ? nz / 4 : 1;
-    long long least = 0;
-    for (int s = 1; s <= most; s++) {
-        long long time = ((blocks * s - 1) / slots + 1) * ((nz - 1) / s + 1 + more);
-        if (s == 1 || time < least) least = time, best = s;
-    }
-    return best;
 }
 
 /* Waits for the kernel before this one. A kernel launched by trid_launch_with may begin when the blocks of the kernel
@@ -186,17 +165,18 @@ TB_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
     return value;
 }
 
-/* Returns the bytes of shared memory of a sweep that needs so many, and `level` for each plane of a partition and for
-   `more`, nz planes being in *partitions, or if the device has less memory, in more, up to `most`; 0 if even these do
-   not fit. */
-TB_HOST size_t bs3d_p_fit(size_t bytes, size_t level, int nz, int more, int most, int *partitions)
+/* Returns into how many partitions, `most` at most, to cut nz planes, so that `blocks` blocks a partition, of which a
+   multiprocessor holds `held`, take the least time, if a partition takes `more` planes more than it has. */
+TB_HOST int bs3d_p_best_partitions(int nz, long long blocks, int held, int more, int most)
 {
-    const size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    for (;; ++*partitions) {
-        size_t all = bytes + level * (size_t)((nz - 1) / *partitions + more);
-        if (all <= limit) return all;
-        if (*partitions >= most) return 0;
+    const int slots = held * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    int best = 1;
+    long long least = 0;
+    for (int s = 1; s == 1 || s <= nz / 4; s++) {
+        long long time = ((blocks * s - 1) / slots + 1) * ((nz - 1) / s + 1 + more);
+        if (s == 1 || time < least) least = time, best = s;
     }
+    return best < most ? best : most;
 }
 
 extern "C++" {
@@ -252,15 +232,28 @@ TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
                          : TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts);
 }
 
+/* Returns the bytes of shared memory of a sweep that needs so many elements, and BS3D_P_PLANE_WEIGHTS for each plane of
+   a partition and for `more`, nz planes being in *partitions, or if the device has less memory, in more, up to `most`;
+   0 if even these do not fit. */
+TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
+{
+    const size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    for (;; ++*partitions) {
+        const int planes = (nz - 1) / *partitions + more;
+        const size_t bytes = (size_t)(elements + BS3D_P_PLANE_WEIGHTS * planes) * sizeof(tb_real);
+        if (bytes <= limit) return bytes;
+        if (*partitions >= most) return 0;
+    }
+}
+
 /* ---- memory of a march ------------------------------------------------------------------------------------------- */
 
-/* A march, and the parts of its memory. */
+/* A march on a grid, or on some of its planes, and the parts of its memory. */
 typedef struct {
-    bs3d_p_plan plan;
+    bs3d_p_plan plan; /* of the planes that are here */
     bs3d_pairs pairs;
-    int form;
-    tb_real *u, *v, *tables, *interfaces;
-    bs3d_result *at_spot;
+    int form, shift; /* the first plane here is plane `shift` of the grid */
+    tb_real *u, *v, *tables, *interfaces, *rest;
 } bs3d_p_job;
 
 /* Returns the elements of a plane, whether its rows are those of x or of y. */
@@ -328,8 +321,8 @@ TB_D void bs3d_p_axis_rows(const bs3d_p_plan *plan, const tb_real *tables, int a
 
 /* ---- start and end of a march ------------------------------------------------------------------------------------ */
 
-/* Makes the tables of rows, a block for each axis: `count` rows of the third axis, of which the first is row
-   shift - BS3D_P_MARGIN of the grid. */
+/* Makes the tables of rows, a block for each axis: of all that have rows, of the third axis `count`, of which the first
+   is row shift - BS3D_P_MARGIN of the grid. */
 template <int unused>
 TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *tables)
 {
@@ -345,69 +338,92 @@ TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *
 }
 
 /* Makes u the payoff, and what the rows of u and v have beyond the grid 0; or (later) raises u to the payoff where it
-   is below, for American options. A block for each row. */
+   is below, for American options. The first plane is plane `shift` of the grid. A block for each row. */
 template <int later>
-TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, tb_real *u, tb_real *v)
+TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_real *u, tb_real *v)
 {
-    double ds[3];
-    int j = (int)blockIdx.x, k = (int)blockIdx.y;
-    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
+    const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     u += (long long)plan.pitch * j + plan.plane * k;
     v += (long long)plan.pitch * j + plan.plane * k;
     for (int i = trid_block_thread(); i < (later ? o.points[0] : plan.pitch); i += trid_block_threads()) {
         if (!later && i >= o.points[0]) {
             u[i] = v[i] = 0;
         } else if (later || o.payoff != BS3D_GIVEN) {
-            tb_real payoff = (tb_real)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], k * ds[2]);
+            tb_real payoff = (tb_real)bs3d_p_payoff_at(&o, i, j, k + shift);
             if (!later || u[i] < payoff) u[i] = payoff;
         }
     }
 }
 
-/* Makes the result at the spot, by one warp. */
+/* Finds the values around the spot, zeros for those that are not in planes from .. to-1 of the grid, of which the first
+   in u is plane `shift`. Leaves them in values, and in *result what they make; either may be null. By one warp. */
 template <int unused>
-TRID_KERNEL void bs3d_p_result(bs3d_problem o, bs3d_p_plan plan, const tb_real *u, bs3d_result *result)
+TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int from, int to, const tb_real *u,
+                                tb_real *values, bs3d_result *result)
 {
     __shared__ tb_real value[64];
-    for (int n = (int)threadIdx.x; n < 64; n += 32) value[n] = u[bs3d_p_around(&o, n, plan.pitch, plan.plane)];
+    for (int n = (int)threadIdx.x; n < 64; n += 32) {
+        int k = bs3d_p_first(&o, 2) + n / 16;
+        value[n] = k >= from && k < to ? u[bs3d_p_around(&o, n, plan.pitch, plan.plane) - plan.plane * shift] : 0;
+        if (values) values[n] = value[n];
+    }
     __syncthreads();
-    if (threadIdx.x == 0) *result = bs3d_lane_greeks(&o, value);
+    if (result && threadIdx.x == 0) *result = bs3d_lane_greeks(&o, value);
 }
 
-/* Checks a problem and divides the memory of its march. Returns BS3D_OK, or why there is no march. */
+/* Makes the job of a march on `planes` planes from plane `shift` of the grid on, and divides its memory: arrays of
+   `cells` elements, and `interfaces` elements for those of partitions. */
+TB_HOST void bs3d_p_make_job(const bs3d_problem *o, int implicit, int shift, int planes, size_t cells,
+                             size_t interfaces, void *work, bs3d_p_job *job)
+{
+    job->plan.model = bs3d_model_of(o);
+    job->pairs = (bs3d_lane_pairs)(&job->plan.model, !implicit);
+    job->form = bs3d_p_form(&job->plan.model);
+    job->shift = shift;
+    job->plan.model.points[2] = planes;
+    job->plan.pitch = bs3d_pitch(o->points[0]);
+    job->plan.plane = (long long)job->plan.pitch * o->points[1];
+    job->plan.partitions = job->plan.tile = job->plan.prefetch = 0;
+    job->u = (tb_real *)work;
+    job->v = job->u + cells;
+    job->tables = job->v + cells;
+    job->interfaces = job->tables + BS3D_P_TABLES;
+    job->rest = job->interfaces + interfaces;
+}
+
+/* Checks a problem and makes the job of its march. Returns BS3D_OK, or why there is no march. */
 TB_HOST int bs3d_p_open_job(const bs3d_problem *o, int implicit, void *work, bs3d_p_job *job)
 {
     int status = bs3d_check(o, implicit);
     if (!status && (!work || (size_t)work % 16)) status = BS3D_BAD_ARGUMENT;
     if (status) return status;
-    size_t plane = bs3d_p_most_of_plane(o->points), cells = plane * (size_t)o->points[2];
-    job->plan.model = bs3d_model_of(o);
-    job->plan.pitch = bs3d_pitch(o->points[0]);
-    job->plan.plane = (long long)job->plan.pitch * o->points[1];
-    job->plan.partitions = job->plan.tile = job->plan.prefetch = 0;
-    job->pairs = (bs3d_lane_pairs)(&job->plan.model, !implicit);
-    job->form = bs3d_p_form(&job->plan.model);
-    job->u = (tb_real *)work;
-    job->v = job->u + cells;
-    job->tables = job->v + cells;
-    job->interfaces = job->tables + BS3D_P_TABLES;
-    job->at_spot = (bs3d_result *)(job->interfaces + 4 * BS3D_P_PARTITIONS * plane);
+    const size_t plane = bs3d_p_most_of_plane(o->points);
+    bs3d_p_make_job(o, implicit, 0, o->points[2], plane * (size_t)o->points[2], 4 * BS3D_P_PARTITIONS * plane, work,
+                    job);
     return BS3D_OK;
+}
+
+/* Launches bs3d_p_payoff for all rows that are here. */
+template <int later>
+static void bs3d_p_launch_payoff(int *status, const bs3d_problem *o, const bs3d_p_job *job, tb_real *u, tb_real *v,
+                                 cudaStream_t stream)
+{
+    const dim3 rows((unsigned)o->points[1], (unsigned)job->plan.model.points[2]);
+    bs3d_p_launch_next(status, bs3d_p_payoff<later>, rows, 128, 0, stream, *o, job->plan, job->shift, u, v);
 }
 
 /* Makes the tables, and the payoff in `from`, one of u and v; what rows have beyond the grid becomes 0 in both. */
 template <int unused>
 static int bs3d_p_start(const bs3d_problem *o, const bs3d_p_job *job, tb_real *from, tb_real *to, cudaStream_t stream)
 {
-    const dim3 rows((unsigned)o->points[1], (unsigned)o->points[2]);
     int status = BS3D_OK;
     if (o->payoff == BS3D_GIVEN && from != job->u &&
         cudaMemcpyAsync(from, job->u, bs3d_p_cells(o->points) * sizeof *from, cudaMemcpyDeviceToDevice, stream) !=
             cudaSuccess)
         return BS3D_LAUNCH_FAILED;
-    bs3d_p_launch_next(&status, bs3d_p_set_up<unused>, 3, 256, 0, stream, job->plan.model, 0, (int)BS3D_P_ROW_TABLE,
-                       job->tables);
-    bs3d_p_launch_next(&status, bs3d_p_payoff<0>, rows, 128, 0, stream, *o, job->plan, from, to);
+    bs3d_p_launch_next(&status, bs3d_p_set_up<unused>, 3, 256, 0, stream, bs3d_model_of(o), job->shift,
+                       job->plan.model.points[2] + 2 * BS3D_P_MARGIN, job->tables);
+    bs3d_p_launch_payoff<0>(&status, o, job, from, to, stream);
     return status;
 }
 
@@ -416,9 +432,7 @@ template <int unused>
 static void bs3d_p_may_exercise(int *status, const bs3d_problem *o, const bs3d_p_job *job, tb_real *u,
                                 cudaStream_t stream)
 {
-    const dim3 rows((unsigned)o->points[1], (unsigned)o->points[2]);
-    if (o->flags & BS3D_AMERICAN)
-        bs3d_p_launch_next(status, bs3d_p_payoff<1>, rows, 128, 0, stream, *o, job->plan, u, u);
+    if (o->flags & BS3D_AMERICAN) bs3d_p_launch_payoff<1>(status, o, job, u, u, stream);
 }
 
 /* Makes the result at the spot and sends it to the host: its members, but not what lies behind the last, which nobody
@@ -427,27 +441,38 @@ template <int unused>
 static int bs3d_p_finish(int status, const bs3d_problem *o, const bs3d_p_job *job, bs3d_result *result,
                          cudaStream_t stream)
 {
-    bs3d_p_launch_next(&status, bs3d_p_result<unused>, 1, 32, 0, stream, *o, job->plan, job->u, job->at_spot);
+    bs3d_result *at_spot = (bs3d_result *)job->rest;
+    bs3d_p_launch_next(&status, bs3d_p_at_spot<unused>, 1, 32, 0, stream, *o, job->plan, 0, 0, o->points[2], job->u,
+                       (tb_real *)0, at_spot);
     const size_t bytes = offsetof(bs3d_result, status) + sizeof result->status;
-    if (!status && result &&
-        cudaMemcpyAsync(result, job->at_spot, bytes, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
+    if (!status && result && cudaMemcpyAsync(result, at_spot, bytes, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
         return BS3D_LAUNCH_FAILED;
     return status;
 }
 
-/* A kernel that sweeps from u to v, which becomes L u or u + L u, as pairs say; the same for a span of planes. */
-typedef void (*bs3d_p_sweep_kernel)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *);
-typedef void (*bs3d_p_slab_kernel)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *,
-                                   bs3d_p_span);
+/* A kernel that sweeps from u to v, which becomes L u or u + L u, as pairs say; of all planes or of a span of them. */
+template <class... spans>
+using bs3d_p_sweep_kernel = void (*)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *,
+                                     spans...);
 
 /* How such a kernel is launched. */
-typedef struct {
-    bs3d_p_sweep_kernel sweep;
-    bs3d_p_slab_kernel slab_sweep; /* the one or the other */
+template <class... spans>
+struct bs3d_p_launch {
+    bs3d_p_sweep_kernel<spans...> sweep;
     bs3d_p_plan plan;
     dim3 grid, block;
     size_t bytes;
     int early; /* whether it may begin before the sweep before it has ended */
-} bs3d_p_launch;
+};
+
+/* Launches it, unless *status says that one before it failed. */
+template <class... spans>
+static void bs3d_p_launch_sweep(int *status, const bs3d_p_launch<spans...> *l, const bs3d_p_job *job,
+                                const tb_real *from, tb_real *to, tb_real *interfaces, cudaStream_t stream,
+                                spans... span)
+{
+    bs3d_p_launch_soon(l->early, 1, status, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
+                       job->tables, from, to, interfaces, span...);
+}
 
 #endif /* TB_BODY */

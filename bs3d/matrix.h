@@ -44,25 +44,25 @@ enum {
 
 #else /* TB_BODY: C++ over tb_real */
 
-/* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. */
+/* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's precision,
+   for a matrix that is I - L_axis as it stands (bs3d_p_plain). */
+template <int plain = 0>
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
 {
+    const bs3d_model *m = &plan->model;
+    const int last = i == m->points[axis] - 1, inside = i < m->points[axis];
+    if (plain) {
+        tb_real lambda = (tb_real)m->variance[axis] * (tb_real)(i * i), gamma = (tb_real)m->drift[axis] * (tb_real)i;
+        *a = !inside ? 0 : last ? 2 * gamma : gamma - lambda;
+        *b = (tb_real)(axis == 0 && inside ? 1 + m->discount : 1) + (!inside ? 0 : last ? -2 * gamma : 2 * lambda);
+        *c = !inside || last ? 0 : -gamma - lambda;
+        return;
+    }
     double down = 0, centre = 1, up = 0;
-    if (i < plan->model.points[axis]) bs1d_lane_matrix(bs3d_axis_of(&plan->model, axis), 1, i, &down, &centre, &up);
+    if (inside) bs1d_lane_matrix(bs3d_axis_of(m, axis), 1, i, &down, &centre, &up);
     *a = (tb_real)down;
     *b = (tb_real)centre;
     *c = (tb_real)up;
-}
-
-/* The same in the march's precision, for a matrix that is I - L_axis as it stands (bs3d_p_plain). */
-TB_D void bs3d_p_plain_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
-{
-    const bs3d_model *m = &plan->model;
-    int last = i == m->points[axis] - 1, inside = i < m->points[axis];
-    tb_real lambda = (tb_real)m->variance[axis] * (tb_real)(i * i), gamma = (tb_real)m->drift[axis] * (tb_real)i;
-    *a = !inside ? 0 : last ? 2 * gamma : gamma - lambda;
-    *b = (tb_real)(axis == 0 && inside ? 1 + m->discount : 1) + (!inside ? 0 : last ? -2 * gamma : 2 * lambda);
-    *c = !inside || last ? 0 : -gamma - lambda;
 }
 
 /* ---- z: partitions, and the reduced system over their interface unknowns ----------------------------------------- */
@@ -132,8 +132,75 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
     }
 }
 
-/* Solves the reduced systems, a thread for each of the `plane` points of a plane. The first row of partition s, less
-   its last unknown, is in interfaces[s], its last row in interfaces[partitions + s].
+/* Factors the slab's partitions of the z lines, and the reduced system of the cut.reduced ones that matter, by a block
+   for upward sweeps; a second one, for downward sweeps, is for a slab that is alone. In the upward factors the halo
+   plane below is the last that a downward sweep comes to: there is nothing to solve for, it is the unknown before. */
+template <int unused>
+TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *tables)
+{
+    __shared__ double link[4 * BS3D_P_MOST_REDUCED];
+    const int down = (int)blockIdx.x, e = (int)threadIdx.x;
+    const int n = cut.slab * cut.partitions - cut.own + (down ? cut.reduced - 1 - e : e); /* of all of the grid */
+    tb_real *rows = tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0);
+    if (e < cut.reduced) {
+        int slab = n / cut.partitions, stores = slab == cut.slab, from, to;
+        bs3d_p_slab_partition(model.points[2], cut.slabs, slab, cut.partitions, n % cut.partitions, &from, &to);
+        bs3d_p_factor_planes(&model, from, to, down, stores, rows - 8 * (cut.first - cut.below), link + 4 * e);
+    }
+    __syncthreads();
+    if (e > 0) return;
+    if (cut.below) {
+        rows[1] = rows[2] = 0;
+        rows[3] = -1;
+    }
+    bs3d_p_factor_reduced(cut.reduced, link, rows + BS3D_P_REDUCED);
+}
+
+/* Launches bs3d_p_factor_z, for a grid that is not cut. */
+template <int unused>
+static void bs3d_p_launch_factor_z(int *status, const bs3d_p_job *job, int directions, cudaStream_t stream)
+{
+    const int nz = job->plan.model.points[2], partitions = job->plan.partitions;
+    const bs3d_slab whole = {1, 0, 0, nz, 0, 0, 0, partitions, 0, partitions, 0};
+    bs3d_p_launch_next(status, bs3d_p_factor_z<unused>, (unsigned)directions, BS3D_P_MOST_REDUCED, 0, stream,
+                       job->plan.model, whole, job->tables);
+}
+
+/* Solves the reduced system of one line: the first row of partition s, less its last unknown, is at firsts[step s], its
+   last row at lasts[step s]. Leaves the first rows in first and the last unknowns in x and, if `stores`, in place of
+   the last rows: stored later they would cost more. */
+template <int most, int stores>
+TB_D void bs3d_p_solve_partitions(int partitions, long long step, const tb_real *link, const tb_real *firsts,
+                                  tb_real *lasts, tb_real *first, tb_real *x)
+{
+    TB_UNROLL
+    for (int s = 0; s < most; s++) {
+        first[s] = s < partitions ? firsts[step * s] : 0;
+        x[s] = s < partitions ? lasts[step * s] : 0;
+    }
+    TB_UNROLL
+    for (int s = 0; s < most; s++) {
+        if (s >= partitions) continue;
+        if (s + 1 < most) x[s] -= link[8 * s] * first[s + 1];
+        if (s > 0) x[s] -= link[8 * s + 1] * x[s - 1];
+        x[s] *= link[8 * s + 2];
+    }
+    TB_UNROLL
+    for (int s = most - 1; s >= 0; s--) {
+        if (s >= partitions) continue;
+        if (s + 1 < most) x[s] -= link[8 * s + 3] * x[s + 1];
+        if (stores) lasts[step * s] = x[s];
+    }
+}
+
+/* Returns the first unknown of partition s, of what bs3d_p_solve_partitions has left. */
+TB_D tb_real bs3d_p_first_unknown(int s, const tb_real *link, const tb_real *first, const tb_real *x)
+{
+    return first[s] - link[8 * s + 4] * (s > 0 ? x[s > 0 ? s - 1 : 0] : 0) - link[8 * s + 5] * x[s];
+}
+
+/* Solves the reduced systems, a thread for each of the `plane` points of a plane. The first rows of the partitions are
+   interfaces, their last rows follow.
    Leaves   the last unknowns in place of the last rows; if `both`, the first unknowns in place of the first rows
    down     the elimination was one downward, of which the last partition is the first */
 template <int both>
@@ -149,28 +216,10 @@ TRID_KERNEL void bs3d_p_solve_reduced(int partitions, long long plane, int down,
     tb_real *firsts = interfaces + at + (down ? plane * (partitions - 1) : 0), *lasts = firsts + plane * partitions;
     long long step = down ? -plane : plane;
     tb_real first[BS3D_P_PARTITIONS], x[BS3D_P_PARTITIONS];
-    TB_UNROLL
-    for (int s = 0; s < BS3D_P_PARTITIONS; s++) {
-        first[s] = s < partitions ? firsts[step * s] : 0;
-        x[s] = s < partitions ? lasts[step * s] : 0;
-    }
-    TB_UNROLL
-    for (int s = 0; s < BS3D_P_PARTITIONS; s++) {
-        if (s >= partitions) continue;
-        if (s + 1 < BS3D_P_PARTITIONS) x[s] -= link[8 * s] * first[s + 1];
-        if (s > 0) x[s] -= link[8 * s + 1] * x[s - 1];
-        x[s] *= link[8 * s + 2];
-    }
-    TB_UNROLL
-    for (int s = BS3D_P_PARTITIONS - 1; s >= 0; s--) {
-        if (s >= partitions) continue;
-        if (s + 1 < BS3D_P_PARTITIONS) x[s] -= link[8 * s + 3] * x[s + 1];
-        lasts[step * s] = x[s];
-    }
+    bs3d_p_solve_partitions<BS3D_P_PARTITIONS, 1>(partitions, step, link, firsts, lasts, first, x);
     TB_UNROLL
     for (int s = 0; s < BS3D_P_PARTITIONS; s++)
-        if (both && s < partitions)
-            firsts[step * s] = first[s] - link[8 * s + 4] * (s > 0 ? x[s > 0 ? s - 1 : 0] : 0) - link[8 * s + 5] * x[s];
+        if (both && s < partitions) firsts[step * s] = bs3d_p_first_unknown(s, link, first, x);
 }
 
 /* ---- x and y ----------------------------------------------------------------------------------------------------- */
@@ -187,74 +236,63 @@ TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
     link[2] = scale * g[half];
 }
 
-/* Factors half a row for implicit2's upward sweep, by a warp: rows 256 half .. 256 half + 255 of the first axis. */
-TB_D void bs3d_p_factor_half(int half, const bs3d_p_plan *plan, tb_real *tables, tb_real *shared)
+/* Factors the x lines, by a warp; or, of 8 points a lane, for implicit2's upward sweep, by one for each half of a row:
+   rows 256 half .. 256 half + 255 of the first axis, and the seam. */
+template <int per_lane>
+TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
 {
-    const int per_lane = 8;
-    int lane = trid_warp_lane(), steps, n = plan->model.points[0] - 256 * half, at = 256 * half + per_lane * lane;
-    tb_real a[per_lane], b[per_lane], c[per_lane], g[per_lane], f[TRID_WARP_FACTOR_LEN(per_lane)],
-        *to = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half;
+    __shared__ tb_real shared[2];
+    const int lane = trid_warp_lane(), half = (int)threadIdx.x / 32, all = 32 * per_lane;
+    const int n = plan.model.points[0] - all * half, at = all * half + per_lane * lane;
+    tb_real a[32], b[32], c[32], g[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}; /* all is copied, also what is not used */
+    tb_real *to = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half;
+    int steps;
     TB_UNROLL
     for (int r = 0; r < per_lane; r++) {
-        bs3d_p_matrix_row(plan, 0, at + r, a + r, b + r, c + r);
-        g[r] = half ? (at + r == 256 ? a[r] : 0) : (at + r == 255 ? c[r] : 0);
+        bs3d_p_matrix_row(&plan, 0, at + r, a + r, b + r, c + r);
+        g[r] = half ? (at + r == all ? a[r] : 0) : (at + r == all - 1 ? c[r] : 0);
     }
-    trid_warp_factor(per_lane, 32, n < 256 ? (n > 0 ? n : 0) : 256, a, b, c, f, &steps);
-    trid_warp_solve(per_lane, 32, 256, steps, f, g);
+    trid_warp_factor(per_lane, 32, n < all ? (n > 0 ? n : 0) : all, a, b, c, f, &steps);
     TB_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) to[32 * e + lane] = f[e];
+    if (lane == 0) tables[BS3D_P_STEPS + 3 * half] = (tb_real)steps;
+    if (per_lane > 8) return;
+    trid_warp_solve(per_lane, 32, all, steps, f, g);
     TB_UNROLL
     for (int r = 0; r < per_lane; r++) to[32 * (TRID_WARP_FACTOR_LEN(per_lane) + r) + lane] = g[r];
     if (lane == (half ? 0 : 31)) shared[half] = half ? g[0] : g[per_lane - 1];
     __syncthreads();
     if (lane == 0) bs3d_p_factor_seam(half, shared, to + 32 * (BS3D_P_HALF - 1));
-    if (lane == 0) tables[BS3D_P_STEPS + 3 * half] = (tb_real)steps;
 }
 
-/* Factors the lines along an axis, by a block of 64: the x lines by a warp or (halves) by one for each half, the y
-   lines by 32 partitions of two lines, which are alike, the z lines by a thread for each partition and direction. */
+/* Factors the y lines, by 32 partitions of two lines, which are alike. */
 template <int per_lane>
-TRID_KERNEL void bs3d_p_factor(bs3d_p_plan plan, tb_real *tables, int axis, int halves)
+TRID_KERNEL void bs3d_p_factor_y(bs3d_p_plan plan, tb_real *tables)
 {
     __shared__ tb_real shared[bs3d_p_solve_len(2, 32)];
-    __shared__ double links[2][4 * BS3D_P_PARTITIONS];
-    int thread = (int)threadIdx.x, steps;
-    tb_real a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}; /* all is copied, also what a solve does not use */
-    if (axis == 2) {
-        int down = thread / 32, n = thread % 32, from, to; /* the n-th partition of its direction */
-        tb_real *rows = tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0);
-        bs3d_p_partition(plan.model.points[2], plan.partitions, down ? plan.partitions - 1 - n : n, &from, &to);
-        if (n < plan.partitions) bs3d_p_factor_planes(&plan.model, from, to, down, 1, rows, links[down] + 4 * n);
-        __syncthreads();
-        if (n == 0) bs3d_p_factor_reduced(plan.partitions, links[down], rows + BS3D_P_REDUCED);
-        return;
-    }
-    if (halves) {
-        bs3d_p_factor_half(thread / 32, &plan, tables, shared);
-        return;
-    }
-    int part = axis == 0 ? thread % 32 : thread / 2;
+    const int thread = (int)threadIdx.x, part = thread / 2;
+    int steps;
+    tb_real a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}, *to = tables + BS3D_P_Y_FACTORS;
     TB_UNROLL
-    for (int r = 0; r < per_lane; r++) bs3d_p_matrix_row(&plan, axis, per_lane * part + r, a + r, b + r, c + r);
-    if (axis == 0)
-        trid_warp_factor(per_lane, 32, plan.model.points[0], a, b, c, f, &steps);
-    else
-        trid_block_interleaved_factor(per_lane, 2, 32, plan.model.points[1], a, b, c, f, &steps, shared);
-    tb_real *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS);
+    for (int r = 0; r < per_lane; r++) bs3d_p_matrix_row(&plan, 1, per_lane * part + r, a + r, b + r, c + r);
+    trid_block_interleaved_factor(per_lane, 2, 32, plan.model.points[1], a, b, c, f, &steps, shared);
     TB_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) {
-        if (e < 5 * per_lane && (axis == 0 ? thread < 32 : thread % 2 == 0)) to[32 * e + part] = f[e];
+        if (e < 5 * per_lane && thread % 2 == 0) to[32 * e + part] = f[e];
         if (e >= 5 * per_lane && thread < 32) to[32 * e + thread] = f[e];
     }
-    if (thread == 0) tables[BS3D_P_STEPS + axis] = (tb_real)steps;
+    if (thread == 0) tables[BS3D_P_STEPS + 1] = (tb_real)steps;
 }
 
-/* Launches bs3d_p_factor for an axis of n points. */
+/* Launches both, for x lines in halves or as bs3d_p_implicit2_x wants them. */
 template <int unused>
-static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int axis, int n, int halves, cudaStream_t stream)
+static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int halves, cudaStream_t stream)
 {
-    bs3d_p_launch_next(status, bs3d_p_of_length(n, [](auto lane) { return bs3d_p_factor<decltype(lane)::points>; }), 1,
-                       64, 0, stream, job->plan, job->tables, axis, halves);
+    const int *n = job->plan.model.points;
+    const auto x = halves ? bs3d_p_factor_x<8> : n[0] <= 512 ? bs3d_p_factor_x<16> : bs3d_p_factor_x<32>;
+    const auto y = bs3d_p_of_length(n[1], [](auto lane) { return bs3d_p_factor_y<decltype(lane)::points>; });
+    bs3d_p_launch_next(status, x, 1, halves ? 64 : 32, 0, stream, job->plan, job->tables);
+    bs3d_p_launch_next(status, y, 1, 64, 0, stream, job->plan, job->tables);
 }
 
 #endif /* TB_BODY */

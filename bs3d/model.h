@@ -88,6 +88,13 @@ TB_HD double bs3d_p_spacing(const bs3d_problem *o, int axis)
     return o->top[axis] / (o->points[axis] - 1);
 }
 
+/* Returns the payoff at point (i, j, k) of the grid. */
+TB_HD double bs3d_p_payoff_at(const bs3d_problem *o, int i, int j, int k)
+{
+    return bs3d_lane_payoff(o->payoff, o->flags, o->strike, i * bs3d_p_spacing(o, 0), j * bs3d_p_spacing(o, 1),
+                            k * bs3d_p_spacing(o, 2));
+}
+
 /* Returns the first of the four points around the spot on an axis. */
 TB_HD int bs3d_p_first(const bs3d_problem *o, int axis)
 {

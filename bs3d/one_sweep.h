@@ -82,14 +82,6 @@ TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
     trid_copy_commit();
 }
 
-/* The seam of a row whose halves two blocks of a cluster have, as the warp of one half sees it. */
-typedef struct {
-    int half;
-    const tb_real *link;           /* bs3d_p_factor_seam */
-    tb_real *places;               /* where the other half's two numbers arrive, on even and on odd planes */
-    unsigned long long *mbarriers; /* on which to wait for them */
-} bs3d_p_seam;
-
 /* What a lane knows of its row, in all planes. */
 typedef struct {
     int row, own, half;        /* the warp's row among the tile's, and among those of a plane of u; which half */
@@ -101,7 +93,11 @@ typedef struct {
     int mine, place;           /* its first vector in a row, and in a tile */
     int steps;                 /* of PCR */
     const tb_real *factors, *keep, *weights; /* the lane's (bs3d_p_one_sweep_memory) */
-    bs3d_p_seam seam;
+    /* Of a pair: bs3d_p_factor_seam's; where the other half's two numbers arrive, on even and on odd planes, and on
+       which mbarriers to wait for them. */
+    const tb_real *link;
+    tb_real *places;
+    unsigned long long *mbarriers;
     trid_copy_place slots;
     bs3d_row ys;      /* the row of the other axis */
     tb_real other[3]; /* and of its matrix */
@@ -135,20 +131,20 @@ TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_s
 /* Joins the halves of both right-hand sides of plane n, which are eliminated towards the seam: the numbers beside the
    seam become those of the solution. All lanes do as the one at the seam does: behind a branch the compiler would guard
    every shuffle. That lane also leaves u of the point across at `beside`. */
-TB_D void bs3d_p_meet_halves(const bs3d_p_seam *seam, int n, tb_real *beside, tb_real *d)
+TB_D void bs3d_p_meet_halves(const bs3d_p_one_sweep_row *row, int n, tb_real *beside, tb_real *d)
 {
-    const int half = seam->half, odd = n % 2, low = half && trid_warp_lane() == 0,
+    const int half = row->half, odd = n % 2, low = half && trid_warp_lane() == 0,
               high = !half && trid_warp_lane() == 31;
     if (low || high) {
-        trid_mbarrier_expect(seam->mbarriers + odd, 16);
+        trid_mbarrier_expect(row->mbarriers + odd, 16);
         const tb_real sent[BS3D_P_V] = {half ? d[0] : d[7], half ? d[8] : d[15]};
-        trid_cluster_send(seam->places + BS3D_P_V * odd, !half, seam->mbarriers + odd, sent);
+        trid_cluster_send(row->places + BS3D_P_V * odd, !half, row->mbarriers + odd, sent);
     }
-    const tb_real across = seam->link[0], scale = seam->link[1], back = seam->link[2];
-    trid_mbarrier_wait(seam->mbarriers + odd, n / 2 % 2);
+    const tb_real across = row->link[0], scale = row->link[1], back = row->link[2];
+    trid_mbarrier_wait(row->mbarriers + odd, n / 2 % 2);
     TB_UNROLL
     for (int side = 0; side < 2; side++) {
-        tb_real there = seam->places[BS3D_P_V * odd + side], here = half ? d[8 * side] : d[8 * side + 7];
+        tb_real there = row->places[BS3D_P_V * odd + side], here = half ? d[8 * side] : d[8 * side + 7];
         tb_real x = scale * here - back * there;
         if (side == 0 && (low || high)) *beside = scale * there - across * here;
         d[8 * side] = low ? x : d[8 * side];
@@ -167,14 +163,13 @@ TB_D void bs3d_p_row_recurrence(int up, int steps, const tb_real *m, const tb_re
 
 /* Solves two right-hand sides of half a row: towards the seam, where both halves' last numbers make the solution on
    both sides of it, and back. */
-TB_D void bs3d_p_solve_half(const bs3d_p_seam *seam, int n, int steps, const tb_real *lur, const tb_real *keep,
-                            tb_real *beside, tb_real *d)
+TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_real *lur, tb_real *beside, tb_real *d)
 {
     TB_UNROLL
     for (int e = 0; e < 16; e++) d[e] *= lur[16 + e % 8];
-    bs3d_p_row_recurrence(seam->half, steps, lur, keep, d);
-    bs3d_p_meet_halves(seam, n, beside, d);
-    bs3d_p_row_recurrence(!seam->half, steps, lur + 8, keep + 5 * 32, d);
+    bs3d_p_row_recurrence(row->half, row->steps, lur, row->keep, d);
+    bs3d_p_meet_halves(row, n, beside, d);
+    bs3d_p_row_recurrence(!row->half, row->steps, lur + 8, row->keep + 5 * 32, d);
 }
 
 /* ---- a plane, for a lane ----------------------------------------------------------------------------------------- */
@@ -231,27 +226,6 @@ TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
         rows[r].down = down[r];
         rows[r].up = up[r];
         rows[r].weight = weight[r];
-    }
-}
-
-/* Finds the points beside a lane's of three rows: the neighbour lanes', by shuffle; at the seam of a pair those that
-   bs3d_p_meet_halves has left behind the lanes' first vectors. `rows`: where the lane's own of the first row is. */
-TB_D void bs3d_p_patch_edges(int form, int pair, int half, const tb_real *rows, tb_real *u)
-{
-    const int lane = trid_warp_lane(), width = 8 + 2;
-    TB_UNROLL
-    for (int n = 0; n < 3; n++) {
-        u[n * width] = u[n * width + 9] = 0;
-        if (form == BS3D_GENERAL || n < 2) u[n * width] = __shfl_up_sync(TB_FULL_WARP, u[n * width + 8], 1);
-        if (form == BS3D_GENERAL || n > 0) u[n * width + 9] = __shfl_down_sync(TB_FULL_WARP, u[n * width + 1], 1);
-    }
-    if (pair && lane == (half ? 0 : 31)) {
-        TB_UNROLL
-        for (int n = 0; n < 3; n++) {
-            tb_real there = rows[n * bs3d_p_spread_row::len + (32 - lane) * BS3D_P_V];
-            u[n * width] = half ? there : u[n * width];
-            u[n * width + 9] = half ? u[n * width + 9] : there;
-        }
     }
 }
 
@@ -316,7 +290,16 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
     bs3d_p_load<bs3d_p_spread_row::spread>(8, south + 2 * bs3d_p_spread_row::len, u + 2 * width + 1);
     TB_UNROLL
     for (int r = 0; r < 8; r++) u[width + 1 + r] = lane->d[r];
-    bs3d_p_patch_edges(form, pair, row->half, south, u);
+    bs3d_p_patch_edges(form, 8, 1, u);
+    const int seam = row->half ? 0 : 31;
+    if (pair && trid_warp_lane() == seam) { /* bs3d_p_meet_halves has left them behind the lanes' first vectors */
+        TB_UNROLL
+        for (int r = 0; r < 3; r++) {
+            tb_real there = south[r * bs3d_p_spread_row::len + (32 - seam) * BS3D_P_V];
+            u[r * width] = row->half ? there : u[r * width];
+            u[r * width + 9] = row->half ? u[r * width + 9] : there;
+        }
+    }
     bs3d_p_load(4, level + 4, numbers);
     bs3d_p_load(4, level + 8, numbers + 4);
     zs[0].up = numbers[2];
@@ -358,11 +341,11 @@ typedef struct {
 } bs3d_p_one_sweep_memory;
 
 /* Returns the elements of shared memory beside the levels. */
-TB_HD constexpr size_t bs3d_p_one_sweep_elements(void)
+TB_HD constexpr int bs3d_p_one_sweep_elements(void)
 {
-    const size_t rows = bs3d_p_spread_row::rows;
-    return (size_t)bs3d_p_spread_row::len * ((BS3D_P_PREFETCH + 2) * (rows + 2) + 4 * rows + 6) +
-           32 * TRID_WARP_LU_PRECOMPUTED_LEN + 3 * 32 + 4 + (2 * (16 + 8) * (rows + 2) + 8) / sizeof(tb_real);
+    const int rows = bs3d_p_spread_row::rows;
+    return bs3d_p_spread_row::len * ((BS3D_P_PREFETCH + 2) * (rows + 2) + 4 * rows + 6) +
+           32 * TRID_WARP_LU_PRECOMPUTED_LEN + 3 * 32 + 4 + (2 * (16 + 8) * (rows + 2) + 8) / (int)sizeof(tb_real);
 }
 
 /* Divides and fills shared memory. All threads call. */
@@ -443,8 +426,9 @@ TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *p
     r.factors = m->factors + r.mine;
     r.keep = m->keep + rank;
     r.weights = m->weights + r.mine;
-    const bs3d_p_seam seam = {half, m->link, m->places + 2 * BS3D_P_V * r.own, m->mbarriers + 2 * r.own};
-    r.seam = seam;
+    r.link = m->link;
+    r.places = m->places + 2 * BS3D_P_V * r.own;
+    r.mbarriers = m->mbarriers + 2 * r.own;
     r.slots = trid_copy_place_of(
         m->ring + r.own * BS3D_P_PREFETCH * len +
         BS3D_P_V * (rank % BS3D_P_LANE_VECTORS * bs3d_p_spread_row::spread + rank / BS3D_P_LANE_VECTORS));
@@ -468,7 +452,7 @@ TB_D void bs3d_p_one_sweep_solve(int n, const bs3d_p_one_sweep_row *r, tb_real *
     for (int e = 0; e < 8; e++) d[e] = lane->z[e];
     bs3d_p_lane_factors(bs3d_p_in_registers(form, pair), 3, r->factors, lur);
     if (pair)
-        bs3d_p_solve_half(&r->seam, n, r->steps, lur, r->keep, plane - r->mine + 32 * BS3D_P_V, d);
+        bs3d_p_solve_half(r, n, lur, plane - r->mine + 32 * BS3D_P_V, d);
     else
         trid_warp_lu_solve_precomputed(8, 32, 2, r->steps, lur, lur + 2 * 8, lur + 8, r->keep, 32, d);
     bs3d_p_store<bs3d_p_spread_row::spread>(8, d, plane);

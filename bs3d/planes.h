@@ -3,25 +3,16 @@
 
 #ifndef TB_BODY
 
-/* Elements of shared memory from one row of a plane to the next, 32 lanes having so many points each. */
-TB_HD constexpr int bs3d_p_stride(int points)
-{
-    return 32 * points + 2 * BS3D_P_PAD;
-}
-
 #define TB_BODY "../bs3d/planes.h"
 #include "../trid/twice.h"
 
 #else /* TB_BODY: C++ over tb_real */
 
-/* Loads a lane's patch with the points around it, for bs3d_lane_plane, from shared memory: its first point is at p,
-   rows are `stride` apart. The points beside the patch are the neighbour lanes', by shuffle, or come from shared memory
-   too, where from_west or from_east says that there is no such lane. */
-TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, int from_east, tb_real *u)
+/* Finds the points beside a lane's columns, of its rows and one more on each side: the neighbour lanes', by shuffle, as
+   far as bs3d_lane_plane reads them. */
+TB_D void bs3d_p_patch_edges(int form, int columns, int rows, tb_real *u)
 {
-    const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, width = columns + 2;
-    TB_UNROLL
-    for (int n = 0; n < rows + 2; n++) bs3d_p_load(columns, p + (n - 1) * stride, u + n * width + 1);
+    const int width = columns + 2;
     TB_UNROLL
     for (int n = 0; n < rows + 2; n++) {
         u[n * width] = u[n * width + columns + 1] = 0;
@@ -30,6 +21,17 @@ TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, in
         if (form == BS3D_GENERAL || n > 0)
             u[n * width + columns + 1] = __shfl_down_sync(TB_FULL_WARP, u[n * width + 1], 1);
     }
+}
+
+/* Loads a lane's patch with the points around it, for bs3d_lane_plane, from shared memory: its first point is at p,
+   rows are `stride` apart. Where from_west or from_east says that there is no neighbour lane, the points beside the
+   patch come from shared memory too. */
+TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, int from_east, tb_real *u)
+{
+    const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, width = columns + 2;
+    TB_UNROLL
+    for (int n = 0; n < rows + 2; n++) bs3d_p_load(columns, p + (n - 1) * stride, u + n * width + 1);
+    bs3d_p_patch_edges(form, columns, rows, u);
     if (from_west) {
         TB_UNROLL
         for (int n = 0; n < rows + 2; n++)
@@ -44,56 +46,63 @@ TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, in
 
 /* ---- the ring: planes on their way into shared memory ------------------------------------------------------------ */
 
+/* The shape of a ring: a slot has `slot_rows` rows of a plane, of points_a_lane points for each of 32 lanes. */
+template <int slot_rows, int points_a_lane, int block_threads>
+struct bs3d_p_ring_shape {
+    static constexpr int rows = slot_rows, threads = block_threads;
+    static constexpr int stride = 32 * points_a_lane + 2 * BS3D_P_PAD;        /* elements from a row to the next */
+    static constexpr int size = rows * stride;                                /* elements of a slot */
+    static constexpr int vectors = (size / BS3D_P_V + threads - 1) / threads; /* of a slot that a thread copies */
+};
+
 /* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements, of which those within
    the grid come from there and the others stay 0. A thread always copies the same few vectors. */
-typedef struct {
+template <class shape>
+struct bs3d_p_ring {
     trid_copy_place slots;
     const tb_real *grid;
     long long plane;
-    int size;                      /* bytes of a slot */
-    int slot;                      /* where the plane is that comes next */
-    int to[BS3D_P_MOST_VECTORS];   /* byte of a slot where a vector goes */
-    int from[BS3D_P_MOST_VECTORS]; /* where it is in a plane, or -1 */
-} bs3d_p_ring;
+    int size;                 /* bytes of a slot: as a literal it makes the sweeps up to 2 % longer */
+    int slot;                 /* where the plane is that comes next */
+    int to[shape::vectors];   /* byte of a slot where a vector goes */
+    int from[shape::vectors]; /* where it is in a plane, or -1 */
+};
 
-/* Returns how many vectors a thread copies of so many elements. */
-TB_HD constexpr int bs3d_p_vectors(int elements, int threads)
+/* Makes the ring for rows from j on. A slot has elements of a row from i on, of which `width` are read. All threads
+   call. */
+template <class shape>
+TB_D bs3d_p_ring<shape> bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real *u, int i, int width, int j,
+                                         tb_real *shared)
 {
-    return (elements * (int)sizeof(tb_real) / 16 + threads - 1) / threads;
-}
-
-/* Makes the ring for rows j .. j+rows-1. A slot has `stride` elements of a row from i on, of which `width` are read; a
-   thread copies `vectors` vectors (bs3d_p_vectors). All threads call. */
-template <int rows, int stride, int vectors>
-TB_D bs3d_p_ring bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real *u, int i, int width, int j, tb_real *shared)
-{
-    bs3d_p_ring ring;
+    const int in_row = shape::stride / BS3D_P_V;
+    bs3d_p_ring<shape> ring;
     ring.slots = trid_copy_place_of(shared);
     ring.grid = u;
     ring.plane = plan->plane;
-    ring.size = rows * stride * (int)sizeof(tb_real);
+    ring.size = shape::size * (int)sizeof(tb_real);
     ring.slot = 0;
     TB_UNROLL
-    for (int n = 0; n < vectors; n++) {
-        int vector = trid_block_thread() + n * trid_block_threads(), row = vector / (stride / BS3D_P_V),
-            x = BS3D_P_V * (vector % (stride / BS3D_P_V));
-        int valid = row < rows && j + row >= 0 && j + row < plan->model.points[1] && x < width && i + x >= 0 &&
+    for (int n = 0; n < shape::vectors; n++) {
+        int vector = trid_block_thread() + n * trid_block_threads(), row = vector / in_row,
+            x = BS3D_P_V * (vector % in_row);
+        int valid = row < shape::rows && j + row >= 0 && j + row < plan->model.points[1] && x < width && i + x >= 0 &&
                     i + x < plan->pitch;
         ring.to[n] = 16 * vector;
         ring.from[n] = valid ? i + x + plan->pitch * (j + row) : -1;
     }
-    for (int e = trid_block_thread(); e < BS3D_P_RING_SLOTS * rows * stride; e += trid_block_threads()) shared[e] = 0;
+    for (int e = trid_block_thread(); e < BS3D_P_RING_SLOTS * shape::size; e += trid_block_threads()) shared[e] = 0;
     __syncthreads();
     return ring;
 }
 
 /* Prefetches plane k into a slot, whose last readers have met a barrier since; k < 0: nothing. All threads call, once
    for each plane that they will await. */
-TB_D void bs3d_p_prefetch_plane(int vectors, const bs3d_p_ring *ring, int slot, int k)
+template <class shape>
+TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 {
     const tb_real *from = ring->grid + ring->plane * k;
     TB_UNROLL
-    for (int n = 0; n < vectors; n++)
+    for (int n = 0; n < shape::vectors; n++)
         if (k >= 0 && ring->from[n] >= 0)
             trid_copy_async(ring->slots, slot * ring->size + ring->to[n], from + ring->from[n]);
     trid_copy_commit();
@@ -167,21 +176,21 @@ TB_D bs3d_p_stretch bs3d_p_open_stretch(const bs3d_p_plan *plan, const bs3d_p_sp
 }
 
 /* Prefetches the first planes of a sweep. */
-TB_D void bs3d_p_prefetch_first(int vectors, const bs3d_p_stretch *s, const bs3d_p_ring *ring)
+template <class shape>
+TB_D void bs3d_p_prefetch_first(const bs3d_p_stretch *s, const bs3d_p_ring<shape> *ring)
 {
     for (int n = 0; n < BS3D_P_RING_SLOTS - 1; n++)
-        bs3d_p_prefetch_plane(vectors, ring, n, s->first + n <= s->last ? s->first + n : -1);
+        bs3d_p_prefetch_plane(ring, n, s->first + n <= s->last ? s->first + n : -1);
 }
 
 /* Returns the slot of plane k, for which all have met, and prefetches a later one where plane k-1 was. */
-template <int vectors, int size>
-TB_D const tb_real *bs3d_p_next_plane(const bs3d_p_stretch *s, bs3d_p_ring *ring, int k)
+template <class shape>
+TB_D const tb_real *bs3d_p_next_plane(const bs3d_p_stretch *s, bs3d_p_ring<shape> *ring, int k)
 {
     const int slot = ring->slot, ahead = BS3D_P_RING_SLOTS - 1;
-    bs3d_p_prefetch_plane(vectors, ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
-                          k + ahead <= s->last ? k + ahead : -1);
+    bs3d_p_prefetch_plane(ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1, k + ahead <= s->last ? k + ahead : -1);
     ring->slot = slot + 1 < BS3D_P_RING_SLOTS ? slot + 1 : 0;
-    return s->slots + slot * size;
+    return s->slots + slot * shape::size;
 }
 
 /* Eliminates forward in z: y = d - l y, y being that of the plane before, and adds h y to `first`, the partition's
@@ -209,13 +218,13 @@ TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_r
 
 /* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
-/* The threads of a block that sweeps: bs3d_p_shape::rows rows a warp; explicit4 has one row more on each side, and a
-   warp for the columns beside the tile. */
-TB_HD constexpr int bs3d_p_tile_threads(int steps)
-{
-    return 32 * (steps > 1 ? (bs3d_p_shape::tile_rows + 2) / bs3d_p_shape::rows + 1
-                           : bs3d_p_shape::tile_rows / bs3d_p_shape::rows);
-}
+/* The ring of such a sweep, and its threads: bs3d_p_shape::rows rows a warp; explicit4 has one row more on each side,
+   and a warp for the columns beside the tile. */
+template <int steps>
+struct bs3d_p_tile
+    : bs3d_p_ring_shape<bs3d_p_shape::tile_rows + 2 * steps, bs3d_p_shape::columns,
+                        32 * ((bs3d_p_shape::tile_rows + 2 * (steps - 1)) / bs3d_p_shape::rows + steps - 1)> {
+};
 
 /* What a lane has of its block's tile: a patch, or (beside, in explicit4) points of a column beside the tile. */
 typedef struct {
@@ -238,7 +247,7 @@ TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
     part.valid = part.beside ? lane < 2 * row_warps : part.x < width;
     part.from_west = part.valid && lane == 0;
     part.from_east = part.valid && (lane == 31 || part.x + columns == width);
-    part.place = (part.valid ? part.row + steps : 1) * bs3d_p_stride(columns) + BS3D_P_PAD + (part.valid ? part.x : 0);
+    part.place = (part.valid ? part.row + steps : 1) * bs3d_p_tile<1>::stride + BS3D_P_PAD + (part.valid ? part.x : 0);
     return part;
 }
 
@@ -256,7 +265,7 @@ TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_
                       const tb_real *p)
 {
     tb_real patch[(bs3d_p_shape::columns + 2) * (bs3d_p_shape::rows + 2)];
-    bs3d_p_patch(form, p, bs3d_p_stride(bs3d_p_shape::columns), part->from_west, part->from_east, patch);
+    bs3d_p_patch(form, p, bs3d_p_tile<1>::stride, part->from_west, part->from_east, patch);
     bs3d_lane_plane(form, bs3d_p_shape::columns, bs3d_p_shape::rows, pairs, carry->xs, carry->ys, carry->z, patch,
                     carry->now[step], carry->next[step], carry->out);
 }
@@ -265,7 +274,7 @@ TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_
 TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_part *part, const bs3d_p_carry *carry,
                              const tb_real *p, tb_real *made)
 {
-    const int rows = bs3d_p_shape::rows, stride = bs3d_p_stride(bs3d_p_shape::columns);
+    const int rows = bs3d_p_shape::rows, stride = bs3d_p_tile<1>::stride;
     tb_real patch[3 * (rows + 2)];
     TB_UNROLL
     for (int n = 0; n < 3 * (rows + 2); n++)
@@ -311,15 +320,14 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
                               tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
 {
     const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::tile_rows;
-    const int stride = bs3d_p_stride(columns), size = (tile_rows + 2 * steps) * stride;
-    const int vectors = bs3d_p_vectors(size, bs3d_p_tile_threads(steps));
+    const int stride = bs3d_p_tile<steps>::stride, size = bs3d_p_tile<steps>::size;
     bs3d_p_launch_dependents();
     const int i = plan->tile * (int)blockIdx.x, j = tile_rows * (int)blockIdx.y;
     const int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
     const bs3d_p_stretch s =
         bs3d_p_open_stretch<steps, forward, (steps - 1) * 2 * size>(plan, span, (int)blockIdx.z, tables, memory);
-    bs3d_p_ring ring = bs3d_p_open_ring<tile_rows + 2 * steps, stride, vectors>(
-        plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, s.slots);
+    bs3d_p_ring<bs3d_p_tile<steps>> ring =
+        bs3d_p_open_ring<bs3d_p_tile<steps>>(plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, s.slots);
     const bs3d_p_part part = bs3d_p_part_of(steps, (int)threadIdx.x / 32, (int)threadIdx.x & 31, width);
     tb_real *target =
         v + i + part.x + (long long)plan->pitch * (j + part.row) + plan->plane * (s.first - 2 * steps + 1);
@@ -331,11 +339,11 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
     const bs3d_p_carry carry = {xs, ys, z, now, next, out};
 
     bs3d_p_grid_wait();
-    bs3d_p_prefetch_first(vectors, &s, &ring);
+    bs3d_p_prefetch_first(&s, &ring);
     for (int k = s.first; k < s.to + 2 * steps - 1; k++, target += plan->plane) {
         TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
         __syncthreads();
-        const tb_real *p = bs3d_p_next_plane<vectors, size>(&s, &ring, k) + part.place;
+        const tb_real *p = bs3d_p_next_plane(&s, &ring, k) + part.place;
         tb_real *made = s.between + (k & 1) * size + part.place;
         if (k < s.to + steps) { /* the first step */
             bs3d_p_plane_weights(s.weights, k - s.first + 2, z);
@@ -368,49 +376,44 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
 }
 
 /* The sweep of explicit3, of explicit4, with two steps, and (forward) of implicit2 where it leaves out the x lines. */
-template <int form, int steps, int forward>
-__launch_bounds__(bs3d_p_tile_threads(steps), bs3d_p_shape::tile_blocks)
+template <int form, int steps, int forward, class... spans>
+__launch_bounds__(bs3d_p_tile<steps>::threads, bs3d_p_shape::tile_blocks)
 TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                              const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+                              const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces,
+                              spans... span)
 {
     TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_sweep_planes<form, steps, forward>(&pairs, &plan, tables, u, v, interfaces, memory);
+    bs3d_p_sweep_planes<form, steps, forward>(&pairs, &plan, tables, u, v, interfaces, memory, &span...);
 }
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
 
-/* Returns the elements of shared memory beside the weights: the ring, and with two steps two planes between them. */
-TB_HD constexpr size_t bs3d_p_tile_elements(int steps)
-{
-    return (size_t)(BS3D_P_RING_SLOTS + (steps > 1 ? 2 : 0)) * (size_t)(bs3d_p_shape::tile_rows + 2 * steps) *
-           (size_t)bs3d_p_stride(bs3d_p_shape::columns);
-}
-
 /* Makes l->bytes, the shared memory of a sweep (bs3d_p_fit), and allows the kernel that. */
-template <class kernel_type>
-static int bs3d_p_allow(size_t elements, int most, kernel_type kernel, bs3d_p_launch *l)
+template <class... spans>
+static int bs3d_p_allow(int elements, int most, bs3d_p_launch<spans...> *l)
 {
-    l->bytes = bs3d_p_fit(elements * sizeof(tb_real), BS3D_P_PLANE_WEIGHTS * sizeof(tb_real), l->plan.model.points[2],
-                          8, most, &l->plan.partitions);
-    return l->bytes && trid_allow_shared(kernel) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
+    l->bytes = bs3d_p_fit(elements, l->plan.model.points[2], 8, most, &l->plan.partitions);
+    return l->bytes && trid_allow_shared(l->sweep) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
 
-/* Makes the launch of a kernel that calls bs3d_p_sweep_planes, in plan->partitions partitions, or if that is 0 in the
-   best number of them. */
-template <class kernel_type>
-static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int steps, kernel_type kernel, bs3d_p_launch *l)
+/* Makes the launch of bs3d_p_sweep, in plan->partitions partitions, or if that is 0 in the best number of them. */
+template <int steps, int forward, class... spans>
+static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int form, bs3d_p_launch<spans...> *l)
 {
     const int columns = bs3d_p_shape::columns, *n = plan->model.points;
-    const int slots = bs3d_p_shape::tile_blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     int tiles = (n[0] - 1) / (32 * columns) + 1, most = plan->partitions ? BS3D_P_PARTITIONS : n[2];
+    l->sweep = form ? bs3d_p_sweep<BS3D_GENERAL, steps, forward, spans...>
+                    : bs3d_p_sweep<BS3D_POSITIVE, steps, forward, spans...>;
     l->plan = *plan;
     l->plan.tile = ((n[0] - 1) / tiles / columns + 1) * columns;
-    l->early = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-    l->block = dim3((unsigned)bs3d_p_tile_threads(steps));
+    l->early = !forward && bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+    l->block = dim3((unsigned)bs3d_p_tile<steps>::threads);
     l->grid = dim3((unsigned)tiles, (unsigned)((n[1] - 1) / bs3d_p_shape::tile_rows + 1));
     if (!plan->partitions)
-        l->plan.partitions = bs3d_p_best_partitions(n[2], (long long)l->grid.x * l->grid.y, slots, 3 * steps - 1);
-    int status = bs3d_p_allow(bs3d_p_tile_elements(steps), most, kernel, l);
+        l->plan.partitions = bs3d_p_best_partitions(n[2], (long long)l->grid.x * l->grid.y, bs3d_p_shape::tile_blocks,
+                                                    3 * steps - 1, n[2]);
+    const int slots = BS3D_P_RING_SLOTS + 2 * (steps - 1); /* and two planes between two steps */
+    int status = bs3d_p_allow(slots * bs3d_p_tile<steps>::size, most, l);
     l->grid.z = (unsigned)l->plan.partitions;
     return status;
 }

@@ -46,18 +46,23 @@ typedef struct {
     int in_turn;    /* 1: sends and computes one after the other, 0: at the same time */
 } bs3d_ranks_options;
 
-/* Makes a rank's device the current one, unless *status says that something before it failed. */
-TB_HOST void bs3d_p_rank_here(int *status, const bs3d_rank *r)
+/* Makes stream `then` of a rank wait for what stream `first` has now. Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
+TB_HOST int bs3d_p_rank_order(const bs3d_rank *r, cudaStream_t first, cudaStream_t then)
 {
-    if (*status == BS3D_OK && cudaSetDevice(r->device) != cudaSuccess) *status = BS3D_LAUNCH_FAILED;
+    return cudaEventRecord(r->event, first) == cudaSuccess && cudaStreamWaitEvent(then, r->event, 0) == cudaSuccess
+               ? BS3D_OK
+               : BS3D_LAUNCH_FAILED;
 }
 
-/* Makes stream `then` of a rank wait for what stream `first` has now. */
-TB_HOST void bs3d_p_rank_order(int *status, const bs3d_rank *r, cudaStream_t first, cudaStream_t then)
+extern "C++" {
+/* Calls of(i, rank) for each rank i here, its device being the current one, until *status says that something failed.
+   Leaves what it returned in *status. */
+template <class call>
+static void bs3d_p_each_rank(int *status, const bs3d_ranks *w, const call &of)
 {
-    if (*status != BS3D_OK) return;
-    if (cudaEventRecord(r->event, first) != cudaSuccess || cudaStreamWaitEvent(then, r->event, 0) != cudaSuccess)
-        *status = BS3D_LAUNCH_FAILED;
+    for (int i = 0; i < w->count && *status == BS3D_OK; i++)
+        *status = cudaSetDevice(w->local[i].device) == cudaSuccess ? of(i, w->local + i) : BS3D_LAUNCH_FAILED;
+}
 }
 
 #define bs3d_ranks_march_f32 tb_f32::bs3d_ranks_march
@@ -133,15 +138,12 @@ static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const
     m->options = *options;
     if (!m->options.halo) m->options.halo = least < 8 ? least : 8;
     m->step = m->exchanges = m->valid = m->early = 0;
-    for (int i = 0; i < ranks->count; i++) {
-        const bs3d_rank *r = ranks->local + i;
+    bs3d_p_each_rank(&status, ranks, [&](int i, const bs3d_rank *r) {
         int partitions = options->partitions;
-        bs3d_p_rank_here(&status, r);
-        if (!status && implicit && !partitions) partitions = (bs3d_slab_partitions<unused>)(o, ranks->ranks);
-        if (!status)
-            status = bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, m->options.halo, partitions,
-                                   &slabs[i].cut);
-    }
+        if (implicit && !partitions) partitions = (bs3d_slab_partitions<unused>)(o, ranks->ranks);
+        return bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, m->options.halo, partitions,
+                             &slabs[i].cut);
+    });
     return bs3d_p_ranks_agree<unused>(status, m);
 }
 
@@ -159,12 +161,10 @@ static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
 {
     if (!march || !work) return BS3D_BAD_ARGUMENT;
     int status = BS3D_OK;
-    for (int i = 0; i < march->ranks->count; i++) {
-        const bs3d_rank *r = march->ranks->local + i;
+    bs3d_p_each_rank(&status, march->ranks, [&](int i, const bs3d_rank *r) {
         const bs3d_slab cut = march->slab[i].cut;
-        bs3d_p_rank_here(&status, r);
-        if (!status) status = bs3d_slab_open<unused>(&march->problem, &cut, work[i], march->slab + i, r->march);
-    }
+        return bs3d_slab_open<unused>(&march->problem, &cut, work[i], march->slab + i, r->march);
+    });
     march->step = march->exchanges = march->early = 0;
     march->valid = march->options.halo;
     return status;
@@ -182,11 +182,7 @@ static int bs3d_ranks_send(bs3d_ranks_march *march)
     const bs3d_exchange *by = &w->exchange;
     int status = BS3D_OK;
     march->exchanges++;
-    for (int i = 0; i < w->count; i++) {
-        const bs3d_rank *r = w->local + i;
-        bs3d_p_rank_here(&status, r);
-        bs3d_p_rank_order(&status, r, r->march, r->transfer);
-    }
+    bs3d_p_each_rank(&status, w, [](int, const bs3d_rank *r) { return bs3d_p_rank_order(r, r->march, r->transfer); });
     if (!status && by->begin) status = by->begin(by->context);
     for (int i = 0; i < w->count; i++)
         for (int peer = 0; peer < w->ranks; peer++) {
@@ -205,11 +201,7 @@ static int bs3d_ranks_arrive(bs3d_ranks_march *march)
 {
     const bs3d_ranks *w = march->ranks;
     int status = w->exchange.arrive ? w->exchange.arrive(w->exchange.context) : BS3D_OK;
-    for (int i = 0; i < w->count; i++) {
-        const bs3d_rank *r = w->local + i;
-        bs3d_p_rank_here(&status, r);
-        bs3d_p_rank_order(&status, r, r->transfer, r->march);
-    }
+    bs3d_p_each_rank(&status, w, [](int, const bs3d_rank *r) { return bs3d_p_rank_order(r, r->transfer, r->march); });
     return status;
 }
 
@@ -222,65 +214,56 @@ TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
     return 2;
 }
 
-/* Enqueues an explicit sweep: of all, or of the outer planes, which are sent while the inner ones are swept. Finds how
-   many steps it makes. */
+/* Enqueues a sweep, sweep(i, part, stream) on rank i, and sends what the others need of it, if there is any: of all; or
+   of the outer part, which is sent during the inner one. */
+template <class call>
+static int bs3d_p_ranks_sweep(bs3d_ranks_march *m, int sends, const call &sweep)
+{
+    const bs3d_ranks *w = m->ranks;
+    const int parts = sends && !m->options.in_turn;
+    int status = BS3D_OK;
+    bs3d_p_each_rank(&status, w, [&](int i, const bs3d_rank *r) {
+        const int beside = !m->options.implicit || m->slab[i].fused; /* else the inner part comes after the outer one */
+        int failed = parts && beside ? bs3d_p_rank_order(r, r->march, r->inner) : BS3D_OK;
+        if (!failed) failed = sweep(i, parts ? BS3D_OUTER : BS3D_ALL, r->march);
+        return failed || !parts || beside ? failed : bs3d_p_rank_order(r, r->march, r->inner);
+    });
+    if (sends && !status) status = bs3d_ranks_send<0>(m);
+    if (parts)
+        bs3d_p_each_rank(&status, w, [&](int i, const bs3d_rank *r) {
+            const int failed = sweep(i, BS3D_INNER, r->inner);
+            return failed ? failed : bs3d_p_rank_order(r, r->inner, r->march);
+        });
+    if (sends && !status) status = bs3d_ranks_arrive<0>(m);
+    return status;
+}
+
+/* Enqueues an explicit sweep. Finds how many steps it makes. */
 template <int unused>
 static int bs3d_p_ranks_explicit(bs3d_ranks_march *m, int *steps)
 {
     const bs3d_ranks *w = m->ranks;
     const int left = m->problem.steps - m->step, now = bs3d_p_ranks_sweep_steps(m, left), extra = m->valid - now;
     const int sends = w->ranks > 1 && extra < bs3d_p_ranks_sweep_steps(m, left - now);
-    const int parts = sends && !m->options.in_turn;
-    int status = BS3D_OK;
-    for (int i = 0; i < w->count; i++) {
-        const bs3d_rank *r = w->local + i;
-        bs3d_p_rank_here(&status, r);
-        if (parts) bs3d_p_rank_order(&status, r, r->march, r->inner);
-        if (!status)
-            status = bs3d_slab_explicit<unused>(m->slab + i, now, parts ? BS3D_OUTER : BS3D_ALL, sends ? 0 : extra,
-                                                m->early && !parts, r->march);
-    }
-    if (sends && !status) status = bs3d_ranks_send<unused>(m);
-    for (int i = 0; i < w->count && parts; i++) {
-        const bs3d_rank *r = w->local + i;
-        bs3d_p_rank_here(&status, r);
-        if (!status) status = bs3d_slab_explicit<unused>(m->slab + i, now, BS3D_INNER, 0, 0, r->inner);
-        bs3d_p_rank_order(&status, r, r->inner, r->march);
-    }
-    if (sends && !status) status = bs3d_ranks_arrive<unused>(m);
+    const int status = bs3d_p_ranks_sweep(m, sends, [=](int i, int part, cudaStream_t stream) {
+        return bs3d_slab_explicit<unused>(m->slab + i, now, part, sends ? 0 : extra, m->early && part == BS3D_ALL,
+                                          stream);
+    });
     m->valid = sends || w->ranks == 1 ? m->options.halo : extra;
     m->early = !sends && !(m->problem.flags & BS3D_AMERICAN);
     *steps = now;
     return status;
 }
 
-/* Enqueues an implicit step: upward, what neighbours wait for first; downward when theirs is there. */
+/* Enqueues an implicit step: upward, and downward when what the others have sent is there. */
 template <int unused>
 static int bs3d_p_ranks_implicit(bs3d_ranks_march *m)
 {
-    const bs3d_ranks *w = m->ranks;
-    const int parts = w->ranks > 1 && !m->options.in_turn;
-    int status = BS3D_OK;
-    for (int i = 0; i < w->count; i++) {
-        const bs3d_rank *r = w->local + i;
-        const int beside = m->slab[i].fused; /* else the inner part is what comes after the outer one */
-        bs3d_p_rank_here(&status, r);
-        if (parts && beside) bs3d_p_rank_order(&status, r, r->march, r->inner);
-        if (!status) status = bs3d_slab_up<unused>(m->slab + i, parts ? BS3D_OUTER : BS3D_ALL, r->march);
-        if (parts && !beside) bs3d_p_rank_order(&status, r, r->march, r->inner);
-    }
-    if (w->ranks > 1 && !status) status = bs3d_ranks_send<unused>(m);
-    for (int i = 0; i < w->count && parts; i++) {
-        const bs3d_rank *r = w->local + i;
-        bs3d_p_rank_here(&status, r);
-        if (!status) status = bs3d_slab_up<unused>(m->slab + i, BS3D_INNER, r->inner);
-        bs3d_p_rank_order(&status, r, r->inner, r->march);
-    }
-    if (w->ranks > 1 && !status) status = bs3d_ranks_arrive<unused>(m);
-    for (int i = 0; i < w->count; i++) {
-        bs3d_p_rank_here(&status, w->local + i);
-        if (!status) status = bs3d_slab_down<unused>(m->slab + i, w->local[i].march);
-    }
+    int status = bs3d_p_ranks_sweep(m, m->ranks->ranks > 1, [=](int i, int part, cudaStream_t stream) {
+        return bs3d_slab_up<unused>(m->slab + i, part, stream);
+    });
+    bs3d_p_each_rank(&status, m->ranks,
+                     [=](int i, const bs3d_rank *r) { return bs3d_slab_down<unused>(m->slab + i, r->march); });
     return status;
 }
 
@@ -294,14 +277,12 @@ template <int unused = 0>
 static int bs3d_ranks_step(bs3d_ranks_march *march)
 {
     if (march->step >= march->problem.steps) return BS3D_BAD_ARGUMENT;
-    const bs3d_ranks *w = march->ranks;
     int steps = 1;
     int status = march->options.implicit ? bs3d_p_ranks_implicit<unused>(march)
                                          : bs3d_p_ranks_explicit<unused>(march, &steps);
-    for (int i = 0; i < w->count; i++) {
-        bs3d_p_rank_here(&status, w->local + i);
-        if (!status) status = bs3d_slab_exercise<unused>(march->slab + i, w->local[i].march);
-    }
+    bs3d_p_each_rank(&status, march->ranks, [=](int i, const bs3d_rank *r) {
+        return bs3d_slab_exercise<unused>(march->slab + i, r->march);
+    });
     march->step += steps;
     return status;
 }
@@ -318,17 +299,16 @@ static int bs3d_ranks_result(bs3d_ranks_march *march, bs3d_result *result)
     tb_real values[64];
     double sums[64] = {0};
     int status = BS3D_OK;
-    for (int i = 0; i < w->count; i++) {
-        const bs3d_rank *r = w->local + i;
-        bs3d_slab_march *slab = march->slab + i;
-        bs3d_p_rank_here(&status, r);
-        if (!status) status = bs3d_slab_values<unused>(slab, r->march);
-        if (!status && (cudaMemcpyAsync(values, slab->values, sizeof values, cudaMemcpyDeviceToHost, r->march) !=
-                            cudaSuccess ||
-                        cudaStreamSynchronize(r->march) != cudaSuccess))
-            status = BS3D_LAUNCH_FAILED;
-        for (int n = 0; n < 64 && !status; n++) sums[n] += (double)values[n];
-    }
+    bs3d_p_each_rank(&status, w, [&](int i, const bs3d_rank *r) {
+        const int failed = bs3d_slab_values<unused>(march->slab + i, r->march);
+        if (failed) return failed;
+        if (cudaMemcpyAsync(values, march->slab[i].values, sizeof values, cudaMemcpyDeviceToHost, r->march) !=
+                cudaSuccess ||
+            cudaStreamSynchronize(r->march) != cudaSuccess)
+            return (int)BS3D_LAUNCH_FAILED;
+        for (int n = 0; n < 64; n++) sums[n] += (double)values[n];
+        return (int)BS3D_OK;
+    });
     if (w->exchange.sum && !status) status = w->exchange.sum(w->exchange.context, sums, 64);
     if (status) return status;
     for (int n = 0; n < 64; n++) values[n] = (tb_real)sums[n];

@@ -53,161 +53,38 @@ TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_s
 
 #else /* TB_BODY: C++ over tb_real */
 
-/* ---- kernels ----------------------------------------------------------------------------------------------------- */
-
-/* Sweeps as explicit3, explicit4 or bs3d_p_implicit2_forward, over a span of planes. */
-template <int form, int steps, int forward>
-__launch_bounds__(bs3d_p_tile_threads(steps), bs3d_p_shape::tile_blocks)
-TRID_KERNEL void bs3d_p_slab_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                                   const tb_real *__restrict__ u, tb_real *__restrict__ v,
-                                   tb_real *__restrict__ interfaces, bs3d_p_span span)
-{
-    TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_sweep_planes<form, steps, forward>(&pairs, &plan, tables, u, v, interfaces, memory, &span);
-}
-
-/* Sweeps as bs3d_p_implicit2_up, over a span of planes. */
-template <int form, int halves>
-__launch_bounds__(bs3d_p_up_threads(halves), bs3d_p_shape::up_blocks / halves)
-TRID_KERNEL void bs3d_p_slab_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                                const tb_real *__restrict__ u, tb_real *__restrict__ v,
-                                tb_real *__restrict__ interfaces, bs3d_p_span span)
-{
-    TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory, &span);
-}
-
-/* Makes u the payoff, or (later) raises it to the payoff; its first plane is plane `shift` of the grid. A block for
-   each row. */
-template <int unused>
-TRID_KERNEL void bs3d_p_slab_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, int later, tb_real *u)
-{
-    double ds[3];
-    int j = (int)blockIdx.x, k = (int)blockIdx.y;
-    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
-    u += (long long)plan.pitch * j + plan.plane * k;
-    for (int i = trid_block_thread(); i < o.points[0]; i += trid_block_threads()) {
-        tb_real payoff =
-            (tb_real)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], (k + shift) * ds[2]);
-        if (!later || u[i] < payoff) u[i] = payoff;
-    }
-}
-
-/* Finds the values around the spot that lie in the slab's own planes; zeros for the others. By one warp. */
-template <int unused>
-TRID_KERNEL void bs3d_p_slab_around(bs3d_problem o, bs3d_p_plan plan, bs3d_slab cut, const tb_real *u, tb_real *values)
-{
-    for (int n = (int)threadIdx.x; n < 64; n += 32) {
-        int k = bs3d_p_first(&o, 2) + n / 16, valid = k >= cut.first && k < cut.first + cut.planes;
-        long long at = bs3d_p_around(&o, n, plan.pitch, plan.plane) - plan.plane * (cut.first - cut.below);
-        values[n] = valid ? u[at] : 0;
-    }
-}
-
-/* Factors the slab's partitions; and the reduced system of cut.reduced partitions, as BS3D_P_REDUCED has it. The halo
-   plane below is the last that the downward sweep comes to: there is nothing to solve for, it is the unknown before. */
-template <int unused>
-TRID_KERNEL void bs3d_p_slab_factor(bs3d_model model, bs3d_slab cut, tb_real *tables, tb_real *links)
-{
-    __shared__ double link[4 * BS3D_P_MOST_REDUCED];
-    int e = (int)threadIdx.x, n = cut.slab * cut.partitions - cut.own + e; /* of all partitions of the grid */
-    tb_real *rows = tables + BS3D_P_Z_FACTORS;
-    if (e < cut.reduced) {
-        int slab = n / cut.partitions, stores = slab == cut.slab, from, to;
-        bs3d_p_slab_partition(model.points[2], cut.slabs, slab, cut.partitions, n % cut.partitions, &from, &to);
-        bs3d_p_factor_planes(&model, from, to, 0, stores, rows - 8 * (cut.first - cut.below), link + 4 * e);
-    }
-    __syncthreads();
-    if (e > 0) return;
-    if (cut.below) {
-        rows[1] = rows[2] = 0;
-        rows[3] = -1;
-    }
-    bs3d_p_factor_reduced(cut.reduced, link, links);
-}
-
 /* Solves the reduced systems (bs3d_p_solve_reduced, upward), for the last unknowns of the slab's partitions and of the
    partition before them; if there is a slab above, its first unknown comes in place of that of the last one. */
 template <int most>
 __launch_bounds__(128)
-TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const tb_real *__restrict__ links,
+TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const tb_real *__restrict__ tables,
                                            tb_real *interfaces)
 {
+    const tb_real *link = tables + BS3D_P_Z_FACTORS + BS3D_P_REDUCED;
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= plane) return;
-    tb_real *lasts = interfaces + plane * cut.reduced, first[most], x[most];
-    interfaces += at;
-    lasts += at;
-    TB_UNROLL
-    for (int s = 0; s < most; s++) {
-        first[s] = s < cut.reduced ? interfaces[plane * s] : 0;
-        x[s] = s < cut.reduced ? lasts[plane * s] : 0;
-    }
-    TB_UNROLL
-    for (int s = 0; s < most; s++) {
-        if (s >= cut.reduced) continue;
-        if (s + 1 < most) x[s] -= links[8 * s] * first[s + 1];
-        if (s > 0) x[s] -= links[8 * s + 1] * x[s - 1];
-        x[s] *= links[8 * s + 2];
-    }
-    TB_UNROLL
-    for (int s = most - 2; s >= 0; s--)
-        if (s < cut.reduced) x[s] -= links[8 * s + 3] * x[s + 1];
+    tb_real *lasts = interfaces + at + plane * cut.reduced, first[most], x[most];
     const int top = cut.own + cut.partitions - 1;
+    bs3d_p_solve_partitions<most, 0>(cut.reduced, plane, link, interfaces + at, lasts, first, x);
     TB_UNROLL
     for (int s = 0; s < most; s++) {
         if (s < cut.own - 1 || s > top) continue;
-        if (s + 1 < most && s == top && cut.above)
-            x[s] = first[s + 1] - links[8 * (s + 1) + 4] * x[s] - links[8 * (s + 1) + 5] * x[s + 1];
+        if (s + 1 < most && s == top && cut.above) x[s] = bs3d_p_first_unknown(s + 1, link, first, x);
         lasts[plane * s] = x[s];
     }
 }
-
-/* ---- the launches ------------------------------------------------------------------------------------------------ */
 
 /* A march on a slab, as bs3d_slab_open makes it. */
 typedef struct {
     bs3d_slab cut;
     bs3d_problem problem;
-    bs3d_p_job job; /* job.u: the values; its plan is of all planes, halos too */
-    tb_real *links, *values;
-    int total, implicit;
-    int fused;        /* implicit: whether the upward sweep solves x too */
-    bs3d_p_launch up; /* implicit: how its sweeps are launched */
-    bs3d_p_down_kernel down;
-    size_t down_bytes;
+    bs3d_p_job job; /* job.u: the values; its planes are all, halos too */
+    tb_real *values;
+    int implicit;
+    int fused; /* implicit: whether the upward sweep solves x too */
+    bs3d_p_launch<bs3d_p_span> up;
+    bs3d_p_down_launch down;
 } bs3d_slab_march;
-
-/* Makes the launch of the upward sweep of a slab's partitions, as bs3d_p_upward. */
-template <int unused>
-static int bs3d_p_slab_upward(const bs3d_p_plan *plan, int form, int *fused, bs3d_p_launch *up)
-{
-    const int nx = plan->model.points[0];
-    *fused = 0;
-    if (nx <= 256) {
-        up->slab_sweep = form ? bs3d_p_slab_up<BS3D_GENERAL, 1> : bs3d_p_slab_up<BS3D_POSITIVE, 1>;
-        *fused = !bs3d_p_launch_rows(plan, 1, up->slab_sweep, up);
-    } else if (nx <= 512) {
-        up->slab_sweep = form ? bs3d_p_slab_up<BS3D_GENERAL, 2> : bs3d_p_slab_up<BS3D_POSITIVE, 2>;
-        *fused = !bs3d_p_launch_rows(plan, 2, up->slab_sweep, up);
-    }
-    if (*fused) return BS3D_OK;
-    up->slab_sweep = form ? bs3d_p_slab_sweep<BS3D_GENERAL, 1, 1> : bs3d_p_slab_sweep<BS3D_POSITIVE, 1, 1>;
-    return bs3d_p_launch_tiles(plan, 1, up->slab_sweep, up);
-}
-
-/* Makes the plan of a slab's kernels, for `planes` planes in `partitions` partitions. */
-TB_HOST bs3d_p_plan bs3d_p_slab_plan(const bs3d_problem *o, int planes, int partitions)
-{
-    bs3d_p_plan plan;
-    plan.model = bs3d_model_of(o);
-    plan.model.points[2] = planes;
-    plan.pitch = bs3d_pitch(o->points[0]);
-    plan.plane = (long long)plan.pitch * o->points[1];
-    plan.partitions = partitions;
-    plan.tile = plan.prefetch = 0;
-    return plan;
-}
 
 /* Returns into how many partitions an implicit march on so many slabs cuts each, on devices like the current one; 0 if
    there is something wrong with the problem, or the device has too little shared memory. */
@@ -215,17 +92,15 @@ template <int unused = 0>
 static int bs3d_slab_partitions(const bs3d_problem *o, int slabs)
 {
     if (bs3d_slab_check(o, 1, slabs)) return 0;
-    const int lines = bs3d_p_lines(bs3d_p_per_lane(o->points[1])), least = o->points[2] / slabs;
-    const int planes = (o->points[2] - 1) / slabs + 1 + 2 * (slabs > 1), columns = (o->points[0] - 1) / lines + 1;
-    int fused,
-        partitions = bs3d_p_best_partitions(planes, columns, bs3d_p_attribute(cudaDevAttrMultiProcessorCount), 2);
-    if (partitions > BS3D_P_PARTITIONS) partitions = BS3D_P_PARTITIONS;
+    const int least = o->points[2] / slabs, planes = (o->points[2] - 1) / slabs + 1 + 2 * (slabs > 1);
+    bs3d_p_job job;
+    bs3d_p_launch<bs3d_p_span> up;
+    int fused, partitions = bs3d_p_down_partitions(o->points, planes);
     if (partitions > least / 4) partitions = least / 4;
     if (partitions < 1) return 0;
-    bs3d_p_plan plan = (bs3d_p_slab_plan)(o, planes, partitions);
-    bs3d_p_launch up;
-    if (bs3d_p_slab_upward<unused>(&plan, bs3d_p_form(&plan.model), &fused, &up)) return 0;
-    return up.plan.partitions;
+    bs3d_p_make_job(o, 1, 0, planes, 0, 0, 0, &job);
+    job.plan.partitions = partitions;
+    return bs3d_p_upward(&job.plan, job.form, &fused, &up) ? 0 : up.plan.partitions;
 }
 
 /* Returns the bytes of device memory that a slab's march works in; 0 for a null pointer. */
@@ -234,20 +109,7 @@ TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
     if (!o || !cut) return 0;
     size_t plane = (size_t)bs3d_pitch(o->points[0]) * (size_t)o->points[1];
     size_t planes = 2 * (size_t)(cut->below + cut->planes + cut->above) + 2 * (size_t)cut->reduced;
-    return (planes * plane + BS3D_P_TABLES + 8 * BS3D_P_MOST_REDUCED + 64) * sizeof(tb_real);
-}
-
-/* Divides a slab's memory. */
-TB_HOST void bs3d_p_slab_divide(bs3d_slab_march *m, void *work)
-{
-    bs3d_p_job *job = &m->job;
-    const size_t plane = (size_t)job->plan.plane, cells = plane * (size_t)m->total;
-    job->u = (tb_real *)work;
-    job->v = job->u + cells;
-    job->interfaces = job->v + cells;
-    job->tables = job->interfaces + 2 * (size_t)m->cut.reduced * plane;
-    m->links = job->tables + BS3D_P_TABLES;
-    m->values = m->links + 8 * BS3D_P_MOST_REDUCED;
+    return (planes * plane + BS3D_P_TABLES + 64) * sizeof(tb_real);
 }
 
 /* Opens a march on a slab, up to its first step: tables, factors, and the payoff as its values.
@@ -263,35 +125,29 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
     if (!o || !cut || !march || !work || (size_t)work % 16) return BS3D_BAD_ARGUMENT;
     bs3d_slab_march *m = march;
     bs3d_p_job *job = &m->job;
-    const bs3d_model model = bs3d_model_of(o);
+    const int total = cut->below + cut->planes + cut->above;
+    const size_t plane = (size_t)bs3d_pitch(o->points[0]) * (size_t)o->points[1];
     int status = BS3D_OK;
     m->cut = *cut;
     m->problem = *o;
     m->implicit = cut->partitions > 0;
-    m->total = cut->below + cut->planes + cut->above;
-    job->plan = (bs3d_p_slab_plan)(o, m->total, cut->partitions);
-    job->pairs = (bs3d_lane_pairs)(&model, !m->implicit);
-    job->form = bs3d_p_form(&model);
-    bs3d_p_slab_divide(m, work);
+    bs3d_p_make_job(o, m->implicit, cut->first - cut->below, total, plane * (size_t)total,
+                    2 * plane * (size_t)cut->reduced, work, job);
+    m->values = job->rest;
     if (m->implicit) {
-        status = bs3d_p_slab_upward<unused>(&job->plan, job->form, &m->fused, &m->up);
+        job->plan.partitions = cut->partitions;
+        status = bs3d_p_upward(&job->plan, job->form, &m->fused, &m->up);
         if (status || m->up.plan.partitions != cut->partitions) return BS3D_LAUNCH_FAILED;
-        m->down_bytes = bs3d_p_down_bytes(job);
-        m->down = bs3d_p_down_of<1>(o->points[1]);
-        if (trid_allow_shared(m->down) != cudaSuccess) return BS3D_LAUNCH_FAILED;
+        status = bs3d_p_downward<1>(&job->plan, &m->down);
     }
-    if (cudaMemsetAsync(work, 0, (size_t)(job->tables - job->u) * sizeof *job->u, stream) != cudaSuccess)
+    if (status || cudaMemsetAsync(work, 0, (size_t)(job->rest - job->u) * sizeof *job->u, stream) != cudaSuccess)
         return BS3D_LAUNCH_FAILED;
-    const int rows = m->total + 2 * BS3D_P_MARGIN, shift = cut->first - cut->below;
-    bs3d_p_launch_next(&status, bs3d_p_set_up<unused>, 3, 256, 0, stream, model, shift,
-                       m->implicit && rows > BS3D_P_ROW_TABLE ? (int)BS3D_P_ROW_TABLE : rows, job->tables);
-    bs3d_p_launch_next(&status, bs3d_p_slab_payoff<unused>, dim3((unsigned)o->points[1], (unsigned)m->total), 128, 0,
-                       stream, *o, job->plan, shift, 0, job->u);
-    for (int axis = 0; axis < 2 && m->implicit; axis++)
-        bs3d_p_launch_factor<unused>(&status, job, axis, o->points[axis], axis == 0 && m->fused, stream);
-    if (m->implicit)
-        bs3d_p_launch_next(&status, bs3d_p_slab_factor<unused>, 1, BS3D_P_MOST_REDUCED, 0, stream, model, *cut,
-                           job->tables, m->links);
+    status = bs3d_p_start<unused>(o, job, job->u, job->v, stream);
+    if (m->implicit) {
+        bs3d_p_launch_factor<unused>(&status, job, m->fused, stream);
+        bs3d_p_launch_next(&status, bs3d_p_factor_z<unused>, 1, BS3D_P_MOST_REDUCED, 0, stream, bs3d_model_of(o), *cut,
+                           job->tables);
+    }
     return status;
 }
 
@@ -307,7 +163,7 @@ template <int unused = 0>
 static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int extra, int early, cudaStream_t stream)
 {
     bs3d_p_job *job = &march->job;
-    bs3d_p_launch l;
+    bs3d_p_launch<bs3d_p_span> l;
     bs3d_p_span span;
     if (part != BS3D_INNER) {
         tb_real *swap = job->u;
@@ -315,29 +171,17 @@ static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int e
         job->v = swap;
     }
     if (!bs3d_p_slab_part(&march->cut, part, extra, &span)) return BS3D_OK;
-    const bs3d_p_plan plan = (bs3d_p_slab_plan)(&march->problem, span.planes, span.partitions);
-    if (steps == 1)
-        l.slab_sweep = job->form ? bs3d_p_slab_sweep<BS3D_GENERAL, 1, 0> : bs3d_p_slab_sweep<BS3D_POSITIVE, 1, 0>;
-    else
-        l.slab_sweep = job->form ? bs3d_p_slab_sweep<BS3D_GENERAL, 2, 0> : bs3d_p_slab_sweep<BS3D_POSITIVE, 2, 0>;
-    int status = bs3d_p_launch_tiles(&plan, steps, l.slab_sweep, &l);
+    bs3d_p_plan plan = job->plan;
+    plan.model.points[2] = span.planes;
+    plan.partitions = span.partitions;
+    int status = steps == 1 ? bs3d_p_launch_tiles<1, 0>(&plan, job->form, &l)
+                            : bs3d_p_launch_tiles<2, 0>(&plan, job->form, &l);
     if (status) return status;
     span.partitions = l.plan.partitions;
-    l.plan.model.points[2] = march->total;
-    return trid_launch_with(early && l.early, 1, l.slab_sweep, l.grid, l.block, l.bytes, stream, job->pairs, l.plan,
-                            job->tables, job->v, job->u, job->interfaces, span) == cudaSuccess
-               ? BS3D_OK
-               : BS3D_LAUNCH_FAILED;
-}
-
-/* Solves x by itself: the lines of `planes` planes of v, and of both interface planes of `partitions` partitions. */
-template <int unused>
-static void bs3d_p_slab_x(int *status, const bs3d_slab_march *march, int planes, int partitions, cudaStream_t stream)
-{
-    bs3d_p_plan plan = march->job.plan;
-    plan.model.points[2] = planes;
-    plan.partitions = partitions;
-    bs3d_p_launch_x<unused>(status, &march->job, &plan, plan.model.points[1] * (planes + 2 * partitions), stream);
+    l.plan.model.points[2] = job->plan.model.points[2];
+    l.early = early && l.early;
+    bs3d_p_launch_sweep(&status, &l, job, job->v, job->u, job->interfaces, stream, span);
+    return status;
 }
 
 /* Takes an implicit step, upward: right-hand side, x lines and forward elimination in z of BS3D_ALL; or of BS3D_OUTER,
@@ -351,13 +195,13 @@ static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
 {
     const bs3d_slab *cut = &march->cut;
     const bs3d_p_job *job = &march->job;
-    const bs3d_p_launch *up = &march->up;
+    bs3d_p_launch<bs3d_p_span> up = march->up;
+    const int total = job->plan.model.points[2];
     const int outer = cut->reach ? cut->reach : cut->partitions, low = cut->below ? outer : 0,
               high = cut->above ? outer : 0;
     const int whole = !march->fused || cut->partitions <= low + high; /* partitions are not parted */
     int status = BS3D_OK, partitions = cut->partitions;
-    bs3d_p_span span = {0, march->total, cut->partitions,         0, cut->partitions, 0,
-                        0, cut->below,   cut->below + cut->planes};
+    bs3d_p_span span = {0, total, cut->partitions, 0, cut->partitions, 0, 0, cut->below, cut->below + cut->planes};
     if (part == BS3D_OUTER && !whole) {
         partitions = low + high;
         span.jump = low;
@@ -367,15 +211,14 @@ static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
         span.first = low;
     }
     if (partitions) {
-        bs3d_p_plan plan = up->plan;
-        dim3 grid = up->grid;
-        plan.partitions = cut->reduced; /* from the first rows to the last ones */
-        (march->fused ? grid.y : grid.z) = (unsigned)partitions;
-        bs3d_p_launch_next(&status, up->slab_sweep, grid, up->block, up->bytes, stream, job->pairs, plan, job->tables,
-                           job->u, job->v, job->interfaces + plan.plane * cut->own, span);
+        up.plan.partitions = cut->reduced; /* from the first rows to the last ones */
+        (march->fused ? up.grid.y : up.grid.z) = (unsigned)partitions;
+        bs3d_p_launch_sweep(&status, &up, job, job->u, job->v, job->interfaces + job->plan.plane * cut->own, stream,
+                            span);
     }
-    if (!march->fused && part != BS3D_INNER) bs3d_p_slab_x<unused>(&status, march, 0, cut->reduced, stream);
-    if (!march->fused && part != BS3D_OUTER) bs3d_p_slab_x<unused>(&status, march, march->total, 0, stream);
+    if (!march->fused)
+        bs3d_p_launch_x<unused>(&status, job, part != BS3D_OUTER ? total : 0, part != BS3D_INNER ? cut->reduced : 0,
+                                stream);
     return status;
 }
 
@@ -389,17 +232,15 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
 {
     const bs3d_slab *cut = &march->cut;
     const bs3d_p_job *job = &march->job;
-    const int *n = march->problem.points, lines = bs3d_p_lines(bs3d_p_per_lane(n[1]));
     const long long plane = job->plan.plane;
     int status = BS3D_OK;
     bs3d_p_launch_next(&status,
                        cut->reduced <= 8    ? bs3d_p_slab_solve_reduced<8>
                        : cut->reduced <= 16 ? bs3d_p_slab_solve_reduced<16>
                                             : bs3d_p_slab_solve_reduced<BS3D_P_MOST_REDUCED>,
-                       (unsigned)((plane - 1) / 128 + 1), 128, 0, stream, *cut, plane, march->links, job->interfaces);
-    bs3d_p_launch_next(&status, march->down, dim3((unsigned)((n[0] - 1) / lines + 1), (unsigned)cut->partitions),
-                       (unsigned)(32 * lines), march->down_bytes, stream, job->plan, job->tables, job->v, job->u,
-                       job->interfaces + plane * (cut->reduced + cut->own - cut->partitions));
+                       (unsigned)((plane - 1) / 128 + 1), 128, 0, stream, *cut, plane, job->tables, job->interfaces);
+    const int lasts = cut->reduced + cut->own; /* of its own; the sweep looks for them behind its own partitions */
+    bs3d_p_launch_down(&status, &march->down, job, job->interfaces + plane * (lasts - cut->partitions), stream);
     return status;
 }
 
@@ -408,11 +249,8 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
 template <int unused = 0>
 static int bs3d_slab_exercise(bs3d_slab_march *march, cudaStream_t stream)
 {
-    const bs3d_problem *o = &march->problem;
     int status = BS3D_OK;
-    if (o->flags & BS3D_AMERICAN)
-        bs3d_p_launch_next(&status, bs3d_p_slab_payoff<unused>, dim3((unsigned)o->points[1], (unsigned)march->total),
-                           128, 0, stream, *o, march->job.plan, march->cut.first - march->cut.below, 1, march->job.u);
+    bs3d_p_may_exercise<unused>(&status, &march->problem, &march->job, march->job.u, stream);
     return status;
 }
 
@@ -422,8 +260,10 @@ template <int unused = 0>
 static int bs3d_slab_values(bs3d_slab_march *march, cudaStream_t stream)
 {
     int status = BS3D_OK;
-    bs3d_p_launch_next(&status, bs3d_p_slab_around<unused>, 1, 32, 0, stream, march->problem, march->job.plan,
-                       march->cut, march->job.u, march->values);
+    const bs3d_p_job *job = &march->job;
+    const int first = march->cut.first;
+    bs3d_p_launch_next(&status, bs3d_p_at_spot<unused>, 1, 32, 0, stream, march->problem, job->plan, job->shift, first,
+                       first + march->cut.planes, job->u, march->values, (bs3d_result *)0);
     return status;
 }
 
@@ -447,28 +287,20 @@ TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_mess
     tb_real *firsts = march->job.interfaces, *lasts = firsts + plane * (size_t)cut->reduced;
     const size_t own = (size_t)cut->own, partitions = (size_t)cut->partitions, reach = (size_t)cut->reach;
     if (!reach) {
-        size_t other = (size_t)peer * partitions;
-        messages[0].send = firsts + plane * own;
-        messages[0].receive = firsts + plane * other;
-        messages[1].send = lasts + plane * own;
-        messages[1].receive = lasts + plane * other;
-        messages[0].bytes = messages[1].bytes = bytes * partitions;
+        const size_t other = (size_t)peer * partitions;
+        messages[0] = bs3d_message{firsts + plane * own, firsts + plane * other, bytes * partitions};
+        messages[1] = bs3d_message{lasts + plane * own, lasts + plane * other, bytes * partitions};
         return 2;
     }
     /* Of the partitions beside the border their rows that face it, and of all but the farthest the other rows too. */
-    if (up) {
-        messages[0].send = lasts + plane * (own + partitions - reach);
-        messages[0].receive = firsts + plane * (own + partitions);
-        messages[1].send = firsts + plane * (own + partitions - reach + 1);
-        messages[1].receive = lasts + plane * (own + partitions);
-    } else {
-        messages[0].send = firsts + plane * own;
-        messages[0].receive = lasts + plane * (own - reach);
-        messages[1].send = lasts + plane * own;
-        messages[1].receive = firsts + plane * (own - reach + 1);
+    if (!up) {
+        tb_real *swap = firsts;
+        firsts = lasts;
+        lasts = swap;
     }
-    messages[0].bytes = bytes * reach;
-    messages[1].bytes = bytes * (reach - 1);
+    const size_t sent = up ? own + partitions - reach : own, received = up ? own + partitions : own - reach;
+    messages[0] = bs3d_message{lasts + plane * sent, firsts + plane * received, bytes * reach};
+    messages[1] = bs3d_message{firsts + plane * (sent + up), lasts + plane * (received + !up), bytes * (reach - 1)};
     return reach > 1 ? 2 : 1;
 }
 
