@@ -359,8 +359,8 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
     return count;
 }
 
-/* Returns whether the terms at a point are ill-posed: a diffusion is negative, or declared mixed terms are too large for
-   the diffusions. */
+/* Returns whether the terms at a point are ill-posed: a diffusion is negative, or declared mixed terms are too large
+   for the diffusions. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
     tb_real rho[3] = {0, 0, 0}; /* of the pairs 12, 13 and 23 */
