@@ -6,7 +6,7 @@
 
 #include "../examples/heston_model.h"
 
-#include <pthread.h>
+#include "own_threads.h"
 
 enum { SEED = 20251122 };
 
@@ -58,53 +58,6 @@ static void random_problems(void)
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-typedef int worker_function(const fd_batch *batch, const case_parameters *parameters, int worker, int workers,
-                            void *memory, size_t bytes, void (*meet)(void *context), void *context);
-
-typedef struct {
-    worker_function *function;
-    const case_batch *b;
-    void *memory;
-    size_t bytes;
-    pthread_barrier_t *barrier;
-    int worker, workers, call;
-} part;
-
-static void meet(void *context)
-{
-    pthread_barrier_wait((pthread_barrier_t *)context);
-}
-
-static void *work(void *argument)
-{
-    part *p = (part *)argument;
-    p->call = p->function(&p->b->batch, p->b->parameters, p->worker, p->workers, p->memory, p->bytes, meet, p->barrier);
-    return NULL;
-}
-
-/* Solves a batch by threads of one's own, which share each problem. */
-static void by_threads(const case_batch *b, worker_function *function, size_t bytes, int count)
-{
-    enum { MOST = 5 };
-    pthread_barrier_t barrier;
-    pthread_t thread[MOST];
-    part parts[MOST];
-    void *memory = case_guarded(bytes);
-    pthread_barrier_init(&barrier, NULL, (unsigned)count);
-    for (int w = count - 1; w >= 0; w--) {
-        const part own = {function, b, memory, bytes, &barrier, w, count, -99};
-        parts[w] = own;
-        if (w > 0) CHECK(!pthread_create(&thread[w], NULL, work, &parts[w]), "a thread");
-    }
-    work(&parts[0]);
-    for (int w = 0; w < count; w++) {
-        if (w > 0) pthread_join(thread[w], NULL);
-        CHECK(parts[w].call == FD_OK, "worker %d of %d: %d", w, count, parts[w].call);
-    }
-    pthread_barrier_destroy(&barrier);
-    CHECK(case_release(memory, bytes), "%d workers: a guard has been written", count);
-}
-
 /* Workers who share problems, stages and products, with more and with fewer groups of lines than workers: the numbers
    of one, to the bit. */
 static void shared_problems(void)
@@ -122,7 +75,7 @@ static void shared_problems(void)
             case_put(&one, m, &c[m]), case_put(&all, m, &c[m]);
         }
         CHECK(!runner->solve(&one.batch, one.parameters), "shared problems");
-        by_threads(&all, k % 2 ? upwind_host_worker_f64 : central_host_worker_f64,
+        by_threads(k % 2 ? upwind_host_worker_f64 : central_host_worker_f64, &all.batch, all.parameters,
                    k % 2 ? upwind_host_bytes_f64(&all.batch, workers) : central_host_bytes_f64(&all.batch, workers),
                    workers);
         for (int m = 0; m < PROBLEMS; m++)

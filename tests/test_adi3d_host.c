@@ -9,7 +9,7 @@
 
 #include "../bs3d.h"
 
-#include <pthread.h>
+#include "own_threads.h"
 
 enum { SEED = 20251122 };
 
@@ -232,52 +232,6 @@ static void as_bs3d(void)
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    const fd_batch *batch;
-    const case_parameters *parameters;
-    void *memory;
-    size_t bytes;
-    pthread_barrier_t *barrier;
-    int worker, workers, call;
-} part;
-
-static void meet(void *context)
-{
-    pthread_barrier_wait((pthread_barrier_t *)context);
-}
-
-static void *work(void *argument)
-{
-    part *p = (part *)argument;
-    p->call = central_host_worker_f64(p->batch, p->parameters, p->worker, p->workers, p->memory, p->bytes, meet,
-                                      p->barrier);
-    return NULL;
-}
-
-/* Solves a batch by so many threads of one's own, which share each problem. */
-static void by_threads(const fd_batch *batch, const case_parameters *parameters, int count)
-{
-    enum { MOST = 9 };
-    pthread_barrier_t barrier;
-    pthread_t thread[MOST];
-    part parts[MOST];
-    const size_t bytes = central_host_bytes_f64(batch, count);
-    void *memory = case_guarded(bytes);
-    pthread_barrier_init(&barrier, NULL, (unsigned)count);
-    for (int w = 0; w < count; w++) {
-        const part own = {batch, parameters, memory, bytes, &barrier, w, count, -99};
-        parts[w] = own;
-        if (w > 0) CHECK(!pthread_create(&thread[w], NULL, work, &parts[w]), "a thread");
-    }
-    work(&parts[0]);
-    for (int w = 0; w < count; w++) {
-        if (w > 0) pthread_join(thread[w], NULL);
-        CHECK(parts[w].call == FD_OK, "worker %d of %d: %d", w, count, parts[w].call);
-    }
-    pthread_barrier_destroy(&barrier);
-    CHECK(case_release(memory, bytes), "%d workers: a guard has been written", count);
-}
-
 /* Are the results of two batches alike the same, to the bit? */
 static int same_results(const case_results *one, const case_results *other)
 {
@@ -303,7 +257,8 @@ static void own_threads(void)
         for (int k = 0; k < 4; k++) {
             const int to = k > 0;
             case_results_for(&c, 0, points, &r[to]);
-            by_threads(&r[to].batch, &c.parameters, counts[k]);
+            by_threads(central_host_worker_f64, &r[to].batch, &c.parameters,
+                       central_host_bytes_f64(&r[to].batch, counts[k]), counts[k]);
             CHECK(r[to].status.what == (bad == 1 ? FD_MODEL_NAN : bad ? FD_FINAL_NAN : FD_OK), "%d workers: %d",
                   counts[k], r[to].status.what);
             CHECK(bad || r[to].status.not_dominant > 0, "%d workers: not_dominant", counts[k]);
