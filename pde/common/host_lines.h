@@ -229,7 +229,7 @@ TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, con
     fd_p_host_transpose(n, lines, h->tile, FD_P_HOST_LANES, h->d + at, pitch);
     /* What the solve along y adds. */
     for (int b = 0; b < lines && step->changes && !(s && step->data.about); b++)
-        fd_p_host_change(h, 1, h->u, j + b, k, step, h->d + at + (size_t)b * pitch);
+        fd_p_host_change(h, 1, j + b, k, step, h->d + at + (size_t)b * pitch);
 }
 
 /* Returns which of the lanes from column i on are on faces of x whose values are given: the first (1), the last (2). */
@@ -375,7 +375,7 @@ TB_HOST void fd_p_host_end_stage(const fd_p_host *h, int s, const fd_p_step *ste
     for (int at = fd_p_host_share(h, shared, w); at < fd_p_host_share(h, shared, w + 1); at++) {
         const int j = FD_FACTORS > 2 ? at : 0, from = FD_FACTORS > 2 ? 0 : at, to = FD_FACTORS > 2 ? groups : at + 1;
         for (int k = 0; k < n[2] && changes && !fd_p_at_given(h->t.problem, 1, j); k++)
-            fd_p_host_change(h, 2, h->u, j, k, step, h->d + (size_t)k * h->plane + (size_t)j * h->pitch);
+            fd_p_host_change(h, 2, j, k, step, h->d + (size_t)k * h->plane + (size_t)j * h->pitch);
         for (int g = from; g < to; g++) fd_p_host_columns(h, s, fd_p_host_group(n[0], g), g * FD_P_HOST_LANES, j, step);
     }
 }

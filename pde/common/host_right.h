@@ -22,7 +22,6 @@
 #define fd_p_host_apply FD_OF(p_host_apply)
 #define fd_p_host_degenerate FD_OF(p_host_degenerate)
 #define fd_p_host_faces FD_OF(p_host_faces)
-#define fd_p_host_change_to FD_OF(p_host_change_to)
 #define fd_p_host_change FD_OF(p_host_change)
 #define fd_p_host_right FD_OF(p_host_right)
 
@@ -331,41 +330,33 @@ TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, int
     }
 }
 
-/* Adds size (F_axis(v) at the step's end - F_axis(v) at its start) to out along row (j, k), except at faces whose value
+/* Adds size (F_axis(u) at the step's end - F_axis(u) at its start) to out along row (j, k), except at faces whose value
    is given along x. A step whose coefficients change adds this to the solve along an axis. */
-FD_P_INLINE void fd_p_host_change_to(const fd_p_host *h, int axis, const tb_real *v, int j, int k,
-                                     const fd_p_step *step, tb_real *FD_P_RESTRICT out)
+FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, int j, int k, const fd_p_step *step,
+                                  tb_real *FD_P_RESTRICT out)
 {
-    const tb_real *FD_P_RESTRICT here = fd_p_host_row(h, v, j, k), *FD_P_RESTRICT low, *FD_P_RESTRICT high;
-    low = axis ? fd_p_host_row(h, v, j - (axis == 1), k - (axis == 2)) : here - 1;
-    high = axis ? fd_p_host_row(h, v, j + (axis == 1), k + (axis == 2)) : here + 1;
+    const tb_real *FD_P_RESTRICT here = fd_p_host_row(h, h->u, j, k), *FD_P_RESTRICT low, *FD_P_RESTRICT high;
+    low = axis ? fd_p_host_row(h, h->u, j - (axis == 1), k - (axis == 2)) : here - 1;
+    high = axis ? fd_p_host_row(h, h->u, j + (axis == 1), k + (axis == 2)) : here + 1;
     const int n = h->n[0], fixed[2] = {h->t.problem->face[0][0] == FD_VALUE, h->t.problem->face[0][1] == FD_VALUE};
     const tb_real first = out[0], last = out[n - 1], size = step->data.size;
     const tb_real *FD_P_RESTRICT spread = h->spread;
     const size_t pitch = h->pitch;
-    fd_numbers own[3];
-    fd_p_take(&h->t, 1, j, &own[1]);
-    if (FD_FACTORS > 2) fd_p_take(&h->t, 2, k, &own[2]);
+    fd_numbers own[3], now;
+    fd_p_host_take_row(h, j, k, step->time[0], own, &now);
     for (int i = 0; i < n; i++) {
         const fd_cell cell = fd_p_host_cell(spread, pitch, (size_t)i);
         const fd_cell along = axis == 0 ? cell : h->t.cell[axis][axis == 1 ? j : k];
         fd_p_host_take(0, h->t.number[0], (size_t)h->t.room[0], (size_t)i, &own[0]);
-        const fd_terms start = fd_p_terms(h->t.parameters, own, step->time[0]);
+        const fd_terms start = fd_p_terms(h->t.parameters, own, now.number);
         const fd_terms end = fd_p_terms(h->t.parameters, own, step->time[1]);
         out[i] += size * (fd_p_along_axis(axis, along, end, low[i], here[i], high[i]) -
                           fd_p_along_axis(axis, along, start, low[i], here[i], high[i]));
     }
-    fd_p_host_faces(h, axis, v, j, k, step->time[1], step->to, size, out);
-    fd_p_host_faces(h, axis, v, j, k, step->time[0], step->from, -size, out);
+    fd_p_host_faces(h, axis, h->u, j, k, step->time[1], step->to, size, out);
+    fd_p_host_faces(h, axis, h->u, j, k, step->time[0], step->from, -size, out);
     if (fixed[0]) out[0] = first;
     if (fixed[1]) out[n - 1] = last;
-}
-TB_HOST void fd_p_host_change(const fd_p_host *h, int axis, const tb_real *v, int j, int k, const fd_p_step *step,
-                              tb_real *out)
-{
-    if (axis == 0) fd_p_host_change_to(h, 0, v, j, k, step, out);
-    if (axis == 1) fd_p_host_change_to(h, 1, v, j, k, step, out);
-    if (FD_FACTORS > 2 && axis == 2) fd_p_host_change_to(h, 2, v, j, k, step, out);
 }
 
 /* Computes the right-hand side of stage s along row (j, k), for the solve along x; rows as in fd_p_host_apply. */
@@ -390,5 +381,5 @@ TB_HOST void fd_p_host_right(const fd_p_host *h, int s, int first, int j, int k,
         const tb_real *FD_P_RESTRICT extra = fd_p_host_row(h, h->extra, j, k);
         for (int i = 0; i < n; i++) out[i] += dt * extra[i];
     }
-    if (step->changes && !about) fd_p_host_change(h, 0, h->u, j, k, step, out);
+    if (step->changes && !about) fd_p_host_change(h, 0, j, k, step, out);
 }
