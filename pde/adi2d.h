@@ -146,7 +146,6 @@ TB_HD int adi2d_check(const fd_batch *batch)
 {
     return fd_batch_check(2, batch);
 }
-#define adi2d_p_sizes(batch) fd_p_sizes(2, batch)
 
 #endif /* ADI2D_H */
 

@@ -391,7 +391,7 @@ TB_HD size_t adi2d_p_onchip_bytes(const fd_batch *batch)
 template <int = 0>
 static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
 {
-    if (adi2d_p_sizes(batch)) return 0;
+    if (fd_p_sizes(2, batch)) return 0;
     adi2d_p_launch launch;
     memset(&launch, 0, sizeof launch);
     launch.batch = *batch;

@@ -659,7 +659,7 @@ static inline cudaError_t adi2d_p_rung_march(const fd_batch *batch, const fd_mod
 template <int = 0>
 static inline size_t adi2d_rung_bytes(const fd_batch *batch)
 {
-    return adi2d_p_sizes(batch) ? 0 : (size_t)batch->problems * adi2d_p_rung_lay_out(batch, NULL, NULL);
+    return fd_p_sizes(2, batch) ? 0 : (size_t)batch->problems * adi2d_p_rung_lay_out(batch, NULL, NULL);
 }
 
 /* Solves the problems of a batch of any size, their grids in device memory, a thread a line. This is the plain version:

@@ -74,7 +74,7 @@ typedef struct {
 TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memory, adi3d_p_device *device,
                                       adi3d_p_copies *copies)
 {
-    const adi3d_p_needs needs = adi3d_p_needs_of(batch);
+    const fd_p_needs needs = fd_p_needs_of(batch);
     const size_t times = (size_t)(1 + batch->dates), line = 128 / sizeof(tb_real);
     const size_t pitch = ((size_t)batch->points[0] + line - 1) / line * line;
     const size_t grid = fd_p_round(pitch * (size_t)batch->points[1] * (size_t)batch->points[2] * sizeof(tb_real));
@@ -173,9 +173,9 @@ TB_D tb_real adi3d_p_device_apply(const adi3d_p_device &h, const tb_real *v, int
 /* Returns size (F_axis(u) at the step's end - F_axis(u) at its start) at point (i, j, k), and 0 at faces whose value is
    given along x. A step whose coefficients change adds this to the solve along an axis. */
 template <int axis, auto value_of, class grid_type>
-TB_D tb_real adi3d_p_device_change(const grid_type &h, const adi3d_p_step &step, int i, int j, int k)
+TB_D tb_real adi3d_p_device_change(const grid_type &h, const fd_p_step &step, int i, int j, int k)
 {
-    if (adi3d_p_given(&h.problem, 0, i)) return 0;
+    if (fd_p_at_given(&h.problem, 0, i)) return 0;
     const int at[3] = {i, j, k}, index = at[axis], down = index > 0, up = index < h.n[axis] - 1;
     const int x = axis == 0, y = axis == 1, z = axis == 2;
     const tb_real low = value_of(h, h.u, i - x * down, j - y * down, k - z * down);
@@ -190,7 +190,7 @@ TB_D tb_real adi3d_p_device_change(const grid_type &h, const adi3d_p_step &step,
 }
 
 /* Returns the right-hand side of stage s at point (i, j, k), for the solve along x. */
-TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const adi3d_p_step &step, int s, int i, int j, int k)
+TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const fd_p_step &step, int s, int i, int j, int k)
 {
     const int at = adi3d_p_device_at(h, i, j, k), about = s && step.data.about;
     tb_real right = adi3d_p_device_apply(h, h.u, i, j, k, step.time[0], step.from, step.data.base[s ? 1 : 0][0],
@@ -218,7 +218,7 @@ TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, int i, int j, int k, f
 /* Computes `rows` rows of the matrix along an axis, of the line with these numbers, as inner rows. take(r, own) returns
    row r's cell and fills in the axis' numbers. */
 template <int axis, int rows, class take_type>
-TB_D void adi3d_p_device_rows(const adi3d_p_device &h, const adi3d_p_step &step, fd_numbers *own, take_type take,
+TB_D void adi3d_p_device_rows(const adi3d_p_device &h, const fd_p_step &step, fd_numbers *own, take_type take,
                               tb_real *a, tb_real *b, tb_real *c)
 {
     fd_numbers now;
@@ -236,7 +236,7 @@ TB_D void adi3d_p_device_rows(const adi3d_p_device &h, const adi3d_p_step &step,
    where the face's value is given, and else what is added to it for each unit of the neighbour's. The solution is the
    difference from w. */
 template <int axis>
-TB_D void adi3d_p_device_face_row(const adi3d_p_device &h, const adi3d_p_step &step, int side, int i, int j, int k,
+TB_D void adi3d_p_device_face_row(const adi3d_p_device &h, const fd_p_step &step, int side, int i, int j, int k,
                                   tb_real w, tb_real *row)
 {
     const fd_p_edge edge = {axis, side, h.problem.face[axis][side], {i, j, k}, step.time[1], step.to};
@@ -249,7 +249,7 @@ TB_D void adi3d_p_device_face_row(const adi3d_p_device &h, const adi3d_p_step &s
    it (right_of(m)). This comes before the code that needs many registers. w is of the line's first point; its points
    are `stride` apart. */
 template <int axis, int rows, class right_type>
-TB_D void adi3d_p_device_make_faces(const adi3d_p_device &h, const adi3d_p_step &step, int first, int i, int j, int k,
+TB_D void adi3d_p_device_make_faces(const adi3d_p_device &h, const fd_p_step &step, int first, int i, int j, int k,
                                     const tb_real *w, int stride, right_type right_of, tb_real *made)
 {
     TB_UNROLL
@@ -316,7 +316,7 @@ TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)
    all partitions, then the next of all. A warp calls. */
 template <int axis, int rows, int parts>
 TRID_KERNEL void __launch_bounds__(32) adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h,
-                                                             const __grid_constant__ adi3d_p_step step)
+                                                             const __grid_constant__ fd_p_step step)
 {
     enum { wide = ADI3D_P_VECTORED };
     __shared__ tb_real made[32][16];

@@ -72,7 +72,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_begin(
 /* Finds the first point whose terms (when is odd) or value is not finite, and the largest value in the last step. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_look(
-    const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int when, int last)
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int when, int last)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     int largest = 0;
@@ -92,7 +92,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_look(
 /* Applies the event of a date. A change may raise the largest magnitude that the march is given. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_date(
-    const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step)
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
 {
     __shared__ tb_real row[ADI3D_MOST];
     const int j = (int)blockIdx.x, k = (int)blockIdx.y, n = h.n[0], first = adi3d_p_device_at(h, 0, j, k);
@@ -205,7 +205,7 @@ static inline void adi3d_p_device_ready(adi3d_p_device_work *w)
    is overwritten before it is read; NaN elsewhere. */
 TB_HOST void adi3d_p_device_unpack(const int *most, const int *n, tb_real *grid)
 {
-    for (size_t at = adi3d_p_points(most); at-- > 0;) {
+    for (size_t at = (size_t)fd_p_count(most); at-- > 0;) {
         const size_t m0 = (size_t)most[0], m1 = (size_t)most[1];
         const size_t i = at % m0, j = at / m0 % m1, k = at / m0 / m1;
         const int is_there = i < (size_t)n[0] && j < (size_t)n[1] && k < (size_t)n[2];
@@ -224,16 +224,16 @@ static inline void adi3d_p_device_record(adi3d_p_device_work *w, int time)
     if (batch->spots > 0)
         adi3d_p_launch(&w->error, w->stream, adi3d_p_device_values<unused>, spots, dim3(64), 0, h, time);
     if (!batch->grid) return;
-    tb_real *grid = (tb_real *)batch->grid + at * adi3d_p_points(batch->points);
+    tb_real *grid = (tb_real *)batch->grid + at * (size_t)fd_p_count(batch->points);
     adi3d_p_launch(&w->error, w->stream, adi3d_p_device_pack<unused>, rows, threads, 0, h);
-    adi3d_p_device_copy<unused>(w, grid, h.d, adi3d_p_points(h.n) * sizeof(tb_real), cudaMemcpyDeviceToHost);
+    adi3d_p_device_copy<unused>(w, grid, h.d, (size_t)fd_p_count(h.n) * sizeof(tb_real), cudaMemcpyDeviceToHost);
     if (w->error == cudaSuccess) w->error = cudaStreamSynchronize(w->stream);
-    if (adi3d_p_points(h.n) < adi3d_p_points(batch->points)) adi3d_p_device_unpack(batch->points, h.n, grid);
+    if ((size_t)fd_p_count(h.n) < (size_t)fd_p_count(batch->points)) adi3d_p_device_unpack(batch->points, h.n, grid);
 }
 
 /* Launches a step and the event at its end. */
 template <int unused>
-static inline void adi3d_p_device_step(adi3d_p_device_work *w, const adi3d_p_step &step)
+static inline void adi3d_p_device_step(adi3d_p_device_work *w, const fd_p_step &step)
 {
     const adi3d_p_device &h = w->h;
     const dim3 rows((unsigned)h.n[1], (unsigned)h.n[2]), threads(adi3d_p_device_threads);
@@ -275,13 +275,13 @@ static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_p
     const fd_problem *problem = &w->h.problem;
     const dim3 rows((unsigned)w->h.n[1], (unsigned)w->h.n[2]), threads(adi3d_p_device_threads);
     fd_step some[at_once];
-    adi3d_p_step step, before = {}; /* before the first step there is none, and its numbers do not count */
+    fd_p_step step, before = {}; /* before the first step there is none, and its numbers do not count */
     int steps = w->found.steps;
     adi3d_p_device_start<unused>(w);
     for (int k = 0; k < steps && w->error == cudaSuccess; k++) {
         if (k % at_once == 0) fd_schedule_part(&w->found.times, k, at_once, some, &steps);
         const int last = k == steps - 1;
-        step = adi3d_p_step_of(problem, parameters, &some[k % at_once]);
+        step = fd_p_step_of(problem, parameters, &some[k % at_once]);
         w->h.fresh = k == 0 || step.data.size != before.data.size ||
                      !fd_p_same(fd_p_numbers(3), before.time[1], step.time[1]);
         before = step;
@@ -311,7 +311,7 @@ static inline fd_status adi3d_p_device_end(adi3d_p_device_work *w)
     if (w->error != cudaSuccess) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     const int when = (int)(march.lost >> 32), what = when % 2 ? FD_MODEL_NAN : FD_NOT_SOLVED;
     if (march.lost != ~0ull)
-        return adi3d_p_lost(what, w->h.n, (int)(march.lost & 0xffffffffu), (when + 1) / 2 - 1);
+        return fd_p_status_at(what, w->h.n, (int)(march.lost & 0xffffffffu), (when + 1) / 2 - 1);
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     fd_p_grown(&status, given, march.largest);
     return status;
@@ -378,7 +378,7 @@ static inline void adi3d_p_device_problem(adi3d_p_device_work *w, const fd_model
 template <int unused = 0>
 static inline size_t adi3d_device_bytes(const fd_batch *batch)
 {
-    return adi3d_p_sizes(batch) ? 0 : adi3d_p_device_lay_out(batch, NULL, NULL, NULL);
+    return fd_p_sizes(3, batch) ? 0 : adi3d_p_device_lay_out(batch, NULL, NULL, NULL);
 }
 
 /* Solves the problems of a batch on the current device, one after another, their grids in its memory.

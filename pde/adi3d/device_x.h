@@ -55,7 +55,7 @@ TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb
 /* Solves along x row (j, k), whose right-hand sides are in d[] of the lane's points from `first` on, and writes it to
    h.d. n is 0 where there is no such row; made is adi3d_p_device_make_faces'. */
 template <int rows, int warps>
-TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const adi3d_p_step &step, int s, int n, int first, int j,
+TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const fd_p_step &step, int s, int n, int first, int j,
                                   int k, tb_real *d, tb_real *shared, tb_real *made)
 {
     enum { wide = 16 / sizeof(tb_real) };
@@ -80,7 +80,7 @@ TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const adi3d_p_step &s
    `lines` lines of a plane. */
 template <int rows, int warps, int lines>
 TRID_KERNEL void __launch_bounds__(32 * warps * lines) adi3d_p_device_any_x(
-    const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int s)
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s)
 {
     __shared__ tb_real shared[6 * warps * lines], made[16 * lines];
     const int warp = trid_block_thread() / 32, first = rows * (32 * (warp % warps) + trid_warp_lane());
@@ -159,7 +159,7 @@ TB_D void adi3d_p_device_row_of(const tb_real *part, int of_row, int lane, tb_re
 
 /* Returns what the faces of an axis add to the base of a stage at a point. */
 template <int kind, int axis>
-TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const adi3d_p_step &step, int i, int j, int k)
+TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const fd_p_step &step, int i, int j, int k)
 {
     const tb_real *base = step.data.base[kind ? 1 : 0];
     tb_real sum = base[1] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, h.u, i, j, k, step.time[0], step.from);
@@ -169,7 +169,7 @@ TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const adi3d_p_step 
 
 /* Adds what the faces of all axes add to the base of a stage, to out[] of a lane's points. */
 template <int kind, int rows>
-TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const adi3d_p_step &step, int first, int j, int k,
+TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step, int first, int j, int k,
                                   tb_real *out)
 {
     const int *n = h.n;
@@ -225,7 +225,7 @@ typedef struct {
 
 /* Returns what this thread has in hand. */
 template <class shape>
-TB_D adi3d_p_x_march adi3d_p_x_march_of(const adi3d_p_device &h, const adi3d_p_step &step, tb_real *memory)
+TB_D adi3d_p_x_march adi3d_p_x_march_of(const adi3d_p_device &h, const fd_p_step &step, tb_real *memory)
 {
     const int warp = trid_block_thread() / 32, row = warp / shape::warps, *n = h.n;
     const tb_real *base = step.data.base[shape::kind > 0];
@@ -285,7 +285,7 @@ TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march &m, int
 
 /* Replaces what the thread has copied to a slot, u and z, by the two sums. */
 template <class shape>
-TB_D void adi3d_p_x_combine(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_x_march &m, int slot)
+TB_D void adi3d_p_x_combine(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march &m, int slot)
 {
     const tb_real *base = step.data.base[1];
     TB_UNROLL
@@ -308,7 +308,7 @@ TB_D void adi3d_p_x_combine(const adi3d_p_device &h, const adi3d_p_step &step, c
 /* Clears the ring and fills the tables of x in shared memory: factors, and of row r of lane l of warp p, at [p][r][l],
    the cell or adi3d_p_along_x, and the numbers. */
 template <class shape>
-TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_x_march &m)
+TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march &m)
 {
     enum { rows = shape::rows, points = shape::points };
     const int thread = trid_block_thread(), n = h.n[0];
@@ -330,7 +330,7 @@ TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_step &step, co
 }
 
 /* Loads what the march needs of its line. */
-TB_D void adi3d_p_x_take_line(const adi3d_p_device &h, const adi3d_p_step &step, adi3d_p_x_march *m)
+TB_D void adi3d_p_x_take_line(const adi3d_p_device &h, const fd_p_step &step, adi3d_p_x_march *m)
 {
     m->cell_y = h.t.cell[1][m->j];
     m->down_y = m->cell_y.below * (1 - m->cell_y.w), m->up_y = m->cell_y.above * m->cell_y.w;
@@ -412,7 +412,7 @@ struct adi3d_p_x_rows {
 /* Adds what is rare to the right-hand sides of plane k, and makes the line's boundary rows. This comes before the code
    that needs many registers. */
 template <class shape>
-TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_x_march &m, int k,
+TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march &m, int k,
                          tb_real *right)
 {
     enum { kind = shape::kind, rows = shape::rows };
@@ -433,7 +433,7 @@ TB_D void adi3d_p_x_own(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, const
                         const adi3d_p_x_around<shape> &n, int r, tb_real *right, tb_real *next)
 {
     const tb_real *v = n.v + r, more = v[1] - n.low[r];
-    /* Differences as in adi3d_p_first, so that the compiler computes most of them once. */
+    /* Differences as in fd_p_first, so that the compiler computes most of them once. */
     const fd_row row_y = fd_p_row(1, m.cell_y, q.p), row_p = fd_p_row(2, t.cell_p, q.p);
     *right += m.own * fd_p_row(2, t.cell_k, q.k).above * more;
     *next = q.x.above * (v[2] - v[1]) - q.x.below * (v[1] - v[0]) + m.own * row_y.above * (n.north[r + 1] - v[1]) -
@@ -449,29 +449,29 @@ TB_D void adi3d_p_x_mixed(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, con
     enum { mixed = FD_MODEL_MIXED, xy = (mixed & 1) > 0, xz = (mixed & 2) > 0, yz = (mixed & 4) > 0 };
     const tb_real *v = n.v + r, *south = n.south + r, *north = n.north + r;
     if (yz) {
-        const tb_real slope = adi3d_p_first(m.down_y, m.up_y, south[1], v[1], north[1]);
+        const tb_real slope = fd_p_first(m.down_y, m.up_y, south[1], v[1], north[1]);
         const tb_real more = slope - begun->along_y[r];
         *right += t.up_k * q.k.mixed[2] * more;
         *next += t.down_p * q.p.mixed[2] * more;
         begun->along_y[r] = slope;
     }
     if (!xy && !xz) return;
-    const tb_real slope = adi3d_p_first(q.x.down, q.x.up, v[0], v[1], v[2]), more = slope - begun->along_x[r];
+    const tb_real slope = fd_p_first(q.x.down, q.x.up, v[0], v[1], v[2]), more = slope - begun->along_x[r];
     if (xz) {
         *right += t.up_k * q.k.mixed[1] * more;
         *next += t.down_p * q.p.mixed[1] * more;
     }
     if (xy)
         *next += m.mixed * q.p.mixed[0] *
-                 adi3d_p_first(m.down_y, m.up_y, adi3d_p_first(q.x.down, q.x.up, south[0], south[1], south[2]), slope,
-                               adi3d_p_first(q.x.down, q.x.up, north[0], north[1], north[2]));
+                 fd_p_first(m.down_y, m.up_y, fd_p_first(q.x.down, q.x.up, south[0], south[1], south[2]), slope,
+                               fd_p_first(q.x.down, q.x.up, north[0], north[1], north[2]));
     begun->along_x[r] = slope;
 }
 
 /* Completes the right-hand sides of plane k and begins those of plane p, and computes the rows of k, where they are not
    factored. */
 template <class shape>
-TB_D void adi3d_p_x_right(const adi3d_p_step &step, const adi3d_p_x_march &m, const adi3d_p_x_turn &t,
+TB_D void adi3d_p_x_right(const fd_p_step &step, const adi3d_p_x_march &m, const adi3d_p_x_turn &t,
                           adi3d_p_x_begun<shape> *begun, adi3d_p_x_rows<shape> *e)
 {
     enum { wide = shape::wide };
@@ -546,7 +546,7 @@ TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const adi3d_p_x_march &m, int
    place of u, and in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are applied to (kind 2). */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident) adi3d_p_device_steady_x(
-    const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step)
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
 {
     TRID_DYNAMIC_SHARED(memory);
     adi3d_p_x_march m = adi3d_p_x_march_of<shape>(h, step, (tb_real *)memory);
@@ -583,7 +583,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident) adi3d_p_devi
 /* Launches the marching kernel along x; returns 0 where it needs more shared memory than the device has. */
 template <int kind, int warps>
 static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                          const adi3d_p_step &step)
+                                          const fd_p_step &step)
 {
     using shape = adi3d_p_x_shape<kind, warps>;
     const size_t bytes = sizeof(tb_real) * (size_t)shape::elements;
@@ -602,7 +602,7 @@ static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t strea
    */
 template <int warps>
 static inline void adi3d_p_device_x_of(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                       const adi3d_p_step &step, int s)
+                                       const fd_p_step &step, int s)
 {
     enum { lines = 8 / warps };
     const dim3 blocks((unsigned)((h.n[1] + lines - 1) / lines), (unsigned)h.n[2]);
@@ -616,7 +616,7 @@ static inline void adi3d_p_device_x_of(cudaError_t *error, cudaStream_t stream, 
 /* Chooses the warps of a line by its length. */
 template <int unused>
 static inline void adi3d_p_device_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                    const adi3d_p_step &step, int s)
+                                    const fd_p_step &step, int s)
 {
     h.n[0] <= 256   ? adi3d_p_device_x_of<1>(error, stream, h, step, s)
     : h.n[0] <= 512 ? adi3d_p_device_x_of<2>(error, stream, h, step, s)

@@ -59,7 +59,7 @@ typedef struct {
 
 /* Returns what this thread has in hand in stage s. */
 template <class shape>
-TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const adi3d_p_step &step, int s, int depth,
+TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_step &step, int s, int depth,
                                           int staged, tb_real *memory)
 {
     enum { axis = shape::axis, lines = shape::lines, rows = shape::rows };
@@ -72,7 +72,7 @@ TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const adi3d_p
     m.from = count * (int)blockIdx.y / (int)gridDim.y, m.to = count * ((int)blockIdx.y + 1) / (int)gridDim.y;
     m.place = m.first / rows * (rows + 1) * lines + thread % lines;
     m.staged = axis == 2 && staged, m.slot_len = (m.staged ? 2 : 1) * shape::slice;
-    m.fixed = adi3d_p_given(&h.problem, 0, m.i), m.exercise = axis == 2 && last ? h.problem.exercise : FD_EUROPEAN;
+    m.fixed = fd_p_at_given(&h.problem, 0, m.i), m.exercise = axis == 2 && last ? h.problem.exercise : FD_EUROPEAN;
     m.w = s && step.data.about ? h.z : h.u, m.result = axis == 1 ? h.d : last ? h.u : h.z;
     m.faces = memory + thread % lines * 16, m.solver = memory + shape::solver, m.ring = memory + shape::ring;
     m.factors = m.ring + depth * m.slot_len;
@@ -126,13 +126,13 @@ TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_y
 {
     adi3d_p_yz_line l;
     l.j = shape::axis == 1 ? 0 : at, l.k = shape::axis == 2 ? 0 : at, l.at = m.i + at * m.march;
-    l.fixed = m.fixed || (shape::axis == 2 && adi3d_p_given(&h.problem, 1, l.j));
+    l.fixed = m.fixed || (shape::axis == 2 && fd_p_at_given(&h.problem, 1, l.j));
     return l;
 }
 
 /* Returns what a step whose coefficients change adds to the right-hand side of row r. */
 template <class shape>
-TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_yz_march &m,
+TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
                                const adi3d_p_yz_line &l, int r)
 {
     enum { axis = shape::axis };
@@ -157,7 +157,7 @@ TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march
 
 /* Solves the line, which has these numbers. */
 template <class shape>
-TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_yz_march &m, int fixed,
+TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m, int fixed,
                            fd_numbers *number, tb_real *d)
 {
     enum { axis = shape::axis, rows = shape::rows, points = shape::rows * shape::parts };
@@ -179,7 +179,7 @@ TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const adi3d_p_step &step, co
 /* Ends the stage along z, adding what the differences are the difference from and applying exercise, and writes the
    line. */
 template <class shape>
-TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_yz_march &m,
+TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
                             const adi3d_p_yz_line &l, const tb_real *here, tb_real *d)
 {
     enum { axis = shape::axis, rows = shape::rows };
@@ -208,7 +208,7 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const adi3d_p_step &step, c
    with them (staged), or read when it is due. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads) adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h,
-                                                                       const __grid_constant__ adi3d_p_step step, int s,
+                                                                       const __grid_constant__ fd_p_step step, int s,
                                                                        int depth, int staged)
 {
     enum { axis = shape::axis, rows = shape::rows };
@@ -252,7 +252,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads) adi3d_p_device_lines(const __
 /* Launches the solves along y or z with one shape; returns 0 where they need more shared memory than the device has. */
 template <int axis, int changes, int rows, int parts, int lines>
 static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                           const adi3d_p_step &step, int s)
+                                           const fd_p_step &step, int s)
 {
     using shape = adi3d_p_yz_shape<axis, changes, rows, parts, lines>;
     const int tables = shape::alone ? parts * shape::factor_len : rows * parts * (4 + fd_p_numbers(axis));
@@ -275,7 +275,7 @@ static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stre
    here. Where shared memory does not suffice, the narrowest is the last resort. */
 template <int axis, int changes>
 static inline void adi3d_p_device_yz(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                     const adi3d_p_step &step, int s)
+                                     const fd_p_step &step, int s)
 {
     enum { wide = 256 / (int)sizeof(tb_real) }; /* lines of a block, of the shortest */
     const int n = h.n[axis];

@@ -27,7 +27,7 @@
 /* A prepared problem, in device memory, and what its march needs there. */
 typedef struct {
     fd_p_tables t;
-    adi3d_p_step *step;  /* each step of the march */
+    fd_p_step *step;  /* each step of the march */
     tb_real *extra, *of; /* grids without gaps: exercise's multiplier, the base of a second stage */
 } adi3d_p_ready;
 
@@ -44,8 +44,8 @@ TB_HD size_t adi3d_p_ready_lay_out(const fd_batch *batch, unsigned char *memory,
 {
     adi3d_p_ready r;
     size_t used = fd_p_lay_out(batch, memory, &r.t);
-    const size_t grid = fd_p_round(adi3d_p_points(batch->points) * sizeof(tb_real));
-    r.step = (adi3d_p_step *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.step);
+    const size_t grid = fd_p_round((size_t)fd_p_count(batch->points) * sizeof(tb_real));
+    r.step = (fd_p_step *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.step);
     r.extra = (tb_real *)fd_p_at(memory, used), used += grid;
     r.of = (tb_real *)fd_p_at(memory, used), used += grid;
     if (ready) *ready = r;
@@ -78,7 +78,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads) adi3d_p_ready_kernel(
     if (r.t.found->status.what) return;
     for (int k = thread; k < r.t.found->steps; k += adi3d_p_ready_threads) {
         const fd_step step = fd_p_step_at(&r.t, k);
-        r.step[k] = adi3d_p_step_of(r.t.problem, r.t.parameters, &step);
+        r.step[k] = fd_p_step_of(r.t.problem, r.t.parameters, &step);
     }
     fd_p_coordinates(&launch.batch, &r.t, which, thread, adi3d_p_ready_threads);
 }
@@ -101,7 +101,7 @@ FD_P_CALLED_D void adi3d_p_chip_record(const adi3d_p_chip &h, unsigned char *mem
         batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_of(of, around, stride);
     }
     if (!batch->grid) return;
-    tb_real *grid = (tb_real *)batch->grid + at * adi3d_p_points(batch->points);
+    tb_real *grid = (tb_real *)batch->grid + at * (size_t)fd_p_count(batch->points);
     const int last = h.rank == h.size - 1, to = last ? batch->points[2] : h.first + h.planes;
     for (int e = m0 * m1 * h.first + trid_block_thread(); e < m0 * m1 * to; e += threads) {
         const int i = e % m0, j = e / m0 % m1, k = e / m0 / m1, own = i + h.pitch * j + h.plane * (k - h.first);
@@ -114,7 +114,7 @@ FD_P_CALLED_D void adi3d_p_chip_record(const adi3d_p_chip &h, unsigned char *mem
 FD_P_CALLED_D void adi3d_p_chip_date(adi3d_p_chip &h, unsigned char *memory)
 {
     enum { of_lane = (ADI3D_MOST_ON_CHIP + 31) / 32 };
-    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const fd_p_step &step = *(const fd_p_step *)(memory + h.step);
     const fd_date *event = fd_p_event(&h.problem, step.data.date);
     const int n0 = h.n[0], n1 = h.n[1], lane = trid_block_thread() % 32;
     int added = 0;
@@ -136,7 +136,7 @@ FD_P_CALLED_D void adi3d_p_chip_date(adi3d_p_chip &h, unsigned char *memory)
    or end. Leaves in *largest the thread's largest magnitude. */
 FD_P_CALLED_D int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
 {
-    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const fd_p_step &step = *(const fd_p_step *)(memory + h.step);
     const int n0 = h.n[0], n1 = h.n[1], first = n0 * n1 * h.first;
     int lost = FD_P_NONE, most = 0;
     for (int at = trid_block_thread(); at < n0 * n1 * h.planes && lost == FD_P_NONE; at += trid_block_threads()) {
@@ -177,8 +177,8 @@ TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, int wa
     for (int k = 0; k < steps; k++) {
         adi3d_p_chip_fetch_step(h, memory, k);
         if (watched && (lost = adi3d_p_chip_lost(h, memory, 1, least, &largest)) != FD_P_NONE)
-            return adi3d_p_lost(FD_MODEL_NAN, h.n, lost, k);
-        const int date = ((const adi3d_p_step *)(memory + h.step))->data.date;
+            return fd_p_status_at(FD_MODEL_NAN, h.n, lost, k);
+        const int date = ((const fd_p_step *)(memory + h.step))->data.date;
         const fd_date *event = fd_p_event(&h.problem, date);
         adi3d_p_chip_step<half>(h, memory);
         if (event && event->what != FD_RECORD) {
@@ -190,7 +190,7 @@ TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, int wa
             fd_p_chip_sync(h.size);
         }
         if ((watched || k == steps - 1) && (lost = adi3d_p_chip_lost(h, memory, 0, least, &largest)) != FD_P_NONE)
-            return adi3d_p_lost(FD_NOT_SOLVED, h.n, lost, k);
+            return fd_p_status_at(FD_NOT_SOLVED, h.n, lost, k);
     }
     return adi3d_p_chip_ended(h, largest, least);
 }
@@ -331,7 +331,7 @@ static inline cudaError_t adi3d_p_onchip(const adi3d_p_batch &launch, adi3d_p_ch
 template <int unused = 0>
 static inline int adi3d_onchip_blocks(const fd_batch *batch)
 {
-    if (adi3d_p_sizes(batch)) return 0;
+    if (fd_p_sizes(3, batch)) return 0;
     const adi3d_p_chosen chosen = adi3d_p_chosen_for<unused>(batch);
     return chosen.bytes > 0 ? chosen.size : 0;
 }
@@ -341,7 +341,7 @@ static inline int adi3d_onchip_blocks(const fd_batch *batch)
 template <int unused = 0>
 static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
 {
-    return adi3d_p_sizes(batch) ? 0 : (size_t)batch->problems * adi3d_p_ready_lay_out(batch, NULL, NULL);
+    return fd_p_sizes(3, batch) ? 0 : (size_t)batch->problems * adi3d_p_ready_lay_out(batch, NULL, NULL);
 }
 
 /* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one

@@ -54,7 +54,7 @@ typedef struct {
     int n[3];
     unsigned char *memory;
     tb_real *extra, *of;            /* as adi3d_p_ready; extra null without a multiplier */
-    const adi3d_p_step *steps;      /* likewise */
+    const fd_p_step *steps;      /* likewise */
     fd_batch batch;                 /* by value: a kernel's parameter has no address for other threads */
     int which;                      /* of the batch's problems it is */
     int rank, size;                 /* of the cluster */
@@ -82,7 +82,7 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
         used += ((size_t)(n[d] * fd_p_numbers(d)) * sizeof(tb_real) + 15) / 16 * 16;
     }
     chip->places = (int)used, used += ((size_t)n[2] * sizeof(trid_cluster_place) + 15) / 16 * 16;
-    chip->step = (int)used, used += (sizeof(adi3d_p_step) + 15) / 16 * 16;
+    chip->step = (int)used, used += (sizeof(fd_p_step) + 15) / 16 * 16;
     return (int)used;
 }
 
@@ -96,7 +96,7 @@ TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, int i, int j, 
 /* Returns what the faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
 FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
 {
-    const adi3d_p_step &step = *(const adi3d_p_step *)(h.memory + h.step);
+    const fd_p_step &step = *(const fd_p_step *)(h.memory + h.step);
     const double when = end ? step.to : step.from;
     return adi3d_p_device_face<0, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when) +
            adi3d_p_device_face<1, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when) +
@@ -107,7 +107,7 @@ FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int e
 template <int axis>
 FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
-    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, *(const adi3d_p_step *)(h.memory + h.step), i, j, k);
+    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, *(const fd_p_step *)(h.memory + h.step), i, j, k);
 }
 
 /* Loads five values of plane k, which may be another block's: one at `at` of its plane, and its neighbours before and
@@ -166,7 +166,7 @@ typedef struct {
 template <int second>
 TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const fd_p_step &step = *(const fd_p_step *)(memory + h.step);
     const tb_real *base = step.data.base[second], *again = step.data.base[1];
     adi3d_p_chip_stage s;
     s.about = step.data.about, s.twice = step.data.stages > 1, s.changes = step.changes;
@@ -277,7 +277,7 @@ FD_P_CALLED_D void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *me
     const int n0 = h.n[0], n1 = h.n[1];
     for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
         const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
-        if (axis == 2 && adi3d_p_given(&h.problem, 1, j)) continue;
+        if (axis == 2 && fd_p_at_given(&h.problem, 1, j)) continue;
         ((tb_real *)(memory + h.z))[adi3d_p_chip_at(h, at)] += adi3d_p_chip_change<axis>(h, i, j, h.first + k);
     }
 }
@@ -293,7 +293,7 @@ template <int axis>
 FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
                                                     int differences, int w)
 {
-    const adi3d_p_step &step = *(const adi3d_p_step *)(h.memory + h.step);
+    const fd_p_step &step = *(const fd_p_step *)(h.memory + h.step);
     const int in = side ? -1 : 1, x = axis == 0 ? in : 0, y = axis == 1 ? in : 0, z = axis == 2 ? in : 0;
     const fd_p_edge edge = {axis, side, h.problem.face[axis][side], {i, j, k}, step.time[1], step.to};
     tb_real row[3], right = adi3d_p_chip_value(h, differences, i, j, k);
@@ -340,7 +340,7 @@ typedef struct {
 template <int axis>
 TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char *memory, int s)
 {
-    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const fd_p_step &step = *(const fd_p_step *)(memory + h.step);
     const int n0 = h.n[0], n1 = h.n[1], last = s == step.data.stages - 1, about = s && step.data.about;
     adi3d_p_chip_half m;
     m.memory = memory, m.n = h.n[axis], m.pitch = h.pitch, m.plane = h.plane;
@@ -352,7 +352,7 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
     m.begin = axis == 2 ? h.rank * h.share : 0, m.first_plane = h.first;
     const int most = n0 * n1 - m.begin;
     m.lines = axis == 0 ? n1 * h.planes : axis == 1 ? n0 * h.planes : most > h.share ? h.share : most;
-    m.given_x[0] = adi3d_p_given(&h.problem, 0, 0), m.given_x[1] = adi3d_p_given(&h.problem, 0, n0 - 1);
+    m.given_x[0] = fd_p_at_given(&h.problem, 0, 0), m.given_x[1] = fd_p_at_given(&h.problem, 0, n0 - 1);
     m.size = step.data.size;
     TB_UNROLL
     for (int q = 0; q < fd_p_numbers(3); q++) m.now.number[q] = step.time[1][q];
@@ -383,7 +383,7 @@ TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p
     l.k = axis == 0 ? line / n1 : axis == 1 ? line / n0 : 0;
     const int at = l.i + m.pitch * l.j + m.plane * l.k;
     l.fixed = (axis > 0 && ((l.i == 0 && m.given_x[0]) || (l.i == n0 - 1 && m.given_x[1]))) ||
-              (axis == 2 && adi3d_p_given(&h.problem, 1, l.j));
+              (axis == 2 && fd_p_at_given(&h.problem, 1, l.j));
     l.faces = l.valid && !l.fixed && (m.kind == FD_VALUE || m.kind == FD_DEGENERATE);
     l.cells = (const fd_cell *)(m.memory + h.cell[axis]) + m.from;
     l.numbers = (const tb_real *)(m.memory + h.number[axis]) + m.from;
@@ -484,7 +484,7 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
 /* Copies step k from device memory. */
 TB_D void adi3d_p_chip_fetch_step(const adi3d_p_chip &h, unsigned char *memory, int k)
 {
-    const int words = (int)(sizeof(adi3d_p_step) / sizeof(int));
+    const int words = (int)(sizeof(fd_p_step) / sizeof(int));
     for (int q = trid_block_thread(); q < words; q += trid_block_threads())
         ((int *)(memory + h.step))[q] = ((const int *)&h.steps[k])[q];
     __syncthreads();
@@ -493,7 +493,7 @@ TB_D void adi3d_p_chip_fetch_step(const adi3d_p_chip &h, unsigned char *memory, 
 /* Applies early exercise to the block's values after a step. */
 FD_P_CALLED_D void adi3d_p_chip_exercise(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const fd_p_step &step = *(const fd_p_step *)(memory + h.step);
     const int n0 = h.n[0], n1 = h.n[1], first = n0 * n1 * h.first;
     for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
         const int index[3] = {at % n0, at / n0 % n1, h.first + at / n0 / n1};
@@ -508,7 +508,7 @@ FD_P_CALLED_D void adi3d_p_chip_exercise(const adi3d_p_chip &h, unsigned char *m
 template <int half>
 TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
+    const fd_p_step &step = *(const fd_p_step *)(memory + h.step);
     const int stages = step.data.stages; /* the next step's data may come before all have left this one */
     TB_LOOP
     for (int s = 0; s < stages; s++) {

@@ -3,19 +3,6 @@
 
 #define adi3d_p_apply FD_OF(p_3d_apply)
 
-/* What the rooms of the device call by its old name. */
-#define adi3d_p_sizes(batch) fd_p_sizes(3, batch)
-#define adi3d_p_needs fd_p_needs
-#define adi3d_p_needs_of fd_p_needs_of
-#define adi3d_p_points (size_t)fd_p_count
-#define adi3d_p_given fd_p_at_given
-#define adi3d_p_lost fd_p_status_at
-#define adi3d_p_step fd_p_step
-#define adi3d_p_step_of fd_p_step_of
-#define adi3d_p_first fd_p_first
-#define adi3d_p_mix fd_p_mix
-#define adi3d_p_own fd_p_own
-
 /* Returns mixed F_0 + own (F_1 + F_2 + F_3) at a point, without what faces add. The value at (i, j, k) of -1 .. 1
    around it is v[13 + i + 3 j + 9 k]; the eight corners are not read. fd_p_host_mixed and the march along x in
    device_x.h compute the mixed terms of many points at once.
