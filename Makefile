@@ -595,11 +595,11 @@ SAMPLED := test_bs3d $(BATCHES)
 $(GPU_PARTS): gpu-%: build/gpu/%
 	$(call run,$(if $(filter $(SAMPLED),$*),,env -u SHORT_TESTS) $<)
 
-# Large sources are compiled by several threads, where nvcc can do that.
-SPLIT := $(shell $(NVCC) --help | grep -q -- --split-compile && echo -split-compile=4)
+# Not by nvcc's -split-compile: it gives a kernel too small a stack for functions that other kernels call, too
+# (docs/tests.md).
 build/gpu/%: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) -O3 -lineinfo -arch=native $(SPLIT) $(NVCCFLAGS) -o $@ $<
+	$(NVCC) -O3 -lineinfo -arch=native $(NVCCFLAGS) -o $@ $<
 
 # What a tool is asked for beside; and the tests that take it too long for "make gpu-test". Of barriers in shared memory
 # synccheck takes too few into account (tests/sanitizer/barriers.cu): it is told a number that is enough.

@@ -191,6 +191,8 @@ template <int unused>
 static inline void adi3d_p_device_ready(adi3d_p_device_work *w)
 {
     const dim3 threads(adi3d_p_device_threads);
+    /* What no phase finds out is fetched, too. */
+    if (w->error == cudaSuccess) w->error = cudaMemsetAsync(w->h.t.found, 0, sizeof w->found, w->stream);
     for (int phase = 0; phase < FD_P_PHASES; phase++) {
         const int blocks = phase == 4 || phase == 5 ? 8 * w->h.processors : 1;
         adi3d_p_launch(&w->error, w->stream, adi3d_p_device_prepare<unused>, dim3((unsigned)blocks), threads, 0,
@@ -263,8 +265,8 @@ static inline void adi3d_p_device_start(adi3d_p_device_work *w)
     adi3d_p_device_clear<unused>(w, h.extra);
     adi3d_p_launch(&w->error, w->stream, adi3d_p_device_begin<unused>, rows, threads, 0, h);
     adi3d_p_device_clear<unused>(w, h.d);
+    if (w->error == cudaSuccess) w->error = cudaMemsetAsync(h.march, 0, sizeof *h.march, w->stream);
     if (w->error == cudaSuccess) w->error = cudaMemsetAsync(&h.march->lost, 255, sizeof h.march->lost, w->stream);
-    if (w->error == cudaSuccess) w->error = cudaMemsetAsync(&h.march->largest, 0, sizeof(int), w->stream);
 }
 
 /* Launches a march and its records, in order on the stream. */
