@@ -350,7 +350,7 @@ static void bs3d_p_launch_x(int *status, const bs3d_p_job *job, int planes, int 
     bs3d_p_plan plan = job->plan;
     const int short_lines = plan.model.points[0] <= 512, warps = bs3d_p_x_warps(short_lines ? 16 : 32);
     const int blocks = (plan.model.points[1] * (planes + 2 * partitions) - 1) / warps + 1;
-    const int most = 3 * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    const int most = 3 * trid_device_attribute(cudaDevAttrMultiProcessorCount);
     plan.model.points[2] = planes;
     plan.partitions = partitions;
     bs3d_p_launch_next(status, short_lines ? bs3d_p_implicit2_x<16> : bs3d_p_implicit2_x<32>,
@@ -372,7 +372,7 @@ static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
     const int *n = plan->model.points, per_lane = bs3d_p_per_lane(n[1]), lines = bs3d_p_lines(per_lane);
     const size_t solve = (size_t)(bs3d_p_solve_len(lines, 32) + 3) / 4 * 4 + (size_t)bs3d_p_factors_len(per_lane);
     const size_t slot = 2 * (size_t)bs3d_p_slice(per_lane, lines);
-    const size_t most = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / sizeof(tb_real);
+    const size_t most = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / sizeof(tb_real);
     plan->prefetch = BS3D_P_MOST_PREFETCH;
     while (plan->prefetch > 1 && solve + (size_t)plan->prefetch * slot > most) --plan->prefetch;
     down->sweep =

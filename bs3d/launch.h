@@ -156,26 +156,10 @@ TB_D void bs3d_p_as_branch(void)
 #endif
 }
 
-/* Returns an attribute of the current device, 0 if the runtime does not tell. */
-TB_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
-{
-    int device = 0, value = 0;
-    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
-        return 0;
-    return value;
-}
-
-/* Returns into how many partitions, `most` at most, to cut nz planes, so that `blocks` blocks a partition, of which a
-   multiprocessor holds `held`, take the least time, if a partition takes `more` planes more than it has. */
+/* Returns trid_best_pieces of nz planes, `most` at most, where a multiprocessor holds `held` blocks. */
 TB_HOST int bs3d_p_best_partitions(int nz, long long blocks, int held, int more, int most)
 {
-    const int slots = held * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
-    int best = 1;
-    long long least = 0;
-    for (int s = 1; s == 1 || s <= nz / 4; s++) {
-        long long time = ((blocks * s - 1) / slots + 1) * ((nz - 1) / s + 1 + more);
-        if (s == 1 || time < least) least = time, best = s;
-    }
+    const int best = trid_best_pieces(nz, blocks, held * trid_device_attribute(cudaDevAttrMultiProcessorCount), more);
     return best < most ? best : most;
 }
 
@@ -237,7 +221,7 @@ TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
    0 if even these do not fit. */
 TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
 {
-    const size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    const size_t limit = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     for (;; ++*partitions) {
         const int planes = (nz - 1) / *partitions + more;
         const size_t bytes = (size_t)(elements + BS3D_P_PLANE_WEIGHTS * planes) * sizeof(tb_real);

@@ -128,7 +128,7 @@ enum {
 enum {
     ADI2D_NO_PRODUCT = -60, /* the batch says that all steps are products, and one is not: see ADI2D_PRODUCTS */
     ADI2D_TWO_STAGED = -61, /* the batch says that all steps have one stage, and one has two */
-    ADI2D_BAD_KIND = FD_P_BAD_KIND    /* batch.kind is unknown */
+    ADI2D_BAD_KIND = FD_P_BAD_KIND /* batch.kind is unknown */
 };
 
 /* Returns the text of a status. */

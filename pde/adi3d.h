@@ -117,7 +117,7 @@
 #define ADI3D_VERSION 200 /* 100 * major + minor */
 
 enum {
-    ADI3D_MOST = FD_P_MOST_OF_THREE, /* points of an axis */
+    ADI3D_MOST = FD_P_MOST_POINTS, /* points of an axis */
     ADI3D_MOST_ON_CHIP = 48, /* of one on chip */
     ADI3D_P_SLOTS = 3        /* planes in shared memory: the one before, the current one, the next */
 };

@@ -8,6 +8,8 @@
        trid_launch_cluster   as trid_launch, in clusters of blocks
        trid_launch_with      the same with all attributes
        trid_clusters         how many clusters of a kernel run at the same time; 0 where there are none
+       trid_device_attribute   an attribute of the current device
+       trid_best_pieces      into how many pieces to cut a march over planes
      cluster (blocks launched by trid_launch_cluster, which reach each other's shared memory)
        trid_cluster_rank, trid_cluster_size, trid_cluster_sync
        trid_cluster_map, trid_cluster_load, trid_cluster_store   numbers in another block's shared memory
@@ -291,6 +293,30 @@ static inline cudaError_t trid_launch(void (*kernel)(parameters...), dim3 grid, 
 #endif
 }
 
+/* Returns an attribute of the current device, or 0 if the runtime does not tell.
+   Cost     two calls of the runtime */
+static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
+{
+    int device, value;
+    return cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess
+               ? value
+               : 0;
+}
+
+/* Returns into how many pieces, at least 4 planes each, to cut a march over planes so that it takes the least time.
+   Each piece has so many blocks, of which the device runs `slots` at the same time, and costs as much as `more` planes
+   in addition to its own; 1 if slots is not positive. */
+static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)
+{
+    int best = 1;
+    long long least = 0;
+    for (int s = 1; slots > 0 && (s == 1 || s <= planes / 4); s++) {
+        const long long time = ((blocks * s - 1) / slots + 1) * ((planes - 1) / s + 1 + more);
+        if (s == 1 || time < least) least = time, best = s;
+    }
+    return best;
+}
+
 /* Allows a kernel as much dynamic shared memory as the current device has besides the kernel's own. That is the same
    for all launches, so host threads that need different amounts do not take memory from each other.
    Returns  cudaSuccess, or the runtime's error
@@ -366,10 +392,7 @@ static inline cudaError_t trid_launch_cluster(void (*kernel)(parameters...), dim
 template <class... parameters>
 static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 block, size_t bytes)
 {
-    int device, major;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess || major < 9)
-        return 0;
+    if (trid_device_attribute(cudaDevAttrComputeCapabilityMajor) < 9) return 0;
 #if !defined __CUDACC__
     return simt_clusters(kernel, size, block, bytes);
 #elif CUDART_VERSION >= 12010

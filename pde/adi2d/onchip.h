@@ -310,12 +310,10 @@ static inline adi2d_p_chosen adi2d_p_choose(adi2d_p_launch *launch, int asked)
 {
     const adi2d_p_chosen none = {NULL, 1, threads, 0};
     adi2d_p_chosen best = none;
-    int device, most = 0, processors = 0;
+    const int most = trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    const int processors = trid_device_attribute(cudaDevAttrMultiProcessorCount);
     void (*kernel)(adi2d_p_launch) = adi2d_p_onchip_kernel<per_lane, threads, resident, products>;
-    if (trid_allow_shared(kernel) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-        return none;
+    if (trid_allow_shared(kernel) != cudaSuccess || most == 0 || processors == 0) return none;
     const int *points = launch->batch.points, unit = 128 / (int)sizeof(tb_real);
     launch->arrays = products ? 1 : launch->batch.kind == ADI2D_ONE_STAGE ? 2 : 3;
     launch->pitch = (points[0] + unit - 1) / unit * unit;

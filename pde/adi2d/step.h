@@ -80,16 +80,14 @@ TB_HD void adi2d_p_steps_status(const fd_batch *batch, const fd_p_tables *t)
     t->found->status.not_dominant = t->found->not_dominant;
 }
 
-/* Prepares problem `which`, as fd_p_prepare does, in phases of its own after that's. */
-TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_step_data *step, int which, int phase,
-                           int thread, int threads)
+/* Prepares a problem, as fd_p_prepare does, in phases of its own after that's. */
+TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_step_data *step, int phase, int thread,
+                           int threads)
 {
     if (phase < FD_P_PHASES) fd_p_prepare(batch, t, phase, thread, threads);
     if (phase < FD_P_PHASES || t->found->status.what) return;
-    if (phase == FD_P_PHASES) {
+    if (phase == FD_P_PHASES)
         for (int k = thread; k < t->found->steps; k += threads) adi2d_p_make_step(batch, t, k, &step[k]);
-        fd_p_coordinates(batch, t, which, thread, threads);
-    }
     if (phase == FD_P_PHASES + 1)
         for (int k = thread; k < t->found->steps; k += threads) {
             step[k].open = !adi2d_p_continues(t, step, k - 1);
@@ -124,9 +122,10 @@ TRID_KERNEL void __launch_bounds__(threads) adi2d_p_prepare_kernel(adi2d_p_launc
     t.problem = &launch.batch.problem[which], t.parameters = &launch.parameters[which];
     TB_LOOP
     for (int phase = 0; phase < ADI2D_P_PHASES; phase++) {
-        adi2d_p_prepare(&launch.batch, &t, step, which, phase, trid_block_thread(), threads);
+        adi2d_p_prepare(&launch.batch, &t, step, phase, trid_block_thread(), threads);
         __syncthreads();
     }
+    if (!t.found->status.what) fd_p_coordinates(&launch.batch, &t, which, trid_block_thread(), threads);
 }
 
 /* Returns whether a call is refused, after it has filled its results as fd_p_refuse does. */

@@ -408,8 +408,8 @@ static inline int adi3d_device(const fd_batch *batch, const fd_model_parameters 
     memset(&w, 0, sizeof w);
     w.batch = batch, w.stream = stream, w.error = cudaSuccess;
     adi3d_p_device_lay_out(batch, (unsigned char *)memory, &w.h, &copies);
-    w.h.processors = adi3d_p_attribute(cudaDevAttrMultiProcessorCount);
-    w.h.shared = adi3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    w.h.processors = trid_device_attribute(cudaDevAttrMultiProcessorCount);
+    w.h.shared = trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     for (w.which = 0; w.which < batch->problems; w.which++)
         adi3d_p_device_problem<unused>(&w, &parameters[w.which], &copies);
     return w.error == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;

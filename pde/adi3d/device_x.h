@@ -589,7 +589,7 @@ static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t strea
     const size_t bytes = sizeof(tb_real) * (size_t)shape::elements;
     const int blocks = (h.n[1] + shape::lines - 1) / shape::lines, most = h.shared / ((int)bytes + 1024);
     const int together = most < shape::resident ? most : shape::resident;
-    const int pieces = adi3d_p_pieces(h.n[2], blocks, together * h.processors, 3);
+    const int pieces = trid_best_pieces(h.n[2], blocks, together * h.processors, 3);
     if (bytes > (size_t)h.shared) return 0;
     if (shape::alone && kind == 0 && h.fresh)
         adi3d_p_launch(error, stream, adi3d_p_device_factor<0, shape::rows, 32>, dim3(1), dim3(32), 0, h, step);

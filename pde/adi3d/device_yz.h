@@ -262,7 +262,7 @@ static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stre
     const int room = h.shared - 1024 - (int)rest, slices = room > 0 ? room / (int)slice : 0;
     const int staged = axis == 2 && slices > 3, depth = slices >> staged > 3 ? 3 : slices >> staged;
     const int columns = (h.n[0] + lines - 1) / lines;
-    const int pieces = adi3d_p_pieces(h.n[3 - axis], columns, h.processors, 1);
+    const int pieces = trid_best_pieces(h.n[3 - axis], columns, h.processors, 1);
     if (depth < 1) return 0;
     if (shape::alone && h.fresh && s == 0)
         adi3d_p_launch(error, stream, adi3d_p_device_factor<axis, rows, parts>, dim3(1), dim3(32), 0, h, step);

@@ -272,8 +272,8 @@ template <int half, int most_threads>
 static inline adi3d_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
 {
     adi3d_p_chosen best = {adi3d_p_chip_kernel<half, most_threads>, 1, most_threads, 0};
-    const int most = adi3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    const int processors = adi3d_p_attribute(cudaDevAttrMultiProcessorCount), *n = batch->points;
+    const int most = trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    const int processors = trid_device_attribute(cudaDevAttrMultiProcessorCount), *n = batch->points;
     if (trid_allow_shared(best.kernel) != cudaSuccess) return best;
     for (int size = 1; size <= 16; size *= 2) {
         adi3d_p_chip chip;

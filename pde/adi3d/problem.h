@@ -40,28 +40,3 @@ TB_HOST int adi3d_p_threads(void)
 #endif
 }
 #endif
-
-#if TB_LAUNCHES
-/* Returns an attribute of the current device, or 0 if it does not tell. */
-TB_HOST int adi3d_p_attribute(enum cudaDeviceAttr attribute)
-{
-    int device, value;
-    return cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess
-               ? value
-               : 0;
-}
-
-/* Returns into how many pieces to cut a march over `planes` planes, so that it takes the least time. `columns` blocks
-   stand next to each other for each piece, and `slots` blocks run at the same time. A piece costs as much as `more`
-   planes in addition to its own. */
-TB_HOST int adi3d_p_pieces(int planes, int blocks, int slots, int more)
-{
-    int best = 1, most = planes / 4 > 1 ? planes / 4 : 1;
-    long long least = 0;
-    for (int s = 1; s <= most && slots > 0; s++) {
-        long long time = (((long long)blocks * s - 1) / slots + 1) * ((planes - 1) / s + 1 + more);
-        if (s == 1 || time < least) least = time, best = s;
-    }
-    return best;
-}
-#endif

@@ -52,7 +52,7 @@ TB_HOST void fd_p_host_prepare(const fd_p_host *h)
     }
 #if FD_FACTORS == 2
     for (int phase = FD_P_PHASES; phase < ADI2D_P_PHASES && h->worker == 0; phase++)
-        adi2d_p_prepare(h->batch, &h->t, h->step, h->which, phase, 0, 1);
+        adi2d_p_prepare(h->batch, &h->t, h->step, phase, 0, 1);
     fd_p_host_meet(h);
 #endif
 }
@@ -160,7 +160,7 @@ TB_HOST int fd_p_host_lost(const fd_p_host *h, const fd_p_step *step, int *large
             *largest = fd_p_larger(*largest, (double)u[i]);
         }
     }
-    return fd_p_host_together(h, lost, 0);
+    return fd_p_host_least(h, lost);
 }
 
 /* ---- marches ----------------------------------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ TB_HOST fd_status fd_p_host_end(const fd_p_host *h, int given)
 {
     int largest;
     const int lost = fd_p_host_lost(h, NULL, &largest);
-    given = -fd_p_host_together(h, -given, 0), largest = -fd_p_host_together(h, -largest, 0);
+    given = -fd_p_host_least(h, -given), largest = -fd_p_host_least(h, -largest);
     if (lost != FD_P_NONE) return fd_p_status_at(FD_NOT_SOLVED, h->n, lost, h->t.found->steps - 1);
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     fd_p_grown(&status, given, largest);
@@ -257,14 +257,12 @@ TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
     return fd_p_host_room(batch, workers, fd_p_host_apart(batch, workers));
 }
 
-/* Checks a call that is to solve so many problems. */
+/* Checks a call, its memory too. */
 TB_HOST int fd_p_host_check(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
                             int apart, const void *memory, size_t bytes)
 {
-    const int wrong = fd_batch_check(FD_FACTORS, batch);
-    if (wrong || workers < 1) return wrong ? wrong : FD_BAD_SIZE;
-    if (problems < 1) return FD_OK;
-    if (!parameters || !memory || fd_p_misaligned(memory)) return FD_BAD_ARGUMENT;
+    const int wrong = fd_p_host_call(batch, parameters, problems, workers, memory);
+    if (wrong || problems < 1) return wrong;
     return bytes < fd_p_host_room(batch, workers, apart) ? FD_NO_ROOM : FD_OK;
 }
 

@@ -37,7 +37,8 @@ typedef struct {
     size_t from_row, w_row, w_line;
 } fd_p_host_lines;
 
-/* Eliminates row m of the Thomas algorithm in interleaved lines along an axis, of a kind that FD_P_ROW_INNER .. say. */
+/* Eliminates row m of interleaved lines along an axis by the Thomas algorithm; `row` is its kind (FD_P_ROW_INNER ..).
+   */
 FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int row, int lines, int m, const fd_p_host_lines *of)
 {
     const int vary = axis == 0 ? 1 : 0, first = row & FD_P_ROW_FIRST, third = row & FD_P_ROW_THIRD;
@@ -256,9 +257,9 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back lines along y or the last axis, from right-hand sides, and stores `to`: along the last axis w +
-   solution, else the solution; in lanes with given values the solution is the right-hand side. The last axis ends the
-   step, if this is its last stage, with early exercise. */
+/* Substitutes back lines along y or the last axis and stores the solution; along the last axis, its sum with w. In
+   lanes with given values the solution is the right-hand side. The last axis of a step's last stage ends the step with
+   early exercise. */
 FD_P_INLINE void fd_p_host_back(const fd_p_host *h, int axis, int lines, int fixed, int ends, const fd_p_host_lines *of,
                                 tb_real *to_of)
 {
@@ -341,7 +342,7 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int 
     }
 }
 
-/* Returns how many groups of lines that are solved at once `count` lines make, and how many lines a group has. */
+/* Returns how many groups `count` lines make, and how many lines one of them has. A group is solved at once. */
 TB_HOST int fd_p_host_groups(int count)
 {
     return (count + FD_P_HOST_LANES - 1) / FD_P_HOST_LANES;

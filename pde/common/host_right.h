@@ -6,7 +6,7 @@
 #define fd_p_host_lay_out FD_OF(p_host_lay_out)
 #define fd_p_host_shape FD_OF(p_host_shape)
 #define fd_p_host_meet FD_OF(p_host_meet)
-#define fd_p_host_together FD_OF(p_host_together)
+#define fd_p_host_least FD_OF(p_host_least)
 #define fd_p_host_share FD_OF(p_host_share)
 #define fd_p_host_take FD_OF(p_host_take)
 #define fd_p_host_cell FD_OF(p_host_cell)
@@ -43,7 +43,7 @@ typedef struct {
     int which, n[3], worker, workers;
     void (*meet)(void *context);
     void *context;
-    int *slot;                 /* of each worker: a point, or a count */
+    int *slot;                 /* of each worker: what it has found (fd_p_host_least) */
     fd_p_findings *findings;   /* of each worker, while all look at the problem's points */
     size_t pitch, plane, wide; /* wide: elements between the rows of rows and slopes */
     tb_real *spread;           /* the cells along x, number by number, pitch apart, and p_first's two weights */
@@ -117,18 +117,16 @@ TB_HOST void fd_p_host_meet(const fd_p_host *h)
     if (h->workers > 1) h->meet(h->context);
 }
 
-/* Returns the least of what the workers found, or the sum of what they counted. */
-TB_HOST int fd_p_host_together(const fd_p_host *h, int mine, int sums)
+/* Returns the least of what the workers found. */
+TB_HOST int fd_p_host_least(const fd_p_host *h, int mine)
 {
-    int all = sums ? 0 : mine;
+    int least = mine;
     h->slot[h->worker] = mine;
     fd_p_host_meet(h);
-    for (int w = 0; w < h->workers; w++) {
-        if (sums) all += h->slot[w];
-        if (!sums && h->slot[w] < all) all = h->slot[w];
-    }
+    for (int w = 0; w < h->workers; w++)
+        if (h->slot[w] < least) least = h->slot[w];
     fd_p_host_meet(h);
-    return all;
+    return least;
 }
 
 /* Returns where a worker's share of `count` begins; the next one's begins where it ends. */

@@ -33,7 +33,7 @@
 #define fd_p_looks FD_OF(p_looks)
 #define fd_p_look FD_OF(p_look)
 #define fd_p_matrix_size FD_OF(p_matrix_size)
-#define fd_p_find_fast FD_OF(p_find_fast)
+#define fd_p_count_rows FD_OF(p_count_rows)
 #define fd_p_looked_at FD_OF(p_looked_at)
 #define fd_p_check_terms FD_OF(p_check_terms)
 #define fd_p_terms_status FD_OF(p_terms_status)
@@ -291,15 +291,15 @@ TB_HD int fd_p_given(const fd_p_tables *t, const int *index, const double *at, i
     return most;
 }
 
-/* Returns how many points a line along x has, as threads share the grid out. With one factor a point is a line. */
+/* Returns the length of the lines by which threads share the grid: that of a row along x; with one factor, 1. */
 TB_HD int fd_p_line_length(const fd_p_tables *t)
 {
     return FD_FACTORS == 1 ? 1 : t->found->points[0];
 }
 
-/* Returns how many threads share a line: of a device 8, or as many more as leave none without points. They take
-   neighbouring points, several each, and read what is the line's once. A worker of the host has lines of its own:
-   workers would else write to the same cache lines. */
+/* Returns how many threads share a line. On a device these are 8, so that each takes several of its points and reads
+   what they have in common once; more, where there are fewer lines than threads need. A worker of the host takes whole
+   lines: two workers do not write to the same cache line. */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
     const int alone = FD_FACTORS == 1 || threads % 32;
@@ -408,42 +408,38 @@ TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, const fd_numb
 /* What is found out about the points of a line. */
 typedef struct {
     int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's */
-    int not_dominant;               /* rows that are not diagonally dominant */
 } fd_p_looks;
 
-/* Looks at points from, from + stride .. below `to` of the line along x with these indices, in step k, by a loop that
-   compilers vectorise. Points whose value is given are not checked. Counts rows of matrices of this size, if it is not
-   0. */
-TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
+/* Checks points from, from + stride .. below `to` of the line along x with these indices, in step k, by a loop that
+   compilers vectorise. Points whose value is given are not checked. */
+TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
-    const int *points = t->found->points, last = points[0] - 1;
+    const int *points = t->found->points;
     const int (*face)[2] = t->problem->face;
-    const int fixed[2] = {face[0][0] == FD_VALUE, face[0][1] == FD_VALUE};
     const tb_real *time = fd_p_time_of(t, k, 1);
     const int changes = !fd_p_same(fd_p_numbers(3), t->time, time);
-    int given = 0, outward = 0; /* the line lies along a face whose value is given, or that is FD_DEGENERATE */
-    fd_p_looks looks = {0, 0, 0, 0};
+    fd_p_looks looks = {0, 0, 0};
     fd_numbers own[FD_FACTORS], first[FD_FACTORS];
+    int outward = 0; /* the line lies along a face that is FD_DEGENERATE */
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, 0, &first[d]);
     for (int d = 1; d < FD_FACTORS; d++) {
-        const int at_face = index[d] == 0 || index[d] == points[d] - 1, kind = face[d][index[d] > 0];
-        given |= at_face && kind == FD_VALUE, outward |= at_face && kind == FD_DEGENERATE;
+        const int last = index[d] == points[d] - 1, at_face = index[d] == 0 || last;
+        if (at_face && face[d][last] == FD_VALUE) return looks;
+        outward |= at_face && face[d][last] == FD_DEGENERATE;
         fd_p_take(t, d, index[d], &own[d]);
     }
+    if (from == 0 && face[0][0] == FD_VALUE) from += stride;
+    if (to == points[0] && face[0][1] == FD_VALUE) to--;
     for (int i = from; i < to; i += stride) {
-        const int at[3] = {i, index[1], index[2]};
-        const int checked = !(given | (fixed[0] & (i == 0)) | (fixed[1] & (i == last)));
         fd_p_take(t, 0, i, &own[0]);
         const fd_terms terms = fd_p_terms(t->parameters, own, time);
-        looks.wrong |= checked * (fd_p_broken(t, own, first, terms, time, changes) |
-                                  fd_p_ill_posed(terms) * FD_P_ILL_POSED);
-        looks.not_finite |= checked & !fd_p_terms_finite(terms);
-        looks.sources |= checked & ((terms.source < 0) | (terms.source > 0));
-        if (size > 0) looks.not_dominant += fd_p_not_dominant(t, at, terms, size);
+        looks.wrong |= fd_p_broken(t, own, first, terms, time, changes) | fd_p_ill_posed(terms) * FD_P_ILL_POSED;
+        looks.not_finite |= !fd_p_terms_finite(terms);
+        looks.sources |= (terms.source < 0) | (terms.source > 0);
     }
-    for (int i = from; i < to && !given; i += stride) {
-        const int at[3] = {i, index[1], index[2]}, at_face = i == 0 || i == last;
-        if (at_face ? fixed[i > 0] : !outward) continue;
+    for (int i = from; i < to; i += stride) {
+        if (!outward && i > 0 && i < points[0] - 1) continue;
+        const int at[3] = {i, index[1], index[2]};
         looks.wrong |= fd_p_outward(FD_FACTORS, face, t->x, at, points, fd_p_terms_at(t, at, time).drift,
                                     t->problem->times.maturity);
     }
@@ -457,14 +453,25 @@ TB_HD tb_real fd_p_matrix_size(const fd_p_tables *t, int k)
     return (tb_real)(step.theta * (step.from - step.to));
 }
 
-/* Finds those of the points that are too fast for explicit steps, in step k. */
-TB_HD void fd_p_find_fast(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
+/* Returns how many rows of those points are not diagonally dominant in step k, whose matrices are of this size, and
+   finds points that are too fast for explicit steps. */
+TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
 {
+    const tb_real *time = fd_p_time_of(t, k, 1);
+    int at[3] = {0, index[1], index[2]}, count = 0;
+    fd_numbers own[FD_FACTORS];
+    for (int d = 1; d < FD_FACTORS; d++) fd_p_take(t, d, index[d], &own[d]);
+    for (int i = from; i < to; i += stride) {
+        at[0] = i;
+        fd_p_take(t, 0, i, &own[0]);
+        count += fd_p_not_dominant(t, at, fd_p_terms(t->parameters, own, time), size);
+    }
     for (int i = from; i < to && t->found->longest != 0; i += stride) {
-        const int at[3] = {i, index[1], index[2]};
-        const int too_fast = fd_p_too_fast_at(t, at, fd_p_terms_at(t, at, fd_p_time_of(t, k, 1)));
+        at[0] = i;
+        const int too_fast = fd_p_too_fast_at(t, at, fd_p_terms_at(t, at, time));
         if (too_fast) fd_p_least(&t->found->fault[FD_P_AT_FAST], too_fast);
     }
+    return count;
 }
 
 /* Returns the step of look 0, 1 or 2 at a line: the first, the last, and one of its own, which finds what happens in
@@ -476,7 +483,7 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 }
 
 /* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last step that
-   are not dominant, and finds points that have a source. Steps that are alike are counted twice, and looked at once. */
+   are not dominant, and finds points that have a source. If both steps are alike, their rows are counted at once. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -490,14 +497,14 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
         fd_p_index(found->points, line * length, index);
         const int from = index[0] + thread % lanes, to = index[0] + length;
         for (int look = 0; look < 3; look++) {
-            const int k = look == 1 && !alike ? last : fd_p_looked_at(t, line, look);
+            const int k = fd_p_looked_at(t, line, look);
+            if (look < 2 - alike)
+                not_dominant += (1 + alike) * fd_p_count_rows(t, index, look ? last : 0, size[look], from, to, lanes);
             if (k < 0) continue;
-            const fd_p_looks looks = fd_p_look(t, index, k, look < 2 ? size[look] : 0, from, to, lanes);
-            not_dominant += (1 + alike) * looks.not_dominant;
-            if (look < 2) fd_p_find_fast(t, index, k, from, to, lanes);
+            const fd_p_looks looks = fd_p_look(t, index, k, from, to, lanes);
             sources |= looks.sources;
             for (int i = from; i < to && (looks.wrong || looks.not_finite); i += lanes) {
-                const fd_p_looks own = fd_p_look(t, index, k, 0, i, i + 1, 1);
+                const fd_p_looks own = fd_p_look(t, index, k, i, i + 1, 1);
                 if (own.wrong || own.not_finite) fd_p_least(&found->fault[FD_P_AT_TERMS], line * length - index[0] + i);
             }
         }
@@ -514,7 +521,7 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
     for (int look = 0; look < 3; look++) {
         const int k = fd_p_looked_at(t, at / fd_p_line_length(t), look);
         if (k < 0) continue;
-        const fd_p_looks looks = fd_p_look(t, index, k, 0, index[0], index[0] + 1, 1);
+        const fd_p_looks looks = fd_p_look(t, index, k, index[0], index[0] + 1, 1);
         if (looks.not_finite) return fd_status_of(FD_MODEL_NAN, 0, -1, index[0], index[1], index[2], k);
         if (looks.wrong) return fd_p_untrue(looks.wrong, index[0], index[1], index[2], k);
     }

@@ -73,8 +73,9 @@ typedef struct {
     fd_status status;         /* of the first trial that failed, or of the last one */
 } fd_suggestion;
 
-/* What a batch of two or of three factors is limited to (ADI2D_BAD_KIND, ADI3D_MOST). */
-enum { FD_P_KINDS = 3, FD_P_BAD_KIND = -62, FD_P_MOST_OF_THREE = 1024 };
+/* What a batch is limited to: the kinds of two factors (ADI2D_BAD_KIND), the points of an axis of one and of three
+   factors (FD1D_MOST, ADI3D_MOST). */
+enum { FD_P_KINDS = 3, FD_P_BAD_KIND = -62, FD_P_MOST_POINTS = 1024 };
 
 /* Returns whether a batch says how many results its problems have, whatever else is wrong with it. */
 TB_HD int fd_p_results_sized(int factors, const fd_batch *batch)
@@ -93,13 +94,14 @@ TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
 {
     if (!batch) return FD_BAD_ARGUMENT;
     if (factors == 2 && (batch->kind < 0 || batch->kind >= FD_P_KINDS)) return FD_P_BAD_KIND;
-    for (int d = 0; d < factors && factors == 3; d++)
-        if (batch->points[d] > FD_P_MOST_OF_THREE) return FD_BAD_SIZE;
+    for (int d = 0; d < factors && factors != 2; d++)
+        if (batch->points[d] > FD_P_MOST_POINTS) return FD_BAD_SIZE;
     return fd_p_results_sized(factors, batch) && batch->steps >= 1 && batch->steps <= FD_P_MOST ? FD_OK : FD_BAD_SIZE;
 }
 
 /* Checks a batch.
-   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE for a count out of range, or ADI2D_BAD_KIND */
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE for a count out of range (points: FD1D_MOST,
+            ADI3D_MOST), or ADI2D_BAD_KIND */
 TB_HD int fd_batch_check(int factors, const fd_batch *batch)
 {
     const int wrong = fd_p_sizes(factors, batch);

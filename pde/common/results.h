@@ -6,6 +6,7 @@
 #define fd_p_coordinates FD_OF(p_coordinates)
 #define fd_p_values_of FD_OF(p_values_of)
 #define fd_p_values_at FD_OF(p_values_at)
+#define fd_p_host_call FD_OF(p_host_call)
 #define fd_p_host_refuse FD_OF(p_host_refuse)
 #define fd_p_refuse FD_OF(p_refuse)
 
@@ -68,6 +69,15 @@ FD_P_CALLED fd_values fd_p_values_at(const fd_p_tables *t, int spot, const tb_re
 }
 
 #if TB_HOST_SCOPE
+
+/* Checks a call by which so many workers are to solve so many problems, but for how much memory they have. */
+TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
+                           const void *memory)
+{
+    const int wrong = fd_batch_check(FD_FACTORS, batch);
+    if (wrong || workers < 1) return wrong ? wrong : FD_BAD_SIZE;
+    return problems > 0 && (!parameters || !memory || fd_p_misaligned(memory)) ? FD_BAD_ARGUMENT : FD_OK;
+}
 
 /* Fills the results of problems from .. to - 1 of a call that is refused: their status, and NaN where the batch says
    how many. Returns the status. */

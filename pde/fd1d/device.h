@@ -611,7 +611,7 @@ template <int unused = 0>
 static size_t fd1d_device_bytes(const fd_batch *batch)
 {
     enum { busy = 8192 };
-    if (fd_p_sizes(FD_FACTORS, batch) || batch->points[0] > FD1D_MOST) return 0;
+    if (fd_p_sizes(FD_FACTORS, batch)) return 0;
     return fd1d_p_problem_bytes(batch) * (size_t)(batch->problems < busy ? batch->problems : busy);
 }
 
@@ -619,8 +619,8 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
    Needs    pointers of the batch and of its problems, parameters (of each problem) and memory, aligned to 128, in the
             device's memory; at least the bytes of one problem, MODEL_device_bytes for full speed
    Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
-   Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for more than FD1D_MOST points, FD_BAD_ARGUMENT for a null pointer and
-            FD_NO_ROOM for too little memory, with FD_BAD_ARGUMENT and NaN in the results; FD_LAUNCH_FAILED
+   Returns  FD_OK; as fd_batch_check, FD_BAD_ARGUMENT for a null pointer and FD_NO_ROOM for too little memory, with
+            FD_BAD_ARGUMENT and NaN in the results; FD_LAUNCH_FAILED
    Cost     two or three launches for the problems that memory has room for, no transfer; a step of a run: that of
             trid_warp_solve, and three operations a point */
 template <int unused = 0>
@@ -628,7 +628,6 @@ static int fd1d_device(const fd_batch *batch, const fd_model_parameters *paramet
                        cudaStream_t stream)
 {
     int wrong = fd_batch_check(FD_FACTORS, batch);
-    if (!wrong && batch->points[0] > FD1D_MOST) wrong = FD_BAD_SIZE;
     if (!wrong && batch->problems == 0) return FD_OK;
     if (!wrong && (!parameters || !memory || (size_t)memory % 128 != 0)) wrong = FD_BAD_ARGUMENT;
     const size_t each = wrong ? 1 : fd1d_p_problem_bytes(batch);

@@ -418,7 +418,7 @@ TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_paramete
    batch, whose pointers may still be null. */
 TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
 {
-    if (workers < 1 || fd_p_sizes(FD_FACTORS, batch) || batch->points[0] > FD1D_MOST) return 0;
+    if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
     return (size_t)workers * fd1d_p_host_lay_out(batch, NULL, NULL);
 }
 
@@ -426,27 +426,24 @@ TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
    after the other.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   status and values, the grid's values and coordinates: a problem may have failed although the call has not
-   Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for more than FD1D_MOST points or workers < 1, FD_BAD_ARGUMENT for a
-            null pointer or memory off its alignment, FD_NO_ROOM for too little memory: its status is then in each
-            problem, and NaN
+   Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null pointer or memory off its
+            alignment, FD_NO_ROOM for too little memory: its status is then in each problem, and NaN
    Cost     a step: four loops over the points, vectorised across as many problems as 64 bytes have numbers */
 TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                       size_t bytes)
 {
     enum { lanes = fd1d_p_lanes };
-    int wrong = fd_batch_check(FD_FACTORS, batch);
-    if (!wrong && (workers < 1 || batch->points[0] > FD1D_MOST)) wrong = FD_BAD_SIZE;
-    if (!wrong && batch->problems == 0) return FD_OK;
-    if (!wrong && (!parameters || !memory || (size_t)memory % 16 != 0)) wrong = FD_BAD_ARGUMENT;
-    if (!wrong && bytes < fd1d_host_bytes(batch, workers)) wrong = FD_NO_ROOM;
-    if (wrong) return batch ? fd_p_host_refuse(batch, 0, batch->problems, wrong) : wrong;
+    const int problems = batch ? batch->problems : 0;
+    int wrong = fd_p_host_call(batch, parameters, problems, workers, memory);
+    if (!wrong && problems > 0 && bytes < fd1d_host_bytes(batch, workers)) wrong = FD_NO_ROOM;
+    if (wrong) return fd_p_host_refuse(batch, 0, problems, wrong);
 #ifdef _OPENMP
     const size_t each = fd1d_host_bytes(batch, 1);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
-    for (int first = 0; first < batch->problems; first += lanes)
+    for (int first = 0; first < problems; first += lanes)
         fd1d_p_host_problems(batch, parameters, first, (unsigned char *)memory + each * (size_t)omp_get_thread_num());
 #else
-    for (int first = 0; first < batch->problems; first += lanes) fd1d_p_host_problems(batch, parameters, first, memory);
+    for (int first = 0; first < problems; first += lanes) fd1d_p_host_problems(batch, parameters, first, memory);
 #endif
     return FD_OK;
 }

@@ -1,0 +1,128 @@
+/* adi2d_host.c - a step of pde/adi2d.h and of pde/adi3d.h on one thread of the host: Heston's model, European and
+   American, by schemes of one stage and of two; three lognormal prices.
+   MIT licence, see LICENSE.
+
+       adi2d_host [--csv FILE]
+
+   A march's time, preparation included, by its steps: the median of some by processor time, after one to warm up. Two
+   states of the kit are compared by compiling this file with the headers of each, running the programs in turn, and
+   bench/compare.sh. */
+#define _GNU_SOURCE /* clock_gettime, aligned_alloc */
+#include "../examples/heston_model.h"
+#include "adi3d_assets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifndef BENCH_FLAGS
+#define BENCH_FLAGS "unknown"
+#endif
+
+enum { STEPS = 50, TURNS = 9 };
+static const int schemes[] = {FD_DOUGLAS, FD_CRAIG_SNEYD, FD_HUNDSDORFER_VERWER};
+static const char *const names[] = {"douglas", "craig_sneyd", "hundsdorfer_verwer"};
+static FILE *file;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static int upwards(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Solves a batch of one problem again and again; ms: of a step, each time. */
+#define TIME_MS(model, suffix, batch, parameters)                                                                    \
+    do {                                                                                                               \
+        const size_t bytes = model##_host_bytes##suffix(batch, 1);                                                     \
+        void *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);                                              \
+        for (int t = 0; t <= TURNS; t++) {                                                                             \
+            const double start = now();                                                                                \
+            const int wrong = memory ? model##_host##suffix(batch, parameters, 1, memory, bytes) : FD_NO_ROOM;         \
+            if (wrong || (batch)->status->what) fprintf(stderr, "not solved\n"), exit(1);                              \
+            if (t > 0) ms[t - 1] = (now() - start) / STEPS;                                                            \
+        }                                                                                                              \
+        free(memory);                                                                                                  \
+    } while (0)
+
+static void tell(const char *model, int scheme, int american, int is_double, const int *points, double *ms)
+{
+    qsort(ms, TURNS, sizeof *ms, upwards);
+    for (int k = 0; k < 2; k++)
+        if (k ? file : stdout)
+            fprintf(k ? file : stdout, "%s,%s,%s,%s,%d,%d,%d,%.4g\n", model, names[scheme],
+                    american ? "American" : "European", is_double ? "f64" : "f32", points[0], points[1], points[2],
+                    ms[TURNS / 2]);
+}
+
+static void measure_heston(int scheme, int american, int is_double, int nx, int ny)
+{
+    const heston_parameters p = {100, 1.5, 0.04, 0.3, -0.9, 0.025, 0, 1};
+    const double spot[2] = {100, 0.04};
+    const int points[3] = {nx, ny, 1};
+    fd_problem q;
+    fd_status status;
+    fd_values values;
+    fd_batch b;
+    double ms[TURNS];
+    memset(&q, 0, sizeof q), memset(&b, 0, sizeof b);
+    const fd_axis price = {0, 300, nx, 1, {100}, {10}, {FD_MIDWAY}};
+    const fd_axis variance = {0, 0.5, ny, 1, {0.04}, {0.2}, {FD_ON_NODE}};
+    const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, 0, 0, 0, NULL, NULL};
+    q.axis[0] = price, q.axis[1] = variance, q.times = times, q.face[1][0] = FD_DEGENERATE, q.spot = spot;
+    q.scheme = schemes[scheme], q.exercise = american ? FD_AMERICAN : FD_EUROPEAN;
+    b.problems = b.spots = 1, b.points[0] = nx, b.points[1] = ny, b.steps = STEPS;
+    b.problem = &q, b.status = &status, b.values = &values;
+    if (is_double)
+        TIME_MS(heston, _f64, &b, &p);
+    else
+        TIME_MS(heston, _f32, &b, &p);
+    tell("heston", scheme, american, is_double, points, ms);
+}
+
+static void measure_assets(int scheme, int is_double, int n)
+{
+    const assets_parameters p = {0.03, 0.3, 0.4, 100};
+    const double spot[3] = {100, 100, 100};
+    const int points[3] = {n, n, n};
+    fd_problem q;
+    fd_status status;
+    fd_values values;
+    fd_batch b;
+    double ms[TURNS];
+    memset(&q, 0, sizeof q), memset(&b, 0, sizeof b);
+    const fd_axis axis = {0, 300, n, 0, {0}, {0}, {0}};
+    const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, 0, 0, 0, NULL, NULL};
+    q.axis[0] = q.axis[1] = q.axis[2] = axis, q.times = times, q.scheme = schemes[scheme], q.spot = spot;
+    b.problems = b.spots = 1, b.points[0] = b.points[1] = b.points[2] = n, b.steps = STEPS;
+    b.problem = &q, b.status = &status, b.values = &values;
+    if (is_double)
+        TIME_MS(assets, _f64, &b, &p);
+    else
+        TIME_MS(assets, _f32, &b, &p);
+    tell("assets", scheme, 0, is_double, points, ms);
+}
+
+int main(int argc, char **argv)
+{
+    char date[32];
+    const time_t today = time(NULL);
+    if (argc == 3 && !strcmp(argv[1], "--csv")) file = fopen(argv[2], "w");
+    if (argc > 1 && !file) return fprintf(stderr, "usage: adi2d_host [--csv FILE]\n"), 2;
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&today));
+    for (int k = 0; k < 2; k++)
+        if (k ? file : stdout)
+            fprintf(k ? file : stdout, "# compiler %s %s, %s\nmodel,scheme,exercise,precision,nx,ny,nz,ms_per_step\n",
+                    __VERSION__, BENCH_FLAGS, date);
+    for (int nx = 50; nx <= 400; nx *= 2)
+        for (int k = 0; k < 12; k++) measure_heston(k / 4, k / 2 % 2, k % 2, nx, nx / 2);
+    for (int k = 0; k < 6; k++) measure_assets(k / 2, k % 2, 64);
+    if (file) fclose(file);
+    return 0;
+}
