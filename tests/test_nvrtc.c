@@ -128,7 +128,7 @@ static const char two_factors[] =
     "        heston_p_2d_lay_out_##p(&launch.batch, launch.memory, &t, &step); \\\n"
     "        t.problem = launch.batch.problem, t.parameters = launch.parameters; \\\n"
     "        for (int phase = 0; phase < ADI2D_P_PHASES; phase++) { \\\n"
-    "            heston_p_2d_prepare_##p(&launch.batch, &t, step, 0, phase, threadIdx.x, blockDim.x); \\\n"
+    "            heston_p_2d_prepare_##p(&launch.batch, &t, step, phase, threadIdx.x, blockDim.x); \\\n"
     "            __syncthreads(); \\\n"
     "        } \\\n"
     "    }\n"
