@@ -84,8 +84,9 @@
      plain.h, avx.h, avx2.h, avx512.h, neon.h    a set each: its vector and its operations on lanes; x86.h and avx_256.h
                         have what some have in common
      vector.h           the functions of vector scope on lanes
-     systems.h          cpu_avx_factor, _thomas, _solve: which way a batch goes, and its tiles
-     interleaved.h, contiguous.h, scalar.h    those ways: interleaved systems, contiguous ones, no vectors
+     systems.h          cpu_avx_factor, and how a batch is cut into tiles
+     thomas.h           cpu_avx_thomas, _solve: which way a batch goes
+     interleaved.h, contiguous.h, cut.h, scalar.h    those ways: interleaved systems, contiguous ones, few long ones, few
      hybrid.h           cpu_avx_hybrid, _hybrid_refined; partitions.h, what a system's partitions know of each other
      explicit.h, implicit.h              one factor; one_factor.h, what they share
      grid_explicit.h, grid_implicit.h    three factors; grid.h, the operator

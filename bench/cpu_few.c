@@ -1,21 +1,30 @@
-/* cpu_few.c - cpu_avx.h on few systems against a plain loop: the Thomas algorithm as one writes it, a system after the
-   other.
+/* cpu_few.c - cpu_avx.h on few systems and many, short and long, against a plain loop and LAPACK's gtsv.
    MIT licence, see LICENSE.
 
        cpu_few [--csv FILE]
 
-   One thread, the best instruction set, processor time. Nanoseconds a row of the plain loop, and how many times as fast
-   cpu_avx_thomas and cpu_avx_hybrid are: medians of 15 turns, in each of which all three run one after another. The
-   plain loop has multiply-adds where the compiler's flags allow them. The file includes itself for each precision. */
+   The best instruction set. The plain loop is the Thomas algorithm as one writes it: contiguous systems one after the
+   other, others side by side, up to 256 of them, in a loop that the compiler vectorises; threads share out systems. gtsv,
+   which pivots, is that of liblapack.so.3 where there is one, on one thread; a system is copied to where it wants it.
+   Nanoseconds a row of the plain loop, and how many times as fast the others are: medians of 9 turns, in each of which
+   all run one after another. The file includes itself for each precision. */
 #ifndef REAL
+#define _DEFAULT_SOURCE
 #include "../cpu_avx.h"
 #include "orders.h"
 
-enum { TURNS = 15, ROWS_A_RUN = 500000 };
+#include <dlfcn.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { TURNS = 9, ROWS_A_RUN = 400000, MOST_ELEMENTS = 1 << 25, SIDE_BY_SIDE = 256 };
 
 static double seconds(void)
 {
-    return (double)clock() / CLOCKS_PER_SEC;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static int upwards(const void *a, const void *b)
@@ -42,8 +51,11 @@ static void must(int status)
     if (status) fprintf(stderr, "cpu_few: %s\n", cpu_avx_status_string(status)), exit(1);
 }
 
+static void *lapack; /* null: there is none */
+
 #define REAL float
 #define F(stem) stem##_f32
+#define GTSV "sgtsv_"
 #ifdef __FP_FAST_FMAF
 #define MADD fmaf
 #else
@@ -52,10 +64,12 @@ static void must(int status)
 #include "cpu_few.c"
 #undef REAL
 #undef F
+#undef GTSV
 #undef MADD
 
 #define REAL double
 #define F(stem) stem##_f64
+#define GTSV "dgtsv_"
 #ifdef __FP_FAST_FMA
 #define MADD fma
 #else
@@ -63,74 +77,166 @@ static void must(int status)
 #endif
 #include "cpu_few.c"
 
+/* Systems in planes of 64, as the lines along y of a grid; fewer, with a row of padding beside each. */
+static cpu_avx_lines planes(long long n, long long systems)
+{
+    const long long side = systems < 64 ? systems : 64, pitch = systems < 64 ? side + 1 : side;
+    const cpu_avx_lines lines = {n, pitch, side, 1, (systems + side - 1) / side, pitch * n};
+    return lines;
+}
+
 int main(int argc, char **argv)
 {
-    static const int rows[] = {20, 100, 1000, 100000}, systems[] = {1, 2, 4, 16};
-    orders_begin(argc, argv, "cpu_few", "speed of one thread as multiples of a plain loop's");
-    orders_line("precision,isa,layout,rows,systems,plain_ns_a_row,thomas_speedup,hybrid_speedup\n");
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k < 4; k++) {
-            const cpu_avx_lines contiguous = cpu_avx_lines_contiguous(rows[i], systems[k]);
-            const cpu_avx_lines interleaved = cpu_avx_lines_interleaved(rows[i], systems[k]);
-            measure_f32("contiguous", &contiguous);
-            measure_f64("contiguous", &contiguous);
-            if (systems[k] == 1) continue;
-            measure_f32("interleaved", &interleaved);
-            measure_f64("interleaved", &interleaved);
+    static const int rows[] = {32, 100, 137, 1000, 10000, 100000, 1000000, 10000000};
+    static const int systems[] = {1, 2, 4, 16, 1000, 65536};
+    lapack = dlopen("liblapack.so.3", RTLD_NOW);
+    orders_begin(argc, argv, "cpu_few",
+                 lapack ? "speed as multiples of a plain loop's with as many threads, and of LAPACK's gtsv with one"
+                        : "speed as multiples of a plain loop's with as many threads; no liblapack.so.3 here");
+    orders_line("precision,isa,layout,rows,systems,threads,plain_ns_a_row,thomas_speedup,hybrid_speedup,of_gtsv\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
+            const long long n = rows[i], s = systems[k];
+            const cpu_avx_lines lines[] = {cpu_avx_lines_contiguous(n, s), cpu_avx_lines_interleaved(n, s), planes(n, s)};
+            static const char *const layout[] = {"contiguous", "interleaved", "planes"};
+            for (int l = 0; l < (s == 1 ? 1 : 3) && n * s <= MOST_ELEMENTS; l++)
+                for (int threads = 1; threads <= 2; threads++) {
+                    measure_f32(layout[l], &lines[l], threads);
+                    measure_f64(layout[l], &lines[l], threads);
+                }
         }
     return orders_close();
 }
 
 #else /* REAL: the precision at hand */
 
-static void F(plain)(const cpu_avx_lines *lines, const REAL *a, const REAL *b, const REAL *c, const REAL *d, REAL *x,
-                     REAL *work)
+/* Solves one contiguous or strided system from element `at` on. */
+static void F(plain_system)(const cpu_avx_lines *lines, ptrdiff_t at, const REAL *a, const REAL *b, const REAL *c,
+                            const REAL *d, REAL *x, REAL *work)
 {
     const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step;
-    for (ptrdiff_t s = 0; s < lines->systems; s++) {
-        ptrdiff_t at = s * (ptrdiff_t)lines->stride;
-        REAL r = 1 / b[at], above_c = work[0] = c[at] * r, above_x = x[at] = d[at] * r;
-        for (ptrdiff_t j = 1; j < n; j++) {
-            at += step;
-            r = 1 / MADD(-a[at], above_c, b[at]);
-            work[j] = above_c = c[at] * r;
-            x[at] = above_x = MADD(-a[at], above_x, d[at]) * r;
-        }
-        for (ptrdiff_t j = n - 2; j >= 0; j--) {
-            at -= step;
-            x[at] = above_x = MADD(-work[j], above_x, x[at]);
-        }
+    REAL r = 1 / b[at], above_c = work[0] = c[at] * r, above_x = x[at] = d[at] * r;
+    for (ptrdiff_t j = 1; j < n; j++) {
+        at += step;
+        r = 1 / MADD(-a[at], above_c, b[at]);
+        work[j] = above_c = c[at] * r;
+        x[at] = above_x = MADD(-a[at], above_x, d[at]) * r;
+    }
+    for (ptrdiff_t j = n - 2; j >= 0; j--) {
+        at -= step;
+        x[at] = above_x = MADD(-work[j], above_x, x[at]);
     }
 }
 
-static void F(measure)(const char *layout, const cpu_avx_lines *lines)
+/* Solves `count` systems side by side from element `at` on. */
+static void F(plain_rows)(const cpu_avx_lines *lines, ptrdiff_t at, int count, const REAL *a, const REAL *b,
+                          const REAL *c, const REAL *d, REAL *x, REAL *work)
+{
+    const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step;
+    REAL above_c[SIDE_BY_SIDE] = {0}, above_x[SIDE_BY_SIDE] = {0};
+    for (ptrdiff_t j = 0; j < n; j++, at += step) {
+        REAL *row = work + j * count, *to = x + at;
+        const REAL *aj = a + at, *bj = b + at, *cj = c + at, *dj = d + at;
+#pragma GCC ivdep
+        for (int s = 0; s < count; s++) {
+            const REAL below = j ? aj[s] : 0, r = 1 / MADD(-below, above_c[s], bj[s]);
+            row[s] = above_c[s] = cj[s] * r;
+            to[s] = above_x[s] = MADD(-below, above_x[s], dj[s]) * r;
+        }
+    }
+    for (ptrdiff_t j = n - 2; j >= 0; j--) {
+        const REAL *row = work + j * count;
+        REAL *to = x + at + (j - n) * step;
+#pragma GCC ivdep
+        for (int s = 0; s < count; s++) to[s] = above_x[s] = MADD(-row[s], above_x[s], to[s]);
+    }
+}
+
+static void F(plain)(const cpu_avx_lines *lines, const REAL *a, const REAL *b, const REAL *c, const REAL *d, REAL *x,
+                     REAL *work, int threads)
+{
+    const int side = lines->stride != 1 || lines->systems == 1 ? 1 : SIDE_BY_SIDE;
+    const ptrdiff_t in_group = (ptrdiff_t)(lines->systems + side - 1) / side, room = (ptrdiff_t)lines->n * side;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+#endif
+    for (ptrdiff_t t = 0; t < in_group * (ptrdiff_t)lines->groups; t++) {
+        const ptrdiff_t first = t % in_group * side, left = (ptrdiff_t)lines->systems - first;
+        const ptrdiff_t at = t / in_group * (ptrdiff_t)lines->jump + first * (ptrdiff_t)lines->stride;
+#ifdef _OPENMP
+        REAL *mine = work + omp_get_thread_num() * room;
+#else
+        REAL *mine = work;
+#endif
+        if (side == 1)
+            F(plain_system)(lines, at, a, b, c, d, x, mine);
+        else
+            F(plain_rows)(lines, at, (int)(left < side ? left : side), a, b, c, d, x, mine);
+    }
+}
+
+typedef void F(gtsv)(const int *, const int *, REAL *, REAL *, REAL *, REAL *, const int *, int *);
+
+/* Solves all by gtsv, each in copies. */
+static void F(by_gtsv)(F(gtsv) *solve, const cpu_avx_lines *lines, const REAL *a, const REAL *b, const REAL *c,
+                       const REAL *d, REAL *x, REAL *copy)
+{
+    const int n = (int)lines->n, one = 1;
+    const ptrdiff_t step = (ptrdiff_t)lines->step;
+    REAL *low = copy, *middle = low + n, *high = middle + n, *right = high + n;
+    for (ptrdiff_t s = 0; s < lines->systems * lines->groups; s++) {
+        const ptrdiff_t at = s / (ptrdiff_t)lines->systems * (ptrdiff_t)lines->jump +
+                             s % (ptrdiff_t)lines->systems * (ptrdiff_t)lines->stride;
+        int failed;
+        for (ptrdiff_t j = 0; j < n; j++) {
+            if (j > 0) low[j - 1] = a[at + j * step];
+            middle[j] = b[at + j * step], high[j] = c[at + j * step], right[j] = d[at + j * step];
+        }
+        solve(&n, &one, low, middle, high, right, &n, &failed);
+        if (failed) fprintf(stderr, "cpu_few: gtsv failed\n"), exit(1);
+        for (ptrdiff_t j = 0; j < n; j++) x[at + j * step] = right[j];
+    }
+}
+
+static void F(measure)(const char *layout, const cpu_avx_lines *lines, int threads)
 {
     const int isa = cpu_avx_best();
-    const size_t count = (size_t)(lines->n * lines->systems);
-    const size_t thomas_bytes = F(cpu_avx_thomas_bytes)(lines, 1), hybrid_bytes = F(cpu_avx_hybrid_bytes)(lines, 1);
+    const size_t systems = (size_t)(lines->systems * lines->groups), rows = (size_t)lines->n * systems;
+    const size_t count = (size_t)((lines->n - 1) * lines->step + (lines->systems - 1) * lines->stride +
+                                  (lines->groups - 1) * lines->jump + 1);
+    const size_t thomas_bytes = F(cpu_avx_thomas_bytes)(lines, threads);
+    const size_t hybrid_bytes = F(cpu_avx_hybrid_bytes)(lines, threads);
     REAL *a = (REAL *)take(5 * count * sizeof *a), *b = a + count, *c = b + count, *d = c + count, *x = d + count;
-    REAL *plain_work = (REAL *)take((size_t)lines->n * sizeof *plain_work);
+    REAL *own = (REAL *)take((size_t)lines->n * SIDE_BY_SIDE * (size_t)threads * sizeof *own);
     void *work = take(thomas_bytes > hybrid_bytes ? thomas_bytes : hybrid_bytes);
-    double plain[TURNS], thomas[TURNS], hybrid[TURNS];
-    for (size_t i = 0; i < count; i++) a[i] = (REAL)-0.4, b[i] = 1, c[i] = (REAL)-0.3, d[i] = (REAL)(i % 7);
-    const int again = (int)(ROWS_A_RUN / count) + 1;
+    void *symbol = lapack ? dlsym(lapack, GTSV) : NULL;
+    F(gtsv) *solve = NULL;
+    double plain[TURNS], thomas[TURNS], hybrid[TURNS], gtsv[TURNS];
+    memcpy(&solve, &symbol, sizeof solve);
+    for (size_t i = 0; i < count; i++) a[i] = (REAL)-0.4, b[i] = 1, c[i] = (REAL)-0.3, d[i] = (REAL)(i % 7), x[i] = 0;
+    const int again = (int)(ROWS_A_RUN / rows) + 1;
     for (int turn = -1; turn < TURNS; turn++) {
         const double start = seconds();
-        for (int k = 0; k < again; k++) F(plain)(lines, a, b, c, d, x, plain_work);
+        for (int k = 0; k < again; k++) F(plain)(lines, a, b, c, d, x, own, threads);
         const double from_thomas = seconds();
-        for (int k = 0; k < again; k++) must(F(cpu_avx_thomas)(isa, lines, a, b, c, d, x, work, 1));
+        for (int k = 0; k < again; k++) must(F(cpu_avx_thomas)(isa, lines, a, b, c, d, x, work, threads));
         const double from_hybrid = seconds();
-        for (int k = 0; k < again; k++) must(F(cpu_avx_hybrid)(isa, lines, a, b, c, d, x, work, 1));
+        for (int k = 0; k < again; k++) must(F(cpu_avx_hybrid)(isa, lines, a, b, c, d, x, work, threads));
+        const double from_gtsv = seconds();
+        for (int k = 0; k < again && solve; k++) F(by_gtsv)(solve, lines, a, b, c, d, x, own);
         const double end = seconds();
         if (turn < 0) continue;
-        plain[turn] = (from_thomas - start) * 1e9 / again / (double)count;
+        plain[turn] = (from_thomas - start) * 1e9 / again / (double)rows;
         thomas[turn] = (from_thomas - start) / (from_hybrid - from_thomas);
-        hybrid[turn] = (from_thomas - start) / (end - from_hybrid);
+        hybrid[turn] = (from_thomas - start) / (from_gtsv - from_hybrid);
+        gtsv[turn] = (end - from_gtsv) / (from_hybrid - from_thomas);
     }
-    char row[160];
-    snprintf(row, sizeof row, "f%d,%s,%s,%lld,%lld,%.1f,%.2f,%.2f\n", 8 * (int)sizeof(REAL), cpu_avx_name(isa), layout,
-             lines->n, lines->systems, median(plain), median(thomas), median(hybrid));
+    char row[200], of_gtsv[20] = "";
+    if (solve) snprintf(of_gtsv, sizeof of_gtsv, "%.2f", median(gtsv));
+    snprintf(row, sizeof row, "f%d,%s,%s,%lld,%lld,%d,%.2f,%.2f,%.2f,%s\n", 8 * (int)sizeof(REAL), cpu_avx_name(isa),
+             layout, lines->n, (long long)systems, threads, median(plain), median(thomas), median(hybrid), of_gtsv);
     orders_line(row);
-    free(a), free(plain_work), free(work);
+    free(a), free(own), free(work);
 }
 #endif

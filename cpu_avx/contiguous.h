@@ -7,6 +7,7 @@
 #define cpu_avx_p_columns_back CPU_AVX_OF_SET(cpu_avx_p_columns_back)
 #define cpu_avx_contiguous_solve CPU_AVX_OF_SET(cpu_avx_contiguous_solve)
 #define cpu_avx_p_prefetch_some CPU_AVX_OF_SET(cpu_avx_p_prefetch_some)
+#define cpu_avx_p_columns_soon CPU_AVX_OF_SET(cpu_avx_p_columns_soon)
 #define cpu_avx_p_place_at CPU_AVX_OF_SET(cpu_avx_p_place_at)
 #define cpu_avx_p_whole CPU_AVX_OF_SET(cpu_avx_p_whole)
 #define cpu_avx_p_without_first CPU_AVX_OF_SET(cpu_avx_p_without_first)
@@ -25,6 +26,7 @@
 #define cpu_avx_p_cache_line_back_partitions CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_partitions)
 #define cpu_avx_p_cache_line_back_part CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_part)
 #define cpu_avx_p_block_back CPU_AVX_OF_SET(cpu_avx_p_block_back)
+#define cpu_avx_p_load_known CPU_AVX_OF_SET(cpu_avx_p_load_known)
 #define cpu_avx_p_contiguous_sweep CPU_AVX_OF_SET(cpu_avx_p_contiguous_sweep)
 #define cpu_avx_p_contiguous_tiles CPU_AVX_OF_SET(cpu_avx_p_contiguous_tiles)
 #define cpu_avx_p_partitions_tiles CPU_AVX_OF_SET(cpu_avx_p_partitions_tiles)
@@ -108,16 +110,28 @@ typedef struct {
     ptrdiff_t at, end;    /* the next one; the end of its row */
     ptrdiff_t gap, pitch; /* from there to the beginning and to the end of the next row */
     int left;             /* in this block */
+    int near;             /* into the first-level cache too */
 } cpu_avx_p_prefetch_list;
 
 /* Prefetches up to `count` of them. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int one, int count)
 {
     for (int k = 0; k < count && list->left > 0; k++, list->left--) {
-        cpu_avx_p_prefetch(list->batch, list->at, one);
+        cpu_avx_p_prefetch(list->batch, list->at, one, list->near);
         list->at += CPU_AVX_P_CACHE_LINE;
         if (list->at == list->end) list->at += list->gap, list->end += list->pitch;
     }
+}
+
+/* Returns a list of the cache lines at column j of a tile alone. A row of it is long: they are to stay in the
+   second-level cache, not in the places that they share in the first. */
+CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile,
+                                                              ptrdiff_t pitch, long long j)
+{
+    enum { line = CPU_AVX_P_CACHE_LINE };
+    const ptrdiff_t at = tile->offset + (ptrdiff_t)j;
+    const cpu_avx_p_prefetch_list list = {batch, at, at + line, pitch - line, pitch, tile->valid, 0};
+    return list;
 }
 
 /* Where up to `lanes` columns of a tile lie in the arrays; and a block, which has d, a, b and c of them as vectors. */
@@ -141,8 +155,8 @@ CPU_AVX_INLINE cpu_avx_p_place cpu_avx_p_place_at(const cpu_avx_p_plan *plan, co
     place.side = tile->side;
     place.rows = tile->valid;
     place.columns = cpu_avx_p_clip(plan->n - j);
-    place.first = j == 0;
-    place.last = plan->n - j <= cpu_avx_lanes;
+    place.first = j == 0 && (plan->kind != CPU_AVX_P_CUT || tile->first % plan->lines.systems == 0);
+    place.last = plan->n - j <= cpu_avx_lanes && plan->kind != CPU_AVX_P_CUT;
     place.kind = plan->kind;
     return place;
 }
@@ -159,7 +173,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_first(cpu_avx_vec v, int kind, int 
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
     if (kind == CPU_AVX_P_CONTIGUOUS) return zero;
-    if (kind == CPU_AVX_P_ONE_SYSTEM && g == 1) return v;
+    if (kind != CPU_AVX_P_TWO_SYSTEMS && g == 1) return v;
     return cpu_avx_up(zero, cpu_avx_down(v, zero, 1), 1);
 }
 
@@ -387,6 +401,15 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_a
     }
 }
 
+/* Loads the unknowns before the partitions of a tile, or `after` them. */
+CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                       const cpu_avx_p_tile *tile, int after, cpu_avx_vec *v)
+{
+    const cpu_avx_real *known = batch->known + tile->first + tile->first / plan->lines.systems + after;
+    for (int g = 0; g < 2; g++, known += cpu_avx_lanes)
+        v[g] = cpu_avx_load_part(known, cpu_avx_p_clip(tile->valid - g * cpu_avx_lanes));
+}
+
 /* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. The fill
    starts with the row before the first one, x[-1] - X = 0. A tile of partitions is small: it is loaded ahead before
    all of the one before is done with, and the tile after it prefetched. */
@@ -394,6 +417,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {
     const int one = !partitions && batch->f != 0, halves = plan->kind == CPU_AVX_P_ONE_SYSTEM;
+    const int big = !partitions && 2 * cpu_avx_lanes * CPU_AVX_SIZE * plan->n >= CPU_AVX_P_BIG_TILE;
     enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, stride = cpu_avx_p_slot(partitions);
     long long n = plan->n, blocks = (n + cache_line - 1) / cache_line, bad = LLONG_MAX;
@@ -411,13 +435,21 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
         cpu_avx_p_chain now = {{zero, zero}, {zero, zero}, {zero, zero}};
         cpu_avx_p_fill fill = {{minus, minus}, {plus, plus}, {zero, zero}, {zero, zero}};
         cpu_avx_vec last[2] = {zero, zero};
+        if (plan->kind == CPU_AVX_P_CUT) {
+            cpu_avx_p_load_known(plan, batch, &ahead, 0, now.d);
+            cpu_avx_p_load_known(plan, batch, &behind, 1, last);
+        }
         const cpu_avx_p_tile later = partitions ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
         const ptrdiff_t apart = partitions ? later.side : pitch;
         const int share =
             partitions ? (int)((2 / (1 + halves) * (run / cache_line) + blocks - 1) / blocks) : later.valid;
-        cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0};
+        cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0, 1};
         for (long long i = 0; i < blocks; i++) {
-            list.left += later.valid ? share : 0;
+            if (big)
+                list = cpu_avx_p_columns_soon(batch, i + CPU_AVX_P_BLOCKS_AHEAD < blocks ? &ahead : &next, pitch,
+                                              (i + CPU_AVX_P_BLOCKS_AHEAD) % blocks * cache_line);
+            else
+                list.left += later.valid ? share : 0;
             cpu_avx_real *slot = store + cache_line * stride * (ptrdiff_t)((t - from) & 1 ? blocks - 1 - i : i);
             long long j = (blocks - 1 - i) * cache_line;
             cpu_avx_p_block_back(plan, batch, &behind, j, partitions, slot, left, last, &list);

@@ -158,7 +158,7 @@ CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, i
 {
     const size_t size = (size_t)k * cpu_avx_lanes;
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
-    for (int array = 0; array < 4; array++)
+    for (size_t array = 0; array < 4; array++)
         cpu_avx_p_to_partitions(m->n, k, from[array] + (ptrdiff_t)i * m->n, partitions + array * size, cpu_avx_lanes);
     partitions[0] = partitions[2 * size + (size_t)((m->n - 1) % k) * cpu_avx_lanes + (size_t)((m->n - 1) / k)] = 0;
 }

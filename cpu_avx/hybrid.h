@@ -49,7 +49,7 @@ CPU_AVX_CALL long long cpu_avx_p_copied_tiles(const cpu_avx_p_plan *plan, const 
     cpu_avx_real *a = store + (plan->n + cache_line - 1) / cache_line * cache_line * cpu_avx_p_slot(1),
                  *b = a + systems * length;
     cpu_avx_real *c = b + systems * length, *d = c + systems * length, *y = d + systems * length;
-    const cpu_avx_p_batch copies = {a, b, c, d, 0, d}, unrefined = {a, b, c, d, 0, y};
+    const cpu_avx_p_batch copies = {a, b, c, d, 0, d, 0}, unrefined = {a, b, c, d, 0, y, 0};
     const cpu_avx_lines lines = {length, 1, systems, length, 1, 0};
     cpu_avx_p_plan copied = *plan;
     long long bad = LLONG_MAX;
@@ -164,7 +164,7 @@ CPU_AVX_API int cpu_avx_p_hybrid_by_tiles(int isa, const cpu_avx_lines *lines, c
 CPU_AVX_API int cpu_avx_hybrid(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {
-    const cpu_avx_p_batch batch = {a, b, c, d, 0, x};
+    const cpu_avx_p_batch batch = {a, b, c, d, 0, x, 0};
     return cpu_avx_p_hybrid_by_tiles(isa, lines, &batch, 0, work, threads);
 }
 
@@ -178,7 +178,7 @@ CPU_AVX_API int cpu_avx_hybrid_refined(int isa, const cpu_avx_lines *lines, cons
                                        const cpu_avx_real *b, const cpu_avx_real *c, const cpu_avx_real *d,
                                        cpu_avx_real *x, void *work, int threads)
 {
-    const cpu_avx_p_batch batch = {a, b, c, d, 0, x};
+    const cpu_avx_p_batch batch = {a, b, c, d, 0, x, 0};
     return cpu_avx_p_hybrid_by_tiles(isa, lines, &batch, 1, work, threads);
 }
 

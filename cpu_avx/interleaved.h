@@ -201,15 +201,16 @@ CPU_AVX_INLINE ptrdiff_t cpu_avx_p_row_soon(const cpu_avx_p_plan *plan, const cp
     return tile->offset + (ptrdiff_t)(j * plan->lines.step);
 }
 
-/* Prefetches the cache lines at `at` of all arrays; of d alone where there is one matrix. */
-CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one)
+/* Prefetches the cache lines at `at` of all arrays, of d alone where there is one matrix, into the second-level cache;
+   if near, into the first as well. */
+CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int near)
 {
-    if (!one) {
-        CPU_AVX_P_PREFETCH_NEAR(batch->a + at);
-        CPU_AVX_P_PREFETCH_NEAR(batch->b + at);
-        CPU_AVX_P_PREFETCH_NEAR(batch->c + at);
-    }
-    CPU_AVX_P_PREFETCH_NEAR(batch->d + at);
+    const cpu_avx_real *const array[4] = {batch->d + at, batch->a + at, batch->b + at, batch->c + at};
+    for (int i = 0; i < (one ? 1 : 4); i++)
+        if (near)
+            CPU_AVX_P_PREFETCH_NEAR(array[i]);
+        else
+            CPU_AVX_P_PREFETCH(array[i]);
 }
 
 /* Substitutes row n-1-j of the tile behind back, of so many systems, and eliminates row j of the tile ahead. */
@@ -219,7 +220,7 @@ CPU_AVX_INLINE void cpu_avx_p_row_both(const cpu_avx_p_row *row, const cpu_avx_p
     enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
     int v = 0, back;
     for (; stride == 1 && v + cache_line <= behind && v + cache_line <= ahead; v += cache_line) {
-        cpu_avx_p_prefetch(batch, v + row->soon[v >= row->rest], one);
+        cpu_avx_p_prefetch(batch, v + row->soon[v >= row->rest], one, 1);
         CPU_AVX_P_UNROLL
         for (int p = 0; p < cache_line; p += lanes) cpu_avx_p_row_back(row, 1, one, v + p, lanes, stream);
         CPU_AVX_P_UNROLL

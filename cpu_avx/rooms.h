@@ -7,6 +7,8 @@
 #include "partitions.h"
 #include "contiguous.h"
 #include "scalar.h"
+#include "cut.h"
+#include "thomas.h"
 #include "hybrid.h"
 #include "one_factor.h"
 #include "explicit.h"

@@ -1,4 +1,4 @@
-/* scalar.h - a room of cpu_avx.h: few or long systems, without vectors; and which way a batch goes.
+/* scalar.h - a room of cpu_avx.h: few short systems, without vectors.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -7,7 +7,6 @@
 #define cpu_avx_p_solve_from_ends CPU_AVX_OF_SET(cpu_avx_p_solve_from_ends)
 #define cpu_avx_p_solve_factored CPU_AVX_OF_SET(cpu_avx_p_solve_factored)
 #define cpu_avx_p_scalar_tiles CPU_AVX_OF_SET(cpu_avx_p_scalar_tiles)
-#define cpu_avx_p_thomas_tiles CPU_AVX_OF_SET(cpu_avx_p_thomas_tiles)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
@@ -112,18 +111,6 @@ CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const 
         if (first == LLONG_MAX && (bad[0] || bad[1])) first = bad[0] ? s : s + 1;
     }
     return first;
-}
-
-/* Solves tiles from .. to-1 the way that the plan says. Returns the first system with a bad pivot, or LLONG_MAX. */
-CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                              cpu_avx_real *store, long long from, long long to)
-{
-    ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
-    if (plan->kind == CPU_AVX_P_SCALAR) return cpu_avx_p_scalar_tiles(plan, batch, store, from, to);
-    if (plan->kind == CPU_AVX_P_CONTIGUOUS) return cpu_avx_p_contiguous_tiles(plan, batch, store, from, to);
-    if (stride != 1) return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, stride, batch->f != 0);
-    if (batch->f) return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, 1, 1);
-    return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, 1, 0);
 }
 
 #endif /* CPU_AVX_PASS */

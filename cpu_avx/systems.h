@@ -1,5 +1,5 @@
-/* systems.h - a room of cpu_avx.h: batches of systems anywhere in memory, each with its own matrix or all with one; how
-   a batch is cut into tiles.
+/* systems.h - a room of cpu_avx.h: batches of systems anywhere in memory, each with its own matrix or all with one: how
+   they are cut into tiles and given to threads.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -20,6 +20,7 @@ typedef struct {
 enum {
     CPU_AVX_P_INTERLEAVED, /* interleaved systems, or systems that lie neither way */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
+    CPU_AVX_P_CUT,         /* 2*lanes partitions of a long one, whose neighbours are known */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system, and `lanes` of another */
     CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
     CPU_AVX_P_SCALAR       /* one system, solved without vectors */
@@ -71,6 +72,10 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
    are read. */
 enum { CPU_AVX_P_ROW_BYTES = 2048, CPU_AVX_P_STORE_BYTES = 1 << 20, CPU_AVX_P_PREFETCH_BYTES = 6144 };
 
+/* A tile of contiguous systems with so many bytes in each array leaves the second-level cache no room for the next: not
+   all of that is prefetched, but these blocks of its own columns. */
+enum { CPU_AVX_P_BIG_TILE = 1 << 16, CPU_AVX_P_BLOCKS_AHEAD = 3 };
+
 /* So few systems a thread leave most lanes of a tile idle; and what a tile keeps of contiguous systems of so many
    bytes exceeds the second-level cache. */
 enum { CPU_AVX_P_FEW_SYSTEMS = 6, CPU_AVX_P_LONG_BYTES = 1 << 17 };
@@ -118,17 +123,13 @@ CPU_AVX_API cpu_avx_lines cpu_avx_p_join_groups(cpu_avx_lines lines)
 
 #define cpu_avx_factor CPU_AVX_OF(cpu_avx_factor)
 #define cpu_avx_p_streams CPU_AVX_OF(cpu_avx_p_streams)
+#define cpu_avx_p_contiguous_plan CPU_AVX_OF(cpu_avx_p_contiguous_plan)
 #define cpu_avx_p_thomas_plan CPU_AVX_OF(cpu_avx_p_thomas_plan)
 #define cpu_avx_p_batch CPU_AVX_OF(cpu_avx_p_batch)
 #define cpu_avx_p_store_len CPU_AVX_OF(cpu_avx_p_store_len)
 #define cpu_avx_p_share CPU_AVX_OF(cpu_avx_p_share)
 #define cpu_avx_p_work_bytes CPU_AVX_OF(cpu_avx_p_work_bytes)
-#define cpu_avx_thomas_bytes CPU_AVX_OF(cpu_avx_thomas_bytes)
-#define cpu_avx_solve_bytes CPU_AVX_OF(cpu_avx_solve_bytes)
 #define cpu_avx_p_batch_status CPU_AVX_OF(cpu_avx_p_batch_status)
-#define cpu_avx_p_thomas_by_tiles CPU_AVX_OF(cpu_avx_p_thomas_by_tiles)
-#define cpu_avx_thomas CPU_AVX_OF(cpu_avx_thomas)
-#define cpu_avx_solve CPU_AVX_OF(cpu_avx_solve)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
 
@@ -153,10 +154,12 @@ CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx
     return CPU_AVX_OK;
 }
 
-/* The arrays of a batch. Where all systems have one matrix, f holds it, factored. */
+/* The arrays of a batch. Where all systems have one matrix, f holds it, factored. Where they are partitions of longer
+   ones, the unknowns before each, and after the last of a group, are known. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d, *f;
     cpu_avx_real *x;
+    const cpu_avx_real *known;
 } cpu_avx_p_batch;
 
 /* Returns whether x is stored past the caches: where its rows, so many elements apart, lie alike in cache lines, and
@@ -169,36 +172,47 @@ CPU_AVX_API int cpu_avx_p_streams(const cpu_avx_lines *lines, const cpu_avx_p_ba
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
+/* Returns how a batch of contiguous systems is cut into tiles, of this kind. */
+CPU_AVX_API cpu_avx_p_plan cpu_avx_p_contiguous_plan(int isa, int kind, const cpu_avx_lines *lines,
+                                                     const cpu_avx_p_batch *batch)
+{
+    const long long width = 2 * cpu_avx_width(isa), per_group = (lines->systems - 1) / width + 1;
+    const long long apart = lines->stride | (lines->groups > 1 ? lines->jump : 0);
+    const int stream = batch->x != batch->d && cpu_avx_p_streams(lines, batch, apart);
+    const cpu_avx_p_plan plan = {*lines,   per_group * lines->groups, per_group, width, kind,
+                                 lines->n, lines->stride,             stream,    0,     0};
+    return plan;
+}
+
 /* Returns how cpu_avx_thomas and cpu_avx_solve cut a batch into tiles. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
                                                  int threads)
 {
     cpu_avx_p_plan plan;
-    long long lanes = cpu_avx_width(isa), cache_line = 64 / CPU_AVX_SIZE;
-    plan.lines = cpu_avx_p_join_groups(*lines);
+    const long long lanes = cpu_avx_width(isa), cache_line = 64 / CPU_AVX_SIZE;
     if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE)) {
-        const long long systems = plan.lines.systems * plan.lines.groups;
-        const cpu_avx_p_plan single = {plan.lines, systems, systems, 1, CPU_AVX_P_SCALAR, lines->n, 0, 0, 0, 0};
+        const long long systems = lines->systems * lines->groups;
+        const cpu_avx_p_plan single = {*lines, systems, systems, 1, CPU_AVX_P_SCALAR, lines->n, 0, 0, 0, 0};
         return single;
     }
-    plan.kind = plan.lines.step == 1 && plan.lines.stride != 1 ? CPU_AVX_P_CONTIGUOUS : CPU_AVX_P_INTERLEAVED;
+    if (lines->step == 1 && lines->stride != 1)
+        return cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CONTIGUOUS, lines, batch);
+    plan.lines = *lines;
+    plan.kind = CPU_AVX_P_INTERLEAVED;
     plan.n = lines->n;
-    plan.pitch = plan.lines.stride;
+    plan.pitch = lines->stride;
     plan.copied = plan.refined = 0;
-    const int rows = plan.kind == CPU_AVX_P_CONTIGUOUS;
-    plan.width = rows ? 2 * lanes : plan.lines.stride != 1 ? lanes : cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
+    plan.width = lines->stride != 1 ? lanes : cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
     for (;;) { /* narrower, where the threads would have too few tiles */
-        plan.per_group = (plan.lines.systems - 1) / plan.width + 1;
-        plan.tiles = plan.per_group * plan.lines.groups;
-        if (rows || plan.width <= cache_line || plan.tiles >= 4LL * threads) break;
+        plan.per_group = (lines->systems - 1) / plan.width + 1;
+        plan.tiles = plan.per_group * lines->groups;
+        if (plan.width <= cache_line || plan.tiles >= 4LL * threads) break;
         plan.width /= 2;
     }
-    const long long apart =
-        (rows ? plan.lines.stride : plan.lines.step) | (plan.lines.groups > 1 ? plan.lines.jump : 0);
     /* In place, what lies together is still in the cache when it is written, a tile after it was read; rows far apart,
        which share few places there, are not. */
-    plan.stream =
-        (batch->x != batch->d || (!rows && plan.lines.step > plan.width)) && cpu_avx_p_streams(lines, batch, apart);
+    plan.stream = (batch->x != batch->d || lines->step > plan.width) &&
+                  cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     return plan;
 }
 
@@ -224,19 +238,6 @@ CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, 
 {
     const long long systems = lines->systems * lines->groups;
     return (size_t)(systems < threads ? systems : threads) * (len * sizeof(cpu_avx_real) + 64);
-}
-
-/* Returns the bytes of work for cpu_avx_thomas, and for cpu_avx_solve, on these lines; 0 for lines that they do not
-   take, and for threads < 1. */
-CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
-{
-    cpu_avx_lines all;
-    if (!cpu_avx_p_lines_of(lines, &all) || !all.n || threads < 1) return 0;
-    return cpu_avx_p_work_bytes(&all, cpu_avx_p_store_len(&all, threads), threads);
-}
-CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
-{
-    return cpu_avx_thomas_bytes(lines, threads);
 }
 
 /* Gives each thread its part of the plan's tiles, by the function named. A macro, so that who calls one function
@@ -268,44 +269,6 @@ CPU_AVX_API int cpu_avx_p_batch_status(int isa, const cpu_avx_lines *lines, cons
     if (!all->n) all->systems = 0;
     const int there = (batch->f || (batch->a && batch->b && batch->c)) && batch->d && batch->x && work;
     return there || !all->systems ? CPU_AVX_OK : CPU_AVX_BAD_ARGUMENT;
-}
-
-/* The body of cpu_avx_thomas and cpu_avx_solve. */
-CPU_AVX_API int cpu_avx_p_thomas_by_tiles(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, void *work,
-                                          int threads)
-{
-    cpu_avx_lines all;
-    const int status = cpu_avx_p_batch_status(isa, lines, batch, work, threads, &all);
-    if (status || !all.systems) return status;
-    const cpu_avx_p_plan plan = cpu_avx_p_thomas_plan(isa, &all, batch, threads);
-    CPU_AVX_P_SOLVE_TILES(cpu_avx_p_thomas_tiles, cpu_avx_p_store_len(&all, threads));
-}
-
-/* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
-   its own matrix.
-   Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; no pivoting, safe for diagonally dominant matrices; a[0]
-            and c[n-1] may be anything, but must be there; x may be d exactly, and overlaps nothing else
-   Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
-   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step
-            is 1, most so where all rows of x begin on cache lines; other steps are gathered. Up to six systems a
-            thread, and contiguous ones of 128 KB or more, are solved without vectors, two at a time from both ends,
-            with a division for the reciprocal: so the number of threads may change how x is rounded */
-CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
-                               const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
-{
-    const cpu_avx_p_batch batch = {a, b, c, d, 0, x};
-    return cpu_avx_p_thomas_by_tiles(isa, lines, &batch, work, threads);
-}
-
-/* Solves every system of the lines where all have the matrix that cpu_avx_factor left in f.
-   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d exactly, and overlaps nothing else
-   Returns  0 or an error
-   Cost     reads d and writes x once; 2 FMA and a mul an element */
-CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
-                              cpu_avx_real *x, void *work, int threads)
-{
-    const cpu_avx_p_batch batch = {0, 0, 0, d, f, x};
-    return cpu_avx_p_thomas_by_tiles(isa, lines, &batch, work, threads);
 }
 
 #endif /* CPU_AVX_PASS */

@@ -319,7 +319,9 @@ each_alone() {
             copy_kit folder
         fi
         printf '#include "folder/%s"\nint main(void) { return 0; }\n' "$header" >alone.$suffix
-        check "$language: $header alone" compile alone.$suffix $compiler $flags $level
+        conversions=
+        [ $header != cpu_avx.h ] || conversions='-Wconversion -Wsign-conversion'
+        check "$language: $header alone" compile alone.$suffix $compiler $flags $conversions $level
         check "$language: a program that uses nothing of $header is the empty one" \
             diff empty.$suffix.has alone.$suffix.has
         check "$language: $header gives an object" objcopy --redefine-sym main=alone_$stem alone.$suffix.o \

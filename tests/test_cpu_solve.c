@@ -116,6 +116,8 @@ static F(batch) F(new_batch)(case_random *random, long long n, long long systems
     return s;
 }
 
+#include "cpu_residual.h"
+
 static size_t F(place)(const cpu_avx_lines *lines, long long system, long long j)
 {
     long long s = system % lines->systems, g = system / lines->systems;
@@ -254,13 +256,11 @@ static void F(test_sizes)(void)
     F(test_size)(&random, 32, 1024, 1);
     F(test_size)(&random, 20, 600, 1);
     F(test_size)(&random, 70, 96, 2);
-    for (int one = 0; one < 2; one++) { /* long enough to be solved in numbers */
-        F(batch) s = F(new_batch)(&random, (1 << 17) / (int)sizeof(REAL), 7, one);
-        const cpu_avx_lines lines = F(layout)(4, s.n, s.systems);
-        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa))
-            if (!cpu_left_out(isa)) F(check_lines)(isa, one ? SOLVE_IN_PLACE : THOMAS, &lines, &s, 1, 1, 0, 0);
-        free(s.a);
-    }
+    F(batch) s = F(new_batch)(&random, (1 << 17) / (int)sizeof(REAL), 7, 1); /* long enough to be solved in numbers */
+    const cpu_avx_lines lines = F(layout)(4, s.n, s.systems);
+    for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa))
+        if (!cpu_left_out(isa)) F(check_lines)(isa, SOLVE_IN_PLACE, &lines, &s, 1, 1, 0, 0);
+    free(s.a);
 }
 
 /* Groups, as the directions of a grid have them. */
@@ -356,6 +356,71 @@ static void F(test_singular)(void)
         F(check_lines)(isa, THOMAS, &lines, &s, 0, 3, faulty, 778);
     }
     free(s.a);
+}
+
+/* Systems that are cut into partitions: as short as they may be, a row more or less, with a tail of all lengths, in one
+   tile or more; with a first system that fails, or two, in a partition, a separator or the tail. */
+static void F(test_cut)(void)
+{
+    const int least = 64 * 128 / (int)sizeof(REAL);
+    const int sizes[] = {least - 1,     least,         least + 1,     least + 17,
+                         2 * least - 1, 3 * least + 5, 9 * least / 2, (1 << 17) / (int)sizeof(REAL) + 333};
+    static const int batches[] = {1, 2, 7};
+    case_random random = {SEED + 8};
+    int turn = 0;
+    for (int i = 0; i < 8; i++)
+        for (int k = 0; k < 3; k++) {
+            const int n = sizes[i], systems = batches[k];
+            F(batch) s = F(new_batch)(&random, n, systems, 0);
+            char *faulty = (char *)calloc((size_t)systems, 1);
+            for (int failing = 0; failing < 3; failing++) {
+                int want = 0;
+                if (failing) {
+                    const int first = case_below(&random, systems), second = case_below(&random, systems);
+                    const int rows = n / (128 / (int)sizeof(REAL));
+                    F(spoil)(&s, first, failing == 1 ? (1 + case_below(&random, n / rows)) * rows - 1 : n - 1);
+                    if (second != first) F(spoil)(&s, second, case_below(&random, n));
+                    faulty[first] = faulty[second] = 1;
+                    for (want = 1; !faulty[want - 1];) want++;
+                }
+                for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa), turn++) {
+                    if (cpu_left_out(isa)) continue;
+                    const cpu_avx_lines lines = F(layout)(2 + turn % 3, n, systems);
+                    F(check_lines)(isa, turn / 2 % 2 ? THOMAS : IN_PLACE, &lines, &s, (size_t)(turn / 4 % 3),
+                                   1 + turn % 3, failing ? faulty : 0, want);
+                }
+            }
+            free(faulty);
+            free(s.a);
+        }
+}
+
+/* The same where dominance is weak, so that all rows have a say in the separators, and less and less so: the residual
+   is that of elimination. The last has blocks of dominant rows between others. */
+static void F(test_weak_cut)(void)
+{
+    enum { N = 9001, KINDS = 8 };
+    case_random random = {SEED + 9};
+    REAL *a = (REAL *)malloc(5 * (size_t)N * sizeof(REAL)), *b = a + N, *c = b + N, *d = c + N, *x = d + N;
+    for (int kind = 0; kind < KINDS; kind++) {
+        const double excess = kind == 0 ? 0 : pow(10, kind - 7);
+        for (int j = 0; j < N; j++) {
+            const double share = kind % 2 ? case_between(&random, 0, 1) : 0.5;
+            a[j] = (REAL)-share, c[j] = (REAL)(share - 1), d[j] = (REAL)case_between(&random, -1, 1);
+            b[j] = (REAL)(1 + (kind == KINDS - 1 ? 2 * (j / 700 % 2) : excess) + 2 * ROUNDOFF);
+        }
+        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa))
+            for (int threads = 1; threads < 3; threads++) {
+                const cpu_avx_lines lines = cpu_avx_lines_contiguous(N, 1);
+                void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, threads));
+                CHECK(F(cpu_avx_thomas)(isa, &lines, a, b, c, d, x, work, threads) == 0, "%s", cpu_avx_name(isa));
+                const double residual = F(residual_of)(N, a, b, c, d, x);
+                if (getenv("TELL")) printf("%s %d %d %g\n", cpu_avx_name(isa), kind, threads, residual);
+                check_near(residual, 0, 12, "%s: residual, cut, kind %d", cpu_avx_name(isa), kind);
+                free(work);
+            }
+    }
+    free(a);
 }
 
 /* What lies as the sections of the lanes do, for one width of vectors or another, and what just does not; systems
@@ -576,8 +641,6 @@ static void F(test_weak_sections)(void)
     }
 }
 
-#include "cpu_residual.h"
-
 /* The least dominance of a row. */
 static double F(dominance_of)(int n, const REAL *a, const REAL *b, const REAL *c)
 {
@@ -677,6 +740,8 @@ static void F(test_all)(void)
     F(test_arguments)();
     F(test_work)();
     F(test_sizes)();
+    F(test_cut)();
+    F(test_weak_cut)();
     F(test_groups)();
     F(test_singular)();
     F(test_across)();

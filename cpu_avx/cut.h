@@ -1,0 +1,208 @@
+/* cut.h - a room of cpu_avx.h: few long contiguous systems, each cut into partitions that are solved as a batch.
+   MIT licence, see LICENSE.
+
+   The last row of a partition is a separator. Its unknown is found first, from the rows around it: they are eliminated
+   towards it, from so far away that what lies beyond is lost in rounding. The rows between two separators are then a
+   system of their own, with known neighbours. That takes couplings that decay, as they do in dominant matrices. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+/* Rows of a partition, its separator included, and how many partitions a system has. What is left is its tail. */
+typedef struct {
+    long long rows, count;
+} cpu_avx_p_cut;
+
+enum {
+    CPU_AVX_P_CUT_LEAST = 64, /* rows of a partition */
+    CPU_AVX_P_CUT_MANY = 256, /* of several tiles' */
+    CPU_AVX_P_CUT_MOST = 2048,
+    CPU_AVX_P_NEAR_ROWS = 64, /* so many on each side have a say in a separator at first; then */
+    CPU_AVX_P_FARTHER = 8,    /* times as many, at last half a partition's */
+    CPU_AVX_P_NOISE = 32      /* roundoffs that may come together at a separator */
+};
+
+/* Returns how contiguous systems are cut, for elements of this size: into whole tiles whatever the instruction set, if
+   they are long enough a tile a thread; 0 partitions if they are many, or too short. */
+CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
+{
+    const long long tile = 128 / size, line = 64 / size;
+    const int fill_tiles = lines->systems >= tile && lines->n < CPU_AVX_P_LONG_BYTES / size;
+    cpu_avx_p_cut cut = {0, 0};
+    if (lines->step != 1 || lines->groups != 1 || !lines->systems || fill_tiles) return cut;
+    const long long tiles = (lines->n - 1) / (CPU_AVX_P_CUT_MOST * tile) + 1;
+    const long long wanted = (threads - 1) / lines->systems + 1, many = lines->n / (CPU_AVX_P_CUT_MANY * tile);
+    const long long more = wanted < many ? wanted : many, count = tile * (tiles > more ? tiles : more);
+    const long long rows = lines->n / count;
+    if (rows < CPU_AVX_P_CUT_LEAST) return cut;
+    cut.rows = rows < 32 * line ? rows : rows / line * line; /* from cache line to cache line, if that leaves little */
+    cut.count = count;
+    return cut;
+}
+
+#define cpu_avx_p_separators CPU_AVX_OF(cpu_avx_p_separators)
+#define cpu_avx_p_separators_len CPU_AVX_OF(cpu_avx_p_separators_len)
+#define cpu_avx_p_separators_of CPU_AVX_OF(cpu_avx_p_separators_of)
+#define cpu_avx_p_towards_ends CPU_AVX_OF_SET(cpu_avx_p_towards_ends)
+#define cpu_avx_p_reduce CPU_AVX_OF_SET(cpu_avx_p_reduce)
+#define cpu_avx_p_eliminate_tail CPU_AVX_OF_SET(cpu_avx_p_eliminate_tail)
+#define cpu_avx_p_solve_separators CPU_AVX_OF_SET(cpu_avx_p_solve_separators)
+#define cpu_avx_p_solve_tail CPU_AVX_OF_SET(cpu_avx_p_solve_tail)
+#define cpu_avx_p_find_separators CPU_AVX_OF(cpu_avx_p_find_separators)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
+
+/* c and d of x[end] + c x[separator] = d, for the last row of each partition and the first, `count` of each for each
+   system; the separators, after a 0 for what is not before the first; a number for each row of a tail. */
+typedef struct {
+    cpu_avx_real *c[2], *d[2], *x, *tail;
+} cpu_avx_p_separators;
+
+/* Returns their elements. */
+CPU_AVX_API size_t cpu_avx_p_separators_len(const cpu_avx_lines *lines, cpu_avx_p_cut cut)
+{
+    return (size_t)(lines->systems * (5 * cut.count + 1) + lines->n - cut.rows * cut.count);
+}
+
+/* Returns those of system s. */
+CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
+                                                         cpu_avx_real *work, long long s)
+{
+    const ptrdiff_t all = (ptrdiff_t)(lines->systems * cut.count), at = (ptrdiff_t)(s * cut.count);
+    cpu_avx_p_separators of;
+    for (int side = 0; side < 2; side++) {
+        of.c[side] = work + 2 * side * all + at;
+        of.d[side] = of.c[side] + all;
+    }
+    of.x = work + 4 * all + at + (ptrdiff_t)s;
+    of.tail = work + 5 * all + (ptrdiff_t)lines->systems;
+    return of;
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
+
+/* Eliminates the last `rows` rows between separators downwards, and the first ones upwards, of `lanes` partitions.
+   Leaves c and d of both ends. Returns whether in any lane more rows have a say, or more roundoffs come together than
+   may: f is the factor of what lies beyond, noise the sum of the factors by which the rows arrive. */
+CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t at, cpu_avx_p_cut cut, long long rows,
+                                        cpu_avx_real *const *c_of, cpu_avx_real *const *d_of)
+{
+    enum { lanes = cpu_avx_lanes };
+    const cpu_avx_real lost = CPU_AVX_SIZE == 4 ? (cpu_avx_real)0x1p-27 : (cpu_avx_real)0x1p-56;
+    const cpu_avx_vec zero = cpu_avx_set(0), least = cpu_avx_set((cpu_avx_real)0x1p-100);
+    cpu_avx_vec a[2][lanes], b[2][lanes], c[2][lanes], d[2][lanes], sound = zero;
+    cpu_avx_vec now_c[2] = {zero, zero}, now_d[2] = {zero, zero}, noise[2] = {zero, zero};
+    cpu_avx_vec f[2] = {cpu_avx_set(1), cpu_avx_set(1)};
+    for (long long j = 0; j < rows; j += lanes) {
+        const int columns = cpu_avx_p_clip(rows - j);
+        for (int side = 0; side < 2; side++) {
+            const ptrdiff_t from = at + (ptrdiff_t)(side ? rows - j - columns : cut.rows - 1 - rows + j);
+            cpu_avx_load_tile((side ? batch->c : batch->a) + from, (ptrdiff_t)cut.rows, lanes, columns, a[side]);
+            cpu_avx_load_tile(batch->b + from, (ptrdiff_t)cut.rows, lanes, columns, b[side]);
+            cpu_avx_load_tile((side ? batch->a : batch->c) + from, (ptrdiff_t)cut.rows, lanes, columns, c[side]);
+            cpu_avx_load_tile(batch->d + from, (ptrdiff_t)cut.rows, lanes, columns, d[side]);
+        }
+        for (int i = 0; i < columns; i++)
+            for (int side = 0; side < 2; side++) {
+                const int k = side ? columns - 1 - i : i;
+                const cpu_avx_vec r = cpu_avx_p_eliminate(a[side][k], b[side][k], c[side][k], d[side][k], &now_c[side],
+                                                          &now_d[side], &sound);
+                const cpu_avx_vec factor = cpu_avx_mul(a[side][k], r);
+                const cpu_avx_vec size = cpu_avx_max(factor, cpu_avx_sub(zero, factor));
+                f[side] = cpu_avx_max(cpu_avx_mul(size, f[side]), least); /* or arithmetic would become slow */
+                noise[side] = cpu_avx_fma(size, noise[side], size);
+            }
+    }
+    int coupled = 0;
+    for (int side = 0; side < 2; side++) {
+        cpu_avx_real beyond[lanes], sum[lanes];
+        cpu_avx_store(c_of[side], now_c[side]);
+        cpu_avx_store(d_of[side], now_d[side]);
+        cpu_avx_store(beyond, f[side]);
+        cpu_avx_store(sum, noise[side]);
+        for (int l = 0; l < lanes; l++) coupled |= !(beyond[l] <= lost && sum[l] <= (cpu_avx_real)CPU_AVX_P_NOISE);
+    }
+    return coupled;
+}
+
+/* Does so for partitions from .. to-1 of all systems, multiples of `lanes`. */
+CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
+                                  long long rows, const cpu_avx_p_separators *all, long long from, long long to)
+{
+    int coupled = 0;
+    for (long long p = from; p < to && !coupled; p += cpu_avx_lanes) {
+        const ptrdiff_t at = cpu_avx_p_system_at(lines, p / cut.count) + (ptrdiff_t)(p % cut.count * cut.rows);
+        cpu_avx_real *const c[2] = {all->c[0] + p, all->c[1] + p}, *const d[2] = {all->d[0] + p, all->d[1] + p};
+        coupled = cpu_avx_p_towards_ends(batch, at, cut, rows, c, d);
+    }
+    return coupled;
+}
+
+/* Eliminates the tail of a system, n rows from `at` on, upwards: x[at] + *c x[at - 1] = *d. Of each row c and d go to
+   keep and x, unless keep is null. */
+CPU_AVX_INLINE void cpu_avx_p_eliminate_tail(const cpu_avx_p_batch *batch, ptrdiff_t at, ptrdiff_t n, cpu_avx_real *c,
+                                             cpu_avx_real *d, cpu_avx_real *keep, int *bad)
+{
+    *c = *d = 0;
+    for (ptrdiff_t j = n - 1; j >= 0; j--) {
+        const ptrdiff_t i = at + j;
+        cpu_avx_p_eliminate_one(j < n - 1 ? batch->c[i] : 0, batch->b[i], batch->a[i], batch->d[i], c, d, bad);
+        if (keep) keep[j] = *c, batch->x[i] = *d;
+    }
+}
+
+/* Solves a system of n rows at `at` for its separators. Returns whether one met a bad pivot. */
+CPU_AVX_CALL int cpu_avx_p_solve_separators(const cpu_avx_p_batch *batch, ptrdiff_t at, long long n, cpu_avx_p_cut cut,
+                                            const cpu_avx_p_separators *of)
+{
+    const ptrdiff_t count = (ptrdiff_t)cut.count, rows = (ptrdiff_t)cut.rows, tail = at + count * rows;
+    cpu_avx_real tail_c, tail_d;
+    int bad = 0;
+    cpu_avx_p_eliminate_tail(batch, tail, at + (ptrdiff_t)n - tail, &tail_c, &tail_d, 0, &bad);
+    of->x[0] = 0;
+    for (ptrdiff_t p = 0; p < count; p++) {
+        const ptrdiff_t i = at + (p + 1) * rows - 1;
+        const int last = p == count - 1;
+        const cpu_avx_real above = i < at + (ptrdiff_t)n - 1 ? batch->c[i] : 0;
+        const cpu_avx_real pivot = cpu_avx_p_madd(-above, last ? tail_c : of->c[1][p + 1], batch->b[i]);
+        const cpu_avx_real y = cpu_avx_p_madd(-above, last ? tail_d : of->d[1][p + 1], batch->d[i]);
+        cpu_avx_p_eliminate_one(batch->a[i], pivot, 0, y, &of->c[0][p], &of->d[0][p], &bad);
+        of->x[p + 1] = of->d[0][p];
+    }
+    return bad;
+}
+
+/* Stores the separators of a system, and solves its tail. Returns whether that met a bad pivot. */
+CPU_AVX_CALL int cpu_avx_p_solve_tail(const cpu_avx_p_batch *batch, ptrdiff_t at, long long n, cpu_avx_p_cut cut,
+                                      const cpu_avx_p_separators *of)
+{
+    const ptrdiff_t count = (ptrdiff_t)cut.count, rows = (ptrdiff_t)cut.rows, rest = (ptrdiff_t)n - count * rows;
+    cpu_avx_real *x = batch->x + at + count * rows, c, d;
+    int bad = 0;
+    for (ptrdiff_t p = 0; p < count; p++) batch->x[at + (p + 1) * rows - 1] = of->x[p + 1];
+    cpu_avx_p_eliminate_tail(batch, at + count * rows, rest, &c, &d, of->tail, &bad);
+    for (ptrdiff_t j = 0; j < rest; j++) x[j] = cpu_avx_p_madd(-of->tail[j], x[j - 1], x[j]);
+    return bad;
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
+/* Finds what partitions know of their separators, from as few rows as will do. Returns whether it does. */
+CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
+                                          const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
+{
+    const long long lanes = cpu_avx_width(isa), vectors = lines->systems * cut.count / lanes, most = cut.rows / 2;
+    const long long tiles = lines->systems * cut.count / (128 / CPU_AVX_SIZE);
+    if (threads > tiles) threads = (int)tiles;
+    for (long long rows = CPU_AVX_P_NEAR_ROWS;; rows *= CPU_AVX_P_FARTHER) {
+        int coupled = 0;
+        if (rows > most) rows = most;
+        CPU_AVX_P_OMP(omp parallel for num_threads(threads) if (threads > 1) reduction(| : coupled))
+        for (int i = 0; i < threads; i++) {
+            const long long from = cpu_avx_p_part(vectors, threads, i), to = cpu_avx_p_part(vectors, threads, i + 1);
+            CPU_AVX_P_PICK(isa, coupled =, cpu_avx_p_reduce, (lines, cut, batch, rows, all, from * lanes, to * lanes));
+        }
+        if (!coupled || rows == most) return !coupled;
+    }
+}
+
+#endif /* CPU_AVX_PASS */

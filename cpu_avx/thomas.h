@@ -1,0 +1,145 @@
+/* thomas.h - a room of cpu_avx.h: cpu_avx_thomas and cpu_avx_solve, and which way a batch goes.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+#define cpu_avx_p_thomas_tiles CPU_AVX_OF_SET(cpu_avx_p_thomas_tiles)
+#define cpu_avx_p_cut_store_len CPU_AVX_OF(cpu_avx_p_cut_store_len)
+#define cpu_avx_thomas_bytes CPU_AVX_OF(cpu_avx_thomas_bytes)
+#define cpu_avx_solve_bytes CPU_AVX_OF(cpu_avx_solve_bytes)
+#define cpu_avx_p_run_tiles CPU_AVX_OF(cpu_avx_p_run_tiles)
+#define cpu_avx_p_thomas_cut CPU_AVX_OF(cpu_avx_p_thomas_cut)
+#define cpu_avx_p_thomas_batch CPU_AVX_OF(cpu_avx_p_thomas_batch)
+#define cpu_avx_thomas CPU_AVX_OF(cpu_avx_thomas)
+#define cpu_avx_solve CPU_AVX_OF(cpu_avx_solve)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
+
+/* Solves tiles from .. to-1 the way that the plan says. Returns the first system with a bad pivot, or LLONG_MAX. */
+CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                              cpu_avx_real *store, long long from, long long to)
+{
+    ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
+    if (plan->kind == CPU_AVX_P_SCALAR) return cpu_avx_p_scalar_tiles(plan, batch, store, from, to);
+    if (plan->kind == CPU_AVX_P_CONTIGUOUS || plan->kind == CPU_AVX_P_CUT)
+        return cpu_avx_p_contiguous_tiles(plan, batch, store, from, to);
+    if (stride != 1) return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, stride, batch->f != 0);
+    if (batch->f) return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, 1, 1);
+    return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, 1, 0);
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
+/* Returns the elements of a thread's store for partitions of so many rows. */
+CPU_AVX_API size_t cpu_avx_p_cut_store_len(cpu_avx_p_cut cut)
+{
+    return (size_t)((cut.rows + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
+}
+
+/* Returns the bytes of work for cpu_avx_solve on these lines; 0 for lines that it does not take, and for threads < 1. */
+CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
+{
+    cpu_avx_lines all;
+    if (!cpu_avx_p_lines_of(lines, &all) || !all.n || threads < 1) return 0;
+    return cpu_avx_p_work_bytes(&all, cpu_avx_p_store_len(&all, threads), threads);
+}
+
+/* Returns the bytes of work for cpu_avx_thomas, likewise. */
+CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
+{
+    const size_t whole = cpu_avx_solve_bytes(lines, threads);
+    cpu_avx_lines all;
+    if (!whole || !cpu_avx_p_lines_of(lines, &all)) return 0;
+    all = cpu_avx_p_join_groups(all);
+    const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&all, threads, CPU_AVX_SIZE);
+    const size_t bytes = 64 + cpu_avx_p_separators_len(&all, cut) * sizeof(cpu_avx_real) +
+                         (size_t)threads * (cpu_avx_p_cut_store_len(cut) * sizeof(cpu_avx_real) + 64);
+    return cut.count && bytes > whole ? bytes : whole;
+}
+
+/* Solves the tiles of a plan by as many threads. Returns the status. */
+CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_p_batch *batch, void *work, size_t length,
+                                    int threads)
+{
+    CPU_AVX_P_SOLVE_TILES(cpu_avx_p_thomas_tiles, length);
+}
+
+/* Solves systems that are cut, and have found their separators. Returns the status. */
+CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
+                                     const cpu_avx_p_batch *given, cpu_avx_real *work, int threads)
+{
+    const cpu_avx_lines partitions = {cut.rows - 1, 1, cut.count, cut.rows, lines->systems, lines->stride};
+    cpu_avx_p_batch batch = *given;
+    long long bad = LLONG_MAX;
+    batch.known = cpu_avx_p_separators_of(lines, cut, work, 0).x;
+    for (int after = 0; after < 2; after++) {
+        for (long long s = 0; s < lines->systems; s++) {
+            const cpu_avx_p_separators of = cpu_avx_p_separators_of(lines, cut, work, s);
+            const ptrdiff_t at = cpu_avx_p_system_at(lines, s);
+            int failed;
+            if (after)
+                CPU_AVX_P_PICK(isa, failed =, cpu_avx_p_solve_tail, (&batch, at, lines->n, cut, &of));
+            else
+                CPU_AVX_P_PICK(isa, failed =, cpu_avx_p_solve_separators, (&batch, at, lines->n, cut, &of));
+            if (failed && s < bad) bad = s;
+        }
+        if (after) break;
+        const cpu_avx_p_plan plan = cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &partitions, &batch);
+        const int status = cpu_avx_p_run_tiles(isa, plan, &batch, work + cpu_avx_p_separators_len(lines, cut),
+                                               cpu_avx_p_cut_store_len(cut), threads);
+        if (status && (status - 1) / cut.count < bad) bad = (status - 1) / cut.count;
+    }
+    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
+}
+
+/* The body of cpu_avx_thomas and cpu_avx_solve. */
+CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, void *work,
+                                       int threads)
+{
+    cpu_avx_lines all;
+    const int status = cpu_avx_p_batch_status(isa, lines, batch, work, threads, &all);
+    if (status || !all.systems) return status;
+    all = cpu_avx_p_join_groups(all);
+    const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&all, threads, CPU_AVX_SIZE);
+    if (!batch->f && cut.count) {
+        cpu_avx_real *own = (cpu_avx_real *)cpu_avx_p_align(work);
+        const cpu_avx_p_separators of = cpu_avx_p_separators_of(&all, cut, own, 0);
+        if (cpu_avx_p_find_separators(isa, &all, cut, batch, &of, threads))
+            return cpu_avx_p_thomas_cut(isa, &all, cut, batch, own, threads);
+    }
+    return cpu_avx_p_run_tiles(isa, cpu_avx_p_thomas_plan(isa, &all, batch, threads), batch, work,
+                               cpu_avx_p_store_len(&all, threads), threads);
+}
+
+/* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
+   its own matrix.
+   Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; no pivoting, safe for diagonally dominant matrices; a[0]
+            and c[n-1] may be anything, but must be there; x may be d exactly, and overlaps nothing else
+   Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
+   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step
+            is 1, most so where all rows of x begin on cache lines; other steps are gathered. Few long contiguous systems
+            are cut into partitions, which threads share: 2048 rows or more (1024 in double precision) of less than 32
+            systems (16), or of 128 KB. Else up to six systems a thread are solved without vectors, two at a time from
+            both ends, with a division for the reciprocal
+   Error    a few roundoffs in the residual. A system is cut only where couplings between the partitions' ends are found
+            to be lost in rounding: so unknowns far smaller than others far away from them may come out as 0. The number
+            of threads may change how x is rounded */
+CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
+                               const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
+{
+    const cpu_avx_p_batch batch = {a, b, c, d, 0, x, 0};
+    return cpu_avx_p_thomas_batch(isa, lines, &batch, work, threads);
+}
+
+/* Solves every system of the lines where all have the matrix that cpu_avx_factor left in f.
+   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d exactly, and overlaps nothing else
+   Returns  0 or an error
+   Cost     reads d and writes x once; 2 FMA and a mul an element */
+CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
+                              cpu_avx_real *x, void *work, int threads)
+{
+    const cpu_avx_p_batch batch = {0, 0, 0, d, f, x, 0};
+    return cpu_avx_p_thomas_batch(isa, lines, &batch, work, threads);
+}
+
+#endif /* CPU_AVX_PASS */
