@@ -86,7 +86,7 @@
      vector.h           the functions of vector scope on lanes
      systems.h          cpu_avx_factor, and how a batch is cut into tiles
      thomas.h           cpu_avx_thomas, _solve: which way a batch goes
-     interleaved.h, contiguous.h, cut.h, scalar.h    those ways: interleaved systems, contiguous ones, few long ones, few
+     interleaved.h, contiguous.h, cut.h, scalar.h      those ways: interleaved, contiguous, few long systems, few
      hybrid.h           cpu_avx_hybrid, _hybrid_refined; partitions.h, what a system's partitions know of each other
      explicit.h, implicit.h              one factor; one_factor.h, what they share
      grid_explicit.h, grid_implicit.h    three factors; grid.h, the operator
@@ -106,6 +106,7 @@
                             Without it such a file has plain C alone; one that the host's compiler compiles has all.
      CPU_AVX_EXACT_RCP      divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   results from this size on are stored past the caches. Default: 8 MB.
+     CPU_AVX_THREAD_ROWS    so many rows of systems are worth another thread. Default: 1024.
      CPU_AVX_GRID_CACHE     the cache that a thread's block of a grid may fill. Default: 1 MB. */
 
 #ifndef CPU_AVX_H
@@ -181,6 +182,9 @@
    large: the planes come from a cache further away. Too small: many rows at the edges of blocks are made twice. */
 #ifndef CPU_AVX_STREAM_BYTES
 #define CPU_AVX_STREAM_BYTES (8 * 1024 * 1024)
+#endif
+#ifndef CPU_AVX_THREAD_ROWS
+#define CPU_AVX_THREAD_ROWS 1024
 #endif
 #ifndef CPU_AVX_GRID_CACHE
 #define CPU_AVX_GRID_CACHE (1024 * 1024)

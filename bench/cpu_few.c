@@ -4,9 +4,9 @@
        cpu_few [--csv FILE]
 
    The best instruction set. The plain loop is the Thomas algorithm as one writes it: contiguous systems one after the
-   other, others side by side, up to 256 of them, in a loop that the compiler vectorises; threads share out systems. gtsv,
-   which pivots, is that of liblapack.so.3 where there is one, on one thread; a system is copied to where it wants it.
-   Nanoseconds a row of the plain loop, and how many times as fast the others are: medians of 9 turns, in each of which
+   other, others side by side, up to 256 of them, in a loop that the compiler vectorises; threads share out systems.
+   gtsv, which pivots, is that of liblapack.so.3 where there is one, on one thread; a system is copied to where it wants
+   it. Nanoseconds a row of the plain loop, and how many times as fast the others are: medians of 9 turns, in each of which
    all run one after another. The file includes itself for each precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
@@ -97,7 +97,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
             const long long n = rows[i], s = systems[k];
-            const cpu_avx_lines lines[] = {cpu_avx_lines_contiguous(n, s), cpu_avx_lines_interleaved(n, s), planes(n, s)};
+            const cpu_avx_lines lines[] = {cpu_avx_lines_contiguous(n, s), cpu_avx_lines_interleaved(n, s),
+                                           planes(n, s)};
             static const char *const layout[] = {"contiguous", "interleaved", "planes"};
             for (int l = 0; l < (s == 1 ? 1 : 3) && n * s <= MOST_ELEMENTS; l++)
                 for (int threads = 1; threads <= 2; threads++) {
@@ -155,7 +156,8 @@ static void F(plain_rows)(const cpu_avx_lines *lines, ptrdiff_t at, int count, c
 static void F(plain)(const cpu_avx_lines *lines, const REAL *a, const REAL *b, const REAL *c, const REAL *d, REAL *x,
                      REAL *work, int threads)
 {
-    const int side = lines->stride != 1 || lines->systems == 1 ? 1 : SIDE_BY_SIDE;
+    const int many = lines->systems < SIDE_BY_SIDE ? (int)lines->systems : SIDE_BY_SIDE;
+    const int side = lines->stride != 1 ? 1 : many;
     const ptrdiff_t in_group = (ptrdiff_t)(lines->systems + side - 1) / side, room = (ptrdiff_t)lines->n * side;
     (void)threads;
 #ifdef _OPENMP
@@ -208,7 +210,8 @@ static void F(measure)(const char *layout, const cpu_avx_lines *lines, int threa
     const size_t thomas_bytes = F(cpu_avx_thomas_bytes)(lines, threads);
     const size_t hybrid_bytes = F(cpu_avx_hybrid_bytes)(lines, threads);
     REAL *a = (REAL *)take(5 * count * sizeof *a), *b = a + count, *c = b + count, *d = c + count, *x = d + count;
-    REAL *own = (REAL *)take((size_t)lines->n * SIDE_BY_SIDE * (size_t)threads * sizeof *own);
+    const size_t side = lines->systems < SIDE_BY_SIDE ? (size_t)lines->systems : SIDE_BY_SIDE, copies = 4;
+    REAL *own = (REAL *)take((size_t)lines->n * (side > copies ? side : copies) * (size_t)threads * sizeof *own);
     void *work = take(thomas_bytes > hybrid_bytes ? thomas_bytes : hybrid_bytes);
     void *symbol = lapack ? dlsym(lapack, GTSV) : NULL;
     F(gtsv) *solve = NULL;

@@ -22,6 +22,13 @@
 #define cpu_avx_p_interleaved_worst CPU_AVX_OF_SET(cpu_avx_p_interleaved_worst)
 #define cpu_avx_p_interleaved_tiles CPU_AVX_OF_SET(cpu_avx_p_interleaved_tiles)
 #define cpu_avx_p_row CPU_AVX_OF_SET(cpu_avx_p_row)
+#define cpu_avx_p_eliminate_lanes CPU_AVX_OF_SET(cpu_avx_p_eliminate_lanes)
+#define cpu_avx_p_row_at CPU_AVX_OF_SET(cpu_avx_p_row_at)
+#define cpu_avx_p_lanes_forward CPU_AVX_OF_SET(cpu_avx_p_lanes_forward)
+#define cpu_avx_p_lanes_back CPU_AVX_OF_SET(cpu_avx_p_lanes_back)
+#define cpu_avx_p_few_vectors CPU_AVX_OF_SET(cpu_avx_p_few_vectors)
+#define cpu_avx_p_many_vectors CPU_AVX_OF_SET(cpu_avx_p_many_vectors)
+#define cpu_avx_p_rows_tiles CPU_AVX_OF_SET(cpu_avx_p_rows_tiles)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
@@ -309,6 +316,132 @@ CPU_AVX_INLINE long long cpu_avx_p_interleaved_tiles(const cpu_avx_p_plan *plan,
         ahead = next;
     }
     cpu_avx_fence();
+    return bad;
+}
+
+/* Loads `valid` lanes at i of a row and eliminates them: *c and *d of the row before become those of this one. b
+   stands in for what is not to be read, and meets zeros or does not matter. */
+CPU_AVX_INLINE void cpu_avx_p_eliminate_lanes(const cpu_avx_p_batch *row, ptrdiff_t i, int valid, cpu_avx_vec *c,
+                                              cpu_avx_vec *d, cpu_avx_vec *sound)
+{
+    cpu_avx_vec b = cpu_avx_p_load_lanes(row->b + i, valid);
+    if (valid < cpu_avx_lanes) b = cpu_avx_add(b, cpu_avx_p_beyond(valid));
+    cpu_avx_p_eliminate(cpu_avx_p_load_lanes(row->a + i, valid), b, cpu_avx_p_load_lanes(row->c + i, valid),
+                        cpu_avx_p_load_lanes(row->d + i, valid), c, d, sound);
+    cpu_avx_p_store_lanes(row->x + i, valid, *d);
+}
+
+/* Returns row j of n at `at`, with b for the a and the c that it does not have. */
+CPU_AVX_INLINE cpu_avx_p_batch cpu_avx_p_row_at(const cpu_avx_p_batch *batch, ptrdiff_t at, long long j, long long n)
+{
+    const cpu_avx_real *b = batch->b + at;
+    const cpu_avx_p_batch row = {j > 0 ? batch->a + at : b, b, j < n - 1 ? batch->c + at : b, batch->d + at, 0,
+                                 batch->x + at, 0};
+    return row;
+}
+
+/* Eliminates n rows of a literal number of vectors of systems, of the last of which `valid` lanes are there, and
+   substitutes back: d stays in x, c in the store. */
+CPU_AVX_INLINE void cpu_avx_p_few_vectors(int vectors, int valid, long long n, ptrdiff_t step,
+                                          const cpu_avx_p_batch *batch, ptrdiff_t at, cpu_avx_real *store,
+                                          cpu_avx_vec *sound)
+{
+    enum { lanes = cpu_avx_lanes };
+    cpu_avx_vec c[4], d[4];
+    CPU_AVX_P_UNROLL
+    for (int v = 0; v < vectors; v++) c[v] = d[v] = cpu_avx_set(0);
+    for (long long j = 0; j < n; j++, at += step, store += vectors * lanes) {
+        const cpu_avx_p_batch row = cpu_avx_p_row_at(batch, at, j, n);
+        CPU_AVX_P_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            cpu_avx_p_eliminate_lanes(&row, v * lanes, v < vectors - 1 ? lanes : valid, &c[v], &d[v], sound);
+            cpu_avx_store(store + v * lanes, c[v]);
+        }
+    }
+    at -= step, store -= vectors * lanes;
+    for (long long j = n - 2; j >= 0; j--) {
+        at -= step, store -= vectors * lanes;
+        CPU_AVX_P_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            cpu_avx_real *x = batch->x + at + v * lanes;
+            const int some = v < vectors - 1 ? lanes : valid;
+            d[v] = cpu_avx_fnma(cpu_avx_load(store + v * lanes), d[v], cpu_avx_p_load_lanes(x, some));
+            cpu_avx_p_store_lanes(x, some, d[v]);
+        }
+    }
+}
+
+/* Eliminates `valid` lanes at v of a row, after the row whose c is at `before`, in the store, and whose d lies at
+   x_before. */
+CPU_AVX_INLINE void cpu_avx_p_lanes_forward(const cpu_avx_p_batch *row, ptrdiff_t v, int valid,
+                                            const cpu_avx_real *before, const cpu_avx_real *x_before,
+                                            cpu_avx_real *store, cpu_avx_vec *sound)
+{
+    cpu_avx_vec c = cpu_avx_load(before + v), d = cpu_avx_p_load_lanes(x_before + v, valid);
+    cpu_avx_p_eliminate_lanes(row, v, valid, &c, &d, sound);
+    cpu_avx_store(store + v, c);
+}
+
+/* Substitutes `valid` lanes back. */
+CPU_AVX_INLINE void cpu_avx_p_lanes_back(cpu_avx_real *x, ptrdiff_t step, int valid, const cpu_avx_real *store)
+{
+    const cpu_avx_vec after = cpu_avx_p_load_lanes(x + step, valid), d = cpu_avx_p_load_lanes(x, valid);
+    cpu_avx_p_store_lanes(x, valid, cpu_avx_fnma(cpu_avx_load(store), after, d));
+}
+
+/* Does the same with any number of systems, row by row; the store begins with a row of zeros. */
+CPU_AVX_INLINE void cpu_avx_p_many_vectors(int systems, long long n, ptrdiff_t step, const cpu_avx_p_batch *batch,
+                                           ptrdiff_t at, cpu_avx_real *store, cpu_avx_vec *sound)
+{
+    enum { lanes = cpu_avx_lanes };
+    const ptrdiff_t width = (systems + lanes - 1) / lanes * lanes, whole = systems / lanes * lanes;
+    const int rest = (int)(systems - whole);
+    const cpu_avx_real *x_before = store;
+    cpu_avx_vec good = *sound;
+    memset(store, 0, (size_t)width * sizeof *store);
+    for (long long j = 0; j < n; j++, at += step) {
+        const cpu_avx_p_batch row = cpu_avx_p_row_at(batch, at, j, n);
+        const cpu_avx_real *before = store;
+        store += width;
+        for (ptrdiff_t v = 0; v < whole; v += lanes)
+            cpu_avx_p_lanes_forward(&row, v, lanes, before, x_before, store, &good);
+        if (rest) cpu_avx_p_lanes_forward(&row, whole, rest, before, x_before, store, &good);
+        x_before = row.x;
+    }
+    at -= step;
+    for (long long j = n - 2; j >= 0; j--) {
+        cpu_avx_real *x = batch->x + (at -= step);
+        store -= width;
+        for (ptrdiff_t v = 0; v < whole; v += lanes) cpu_avx_p_lanes_back(x + v, step, lanes, store + v);
+        if (rest) cpu_avx_p_lanes_back(x + whole, step, rest, store + whole);
+    }
+    *sound = good;
+}
+
+/* Solves tiles of interleaved systems one after the other. Returns as cpu_avx_p_interleaved_tiles. */
+CPU_AVX_CALL long long cpu_avx_p_rows_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                            cpu_avx_real *store, long long from, long long to)
+{
+    enum { lanes = cpu_avx_lanes };
+    const long long n = plan->lines.n;
+    const ptrdiff_t step = (ptrdiff_t)plan->lines.step;
+    long long bad = LLONG_MAX;
+    for (long long t = from; t < to; t++) {
+        const cpu_avx_p_tile tile = cpu_avx_p_tile_at(plan, t, from, to);
+        const int last = (tile.valid - 1) % lanes + 1;
+        cpu_avx_vec sound = cpu_avx_set(0);
+        if (tile.valid > 4 * lanes)
+            cpu_avx_p_many_vectors(tile.valid, n, step, batch, tile.offset, store, &sound);
+        else if (tile.valid > 3 * lanes)
+            cpu_avx_p_few_vectors(4, last, n, step, batch, tile.offset, store, &sound);
+        else if (tile.valid > 2 * lanes)
+            cpu_avx_p_few_vectors(3, last, n, step, batch, tile.offset, store, &sound);
+        else if (tile.valid > lanes)
+            cpu_avx_p_few_vectors(2, last, n, step, batch, tile.offset, store, &sound);
+        else
+            cpu_avx_p_few_vectors(1, last, n, step, batch, tile.offset, store, &sound);
+        if (bad == LLONG_MAX && cpu_avx_worst(sound) < lanes) bad = cpu_avx_p_interleaved_worst(plan, batch, tile);
+    }
     return bad;
 }
 

@@ -19,6 +19,7 @@ typedef struct {
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* interleaved systems, or systems that lie neither way */
+    CPU_AVX_P_ROWS,        /* interleaved systems, a tile alone: what is kept of it, but for c, lies in x */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
     CPU_AVX_P_CUT,         /* 2*lanes partitions of a long one, whose neighbours are known */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system, and `lanes` of another */
@@ -80,11 +81,17 @@ enum { CPU_AVX_P_BIG_TILE = 1 << 16, CPU_AVX_P_BLOCKS_AHEAD = 3 };
    bytes exceeds the second-level cache. */
 enum { CPU_AVX_P_FEW_SYSTEMS = 6, CPU_AVX_P_LONG_BYTES = 1 << 17 };
 
+/* Returns whether threads that solve neighbours would write to the same cache lines. */
+CPU_AVX_API int cpu_avx_p_mixed(const cpu_avx_lines *lines, int size)
+{
+    return lines->groups == 1 && lines->step != 1 && lines->stride < 64 / size && -lines->stride < 64 / size;
+}
+
 /* Returns whether a batch is solved faster without vectors. */
 CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, int size)
 {
-    return lines->systems * lines->groups <= (long long)CPU_AVX_P_FEW_SYSTEMS * threads ||
-           (lines->step == 1 && lines->n >= CPU_AVX_P_LONG_BYTES / size);
+    const long long few = cpu_avx_p_mixed(lines, size) ? CPU_AVX_P_FEW_SYSTEMS : CPU_AVX_P_FEW_SYSTEMS * threads;
+    return lines->systems * lines->groups <= few || (lines->step == 1 && lines->n >= CPU_AVX_P_LONG_BYTES / size);
 }
 
 /* Returns how many interleaved systems a tile has: those that the second-level cache holds. */
@@ -95,7 +102,15 @@ CPU_AVX_API long long cpu_avx_p_width(long long n, int size)
     return bytes / size;
 }
 
-/* Copies a caller's lines, with one group where groups was left 0. Returns 0 for lines that cannot be. */
+/* Returns how many it has at most where a tile is alone: few pieces of rows, but a store of some size only. */
+CPU_AVX_API long long cpu_avx_p_rows_width(long long n, int size)
+{
+    long long bytes = 2 * CPU_AVX_P_ROW_BYTES;
+    while (bytes > 128 && n * bytes > 32 * CPU_AVX_P_STORE_BYTES) bytes /= 2;
+    return bytes / size;
+}
+
+/* Copies a caller's lines, in as few groups as possible; groups left 0 is one. Returns 0 for lines that cannot be. */
 CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *lines)
 {
     if (!given || given->n < 0 || given->systems < 0 || given->groups < 0) return 0;
@@ -103,22 +118,17 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
     if (!lines->groups) lines->groups = 1;
     if (!lines->n || !lines->systems) return 1;
     /* A step that was left 0 puts all rows in one place. */
-    return (lines->n == 1 || lines->step) && (lines->systems == 1 || lines->stride) &&
-           (lines->groups == 1 || lines->jump);
-}
-
-/* Returns the same systems in as few groups as possible. */
-CPU_AVX_API cpu_avx_lines cpu_avx_p_join_groups(cpu_avx_lines lines)
-{
-    if (lines.systems == 1) {
-        lines.systems = lines.groups;
-        lines.stride = lines.jump;
-        lines.groups = 1;
-    } else if (lines.groups > 1 && lines.jump == lines.systems * lines.stride) {
-        lines.systems *= lines.groups;
-        lines.groups = 1;
+    if ((lines->n > 1 && !lines->step) || (lines->systems > 1 && !lines->stride) || (lines->groups > 1 && !lines->jump))
+        return 0;
+    if (lines->systems == 1) {
+        lines->systems = lines->groups;
+        lines->stride = lines->jump;
+        lines->groups = 1;
+    } else if (lines->groups > 1 && lines->jump == lines->systems * lines->stride) {
+        lines->systems *= lines->groups;
+        lines->groups = 1;
     }
-    return lines;
+    return 1;
 }
 
 #define cpu_avx_factor CPU_AVX_OF(cpu_avx_factor)
@@ -127,6 +137,7 @@ CPU_AVX_API cpu_avx_lines cpu_avx_p_join_groups(cpu_avx_lines lines)
 #define cpu_avx_p_thomas_plan CPU_AVX_OF(cpu_avx_p_thomas_plan)
 #define cpu_avx_p_batch CPU_AVX_OF(cpu_avx_p_batch)
 #define cpu_avx_p_store_len CPU_AVX_OF(cpu_avx_p_store_len)
+#define cpu_avx_p_worth CPU_AVX_OF(cpu_avx_p_worth)
 #define cpu_avx_p_share CPU_AVX_OF(cpu_avx_p_share)
 #define cpu_avx_p_work_bytes CPU_AVX_OF(cpu_avx_p_work_bytes)
 #define cpu_avx_p_batch_status CPU_AVX_OF(cpu_avx_p_batch_status)
@@ -202,29 +213,42 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     plan.n = lines->n;
     plan.pitch = lines->stride;
     plan.copied = plan.refined = 0;
+    /* In place, what lies together is still in the cache when it is written, a tile after it was read; rows far apart,
+       which share few places there, are not. */
     plan.width = lines->stride != 1 ? lanes : cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
+    plan.stream = (batch->x != batch->d || lines->step > plan.width) &&
+                  cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
+    const long long row = (lines->systems < plan.width ? lines->systems : plan.width) * CPU_AVX_SIZE;
+    if (!batch->f && lines->stride == 1 && !(plan.stream && row >= CPU_AVX_P_ROW_BYTES / 2)) {
+        plan.kind = CPU_AVX_P_ROWS;
+        plan.width = cpu_avx_p_rows_width(lines->n, CPU_AVX_SIZE);
+    }
     for (;;) { /* narrower, where the threads would have too few tiles */
         plan.per_group = (lines->systems - 1) / plan.width + 1;
         plan.tiles = plan.per_group * lines->groups;
-        if (plan.width <= cache_line || plan.tiles >= 4LL * threads) break;
+        if (plan.width <= cache_line || plan.tiles >= 4LL * threads || threads == 1) break;
         plan.width /= 2;
     }
-    /* In place, what lies together is still in the cache when it is written, a tile after it was read; rows far apart,
-       which share few places there, are not. */
-    plan.stream = (batch->x != batch->d || lines->step > plan.width) &&
-                  cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     return plan;
 }
 
 /* Returns the elements of a thread's store. Without vectors: one for each row and system in flight; else two for
-   each row and system of a tile (contiguous systems: for each row, rounded up to whole cache lines), and three rows. */
+   each row and system of a tile (contiguous systems: for each row, rounded up to whole cache lines), and three rows; one
+   where a tile is alone. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
     if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE))
         return lines->systems * lines->groups > threads ? 2 * n : n;
-    size_t rows = (n + 15) / 16 * 16, width = (size_t)cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
-    return (2 * rows + 3) * width;
+    const size_t rows = (n + 15) / 16 * 16, both = (2 * rows + 3) * (size_t)cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
+    const size_t alone = lines->stride == 1 ? (n + 1) * (size_t)cpu_avx_p_rows_width(lines->n, CPU_AVX_SIZE) : 0;
+    return both > alone ? both : alone;
+}
+
+/* Returns how many threads are worth opening a region for them. */
+CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
+{
+    return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
 }
 
 /* Returns thread i's part of work, each with this many elements. */
@@ -246,6 +270,7 @@ CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, 
     const size_t len = length;                                                                                         \
     long long bad = LLONG_MAX;                                                                                         \
     if (threads > plan.tiles) threads = (int)plan.tiles;                                                               \
+    if (threads > cpu_avx_p_worth(&plan.lines)) threads = (int)cpu_avx_p_worth(&plan.lines);                           \
     if (threads == 1) { /* opening a region takes as long as a hundred rows */                                         \
         CPU_AVX_P_PICK(isa, bad =, stem, (&plan, batch, cpu_avx_p_share(work, len, 0), 0, plan.tiles));                \
         return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;                                                   \

@@ -23,6 +23,7 @@ CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const 
     if (plan->kind == CPU_AVX_P_SCALAR) return cpu_avx_p_scalar_tiles(plan, batch, store, from, to);
     if (plan->kind == CPU_AVX_P_CONTIGUOUS || plan->kind == CPU_AVX_P_CUT)
         return cpu_avx_p_contiguous_tiles(plan, batch, store, from, to);
+    if (plan->kind == CPU_AVX_P_ROWS) return cpu_avx_p_rows_tiles(plan, batch, store, from, to);
     if (stride != 1) return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, stride, batch->f != 0);
     if (batch->f) return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, 1, 1);
     return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, 1, 0);
@@ -50,7 +51,6 @@ CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
     const size_t whole = cpu_avx_solve_bytes(lines, threads);
     cpu_avx_lines all;
     if (!whole || !cpu_avx_p_lines_of(lines, &all)) return 0;
-    all = cpu_avx_p_join_groups(all);
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&all, threads, CPU_AVX_SIZE);
     const size_t bytes = 64 + cpu_avx_p_separators_len(&all, cut) * sizeof(cpu_avx_real) +
                          (size_t)threads * (cpu_avx_p_cut_store_len(cut) * sizeof(cpu_avx_real) + 64);
@@ -99,7 +99,6 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
     cpu_avx_lines all;
     const int status = cpu_avx_p_batch_status(isa, lines, batch, work, threads, &all);
     if (status || !all.systems) return status;
-    all = cpu_avx_p_join_groups(all);
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&all, threads, CPU_AVX_SIZE);
     if (!batch->f && cut.count) {
         cpu_avx_real *own = (cpu_avx_real *)cpu_avx_p_align(work);
@@ -107,8 +106,10 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
         if (cpu_avx_p_find_separators(isa, &all, cut, batch, &of, threads))
             return cpu_avx_p_thomas_cut(isa, &all, cut, batch, own, threads);
     }
-    return cpu_avx_p_run_tiles(isa, cpu_avx_p_thomas_plan(isa, &all, batch, threads), batch, work,
-                               cpu_avx_p_store_len(&all, threads), threads);
+    const cpu_avx_p_plan plan = cpu_avx_p_thomas_plan(isa, &all, batch, threads);
+    const size_t length = cpu_avx_p_store_len(&all, threads);
+    if (plan.kind == CPU_AVX_P_SCALAR && cpu_avx_p_mixed(&all, CPU_AVX_SIZE)) threads = 1;
+    return cpu_avx_p_run_tiles(isa, plan, batch, work, length, threads);
 }
 
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with

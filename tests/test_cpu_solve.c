@@ -7,6 +7,7 @@
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #define CPU_AVX_STREAM_BYTES 2048 /* stores past the caches for small arrays, too */
+#define CPU_AVX_THREAD_ROWS 1     /* and threads */
 #include "cpu_cases.h"
 #include "random.h"
 #include "trid.h"
