@@ -6,8 +6,8 @@
    The best instruction set. The plain loop is the Thomas algorithm as one writes it: contiguous systems one after the
    other, others side by side, up to 256 of them, in a loop that the compiler vectorises; threads share out systems.
    gtsv, which pivots, is that of liblapack.so.3 where there is one, on one thread; a system is copied to where it wants
-   it. Nanoseconds a row of the plain loop, and how many times as fast the others are: medians of 9 turns, in each of which
-   all run one after another. The file includes itself for each precision. */
+   it. Arrays begin on cache lines. Nanoseconds a row of the plain loop, and how many times as fast the others are:
+   medians of 9 turns, in each of which all run one after another. The file includes itself for each precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #include "../cpu_avx.h"
@@ -209,7 +209,9 @@ static void F(measure)(const char *layout, const cpu_avx_lines *lines, int threa
                                   (lines->groups - 1) * lines->jump + 1);
     const size_t thomas_bytes = F(cpu_avx_thomas_bytes)(lines, threads);
     const size_t hybrid_bytes = F(cpu_avx_hybrid_bytes)(lines, threads);
-    REAL *a = (REAL *)take(5 * count * sizeof *a), *b = a + count, *c = b + count, *d = c + count, *x = d + count;
+    const size_t apart = (count * sizeof(REAL) / 64 + 3) * 64 / sizeof(REAL); /* not all in the same places of a cache */
+    void *room = take(5 * apart * sizeof(REAL) + 64);
+    REAL *a = (REAL *)cpu_avx_p_align(room), *b = a + apart, *c = b + apart, *d = c + apart, *x = d + apart;
     const size_t side = lines->systems < SIDE_BY_SIDE ? (size_t)lines->systems : SIDE_BY_SIDE, copies = 4;
     REAL *own = (REAL *)take((size_t)lines->n * (side > copies ? side : copies) * (size_t)threads * sizeof *own);
     void *work = take(thomas_bytes > hybrid_bytes ? thomas_bytes : hybrid_bytes);
@@ -240,6 +242,6 @@ static void F(measure)(const char *layout, const cpu_avx_lines *lines, int threa
     snprintf(row, sizeof row, "f%d,%s,%s,%lld,%lld,%d,%.2f,%.2f,%.2f,%s\n", 8 * (int)sizeof(REAL), cpu_avx_name(isa),
              layout, lines->n, (long long)systems, threads, median(plain), median(thomas), median(hybrid), of_gtsv);
     orders_line(row);
-    free(a), free(own), free(work);
+    free(room), free(own), free(work);
 }
 #endif

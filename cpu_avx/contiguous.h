@@ -27,6 +27,7 @@
 #define cpu_avx_p_cache_line_back_part CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_part)
 #define cpu_avx_p_block_back CPU_AVX_OF_SET(cpu_avx_p_block_back)
 #define cpu_avx_p_load_known CPU_AVX_OF_SET(cpu_avx_p_load_known)
+#define cpu_avx_p_first_bad CPU_AVX_OF_SET(cpu_avx_p_first_bad)
 #define cpu_avx_p_contiguous_sweep CPU_AVX_OF_SET(cpu_avx_p_contiguous_sweep)
 #define cpu_avx_p_contiguous_tiles CPU_AVX_OF_SET(cpu_avx_p_contiguous_tiles)
 #define cpu_avx_p_partitions_tiles CPU_AVX_OF_SET(cpu_avx_p_partitions_tiles)
@@ -123,14 +124,17 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int o
     }
 }
 
-/* Returns a list of the cache lines at column j of a tile alone. A row of it is long: they are to stay in the
-   second-level cache, not in the places that they share in the first. */
-CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile,
-                                                              ptrdiff_t pitch, long long j)
+/* Returns a list of the cache lines of block i of a tile alone, or of the next tile. Rows are long: they are to stay in
+   the second-level cache, not in the places that they share in the first. */
+CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                              const cpu_avx_p_tile *tile, const cpu_avx_p_tile *next,
+                                                              long long i)
 {
     enum { line = CPU_AVX_P_CACHE_LINE };
-    const ptrdiff_t at = tile->offset + (ptrdiff_t)j;
-    const cpu_avx_p_prefetch_list list = {batch, at, at + line, pitch - line, pitch, tile->valid, 0};
+    const long long blocks = (plan->n + line - 1) / line;
+    const cpu_avx_p_tile *of = i < blocks ? tile : next;
+    const ptrdiff_t at = of->offset + (ptrdiff_t)(i % blocks * line), pitch = (ptrdiff_t)plan->pitch;
+    const cpu_avx_p_prefetch_list list = {batch, at, at + line, pitch - line, pitch, of->valid, 0};
     return list;
 }
 
@@ -401,13 +405,24 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_a
     }
 }
 
-/* Loads the unknowns before the partitions of a tile, or `after` them. */
+/* Loads the unknowns before the partitions of a tile, or `after` them, if systems are cut into such. */
 CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                        const cpu_avx_p_tile *tile, int after, cpu_avx_vec *v)
 {
+    if (plan->kind != CPU_AVX_P_CUT) return;
     const cpu_avx_real *known = batch->known + tile->first + tile->first / plan->lines.systems + after;
     for (int g = 0; g < 2; g++, known += cpu_avx_lanes)
         v[g] = cpu_avx_load_part(known, cpu_avx_p_clip(tile->valid - g * cpu_avx_lanes));
+}
+
+/* Returns the first system of a tile that met a bad pivot, or LLONG_MAX. */
+CPU_AVX_INLINE long long cpu_avx_p_first_bad(const cpu_avx_p_tile *tile, const cpu_avx_vec *sound)
+{
+    for (int g = 0; g < 2; g++) {
+        const int worst = cpu_avx_worst(sound[g]);
+        if (worst < cpu_avx_lanes) return tile->first + g * cpu_avx_lanes + worst;
+    }
+    return LLONG_MAX;
 }
 
 /* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. The fill
@@ -435,25 +450,19 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
         cpu_avx_p_chain now = {{zero, zero}, {zero, zero}, {zero, zero}};
         cpu_avx_p_fill fill = {{minus, minus}, {plus, plus}, {zero, zero}, {zero, zero}};
         cpu_avx_vec last[2] = {zero, zero};
-        if (plan->kind == CPU_AVX_P_CUT) {
-            cpu_avx_p_load_known(plan, batch, &ahead, 0, now.d);
-            cpu_avx_p_load_known(plan, batch, &behind, 1, last);
-        }
+        cpu_avx_p_load_known(plan, batch, &ahead, 0, now.d);
+        cpu_avx_p_load_known(plan, batch, &behind, 1, last);
         const cpu_avx_p_tile later = partitions ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
         const ptrdiff_t apart = partitions ? later.side : pitch;
         const int share =
             partitions ? (int)((2 / (1 + halves) * (run / cache_line) + blocks - 1) / blocks) : later.valid;
         cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0, 1};
         for (long long i = 0; i < blocks; i++) {
-            if (big)
-                list = cpu_avx_p_columns_soon(batch, i + CPU_AVX_P_BLOCKS_AHEAD < blocks ? &ahead : &next, pitch,
-                                              (i + CPU_AVX_P_BLOCKS_AHEAD) % blocks * cache_line);
-            else
-                list.left += later.valid ? share : 0;
+            list.left += later.valid ? share : 0;
+            if (big) list = cpu_avx_p_columns_soon(plan, batch, &ahead, &next, i + CPU_AVX_P_BLOCKS_AHEAD);
             cpu_avx_real *slot = store + cache_line * stride * (ptrdiff_t)((t - from) & 1 ? blocks - 1 - i : i);
-            long long j = (blocks - 1 - i) * cache_line;
-            cpu_avx_p_block_back(plan, batch, &behind, j, partitions, slot, left, last, &list);
-            j = i * cache_line;
+            long long j = i * cache_line, end = (blocks - 1 - i) * cache_line;
+            cpu_avx_p_block_back(plan, batch, &behind, end, partitions, slot, left, last, &list);
             for (int p = 0; p < cache_line && j < n && ahead.valid; p += lanes, slot += lanes * stride, odd = !odd) {
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
                 j += lanes;
@@ -474,10 +483,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
             const long long first = cpu_avx_p_see(plan->kind, t + 1, t + 1 == to, now.sound, &seen_now, seen);
             if (first < bad) bad = first;
         }
-        for (int g = 0; !partitions && g < 2; g++) {
-            int worst = cpu_avx_worst(now.sound[g]);
-            if (bad == LLONG_MAX && worst < lanes) bad = ahead.first + g * lanes + worst;
-        }
+        if (!partitions && bad == LLONG_MAX) bad = cpu_avx_p_first_bad(&ahead, now.sound);
         behind = ahead, ahead = next;
     }
     cpu_avx_fence();

@@ -21,7 +21,7 @@ CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_
     *d = cpu_avx_p_madd(-a, *d, dj) * r;
 }
 
-/* Eliminates one or two systems (`systems`, a literal), the first at element `at` and the other `apart` after it,
+/* Eliminates up to four systems (`systems`, a literal), the first at element `at`, each `apart` after the one before,
    from both ends, and substitutes back from the row in the middle: each row waits for the reciprocal of the one
    before, and two recurrences a system take half the time of one. Rows above the middle keep their c in the store,
    those below it their a; d goes to x. */
@@ -29,7 +29,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
                                               const cpu_avx_p_batch *batch, int systems, cpu_avx_real *store, int *bad)
 {
     const cpu_avx_real *a = batch->a + at, *b = batch->b + at, *c = batch->c + at, *d = batch->d + at;
-    cpu_avx_real *x = batch->x + at, down_c[2] = {0}, down_d[2] = {0}, up_a[2] = {0}, up_d[2] = {0};
+    cpu_avx_real *x = batch->x + at, down_c[4] = {0}, down_d[4] = {0}, up_a[4] = {0}, up_d[4] = {0};
     const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step, middle = n / 2;
     for (ptrdiff_t j = 0; j < middle; j++) {
         const ptrdiff_t k = n - 1 - j; /* for even n row k is at last the middle one */
@@ -73,7 +73,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
 {
     const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step;
     const cpu_avx_real *l = batch->f, *r = l + n, *q = r + n, *d = batch->d + at;
-    cpu_avx_real *x = batch->x + at, y[2] = {0};
+    cpu_avx_real *x = batch->x + at, y[4] = {0};
     for (ptrdiff_t j = 0; j < n; j++) {
         CPU_AVX_P_UNROLL
         for (int s = 0; s < systems; s++) {
@@ -90,25 +90,31 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
     }
 }
 
-/* Solves systems from .. to-1, two at a time. Returns the first with a bad pivot, or LLONG_MAX. */
+/* Solves systems from .. to-1, two at a time; four where they lie in the same cache lines, which are then read once.
+   Returns the first with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {
     const cpu_avx_lines *lines = &plan->lines;
-    long long first = LLONG_MAX;
-    for (long long s = from; s < to; s += 2) {
-        const int both = s + 1 < to;
-        const ptrdiff_t at = cpu_avx_p_system_at(lines, s), apart = cpu_avx_p_system_at(lines, s + both) - at;
-        int bad[2] = {0, 0};
-        if (batch->f && both)
+    const int mixed = !batch->f && cpu_avx_p_mixed(lines, CPU_AVX_SIZE);
+    long long first = LLONG_MAX, some;
+    for (long long s = from; s < to; s += some) {
+        some = to - s >= 4 && mixed ? 4 : to - s >= 2 ? 2 : 1;
+        const ptrdiff_t at = cpu_avx_p_system_at(lines, s);
+        const ptrdiff_t apart = some > 1 ? cpu_avx_p_system_at(lines, s + 1) - at : 0;
+        int bad[4] = {0, 0, 0, 0};
+        if (batch->f && some == 2)
             cpu_avx_p_solve_factored(lines, at, apart, batch, 2);
         else if (batch->f)
             cpu_avx_p_solve_factored(lines, at, 0, batch, 1);
-        else if (both)
+        else if (some == 4)
+            cpu_avx_p_solve_from_ends(lines, at, apart, batch, 4, store, bad);
+        else if (some == 2)
             cpu_avx_p_solve_from_ends(lines, at, apart, batch, 2, store, bad);
         else
             cpu_avx_p_solve_from_ends(lines, at, 0, batch, 1, store, bad);
-        if (first == LLONG_MAX && (bad[0] || bad[1])) first = bad[0] ? s : s + 1;
+        for (int k = 3; k >= 0; k--)
+            if (bad[k] && s + k < first) first = s + k;
     }
     return first;
 }

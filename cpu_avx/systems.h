@@ -94,6 +94,12 @@ CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, i
     return lines->systems * lines->groups <= few || (lines->step == 1 && lines->n >= CPU_AVX_P_LONG_BYTES / size);
 }
 
+/* Returns how many threads may solve it: one, where they would share cache lines. */
+CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, int size)
+{
+    return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
+}
+
 /* Returns how many interleaved systems a tile has: those that the second-level cache holds. */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int size)
 {
@@ -108,6 +114,12 @@ CPU_AVX_API long long cpu_avx_p_rows_width(long long n, int size)
     long long bytes = 2 * CPU_AVX_P_ROW_BYTES;
     while (bytes > 128 && n * bytes > 32 * CPU_AVX_P_STORE_BYTES) bytes /= 2;
     return bytes / size;
+}
+
+/* Returns how many threads are worth opening a region for them. */
+CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
+{
+    return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
 }
 
 /* Copies a caller's lines, in as few groups as possible; groups left 0 is one. Returns 0 for lines that cannot be. */
@@ -137,7 +149,6 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
 #define cpu_avx_p_thomas_plan CPU_AVX_OF(cpu_avx_p_thomas_plan)
 #define cpu_avx_p_batch CPU_AVX_OF(cpu_avx_p_batch)
 #define cpu_avx_p_store_len CPU_AVX_OF(cpu_avx_p_store_len)
-#define cpu_avx_p_worth CPU_AVX_OF(cpu_avx_p_worth)
 #define cpu_avx_p_share CPU_AVX_OF(cpu_avx_p_share)
 #define cpu_avx_p_work_bytes CPU_AVX_OF(cpu_avx_p_work_bytes)
 #define cpu_avx_p_batch_status CPU_AVX_OF(cpu_avx_p_batch_status)
@@ -200,7 +211,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
                                                  int threads)
 {
     cpu_avx_p_plan plan;
-    const long long lanes = cpu_avx_width(isa), cache_line = 64 / CPU_AVX_SIZE;
+    const long long lanes = cpu_avx_width(isa);
+    long long least = 64 / CPU_AVX_SIZE; /* of a tile: a cache line; of one alone two, or elimination waits for itself */
     if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE)) {
         const long long systems = lines->systems * lines->groups;
         const cpu_avx_p_plan single = {*lines, systems, systems, 1, CPU_AVX_P_SCALAR, lines->n, 0, 0, 0, 0};
@@ -222,11 +234,12 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     if (!batch->f && lines->stride == 1 && !(plan.stream && row >= CPU_AVX_P_ROW_BYTES / 2)) {
         plan.kind = CPU_AVX_P_ROWS;
         plan.width = cpu_avx_p_rows_width(lines->n, CPU_AVX_SIZE);
+        least *= 2;
     }
     for (;;) { /* narrower, where the threads would have too few tiles */
         plan.per_group = (lines->systems - 1) / plan.width + 1;
         plan.tiles = plan.per_group * lines->groups;
-        if (plan.width <= cache_line || plan.tiles >= 4LL * threads || threads == 1) break;
+        if (plan.width <= least || plan.tiles >= 4LL * threads || threads == 1) break;
         plan.width /= 2;
     }
     return plan;
@@ -238,17 +251,13 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
-    if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE))
+    if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE)) {
+        if (cpu_avx_p_mixed(lines, CPU_AVX_SIZE)) return lines->systems < 4 ? (size_t)lines->systems * n : 4 * n;
         return lines->systems * lines->groups > threads ? 2 * n : n;
+    }
     const size_t rows = (n + 15) / 16 * 16, both = (2 * rows + 3) * (size_t)cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
     const size_t alone = lines->stride == 1 ? (n + 1) * (size_t)cpu_avx_p_rows_width(lines->n, CPU_AVX_SIZE) : 0;
     return both > alone ? both : alone;
-}
-
-/* Returns how many threads are worth opening a region for them. */
-CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
-{
-    return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
 }
 
 /* Returns thread i's part of work, each with this many elements. */

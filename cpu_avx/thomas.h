@@ -42,6 +42,7 @@ CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
 {
     cpu_avx_lines all;
     if (!cpu_avx_p_lines_of(lines, &all) || !all.n || threads < 1) return 0;
+    threads = cpu_avx_p_threads_of(&all, threads, CPU_AVX_SIZE);
     return cpu_avx_p_work_bytes(&all, cpu_avx_p_store_len(&all, threads), threads);
 }
 
@@ -106,10 +107,9 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
         if (cpu_avx_p_find_separators(isa, &all, cut, batch, &of, threads))
             return cpu_avx_p_thomas_cut(isa, &all, cut, batch, own, threads);
     }
-    const cpu_avx_p_plan plan = cpu_avx_p_thomas_plan(isa, &all, batch, threads);
-    const size_t length = cpu_avx_p_store_len(&all, threads);
-    if (plan.kind == CPU_AVX_P_SCALAR && cpu_avx_p_mixed(&all, CPU_AVX_SIZE)) threads = 1;
-    return cpu_avx_p_run_tiles(isa, plan, batch, work, length, threads);
+    threads = cpu_avx_p_threads_of(&all, threads, CPU_AVX_SIZE);
+    return cpu_avx_p_run_tiles(isa, cpu_avx_p_thomas_plan(isa, &all, batch, threads), batch, work,
+                               cpu_avx_p_store_len(&all, threads), threads);
 }
 
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
