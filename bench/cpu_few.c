@@ -209,7 +209,7 @@ static void F(measure)(const char *layout, const cpu_avx_lines *lines, int threa
                                   (lines->groups - 1) * lines->jump + 1);
     const size_t thomas_bytes = F(cpu_avx_thomas_bytes)(lines, threads);
     const size_t hybrid_bytes = F(cpu_avx_hybrid_bytes)(lines, threads);
-    const size_t apart = (count * sizeof(REAL) / 64 + 3) * 64 / sizeof(REAL); /* not all in the same places of a cache */
+    const size_t apart = (count * sizeof(REAL) / 64 + 3) * 64 / sizeof(REAL); /* not in the same places of a cache */
     void *room = take(5 * apart * sizeof(REAL) + 64);
     REAL *a = (REAL *)cpu_avx_p_align(room), *b = a + apart, *c = b + apart, *d = c + apart, *x = d + apart;
     const size_t side = lines->systems < SIDE_BY_SIDE ? (size_t)lines->systems : SIDE_BY_SIDE, copies = 4;

@@ -212,7 +212,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 {
     cpu_avx_p_plan plan;
     const long long lanes = cpu_avx_width(isa);
-    long long least = 64 / CPU_AVX_SIZE; /* of a tile: a cache line; of one alone two, or elimination waits for itself */
+    long long least = 64 / CPU_AVX_SIZE; /* a cache line; two of a tile alone, or elimination waits for itself */
     if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE)) {
         const long long systems = lines->systems * lines->groups;
         const cpu_avx_p_plan single = {*lines, systems, systems, 1, CPU_AVX_P_SCALAR, lines->n, 0, 0, 0, 0};
@@ -245,8 +245,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the elements of a thread's store. Without vectors: one for each row and system in flight; else two for
-   each row and system of a tile (contiguous systems: for each row, rounded up to whole cache lines), and three rows; one
+/* Returns the elements of a thread's store. Without vectors: one for each row and system in flight; else two for each
+   row and system of a tile (contiguous systems: for each row, rounded up to whole cache lines), and three rows; one
    where a tile is alone. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {

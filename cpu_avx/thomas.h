@@ -37,7 +37,7 @@ CPU_AVX_API size_t cpu_avx_p_cut_store_len(cpu_avx_p_cut cut)
     return (size_t)((cut.rows + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
 }
 
-/* Returns the bytes of work for cpu_avx_solve on these lines; 0 for lines that it does not take, and for threads < 1. */
+/* Returns the bytes of work for cpu_avx_solve on these lines; 0 for lines that it does not take, or threads < 1. */
 CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
 {
     cpu_avx_lines all;
@@ -59,8 +59,8 @@ CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
 }
 
 /* Solves the tiles of a plan by as many threads. Returns the status. */
-CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_p_batch *batch, void *work, size_t length,
-                                    int threads)
+CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_p_batch *batch, void *work,
+                                    size_t length, int threads)
 {
     CPU_AVX_P_SOLVE_TILES(cpu_avx_p_thomas_tiles, length);
 }
@@ -118,10 +118,10 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             and c[n-1] may be anything, but must be there; x may be d exactly, and overlaps nothing else
    Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step
-            is 1, most so where all rows of x begin on cache lines; other steps are gathered. Few long contiguous systems
-            are cut into partitions, which threads share: 2048 rows or more (1024 in double precision) of less than 32
-            systems (16), or of 128 KB. Else up to six systems a thread are solved without vectors, two at a time from
-            both ends, with a division for the reciprocal
+            is 1, most so where all rows of x begin on cache lines; other steps are gathered. Few long contiguous
+            systems are cut into partitions, which threads share: 2048 rows or more (1024 in double precision) of less
+            than 32 systems (16), or of 128 KB. Else up to six systems a thread are solved without vectors, two at a
+            time from both ends, with a division for the reciprocal
    Error    a few roundoffs in the residual. A system is cut only where couplings between the partitions' ends are found
             to be lost in rounding: so unknowns far smaller than others far away from them may come out as 0. The number
             of threads may change how x is rounded */
