@@ -111,14 +111,14 @@ typedef struct {
     ptrdiff_t at, end;    /* the next one; the end of its row */
     ptrdiff_t gap, pitch; /* from there to the beginning and to the end of the next row */
     int left;             /* in this block */
-    int near;             /* into the first-level cache too */
+    int first;            /* into the first-level cache too */
 } cpu_avx_p_prefetch_list;
 
 /* Prefetches up to `count` of them. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int one, int count)
 {
     for (int k = 0; k < count && list->left > 0; k++, list->left--) {
-        cpu_avx_p_prefetch(list->batch, list->at, one, list->near);
+        cpu_avx_p_prefetch(list->batch, list->at, one, list->first);
         list->at += CPU_AVX_P_CACHE_LINE;
         if (list->at == list->end) list->at += list->gap, list->end += list->pitch;
     }

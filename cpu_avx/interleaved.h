@@ -209,12 +209,12 @@ CPU_AVX_INLINE ptrdiff_t cpu_avx_p_row_soon(const cpu_avx_p_plan *plan, const cp
 }
 
 /* Prefetches the cache lines at `at` of all arrays, of d alone where there is one matrix, into the second-level cache;
-   if near, into the first as well. */
-CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int near)
+   if `first`, into the first as well. */
+CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first)
 {
     const cpu_avx_real *const array[4] = {batch->d + at, batch->a + at, batch->b + at, batch->c + at};
     for (int i = 0; i < (one ? 1 : 4); i++)
-        if (near)
+        if (first)
             CPU_AVX_P_PREFETCH_NEAR(array[i]);
         else
             CPU_AVX_P_PREFETCH(array[i]);
