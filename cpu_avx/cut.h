@@ -119,7 +119,8 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
         cpu_avx_store(d_of[side], now_d[side]);
         cpu_avx_store(beyond, f[side]);
         cpu_avx_store(sum, noise[side]);
-        for (int l = 0; l < lanes; l++) coupled |= !(beyond[l] <= lost && sum[l] <= (cpu_avx_real)CPU_AVX_P_NOISE);
+        for (int l = 0; l < lanes; l++)
+            coupled |= !cpu_avx_p_finite(sum[l]) || beyond[l] > lost || sum[l] > (cpu_avx_real)CPU_AVX_P_NOISE;
     }
     return coupled;
 }

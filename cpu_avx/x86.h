@@ -23,8 +23,8 @@
 #define CPU_AVX_OP_SUB(v, a, b) v = CPU_AVX_I(sub)(a, b)
 #define CPU_AVX_OP_MUL(v, a, b) v = CPU_AVX_I(mul)(a, b)
 #define CPU_AVX_OP_DIV(v, a, b) v = CPU_AVX_I(div)(a, b)
-#define CPU_AVX_OP_MIN(v, a, b) v = CPU_AVX_I(min)(a, b)
-#define CPU_AVX_OP_MAX(v, a, b) v = CPU_AVX_I(max)(a, b)
+#define CPU_AVX_OP_MIN(v, a, b) v = CPU_AVX_P_MOVE(min, a, b)
+#define CPU_AVX_OP_MAX(v, a, b) v = CPU_AVX_P_MOVE(max, a, b)
 #define CPU_AVX_OP_SQRT(v, a) v = CPU_AVX_P_MOVE(sqrt, a)
 #define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_x86_transpose_blocks(v)
 
