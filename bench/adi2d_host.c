@@ -61,51 +61,58 @@ static void tell(const char *model, int scheme, int american, int is_double, con
                     ms[TURNS / 2]);
 }
 
+/* A batch of one problem, with room for what it says and what comes back. */
+typedef struct {
+    fd_problem problem;
+    fd_status status;
+    fd_values values;
+    fd_batch batch;
+} one_problem;
+
+/* Sets up equal steps of a scheme on these points, whose axes and faces are still to be said. */
+static void set_up(one_problem *one, int scheme, const int *points, const double *spot)
+{
+    const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, 0, 0, 0, NULL, NULL};
+    memset(one, 0, sizeof *one);
+    one->problem.times = times, one->problem.scheme = schemes[scheme], one->problem.spot = spot;
+    one->batch.problems = one->batch.spots = 1, one->batch.steps = STEPS;
+    for (int d = 0; d < 3; d++) one->batch.points[d] = points[d];
+    one->batch.problem = &one->problem, one->batch.status = &one->status, one->batch.values = &one->values;
+}
+
 static void measure_heston(int scheme, int american, int is_double, int nx, int ny)
 {
     const heston_parameters p = {100, 1.5, 0.04, 0.3, -0.9, 0.025, 0, 1};
-    const double spot[2] = {100, 0.04};
-    const int points[3] = {nx, ny, 1};
-    fd_problem q;
-    fd_status status;
-    fd_values values;
-    fd_batch b;
-    double ms[TURNS];
-    memset(&q, 0, sizeof q), memset(&b, 0, sizeof b);
     const fd_axis price = {0, 300, nx, 1, {100}, {10}, {FD_MIDWAY}};
     const fd_axis variance = {0, 0.5, ny, 1, {0.04}, {0.2}, {FD_ON_NODE}};
-    const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, 0, 0, 0, NULL, NULL};
-    q.axis[0] = price, q.axis[1] = variance, q.times = times, q.face[1][0] = FD_DEGENERATE, q.spot = spot;
-    q.scheme = schemes[scheme], q.exercise = american ? FD_AMERICAN : FD_EUROPEAN;
-    b.problems = b.spots = 1, b.points[0] = nx, b.points[1] = ny, b.steps = STEPS;
-    b.problem = &q, b.status = &status, b.values = &values;
+    const double spot[2] = {100, 0.04};
+    const int points[3] = {nx, ny, 1};
+    one_problem one;
+    double ms[TURNS];
+    set_up(&one, scheme, points, spot);
+    one.problem.axis[0] = price, one.problem.axis[1] = variance, one.problem.face[1][0] = FD_DEGENERATE;
+    one.problem.exercise = american ? FD_AMERICAN : FD_EUROPEAN;
     if (is_double)
-        TIME_MS(heston, _f64, &b, &p);
+        TIME_MS(heston, _f64, &one.batch, &p);
     else
-        TIME_MS(heston, _f32, &b, &p);
+        TIME_MS(heston, _f32, &one.batch, &p);
     tell("heston", scheme, american, is_double, points, ms);
 }
 
 static void measure_assets(int scheme, int is_double, int n)
 {
     const assets_parameters p = {0.03, 0.3, 0.4, 100};
+    const fd_axis axis = {0, 300, n, 0, {0}, {0}, {0}};
     const double spot[3] = {100, 100, 100};
     const int points[3] = {n, n, n};
-    fd_problem q;
-    fd_status status;
-    fd_values values;
-    fd_batch b;
+    one_problem one;
     double ms[TURNS];
-    memset(&q, 0, sizeof q), memset(&b, 0, sizeof b);
-    const fd_axis axis = {0, 300, n, 0, {0}, {0}, {0}};
-    const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, 0, 0, 0, NULL, NULL};
-    q.axis[0] = q.axis[1] = q.axis[2] = axis, q.times = times, q.scheme = schemes[scheme], q.spot = spot;
-    b.problems = b.spots = 1, b.points[0] = b.points[1] = b.points[2] = n, b.steps = STEPS;
-    b.problem = &q, b.status = &status, b.values = &values;
+    set_up(&one, scheme, points, spot);
+    for (int d = 0; d < 3; d++) one.problem.axis[d] = axis;
     if (is_double)
-        TIME_MS(assets, _f64, &b, &p);
+        TIME_MS(assets, _f64, &one.batch, &p);
     else
-        TIME_MS(assets, _f32, &b, &p);
+        TIME_MS(assets, _f32, &one.batch, &p);
     tell("assets", scheme, 0, is_double, points, ms);
 }
 

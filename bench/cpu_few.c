@@ -20,7 +20,7 @@
 
 enum { TURNS = 9, ROWS_A_RUN = 400000, MOST_ELEMENTS = 1 << 25, SIDE_BY_SIDE = 256 };
 
-/* What a loop writes it does not read; clang knows. */
+/* The arrays of the loop do not overlap; clang finds that out by itself. */
 #if defined __GNUC__ && !defined __clang__
 #define INDEPENDENT _Pragma("GCC ivdep")
 #else

@@ -16,9 +16,9 @@ enum {
     CPU_AVX_P_CUT_LEAST = 64, /* rows of a partition */
     CPU_AVX_P_CUT_MANY = 256, /* of several tiles' */
     CPU_AVX_P_CUT_MOST = 2048,
-    CPU_AVX_P_NEAR_ROWS = 64, /* so many on each side have a say in a separator at first; then */
-    CPU_AVX_P_FARTHER = 8,    /* times as many, at last half a partition's */
-    CPU_AVX_P_NOISE = 32      /* roundoffs that may come together at a separator */
+    CPU_AVX_P_NEAR_ROWS = 64, /* on each side, from which a separator is found first */
+    CPU_AVX_P_FARTHER = 8,    /* times as many are tried next, and so on, up to half a partition's */
+    CPU_AVX_P_NOISE = 32      /* the most that roundings may add up to at a separator, in roundoffs */
 };
 
 /* Returns how contiguous systems are cut, for elements of this size: into whole tiles whatever the instruction set, if
@@ -47,6 +47,7 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
 #define cpu_avx_p_eliminate_tail CPU_AVX_OF_SET(cpu_avx_p_eliminate_tail)
 #define cpu_avx_p_solve_separators CPU_AVX_OF_SET(cpu_avx_p_solve_separators)
 #define cpu_avx_p_solve_tail CPU_AVX_OF_SET(cpu_avx_p_solve_tail)
+#define cpu_avx_p_separators_or_tails CPU_AVX_OF_SET(cpu_avx_p_separators_or_tails)
 #define cpu_avx_p_find_separators CPU_AVX_OF(cpu_avx_p_find_separators)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
@@ -151,38 +152,55 @@ CPU_AVX_INLINE void cpu_avx_p_eliminate_tail(const cpu_avx_p_batch *batch, ptrdi
     }
 }
 
-/* Solves a system of n rows at `at` for its separators. Returns whether one met a bad pivot. */
-CPU_AVX_CALL int cpu_avx_p_solve_separators(const cpu_avx_p_batch *batch, ptrdiff_t at, long long n, cpu_avx_p_cut cut,
-                                            const cpu_avx_p_separators *of)
+/* Solves system s for its separators. Returns whether one met a bad pivot. */
+CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
+                                              const cpu_avx_p_batch *batch, cpu_avx_real *work, long long s)
 {
+    const cpu_avx_p_separators of = cpu_avx_p_separators_of(lines, cut, work, s);
+    const ptrdiff_t at = cpu_avx_p_system_at(lines, s), end = at + (ptrdiff_t)lines->n;
     const ptrdiff_t count = (ptrdiff_t)cut.count, rows = (ptrdiff_t)cut.rows, tail = at + count * rows;
     cpu_avx_real tail_c, tail_d;
     int bad = 0;
-    cpu_avx_p_eliminate_tail(batch, tail, at + (ptrdiff_t)n - tail, &tail_c, &tail_d, 0, &bad);
-    of->x[0] = 0;
+    cpu_avx_p_eliminate_tail(batch, tail, end - tail, &tail_c, &tail_d, 0, &bad);
+    of.x[0] = 0;
     for (ptrdiff_t p = 0; p < count; p++) {
         const ptrdiff_t i = at + (p + 1) * rows - 1;
         const int last = p == count - 1;
-        const cpu_avx_real above = i < at + (ptrdiff_t)n - 1 ? batch->c[i] : 0;
-        const cpu_avx_real pivot = cpu_avx_p_madd(-above, last ? tail_c : of->c[1][p + 1], batch->b[i]);
-        const cpu_avx_real y = cpu_avx_p_madd(-above, last ? tail_d : of->d[1][p + 1], batch->d[i]);
-        cpu_avx_p_eliminate_one(batch->a[i], pivot, 0, y, &of->c[0][p], &of->d[0][p], &bad);
-        of->x[p + 1] = of->d[0][p];
+        const cpu_avx_real above = i < end - 1 ? batch->c[i] : 0;
+        const cpu_avx_real pivot = cpu_avx_p_madd(-above, last ? tail_c : of.c[1][p + 1], batch->b[i]);
+        const cpu_avx_real y = cpu_avx_p_madd(-above, last ? tail_d : of.d[1][p + 1], batch->d[i]);
+        cpu_avx_p_eliminate_one(batch->a[i], pivot, 0, y, &of.c[0][p], &of.d[0][p], &bad);
+        of.x[p + 1] = of.d[0][p];
     }
     return bad;
 }
 
-/* Stores the separators of a system, and solves its tail. Returns whether that met a bad pivot. */
-CPU_AVX_CALL int cpu_avx_p_solve_tail(const cpu_avx_p_batch *batch, ptrdiff_t at, long long n, cpu_avx_p_cut cut,
-                                      const cpu_avx_p_separators *of)
+/* Stores the separators of system s, and solves its tail. Returns whether that met a bad pivot. */
+CPU_AVX_INLINE int cpu_avx_p_solve_tail(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
+                                        cpu_avx_real *work, long long s)
 {
-    const ptrdiff_t count = (ptrdiff_t)cut.count, rows = (ptrdiff_t)cut.rows, rest = (ptrdiff_t)n - count * rows;
+    const cpu_avx_p_separators of = cpu_avx_p_separators_of(lines, cut, work, s);
+    const ptrdiff_t count = (ptrdiff_t)cut.count, rows = (ptrdiff_t)cut.rows, rest = (ptrdiff_t)lines->n - count * rows;
+    const ptrdiff_t at = cpu_avx_p_system_at(lines, s);
     cpu_avx_real *x = batch->x + at + count * rows, c, d;
     int bad = 0;
-    for (ptrdiff_t p = 0; p < count; p++) batch->x[at + (p + 1) * rows - 1] = of->x[p + 1];
-    cpu_avx_p_eliminate_tail(batch, at + count * rows, rest, &c, &d, of->tail, &bad);
-    for (ptrdiff_t j = 0; j < rest; j++) x[j] = cpu_avx_p_madd(-of->tail[j], x[j - 1], x[j]);
+    for (ptrdiff_t p = 0; p < count; p++) batch->x[at + (p + 1) * rows - 1] = of.x[p + 1];
+    cpu_avx_p_eliminate_tail(batch, at + count * rows, rest, &c, &d, of.tail, &bad);
+    for (ptrdiff_t j = 0; j < rest; j++) x[j] = cpu_avx_p_madd(-of.tail[j], x[j - 1], x[j]);
     return bad;
+}
+
+/* Does one or the other for all systems. Returns the first that met a bad pivot, or LLONG_MAX. */
+CPU_AVX_CALL long long cpu_avx_p_separators_or_tails(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
+                                                     const cpu_avx_p_batch *batch, cpu_avx_real *work, int tails)
+{
+    long long first = LLONG_MAX;
+    for (long long s = 0; s < lines->systems; s++) {
+        const int bad = tails ? cpu_avx_p_solve_tail(lines, cut, batch, work, s)
+                              : cpu_avx_p_solve_separators(lines, cut, batch, work, s);
+        if (bad && s < first) first = s;
+    }
+    return first;
 }
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */

@@ -116,7 +116,7 @@ CPU_AVX_API long long cpu_avx_p_rows_width(long long n, int size)
     return bytes / size;
 }
 
-/* Returns how many threads are worth opening a region for them. */
+/* Returns how many threads a batch is worth: to open a region of them takes as long as some rows. */
 CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
 {
     return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
