@@ -36,12 +36,16 @@
 #define fd1d_p_launch FD_OF(p_1d_launch)
 #define fd1d_p_tables_of FD_OF(p_1d_tables_of)
 #define fd1d_p_prepare_kernel FD_OF(p_1d_prepare_kernel)
+#define fd1d_p_prepare_threads FD_OF(p_1d_prepare_threads)
 #define fd1d_p_resident FD_OF(p_1d_resident)
 #define fd1d_p_kernel FD_OF(p_1d_kernel)
-#define fd1d_p_run_shape FD_OF(p_1d_run_shape)
+#define fd1d_p_shape FD_OF(p_1d_shape)
+#define fd1d_p_size FD_OF(p_1d_size)
+#define fd1d_p_shape_of FD_OF(p_1d_shape_of)
+#define fd1d_p_lay_out_problem FD_OF(p_1d_lay_out_problem)
+#define fd1d_p_launch_march FD_OF(p_1d_launch_march)
+#define fd1d_p_run FD_OF(p_1d_run)
 #define fd1d_p_run_size FD_OF(p_1d_run_size)
-#define fd1d_p_choose FD_OF(p_1d_choose)
-#define fd1d_p_problem_bytes FD_OF(p_1d_problem_bytes)
 #define fd1d_device_bytes FD_OF(device_bytes)
 #define fd1d_device FD_OF(device)
 
@@ -324,10 +328,12 @@ TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_re
     fd1d_row row[k];
     fd1d_p_rows(k, lanes, g, g->h.t.time, row);
     fd1d_p_first_right(k, lanes, g, step, row, row, extra, u, right, (tb_real *)0);
-    /* Short time steps need no PCR steps, and without them the loop has no branches. */
+    /* Short time steps need no PCR steps, or one, and with that a literal the loop has no branches. */
     const int crank = step->inverse >= 2 && step->inverse <= 2 && !step->thirds;
     if (crank && pcr_steps == 0)
         fd1d_p_run_steps(k, lanes, g, step, run, 1, 0, f, right, u);
+    else if (crank && pcr_steps == 1)
+        fd1d_p_run_steps(k, lanes, g, step, run, 1, 1, f, right, u);
     else if (crank)
         fd1d_p_run_steps(k, lanes, g, step, run, 1, pcr_steps, f, right, u);
     else
@@ -505,30 +511,70 @@ typedef struct {
     const fd_model_parameters *parameters;
     unsigned char *memory;
     size_t bytes; /* of a problem */
-    int first, problems, per_lane, lanes;
+    int first, problems;
 } fd1d_p_launch;
+
+/* How many points a lane has, and how many lanes a group. */
+typedef struct {
+    int per_lane, lanes;
+} fd1d_p_shape;
+
+/* Returns for how many points a problem is laid out. To add a size, add a line in fd1d_p_run_size, too. */
+TB_HD constexpr int fd1d_p_size(int points)
+{
+    return points <= 128 ? 128 : points <= 256 ? 256 : points <= 512 ? 512 : 1024;
+}
+
+/* Returns the shape in which a problem of such a size is marched: a warp, as long as its registers hold the points with
+   the factors of the matrix, where there are any; else as many warps as leave the march its registers. */
+TB_HD constexpr fd1d_p_shape fd1d_p_shape_of(int size, int early)
+{
+    const int of_warp = size / 32, held = fd1d_p_steady && !early ? 128 / TB_BYTES : (int)fd1d_p_most_rows;
+    const int per_lane = of_warp <= held ? of_warp : (int)fd1d_p_most_rows;
+    return {per_lane, size / per_lane};
+}
+
+/* Returns the bytes of a problem of a batch, and where its tables are in memory, unless null. */
+TB_HD size_t fd1d_p_lay_out_problem(const fd_batch *batch, int early, unsigned char *memory, fd1d_tables *tables)
+{
+    const fd1d_p_shape shape = fd1d_p_shape_of(fd1d_p_size(batch->points[0]), early);
+    return fd1d_p_lay_out(batch, shape.per_lane, shape.lanes, memory, tables);
+}
 
 /* Returns where the tables of the launch's problem `which` are. */
 TB_HD fd1d_tables fd1d_p_tables_of(const fd1d_p_launch *launch, int which)
 {
+    const fd_problem *problem = &launch->batch.problem[launch->first + which];
     fd1d_tables h;
-    fd1d_p_lay_out(&launch->batch, launch->per_lane, launch->lanes, launch->memory + (size_t)which * launch->bytes, &h);
-    h.t.problem = &launch->batch.problem[launch->first + which];
+    fd1d_p_lay_out_problem(&launch->batch, problem->exercise != FD_EUROPEAN,
+                           launch->memory + (size_t)which * launch->bytes, &h);
+    h.t.problem = problem;
     h.t.parameters = &launch->parameters[launch->first + which];
     return h;
 }
 
-/* Prepares the problems, one a block. */
-template <int threads>
-__launch_bounds__(threads) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch launch)
+/* Prepares the problems, one a block of any size up to FD1D_P_THREADS. */
+template <int unused = 0>
+__launch_bounds__(FD1D_P_THREADS) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch launch)
 {
     const int which = (int)blockIdx.x;
     const fd1d_tables h = fd1d_p_tables_of(&launch, which);
     TB_LOOP
     for (int phase = 0; phase < FD1D_P_PHASES; phase++) {
-        fd1d_p_prepare(&launch.batch, &h, launch.first + which, phase, trid_block_thread(), threads);
+        fd1d_p_prepare(&launch.batch, &h, launch.first + which, phase, trid_block_thread(), trid_block_threads());
         __syncthreads();
     }
+}
+
+/* Returns how many threads prepare a problem. Preparation mostly waits: many small blocks, all on the device at the
+   same time, are faster than large ones in turn. */
+template <int unused = 0>
+static int fd1d_p_prepare_threads(int problems)
+{
+    const long long room = 512ll * trid_device_attribute(cudaDevAttrMultiProcessorCount); /* for threads */
+    int threads = FD1D_P_THREADS;
+    while (threads > 32 && problems * (long long)threads > room) threads /= 2;
+    return threads;
 }
 
 /* Returns how many blocks a multiprocessor should hold, so that steps need no local memory. */
@@ -560,49 +606,39 @@ __launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)
     fd1d_p_solve_problem<k, lanes, early>(g);
 }
 
+/* Launches the march of those problems. */
+template <int size, int early>
+static cudaError_t fd1d_p_launch_march(const fd1d_p_launch *launch, cudaStream_t stream)
+{
+    constexpr fd1d_p_shape shape = fd1d_p_shape_of(size, early);
+    constexpr int threads = shape.lanes > 32 ? shape.lanes : FD1D_P_THREADS, each = threads / shape.lanes;
+    return trid_launch(fd1d_p_kernel<shape.per_lane, shape.lanes, early>, (unsigned)((launch->problems - 1) / each + 1),
+                       threads, 0, stream, *launch);
+}
+
 /* Prepares and marches the problems of a launch. Registers for early exercise would cost other problems of a model that
    does not depend on time their speed: it has two kernels. */
-template <int k, int lanes>
-static cudaError_t fd1d_p_run_shape(fd1d_p_launch *launch, cudaStream_t stream)
+template <int size>
+static cudaError_t fd1d_p_run(const fd1d_p_launch *launch, cudaStream_t stream)
 {
-    constexpr int threads = lanes > 32 ? lanes : FD1D_P_THREADS, each = threads / lanes;
-    constexpr int two = lanes == 32 && (int)fd1d_p_steady, one = two ? 0 : 2, other = two ? 1 : 2;
-    const unsigned problems = (unsigned)launch->problems, blocks = (problems + each - 1) / each;
+    constexpr int two = (int)fd1d_p_steady && fd1d_p_shape_of(size, 0).lanes == 32;
+    const unsigned threads = (unsigned)fd1d_p_prepare_threads(launch->problems);
     cudaError_t error =
-        trid_launch(fd1d_p_prepare_kernel<FD1D_P_THREADS>, problems, FD1D_P_THREADS, 0, stream, *launch);
-    if (error == cudaSuccess) error = trid_launch(fd1d_p_kernel<k, lanes, one>, blocks, threads, 0, stream, *launch);
-    if (error == cudaSuccess && two)
-        error = trid_launch(fd1d_p_kernel<k, lanes, other>, blocks, threads, 0, stream, *launch);
+        trid_launch(fd1d_p_prepare_kernel<>, (unsigned)launch->problems, threads, 0, stream, *launch);
+    if (error == cudaSuccess) error = fd1d_p_launch_march<size, two ? 0 : 2>(launch, stream);
+    if (error == cudaSuccess && two) error = fd1d_p_launch_march<size, two ? 1 : 2>(launch, stream);
     return error;
 }
 
-/* Calls fd1d_p_run_shape for a grid's shape: points a lane that leave the march its registers, lanes of a group. */
+/* Does this for a grid's size. */
 template <int unused = 0>
-static cudaError_t fd1d_p_run_size(fd1d_p_launch *launch, cudaStream_t stream)
+static cudaError_t fd1d_p_run_size(const fd1d_p_launch *launch, cudaStream_t stream)
 {
-    constexpr int most = (int)fd1d_p_most_rows;
-    const int per_lane = launch->per_lane, lanes = launch->lanes;
-    return per_lane == 4                  ? fd1d_p_run_shape<4, 32>(launch, stream)
-           : lanes == 32 && per_lane == 8 ? fd1d_p_run_shape<8, 32>(launch, stream)
-           : per_lane * lanes == 512      ? fd1d_p_run_shape<most, 512 / most>(launch, stream)
-                                          : fd1d_p_run_shape<most, 1024 / most>(launch, stream);
-}
-
-/* Sets the shape of a launch. */
-TB_HD void fd1d_p_choose(fd1d_p_launch *launch)
-{
-    const int most = (int)fd1d_p_most_rows, n = launch->batch.points[0];
-    launch->per_lane = n <= 128 ? 4 : n <= 256 ? 8 : most;
-    launch->lanes = n <= 256 ? 32 : (n <= 512 ? 512 : 1024) / most;
-}
-
-/* Returns the bytes of a problem of a batch. */
-TB_HD size_t fd1d_p_problem_bytes(const fd_batch *batch)
-{
-    fd1d_p_launch launch;
-    launch.batch = *batch;
-    fd1d_p_choose(&launch);
-    return fd1d_p_lay_out(batch, launch.per_lane, launch.lanes, NULL, NULL);
+    const int size = fd1d_p_size(launch->batch.points[0]);
+    return size == 128   ? fd1d_p_run<128>(launch, stream)
+           : size == 256 ? fd1d_p_run<256>(launch, stream)
+           : size == 512 ? fd1d_p_run<512>(launch, stream)
+                         : fd1d_p_run<1024>(launch, stream);
 }
 
 /* Returns how many bytes of device memory suffice for full speed: for all problems of the batch, or for as many as keep
@@ -612,7 +648,7 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
 {
     enum { busy = 8192 };
     if (fd_p_sizes(FD_FACTORS, batch)) return 0;
-    return fd1d_p_problem_bytes(batch) * (size_t)(batch->problems < busy ? batch->problems : busy);
+    return fd1d_p_lay_out_problem(batch, 0, NULL, NULL) * (size_t)(batch->problems < busy ? batch->problems : busy);
 }
 
 /* Solves the problems of a batch, as many at a time as memory has room for.
@@ -630,15 +666,14 @@ static int fd1d_device(const fd_batch *batch, const fd_model_parameters *paramet
     int wrong = fd_batch_check(FD_FACTORS, batch);
     if (!wrong && batch->problems == 0) return FD_OK;
     if (!wrong && (!parameters || !memory || (size_t)memory % 128 != 0)) wrong = FD_BAD_ARGUMENT;
-    const size_t each = wrong ? 1 : fd1d_p_problem_bytes(batch);
+    const size_t each = wrong ? 1 : fd1d_p_lay_out_problem(batch, 0, NULL, NULL);
     if (!wrong && bytes < each) wrong = FD_NO_ROOM;
     if (wrong) {
         fd_p_refuse(batch, stream);
         return wrong;
     }
-    fd1d_p_launch launch = {*batch, parameters, (unsigned char *)memory, each, 0, 0, 0, 0};
+    fd1d_p_launch launch = {*batch, parameters, (unsigned char *)memory, each, 0, 0};
     const size_t room = bytes / each;
-    fd1d_p_choose(&launch);
     for (; launch.first < batch->problems; launch.first += launch.problems) {
         const int left = batch->problems - launch.first;
         launch.problems = (size_t)left < room ? left : (int)room;
