@@ -34,7 +34,7 @@
 #define fd1d_p_march FD_OF(p_1d_march)
 #define fd1d_p_solve_problem FD_OF(p_1d_solve_problem)
 #define fd1d_p_launch FD_OF(p_1d_launch)
-#define fd1d_p_tables_of FD_OF(p_1d_tables_of)
+#define fd1d_p_find_tables FD_OF(p_1d_find_tables)
 #define fd1d_p_prepare_kernel FD_OF(p_1d_prepare_kernel)
 #define fd1d_p_prepare_threads FD_OF(p_1d_prepare_threads)
 #define fd1d_p_resident FD_OF(p_1d_resident)
@@ -541,16 +541,14 @@ TB_HD size_t fd1d_p_lay_out_problem(const fd_batch *batch, int early, unsigned c
     return fd1d_p_lay_out(batch, shape.per_lane, shape.lanes, memory, tables);
 }
 
-/* Returns where the tables of the launch's problem `which` are. */
-TB_HD fd1d_tables fd1d_p_tables_of(const fd1d_p_launch *launch, int which)
+/* Finds where the tables of the launch's problem `which` are. */
+TB_HD void fd1d_p_find_tables(const fd1d_p_launch *launch, int which, fd1d_tables *h)
 {
     const fd_problem *problem = &launch->batch.problem[launch->first + which];
-    fd1d_tables h;
     fd1d_p_lay_out_problem(&launch->batch, problem->exercise != FD_EUROPEAN,
-                           launch->memory + (size_t)which * launch->bytes, &h);
-    h.t.problem = problem;
-    h.t.parameters = &launch->parameters[launch->first + which];
-    return h;
+                           launch->memory + (size_t)which * launch->bytes, h);
+    h->t.problem = problem;
+    h->t.parameters = &launch->parameters[launch->first + which];
 }
 
 /* Prepares the problems, one a block of any size up to FD1D_P_THREADS. */
@@ -558,7 +556,8 @@ template <int unused = 0>
 __launch_bounds__(FD1D_P_THREADS) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch launch)
 {
     const int which = (int)blockIdx.x;
-    const fd1d_tables h = fd1d_p_tables_of(&launch, which);
+    fd1d_tables h;
+    fd1d_p_find_tables(&launch, which, &h);
     TB_LOOP
     for (int phase = 0; phase < FD1D_P_PHASES; phase++) {
         fd1d_p_prepare(&launch.batch, &h, launch.first + which, phase, trid_block_thread(), trid_block_threads());
@@ -598,7 +597,7 @@ __launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)
     const int exercised = launch.batch.problem[launch.first + which].exercise != FD_EUROPEAN;
     if (early < 2 && early != exercised) return;
     if (fd1d_p_rank(lanes) == 0) {
-        g->h = fd1d_p_tables_of(&launch, which);
+        fd1d_p_find_tables(&launch, which, &g->h);
         g->batch = launch.batch, g->which = launch.first + which, g->shared = shared;
         g->n = g->h.t.found->points[0], g->given = g->h.t.found->given;
     }
