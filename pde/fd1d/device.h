@@ -566,13 +566,15 @@ __launch_bounds__(FD1D_P_THREADS) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_
 }
 
 /* Returns how many threads prepare a problem. Preparation mostly waits: many small blocks, all on the device at the
-   same time, are faster than large ones in turn. */
+   same time, are faster than large ones in turn, as long as a thread has few points and steps. */
 template <int unused = 0>
-static int fd1d_p_prepare_threads(int problems)
+static int fd1d_p_prepare_threads(const fd1d_p_launch *launch)
 {
     const long long room = 512ll * trid_device_attribute(cudaDevAttrMultiProcessorCount); /* for threads */
+    const int points = launch->batch.points[0], steps = fd1d_p_steady ? 0 : launch->batch.steps;
+    const int most = points > steps ? points : steps;
     int threads = FD1D_P_THREADS;
-    while (threads > 32 && problems * (long long)threads > room) threads /= 2;
+    while (threads > 32 && launch->problems * (long long)threads > room && most <= 8 * threads) threads /= 2;
     return threads;
 }
 
@@ -621,7 +623,7 @@ template <int size>
 static cudaError_t fd1d_p_run(const fd1d_p_launch *launch, cudaStream_t stream)
 {
     constexpr int two = (int)fd1d_p_steady && fd1d_p_shape_of(size, 0).lanes == 32;
-    const unsigned threads = (unsigned)fd1d_p_prepare_threads(launch->problems);
+    const unsigned threads = (unsigned)fd1d_p_prepare_threads(launch);
     cudaError_t error =
         trid_launch(fd1d_p_prepare_kernel<>, (unsigned)launch->problems, threads, 0, stream, *launch);
     if (error == cudaSuccess) error = fd1d_p_launch_march<size, two ? 0 : 2>(launch, stream);
