@@ -1,32 +1,6 @@
 /* host.h - a room of bs3d.h: the reference on the host.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#ifndef __cplusplus
-#define bs3d_host_bytes TB_OF(bs3d_host_bytes)
-#define bs3d_host_explicit TB_OF(bs3d_host_explicit)
-#define bs3d_host_implicit TB_OF(bs3d_host_implicit)
-#define bs3d_p_host_payoff TB_OF(bs3d_p_host_payoff)
-#define bs3d_p_host_apply TB_OF(bs3d_p_host_apply)
-#define bs3d_p_host_lines TB_OF(bs3d_p_host_lines)
-#define bs3d_p_host_factor TB_OF(bs3d_p_host_factor)
-#define bs3d_p_host_steps TB_OF(bs3d_p_host_steps)
-#define bs3d_p_host_march TB_OF(bs3d_p_host_march)
-#else
-#define bs3d_host_bytes_f32 tb_f32::bs3d_host_bytes
-#define bs3d_host_bytes_f64 tb_f64::bs3d_host_bytes
-#define bs3d_host_explicit_f32 tb_f32::bs3d_host_explicit
-#define bs3d_host_explicit_f64 tb_f64::bs3d_host_explicit
-#define bs3d_host_implicit_f32 tb_f32::bs3d_host_implicit
-#define bs3d_host_implicit_f64 tb_f64::bs3d_host_implicit
-#endif
-
-#define TB_BODY "../bs3d/host.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C over tb_real */
-
 /* Returns the bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
 {
@@ -163,5 +137,3 @@ TB_HOST int bs3d_host_implicit(const bs3d_problem *o, void *work, bs3d_result *r
 {
     return bs3d_p_host_march(o, 1, (tb_real *)work, result);
 }
-
-#endif /* TB_BODY */

@@ -1,16 +1,6 @@
 /* implicit2.h - a room of bs3d.h: implicit2: a sweep upward, a sweep downward.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#define bs3d_implicit2_f32 tb_f32::bs3d_implicit2
-#define bs3d_implicit2_f64 tb_f64::bs3d_implicit2
-
-#define TB_BODY "../bs3d/implicit2.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
-
 /* ---- upward: right-hand side, x lines, forward elimination in z -------------------------------------------------- */
 
 /* The ring of this sweep, of rows of 256 points for each half. Some warps of a block compute the right-hand side, the
@@ -429,5 +419,3 @@ static int bs3d_implicit2(const bs3d_problem *problem, void *work, bs3d_result *
     }
     return bs3d_p_finish<unused>(status, problem, &job, result, stream);
 }
-
-#endif /* TB_BODY */

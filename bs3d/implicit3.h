@@ -2,16 +2,6 @@
    sweep itself, with its formulas, is in one_sweep.h; here are its start, its kernel and its launch.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#define bs3d_implicit3_f32 tb_f32::bs3d_implicit3
-#define bs3d_implicit3_f64 tb_f64::bs3d_implicit3
-
-#define TB_BODY "../bs3d/implicit3.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
-
 /* ---- factors, and the first w ------------------------------------------------------------------------------------ */
 
 /* Factors A_x and A_y into L and U for bs3d_p_one_sweep, by a block of 64 each, a warp for each half of a row. The
@@ -238,5 +228,3 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
     }
     return bs3d_p_finish<unused>(status, problem, &job, result, stream);
 }
-
-#endif /* TB_BODY */

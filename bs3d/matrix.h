@@ -1,30 +1,6 @@
 /* matrix.h - a room of bs3d.h: the rows of the matrices A_x, A_y and A_z, and their factors.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-/* Returns how many points of a line of n each of 32 lanes or threads has. */
-TB_HD constexpr int bs3d_p_per_lane(int n)
-{
-    return n <= 256 ? 8 : n <= 512 ? 16 : 32;
-}
-
-extern "C++" {
-/* Returns of(lane) for lines of n points, of which lane has so many (bs3d_p_per_lane): chooses one of three kernels. */
-template <int per_lane>
-struct bs3d_p_lane_of {
-    enum { points = per_lane };
-};
-template <class choice>
-static auto bs3d_p_of_length(int n, const choice &of)
-{
-    const int per_lane = bs3d_p_per_lane(n);
-    return per_lane == 8    ? of(bs3d_p_lane_of<8>())
-           : per_lane == 16 ? of(bs3d_p_lane_of<16>())
-                            : of(bs3d_p_lane_of<32>());
-}
-}
-
 /* Returns the warps of a block that solves lines in x. */
 TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 {
@@ -38,11 +14,6 @@ enum {
     BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1,
     BS3D_P_ROW_FACTORS = 3 * 8 + TRID_WARP_LU_PRECOMPUTED_LEN + 1
 };
-
-#define TB_BODY "../bs3d/matrix.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
 
 /* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's precision,
    for a matrix that is I - L_axis as it stands (bs3d_p_plain). */
@@ -294,5 +265,3 @@ static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int halves,
     bs3d_p_launch_next(status, x, 1, halves ? 64 : 32, 0, stream, job->plan, job->tables);
     bs3d_p_launch_next(status, y, 1, 64, 0, stream, job->plan, job->tables);
 }
-
-#endif /* TB_BODY */

@@ -17,8 +17,6 @@
    w' is to p' what w is to p, with the axes exchanged: the next sweep has its rows along t and goes the other way. Each
    block writes its rows as columns for it. docs/bs3d.md has the picture. */
 
-#ifndef TB_BODY
-
 /* Where a sweep of implicit3 goes. */
 typedef struct {
     int own, points, lines; /* the axis of its rows, their points, and lines along the other axis */
@@ -27,11 +25,6 @@ typedef struct {
     int pitch, to_pitch;    /* of what it reads and of what it writes */
     long long plane, to_plane;
 } bs3d_p_heading;
-
-#define TB_BODY "../bs3d/one_sweep.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
 
 /* ---- rows and tiles in shared memory ----------------------------------------------------------------------------- */
 
@@ -546,5 +539,3 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
     }
     bs3d_p_one_sweep_end(plan, heading, &m, &r, tile_at, written_at, made, new_interfaces);
 }
-
-#endif /* TB_BODY */
