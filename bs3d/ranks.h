@@ -14,8 +14,6 @@ typedef struct {
     int early;                  /* explicit: the last kernel in the march streams is that of a whole sweep */
 } bs3d_ranks_march;
 
-/* ---- before the first step --------------------------------------------------------------------------------------- */
-
 /* Returns whether all ranks have found the same number of partitions. */
 template <int unused>
 static int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
@@ -85,8 +83,6 @@ static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
     return status;
 }
 
-/* ---- the exchange ------------------------------------------------------------------------------------------------ */
-
 /* Sends what the ranks have for each other when their march streams are where they are now. bs3d_ranks_step calls it;
    by itself, with bs3d_ranks_arrive after it, it repeats what a step sends, to see what that takes.
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or what a function of the exchange returned */
@@ -119,8 +115,6 @@ static int bs3d_ranks_arrive(bs3d_ranks_march *march)
     bs3d_p_each_rank(&status, w, [](int, const bs3d_rank *r) { return bs3d_p_rank_order(r, r->transfer, r->march); });
     return status;
 }
-
-/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 /* Finds how many steps the next explicit sweep makes of so many that are left. */
 TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
@@ -201,8 +195,6 @@ static int bs3d_ranks_step(bs3d_ranks_march *march)
     march->step += steps;
     return status;
 }
-
-/* ---- after the last step ----------------------------------------------------------------------------------------- */
 
 /* Gathers the result at the spot, of which each rank may have some of the values around it, on all processes.
    Lanes    waits for the march streams
