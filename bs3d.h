@@ -64,10 +64,12 @@
 
    The rooms:
      bs3d/model.h       the model of a problem, payoffs, checks      to add a payoff: its number here, its formula there
-     bs3d/cut.h         how the third axis is cut into slabs
+     bs3d/cut.h         how the third axis is cut into slabs, and what of a slab a launch visits
+     bs3d/launch.h, bs3d/exchange.h        plans and calls of launches; what a program says of its ranks
+     bs3d/rooms.h       the names in both precisions, and the rooms that are read once in each:
      bs3d/lane.h        the operator for one thread; the greeks                   to add a derivative: bs3d_lane_greeks
      bs3d/host.h        the reference
-     bs3d/launch.h      what all launches share: memory, tables, start and end of a march; shapes: bs3d_p_shape
+     bs3d/march.h       what all marches share: memory, tables, start and end; shapes: bs3d_p_shape
      bs3d/planes.h      sweeps whose planes pass through shared memory
      bs3d/explicit.h    explicit1 to explicit4
      bs3d/matrix.h      the rows of A_x, A_y and A_z, their factors, the reduced systems in z
@@ -75,7 +77,7 @@
      bs3d/one_sweep.h, bs3d/implicit3.h    the sweep of implicit3 in a block; its kernels and their launch
      bs3d/slabs.h       explicit4 and implicit2 on a slab
      bs3d/ranks.h       the march over all of them: streams, messages
-   To add a rung: a room with its kernel and launch, a line in the ladder above, an #include below.
+   To add a rung: a room with its kernel and launch, a line in the ladder above; its names and #include in bs3d/rooms.h.
 
    What the rungs share:
      Memory   work, bs3d_work_bytes of device memory, aligned to 16 bytes: two arrays and some planes. The final values
@@ -179,21 +181,10 @@ typedef struct {
 
 #include "bs3d/model.h"
 #include "bs3d/cut.h"
-#include "bs3d/lane.h"
-#if TB_HOST_SCOPE
-#include "bs3d/host.h"
-#endif
 #ifndef BS3D_NO_LAUNCHES
 #include "bs3d/launch.h"
-#include "bs3d/planes.h"
-#include "bs3d/explicit.h"
-#include "bs3d/matrix.h"
-#include "bs3d/implicit1.h"
-#include "bs3d/implicit2.h"
-#include "bs3d/one_sweep.h"
-#include "bs3d/implicit3.h"
-#include "bs3d/slabs.h"
-#include "bs3d/ranks.h"
+#include "bs3d/exchange.h"
 #endif
+#include "bs3d/rooms.h"
 
 #endif /* BS3D_H */

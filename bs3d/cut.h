@@ -22,6 +22,13 @@ typedef struct {
     size_t bytes;
 } bs3d_message;
 
+/* Which planes a launch visits, where these are not all of plan.partitions partitions. `planes` planes from `from` on
+   are cut into `partitions`; partition n of the launch is partition first + n of these. From n = jump on it is `over`
+   partitions further, and `apart` planes further. Only planes low .. high - 1 count. */
+typedef struct {
+    int from, planes, partitions, first, jump, over, apart, low, high;
+} bs3d_p_span;
+
 /* Finds the planes of a partition. */
 TB_HD void bs3d_p_partition(int nz, int partitions, int partition, int *from, int *to)
 {
@@ -117,5 +124,29 @@ TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, in
     cut->own = cut->reach ? (slab > 0 ? cut->reach : 0) : slab * partitions;
     cut->reduced = cut->reach ? cut->own + partitions + (slab < slabs - 1 ? cut->reach : 0) : slabs * partitions;
     return cut->reduced <= BS3D_P_MOST_REDUCED ? BS3D_OK : BS3D_BAD_SIZE;
+}
+
+/* Finds the planes of a part of an explicit sweep, of which the outer ones are as many as the neighbours have copies
+   of; `extra`: with so many copies on each side, or as many as there are. Returns 0 if there are none. */
+TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_span *span)
+{
+    const int low = cut->below ? cut->halo : 0, high = cut->above ? cut->halo : 0;
+    const int whole = cut->planes < low + high + 4; /* too few planes to be parted */
+    const bs3d_p_span none = {0, 0, 0, 0, 1, 0, 0, 0, cut->below + cut->planes + cut->above};
+    *span = none;
+    if (part == BS3D_ALL || (part == BS3D_OUTER && whole)) {
+        int down = extra < cut->below ? extra : cut->below, up = extra < cut->above ? extra : cut->above;
+        span->from = cut->below - down;
+        span->planes = cut->planes + down + up;
+    } else if (part == BS3D_INNER && !whole) {
+        span->from = cut->below + low;
+        span->planes = cut->planes - low - high;
+    } else if (part == BS3D_OUTER) {
+        span->from = low ? cut->below : cut->below + cut->planes - high;
+        span->planes = low + high;
+        span->partitions = (low > 0) + (high > 0);
+        span->apart = cut->planes - low - high;
+    }
+    return span->planes;
 }
 #endif

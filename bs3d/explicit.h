@@ -1,22 +1,6 @@
 /* explicit.h - a room of bs3d.h: explicit1 to explicit4.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#define bs3d_explicit1_f32 tb_f32::bs3d_explicit1
-#define bs3d_explicit1_f64 tb_f64::bs3d_explicit1
-#define bs3d_explicit2_f32 tb_f32::bs3d_explicit2
-#define bs3d_explicit2_f64 tb_f64::bs3d_explicit2
-#define bs3d_explicit3_f32 tb_f32::bs3d_explicit3
-#define bs3d_explicit3_f64 tb_f64::bs3d_explicit3
-#define bs3d_explicit4_f32 tb_f32::bs3d_explicit4
-#define bs3d_explicit4_f64 tb_f64::bs3d_explicit4
-
-#define TB_BODY "../bs3d/explicit.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
-
 /* ---- what the rungs share ---------------------------------------------------------------------------------------- */
 
 /* Marches by explicit steps: `doubles` sweeps by two, which make two steps each, the rest by one. */
@@ -175,5 +159,3 @@ static int bs3d_explicit4(const bs3d_problem *problem, void *work, bs3d_result *
 {
     return (bs3d_p_march_tiles<2>)(problem, work, result, stream);
 }
-
-#endif /* TB_BODY */

@@ -1,32 +1,6 @@
 /* host.h - a room of bs3d.h: the reference on the host.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#ifndef __cplusplus
-#define bs3d_host_bytes TB_OF(bs3d_host_bytes)
-#define bs3d_host_explicit TB_OF(bs3d_host_explicit)
-#define bs3d_host_implicit TB_OF(bs3d_host_implicit)
-#define bs3d_p_host_payoff TB_OF(bs3d_p_host_payoff)
-#define bs3d_p_host_apply TB_OF(bs3d_p_host_apply)
-#define bs3d_p_host_lines TB_OF(bs3d_p_host_lines)
-#define bs3d_p_host_factor TB_OF(bs3d_p_host_factor)
-#define bs3d_p_host_steps TB_OF(bs3d_p_host_steps)
-#define bs3d_p_host_march TB_OF(bs3d_p_host_march)
-#else
-#define bs3d_host_bytes_f32 tb_f32::bs3d_host_bytes
-#define bs3d_host_bytes_f64 tb_f64::bs3d_host_bytes
-#define bs3d_host_explicit_f32 tb_f32::bs3d_host_explicit
-#define bs3d_host_explicit_f64 tb_f64::bs3d_host_explicit
-#define bs3d_host_implicit_f32 tb_f32::bs3d_host_implicit
-#define bs3d_host_implicit_f64 tb_f64::bs3d_host_implicit
-#endif
-
-#define TB_BODY "../bs3d/host.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C over tb_real */
-
 /* Returns the bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
 {
@@ -69,22 +43,21 @@ TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real 
     }
 }
 
-/* Solves the lines of v along one axis, with the factors l, r, q of its matrix. Points are `step` apart; `across` lines
-   are across_step apart, `along` rows of lines along_step. */
-TB_HOST void bs3d_p_host_lines(int points, long long step, int across, long long across_step, int along,
-                               long long along_step, const tb_real *factors, tb_real *v)
+/* Solves the lines of v along an axis, with the factors l, r, q of its matrix. */
+TB_HOST void bs3d_p_host_lines(const bs3d_model *m, int axis, const tb_real *factors, tb_real *v)
 {
-    const tb_real *l = factors, *r = factors + 1024, *q = factors + 2048;
+    const long long pitch = bs3d_pitch(m->points[0]), step[3] = {1, pitch, pitch * m->points[1]};
+    const int across = axis == 0, along = axis == 2 ? 1 : 2, points = m->points[axis];
 #ifdef _OPENMP
 #pragma omp parallel for
 #endif
-    for (int b = 0; b < along; b++) {
+    for (int b = 0; b < m->points[along]; b++) {
         tb_real line[1024];
-        for (int a = 0; a < across; a++) {
-            tb_real *first = v + b * along_step + a * across_step;
-            for (int i = 0; i < points; i++) line[i] = first[i * step];
-            trid_lane_solve(points, l, r, q, line, line, 1);
-            for (int i = 0; i < points; i++) first[i * step] = line[i];
+        for (int a = 0; a < m->points[across]; a++) {
+            tb_real *first = v + b * step[along] + a * step[across];
+            for (int i = 0; i < points; i++) line[i] = first[i * step[axis]];
+            trid_lane_solve(points, factors, factors + 1024, factors + 2048, line, line, 1);
+            for (int i = 0; i < points; i++) first[i * step[axis]] = line[i];
         }
     }
 }
@@ -107,22 +80,17 @@ TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
 TB_HOST int bs3d_p_host_steps(const bs3d_problem *o, int implicit, tb_real *u)
 {
     const bs3d_model m = bs3d_model_of(o);
-    const int nx = m.points[0], ny = m.points[1], nz = m.points[2];
-    const long long pitch = bs3d_pitch(nx), plane = pitch * ny;
-    const size_t cells = bs3d_p_cells(m.points);
-    tb_real *v = u + cells, *factors = v + cells;
+    const long long pitch = bs3d_pitch(m.points[0]), rows = (long long)m.points[1] * m.points[2];
+    tb_real *v = u + bs3d_p_cells(m.points), *factors = v + bs3d_p_cells(m.points);
     for (int axis = 0; axis < 3 && implicit; axis++)
         if (bs3d_p_host_factor(&m, axis, factors + axis * 3 * 1024)) return BS3D_NOT_DOMINANT;
     if (o->payoff != BS3D_GIVEN) bs3d_p_host_payoff(o, 0, u);
     for (int s = 0; s < o->steps; s++) {
         bs3d_p_host_apply(&m, !implicit, u, v);
-        if (implicit) {
-            bs3d_p_host_lines(nx, 1, ny, pitch, nz, plane, factors, v);
-            bs3d_p_host_lines(ny, pitch, nx, 1, nz, plane, factors + 3 * 1024, v);
-            bs3d_p_host_lines(nz, plane, nx, 1, ny, pitch, factors + 6 * 1024, v);
-        }
-        for (long long row = 0; row < (long long)ny * nz; row++)
-            for (long long at = pitch * row; at < pitch * row + nx; at++) u[at] = implicit ? u[at] + v[at] : v[at];
+        for (int axis = 0; axis < 3 && implicit; axis++) bs3d_p_host_lines(&m, axis, factors + axis * 3 * 1024, v);
+        for (long long row = 0; row < rows; row++)
+            for (long long at = pitch * row; at < pitch * row + m.points[0]; at++)
+                u[at] = implicit ? u[at] + v[at] : v[at];
         if (o->flags & BS3D_AMERICAN) bs3d_p_host_payoff(o, 1, u);
     }
     return BS3D_OK;
@@ -163,5 +131,3 @@ TB_HOST int bs3d_host_implicit(const bs3d_problem *o, void *work, bs3d_result *r
 {
     return bs3d_p_host_march(o, 1, (tb_real *)work, result);
 }
-
-#endif /* TB_BODY */

@@ -1,16 +1,6 @@
 /* implicit1.h - a room of bs3d.h: implicit1: four kernels a step, with matrices built and solved each time.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#define bs3d_implicit1_f32 tb_f32::bs3d_implicit1
-#define bs3d_implicit1_f64 tb_f64::bs3d_implicit1
-
-#define TB_BODY "../bs3d/implicit1.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
-
 /* Solves the x lines of v, a warp for each. */
 template <int per_lane, int plain>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
@@ -103,5 +93,3 @@ static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *
     }
     return bs3d_p_finish<unused>(status, problem, &job, result, stream);
 }
-
-#endif /* TB_BODY */

@@ -1,16 +1,6 @@
 /* implicit2.h - a room of bs3d.h: implicit2: a sweep upward, a sweep downward.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#define bs3d_implicit2_f32 tb_f32::bs3d_implicit2
-#define bs3d_implicit2_f64 tb_f64::bs3d_implicit2
-
-#define TB_BODY "../bs3d/implicit2.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
-
 /* ---- upward: right-hand side, x lines, forward elimination in z -------------------------------------------------- */
 
 /* The ring of this sweep, of rows of 256 points for each half. Some warps of a block compute the right-hand side, the
@@ -153,9 +143,13 @@ TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict_
     __shared__ tb_real shared[bs3d_p_x_warps(per_lane) * bs3d_p_transpose_len(per_lane)];
     int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32, lane = (int)threadIdx.x & 31;
     int nx = plan.model.points[0], lines = plan.model.points[1] * plan.model.points[2];
-    tb_real f[TRID_WARP_FACTOR_LEN(32)], d[32], *mine = shared + warp * bs3d_p_transpose_len(per_lane);
+    const tb_real *table = tables + BS3D_P_X_FACTORS + lane;
+    tb_real lur[3 * per_lane], keep[TRID_WARP_LU_PRECOMPUTED_LEN], d[per_lane],
+        *mine = shared + warp * bs3d_p_transpose_len(per_lane);
     TB_UNROLL
-    for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
+    for (int e = 0; e < 3 * per_lane; e++) lur[e] = table[32 * e];
+    TB_UNROLL
+    for (int e = 0; e < TRID_WARP_LU_PRECOMPUTED_LEN; e++) keep[e] = table[32 * (3 * per_lane + e)];
     int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS]);
     /* The lines of the last planes first: they are what the sweep before has left in the cache. */
     int all = lines + 2 * plan.partitions * plan.model.points[1];
@@ -163,7 +157,7 @@ TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict_
         tb_real *row =
             line < lines ? v + (long long)plan.pitch * line : interfaces + (long long)plan.pitch * (line - lines);
         transpose_load(per_lane, 32, nx, row, 0, d, mine);
-        trid_warp_solve(per_lane, 32, per_lane * 32, steps, f, d);
+        trid_warp_lu_solve_precomputed(per_lane, 32, 1, steps, lur, lur + 2 * per_lane, lur + per_lane, keep, 1, d);
         __syncwarp();
         transpose_store(per_lane, 32, nx, d, row, mine);
         __syncwarp();
@@ -429,5 +423,3 @@ static int bs3d_implicit2(const bs3d_problem *problem, void *work, bs3d_result *
     }
     return bs3d_p_finish<unused>(status, problem, &job, result, stream);
 }
-
-#endif /* TB_BODY */

@@ -2,56 +2,6 @@
    sweep itself, with its formulas, is in one_sweep.h; here are its start, its kernel and its launch.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#define bs3d_implicit3_f32 tb_f32::bs3d_implicit3
-#define bs3d_implicit3_f64 tb_f64::bs3d_implicit3
-
-#define TB_BODY "../bs3d/implicit3.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
-
-/* ---- factors, and the first w ------------------------------------------------------------------------------------ */
-
-/* Factors A_x and A_y into L and U for bs3d_p_one_sweep, by a block of 64 each, a warp for each half of a row. The
-   upper half is eliminated downward, towards the seam: its rows, lanes and directions are reversed. */
-template <int unused>
-TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
-{
-    const int per_lane = 8;
-    __shared__ tb_real shared[2];
-    int axis = (int)blockIdx.x, half = (int)threadIdx.x / 32, lane = trid_warp_lane(), steps;
-    tb_real l[per_lane], r[per_lane], u[per_lane], keep[TRID_WARP_LU_PRECOMPUTED_LEN],
-        *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) + 32 * BS3D_P_ROW_FACTORS * half;
-    TB_UNROLL
-    for (int e = 0; e < per_lane; e++) {
-        if (half)
-            bs3d_p_matrix_row(&plan, axis, 511 - (per_lane * lane + e), u + e, r + e, l + e);
-        else
-            bs3d_p_matrix_row(&plan, axis, per_lane * lane + e, l + e, r + e, u + e);
-    }
-    tb_real across = u[per_lane - 1]; /* of the last lane: the entry that reaches over the seam */
-    trid_warp_lu(per_lane, 32, 256, l, r, u);
-    trid_warp_lu_precompute(per_lane, 32, l, u, keep, &steps);
-    const int place = half ? 31 - lane : lane;
-    TB_UNROLL
-    for (int e = 0; e < per_lane; e++) {
-        int row = half ? per_lane - 1 - e : e;
-        to[32 * row + place] = l[e];
-        to[32 * (per_lane + row) + place] = u[e];
-        to[32 * (2 * per_lane + row) + place] = r[e];
-    }
-    TB_UNROLL
-    for (int e = 0; e < TRID_WARP_LU_PRECOMPUTED_LEN; e++) to[32 * (3 * per_lane + e) + place] = keep[e];
-    if (lane == 31) shared[half] = across * r[per_lane - 1];
-    __syncthreads();
-    if (lane == 0) bs3d_p_factor_seam(half, shared, to + 32 * (BS3D_P_ROW_FACTORS - 1));
-    if (lane == 0) tables[BS3D_P_STEPS + axis + 3 * half] = (tb_real)steps;
-}
-
-/* ---- the start, and the sweep's kernel --------------------------------------------------------------------------- */
-
 /* Returns the row (a, b, c) times u at a point, whose neighbours on the axis are `step` away. */
 TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, long long step)
 {
@@ -123,8 +73,6 @@ TRID_KERNEL void bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_hea
         bs3d_p_one_sweep<form, pair>(&pairs, &plan, &heading, tables, w, made, interfaces, new_interfaces,
                                      bs3d_p_in_register(memory));
 }
-
-/* ---- the launch -------------------------------------------------------------------------------------------------- */
 
 /* The kernel of a sweep, and how sweeps with rows along an axis are launched, upward and downward. */
 typedef void (*bs3d_p_implicit3_kernel)(bs3d_pairs, bs3d_p_plan, bs3d_p_heading, const tb_real *, const tb_real *,
@@ -213,7 +161,7 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
     status = bs3d_p_start<unused>(problem, &job, from, to, stream);
     if (!status && cudaMemsetAsync(job.interfaces, 0, 2 * interfaces * sizeof *job.interfaces, stream) != cudaSuccess)
         status = BS3D_LAUNCH_FAILED;
-    bs3d_p_launch_next(&status, bs3d_p_factor_rows<unused>, 2, 64, 0, stream, job.plan, job.tables);
+    bs3d_p_launch_next(&status, bs3d_p_factor_rows<8>, 2, 64, 0, stream, job.plan, job.tables);
     bs3d_p_launch_factor_z<unused>(&status, &job, 2, stream);
     bs3d_p_heading first = launches[steps % 2 == 0].heading;
     first.direction = 1;
@@ -238,5 +186,3 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
     }
     return bs3d_p_finish<unused>(status, problem, &job, result, stream);
 }
-
-#endif /* TB_BODY */

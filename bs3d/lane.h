@@ -1,44 +1,6 @@
 /* lane.h - a room of bs3d.h: the operator L at a point and for a patch of points, and the greeks, for one thread.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#ifndef __cplusplus
-#define bs3d_row TB_OF(bs3d_row)
-#define bs3d_pairs TB_OF(bs3d_pairs)
-#define bs3d_lane_row TB_OF(bs3d_lane_row)
-#define bs3d_lane_pairs TB_OF(bs3d_lane_pairs)
-#define bs3d_lane_stencil TB_OF(bs3d_lane_stencil)
-#define bs3d_lane_plane TB_OF(bs3d_lane_plane)
-#define bs3d_lane_greeks TB_OF(bs3d_lane_greeks)
-#define bs3d_pitch TB_OF(bs3d_pitch)
-#define bs3d_p_cell TB_OF(bs3d_p_cell)
-#define bs3d_p_exercised TB_OF(bs3d_p_exercised)
-#define bs3d_p_cells TB_OF(bs3d_p_cells)
-#else
-#define bs3d_row_f32 tb_f32::bs3d_row
-#define bs3d_row_f64 tb_f64::bs3d_row
-#define bs3d_pairs_f32 tb_f32::bs3d_pairs
-#define bs3d_pairs_f64 tb_f64::bs3d_pairs
-#define bs3d_lane_row_f32 tb_f32::bs3d_lane_row
-#define bs3d_lane_row_f64 tb_f64::bs3d_lane_row
-#define bs3d_lane_pairs_f32 tb_f32::bs3d_lane_pairs
-#define bs3d_lane_pairs_f64 tb_f64::bs3d_lane_pairs
-#define bs3d_lane_stencil_f32 tb_f32::bs3d_lane_stencil
-#define bs3d_lane_stencil_f64 tb_f64::bs3d_lane_stencil
-#define bs3d_lane_plane_f32 tb_f32::bs3d_lane_plane
-#define bs3d_lane_plane_f64 tb_f64::bs3d_lane_plane
-#define bs3d_lane_greeks_f32 tb_f32::bs3d_lane_greeks
-#define bs3d_lane_greeks_f64 tb_f64::bs3d_lane_greeks
-#define bs3d_pitch_f32 tb_f32::bs3d_pitch
-#define bs3d_pitch_f64 tb_f64::bs3d_pitch
-#endif
-
-#define TB_BODY "../bs3d/lane.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C over tb_real */
-
 /* What the points with the same index on an axis share: the weights of the differences to the two neighbours on it, and
    the index as a factor of cross differences. */
 typedef struct {
@@ -246,5 +208,3 @@ TB_HD size_t bs3d_p_cells(const int *points)
 {
     return (size_t)bs3d_pitch(points[0]) * (size_t)points[1] * (size_t)points[2];
 }
-
-#endif /* TB_BODY */

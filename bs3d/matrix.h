@@ -1,48 +1,20 @@
 /* matrix.h - a room of bs3d.h: the rows of the matrices A_x, A_y and A_z, and their factors.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-/* Returns how many points of a line of n each of 32 lanes or threads has. */
-TB_HD constexpr int bs3d_p_per_lane(int n)
-{
-    return n <= 256 ? 8 : n <= 512 ? 16 : 32;
-}
-
-extern "C++" {
-/* Returns of(lane) for lines of n points, of which lane has so many (bs3d_p_per_lane): chooses one of three kernels. */
-template <int per_lane>
-struct bs3d_p_lane_of {
-    enum { points = per_lane };
-};
-template <class choice>
-static auto bs3d_p_of_length(int n, const choice &of)
-{
-    const int per_lane = bs3d_p_per_lane(n);
-    return per_lane == 8    ? of(bs3d_p_lane_of<8>())
-           : per_lane == 16 ? of(bs3d_p_lane_of<16>())
-                            : of(bs3d_p_lane_of<32>());
-}
-}
-
 /* Returns the warps of a block that solves lines in x. */
 TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 {
     return per_lane <= 8 ? 8 : 4;
 }
 
-/* Elements of the tables that a warp needs for half a row. Element e of half h is at [X_FACTORS + 32 (HALF h + e) +
-   lane]. implicit2: factors, what the points take from the other half's interface unknown, the seam. implicit3: l, u,
-   r, what trid_warp_lu_precompute stores, the seam. */
-enum {
-    BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1,
-    BS3D_P_ROW_FACTORS = 3 * 8 + TRID_WARP_LU_PRECOMPUTED_LEN + 1
-};
-
-#define TB_BODY "../bs3d/matrix.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
+/* Elements of the tables for half a row, of each lane; element e of half h is at [X_FACTORS + 32 (this h + e) + lane].
+   implicit2: factors, what the points take from the other half's interface unknown, the seam. Where it solves x by
+   itself, and implicit3, whose of y are behind Y_FACTORS: l, u, r, what trid_warp_lu_precompute stores, the seam. */
+enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
+TB_HD constexpr int bs3d_p_row_factors(int per_lane)
+{
+    return 3 * per_lane + TRID_WARP_LU_PRECOMPUTED_LEN + 1;
+}
 
 /* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's precision,
    for a matrix that is I - L_axis as it stands (bs3d_p_plain). */
@@ -236,33 +208,69 @@ TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
     link[2] = scale * g[half];
 }
 
-/* Factors the x lines, by a warp; or, of 8 points a lane, for implicit2's upward sweep, by one for each half of a row:
-   rows 256 half .. 256 half + 255 of the first axis, and the seam. */
-template <int per_lane>
+/* Factors the x lines for implicit2's upward sweep, by a warp for each half of a row: rows 256 half .. 256 half + 255
+   of the first axis, and the seam. */
+template <int unused>
 TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
 {
+    const int per_lane = 8, factors = TRID_WARP_FACTOR_LEN(per_lane);
     __shared__ tb_real shared[2];
-    const int lane = trid_warp_lane(), half = (int)threadIdx.x / 32, all = 32 * per_lane;
-    const int n = plan.model.points[0] - all * half, at = all * half + per_lane * lane;
-    tb_real a[32], b[32], c[32], g[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}; /* all is copied, also what is not used */
+    const int lane = trid_warp_lane(), half = (int)threadIdx.x / 32, at = 256 * half + per_lane * lane;
+    const int left = plan.model.points[0] - 256 * half;
+    tb_real a[per_lane], b[per_lane], c[per_lane], g[per_lane], f[factors];
     tb_real *to = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half;
     int steps;
     TB_UNROLL
     for (int r = 0; r < per_lane; r++) {
         bs3d_p_matrix_row(&plan, 0, at + r, a + r, b + r, c + r);
-        g[r] = half ? (at + r == all ? a[r] : 0) : (at + r == all - 1 ? c[r] : 0);
+        g[r] = half ? (at + r == 256 ? a[r] : 0) : (at + r == 255 ? c[r] : 0);
     }
-    trid_warp_factor(per_lane, 32, n < all ? (n > 0 ? n : 0) : all, a, b, c, f, &steps);
+    trid_warp_factor(per_lane, 32, left < 0 ? 0 : left < 256 ? left : 256, a, b, c, f, &steps);
+    trid_warp_solve(per_lane, 32, 256, steps, f, g);
     TB_UNROLL
-    for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) to[32 * e + lane] = f[e];
+    for (int e = 0; e < factors; e++) to[32 * e + lane] = f[e];
+    TB_UNROLL
+    for (int r = 0; r < per_lane; r++) to[32 * (factors + r) + lane] = g[r];
     if (lane == 0) tables[BS3D_P_STEPS + 3 * half] = (tb_real)steps;
-    if (per_lane > 8) return;
-    trid_warp_solve(per_lane, 32, all, steps, f, g);
-    TB_UNROLL
-    for (int r = 0; r < per_lane; r++) to[32 * (TRID_WARP_FACTOR_LEN(per_lane) + r) + lane] = g[r];
     if (lane == (half ? 0 : 31)) shared[half] = half ? g[0] : g[per_lane - 1];
     __syncthreads();
     if (lane == 0) bs3d_p_factor_seam(half, shared, to + 32 * (BS3D_P_HALF - 1));
+}
+
+/* Factors A_x and, by a second block, A_y into L and U, a warp for each half of a row of 64 per_lane points. The upper
+   half is eliminated downward, towards the seam: its rows, lanes and directions are reversed. */
+template <int per_lane>
+TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
+{
+    const int factors = bs3d_p_row_factors(per_lane);
+    __shared__ tb_real shared[2];
+    int axis = (int)blockIdx.x, half = (int)threadIdx.x / 32, lane = trid_warp_lane(), steps;
+    tb_real l[per_lane], r[per_lane], u[per_lane], keep[TRID_WARP_LU_PRECOMPUTED_LEN],
+        *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) + 32 * factors * half;
+    TB_UNROLL
+    for (int e = 0; e < per_lane; e++) {
+        if (half)
+            bs3d_p_matrix_row(&plan, axis, 64 * per_lane - 1 - (per_lane * lane + e), u + e, r + e, l + e);
+        else
+            bs3d_p_matrix_row(&plan, axis, per_lane * lane + e, l + e, r + e, u + e);
+    }
+    tb_real across = u[per_lane - 1]; /* of the last lane: the entry that reaches over the seam */
+    trid_warp_lu(per_lane, 32, 32 * per_lane, l, r, u);
+    trid_warp_lu_precompute(per_lane, 32, l, u, keep, &steps);
+    const int place = half ? 31 - lane : lane;
+    TB_UNROLL
+    for (int e = 0; e < per_lane; e++) {
+        int row = half ? per_lane - 1 - e : e;
+        to[32 * row + place] = l[e];
+        to[32 * (per_lane + row) + place] = u[e];
+        to[32 * (2 * per_lane + row) + place] = r[e];
+    }
+    TB_UNROLL
+    for (int e = 0; e < TRID_WARP_LU_PRECOMPUTED_LEN; e++) to[32 * (3 * per_lane + e) + place] = keep[e];
+    if (lane == 31) shared[half] = across * r[per_lane - 1];
+    __syncthreads();
+    if (lane == 0) bs3d_p_factor_seam(half, shared, to + 32 * (factors - 1));
+    if (lane == 0) tables[BS3D_P_STEPS + axis + 3 * half] = (tb_real)steps;
 }
 
 /* Factors the y lines, by 32 partitions of two lines, which are alike. */
@@ -289,10 +297,8 @@ template <int unused>
 static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int halves, cudaStream_t stream)
 {
     const int *n = job->plan.model.points;
-    const auto x = halves ? bs3d_p_factor_x<8> : n[0] <= 512 ? bs3d_p_factor_x<16> : bs3d_p_factor_x<32>;
+    const auto x = halves ? bs3d_p_factor_x<unused> : n[0] <= 512 ? bs3d_p_factor_rows<16> : bs3d_p_factor_rows<32>;
     const auto y = bs3d_p_of_length(n[1], [](auto lane) { return bs3d_p_factor_y<decltype(lane)::points>; });
-    bs3d_p_launch_next(status, x, 1, halves ? 64 : 32, 0, stream, job->plan, job->tables);
+    bs3d_p_launch_next(status, x, 1, 64, 0, stream, job->plan, job->tables);
     bs3d_p_launch_next(status, y, 1, 64, 0, stream, job->plan, job->tables);
 }
-
-#endif /* TB_BODY */

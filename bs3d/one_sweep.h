@@ -17,8 +17,6 @@
    w' is to p' what w is to p, with the axes exchanged: the next sweep has its rows along t and goes the other way. Each
    block writes its rows as columns for it. docs/bs3d.md has the picture. */
 
-#ifndef TB_BODY
-
 /* Where a sweep of implicit3 goes. */
 typedef struct {
     int own, points, lines; /* the axis of its rows, their points, and lines along the other axis */
@@ -27,11 +25,6 @@ typedef struct {
     int pitch, to_pitch;    /* of what it reads and of what it writes */
     long long plane, to_plane;
 } bs3d_p_heading;
-
-#define TB_BODY "../bs3d/one_sweep.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
 
 /* ---- rows and tiles in shared memory ----------------------------------------------------------------------------- */
 
@@ -45,11 +38,11 @@ struct bs3d_p_spread_row {
     static constexpr int threads = 32 * (rows + 2);
 };
 
-/* Returns how far a row of a tile is moved, so that a lane reads columns, BS3D_P_V of `parts` x BS3D_P_V rows at a
-   time, without bank conflicts. */
-TB_D int bs3d_p_skew(int parts, int part)
+/* Returns how far a row of a tile is moved, so that a lane reads columns, BS3D_P_V rows at a time, without bank
+   conflicts. */
+TB_D int bs3d_p_skew(int part)
 {
-    return TB_BYTES == 8 ? 2 * (part % 2) + 8 * (part / 2) : parts == 2 ? 8 * part : 4 * part;
+    return TB_BYTES == 8 ? 2 * (part % 2) + 8 * (part / 2) : 8 * part;
 }
 
 /* Returns where element x of 256 is. */
@@ -110,9 +103,9 @@ TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_s
 {
     const int to_pitch = heading->to_pitch, j = row->first, thread = (int)threadIdx.x - 32 * bs3d_p_spread_row::rows;
     const int parts = bs3d_p_spread_row::rows / BS3D_P_V;
-    const int each = parts == 1 ? 64 : parts == 2 ? 32 : 16; /* columns at a time */
+    const int each = TB_BYTES == 4 ? 32 : 16; /* columns at a time */
     int part = thread % parts, x = thread / parts;
-    tile += part * BS3D_P_V * bs3d_p_spread_row::len + bs3d_p_skew(parts, part) + bs3d_p_spread(x);
+    tile += part * BS3D_P_V * bs3d_p_spread_row::len + bs3d_p_skew(part) + bs3d_p_spread(x);
     to += (long long)to_pitch * x + j + part * BS3D_P_V;
     const long long step = (long long)to_pitch * each;
     if (x >= each || j + part * BS3D_P_V >= to_pitch) return;
@@ -356,7 +349,7 @@ TB_D bs3d_p_one_sweep_memory bs3d_p_one_sweep_open(int pair, int half, const bs3
     const int rows = bs3d_p_spread_row::rows + 2;
     const tb_real zeros[BS3D_P_V] = {0}, *precomputed = tables +
                                                         (heading->own == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) +
-                                                        32 * BS3D_P_ROW_FACTORS * half;
+                                                        32 * bs3d_p_row_factors(8) * half;
     bs3d_p_one_sweep_memory m;
     m.levels = (tb_real *)memory;
     m.ring = m.levels + BS3D_P_PLANE_WEIGHTS * (to - from + 3);
@@ -372,7 +365,7 @@ TB_D bs3d_p_one_sweep_memory bs3d_p_one_sweep_open(int pair, int half, const bs3
     m.barrier = m.mbarriers + 2 * rows;
     bs3d_p_barrier_init(m.barrier, threads);
     if (pair && thread < 2 * rows) trid_mbarrier_init(m.mbarriers + thread);
-    if (pair && thread < 3) m.link[thread] = precomputed[32 * (BS3D_P_ROW_FACTORS - 1) + thread];
+    if (pair && thread < 3) m.link[thread] = precomputed[32 * (bs3d_p_row_factors(8) - 1) + thread];
     for (int e = thread; e < (int)(m.planes - m.ring) / BS3D_P_V; e += threads)
         ((transpose_vector *)m.ring)[e] = transpose_pack(zeros);
     bs3d_p_one_sweep_levels(heading, tables, from, to, m.levels);
@@ -421,7 +414,7 @@ TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *p
     r.after = r.valid && after >= 0 && after < plan->partitions ? r.points - 8 * rank : 0;
     r.past = r.valid && past >= 0 && past < plan->partitions ? r.points - 8 * rank : 0;
     r.mine = rank * BS3D_P_V;
-    r.place = r.row * len + r.mine + bs3d_p_skew(tile_rows / BS3D_P_V, r.row / BS3D_P_V);
+    r.place = r.row * len + r.mine + bs3d_p_skew(r.row / BS3D_P_V);
     r.steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + heading->own + 3 * half]);
     r.factors = m->factors + r.mine;
     r.keep = m->keep + rank;
@@ -546,5 +539,3 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
     }
     bs3d_p_one_sweep_end(plan, heading, &m, &r, tile_at, written_at, made, new_interfaces);
 }
-
-#endif /* TB_BODY */

@@ -1,13 +1,6 @@
 /* planes.h - a room of bs3d.h: sweeps whose planes pass through shared memory, one or two time steps a sweep.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#define TB_BODY "../bs3d/planes.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
-
 /* Finds the points beside a lane's columns, of its rows and one more on each side: the neighbour lanes', by shuffle, as
    far as bs3d_lane_plane reads them. */
 TB_D void bs3d_p_patch_edges(int form, int columns, int rows, tb_real *u)
@@ -417,5 +410,3 @@ static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int form, bs3d_p_launch<
     l->grid.z = (unsigned)l->plan.partitions;
     return status;
 }
-
-#endif /* TB_BODY */

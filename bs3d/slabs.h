@@ -1,58 +1,6 @@
 /* slabs.h - a room of bs3d.h: explicit4 and implicit2 on slabs: on the planes of one GPU of several.
    MIT licence, see LICENSE. */
 
-#ifndef TB_BODY
-
-#define bs3d_slab_march_f32 tb_f32::bs3d_slab_march
-#define bs3d_slab_march_f64 tb_f64::bs3d_slab_march
-#define bs3d_slab_partitions_f32 tb_f32::bs3d_slab_partitions
-#define bs3d_slab_partitions_f64 tb_f64::bs3d_slab_partitions
-#define bs3d_slab_bytes_f32 tb_f32::bs3d_slab_bytes
-#define bs3d_slab_bytes_f64 tb_f64::bs3d_slab_bytes
-#define bs3d_slab_open_f32 tb_f32::bs3d_slab_open
-#define bs3d_slab_open_f64 tb_f64::bs3d_slab_open
-#define bs3d_slab_explicit_f32 tb_f32::bs3d_slab_explicit
-#define bs3d_slab_explicit_f64 tb_f64::bs3d_slab_explicit
-#define bs3d_slab_up_f32 tb_f32::bs3d_slab_up
-#define bs3d_slab_up_f64 tb_f64::bs3d_slab_up
-#define bs3d_slab_down_f32 tb_f32::bs3d_slab_down
-#define bs3d_slab_down_f64 tb_f64::bs3d_slab_down
-#define bs3d_slab_exercise_f32 tb_f32::bs3d_slab_exercise
-#define bs3d_slab_exercise_f64 tb_f64::bs3d_slab_exercise
-#define bs3d_slab_values_f32 tb_f32::bs3d_slab_values
-#define bs3d_slab_values_f64 tb_f64::bs3d_slab_values
-#define bs3d_slab_messages_f32 tb_f32::bs3d_slab_messages
-#define bs3d_slab_messages_f64 tb_f64::bs3d_slab_messages
-
-/* Finds the planes of a part of an explicit sweep, of which the outer ones are as many as the neighbours have copies
-   of; `extra`: with so many copies on each side, or as many as there are. Returns 0 if there are none. */
-TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_span *span)
-{
-    const int low = cut->below ? cut->halo : 0, high = cut->above ? cut->halo : 0;
-    const int whole = cut->planes < low + high + 4; /* too few planes to be parted */
-    const bs3d_p_span none = {0, 0, 0, 0, 1, 0, 0, 0, cut->below + cut->planes + cut->above};
-    *span = none;
-    if (part == BS3D_ALL || (part == BS3D_OUTER && whole)) {
-        int down = extra < cut->below ? extra : cut->below, up = extra < cut->above ? extra : cut->above;
-        span->from = cut->below - down;
-        span->planes = cut->planes + down + up;
-    } else if (part == BS3D_INNER && !whole) {
-        span->from = cut->below + low;
-        span->planes = cut->planes - low - high;
-    } else if (part == BS3D_OUTER) {
-        span->from = low ? cut->below : cut->below + cut->planes - high;
-        span->planes = low + high;
-        span->partitions = (low > 0) + (high > 0);
-        span->apart = cut->planes - low - high;
-    }
-    return span->planes;
-}
-
-#define TB_BODY "../bs3d/slabs.h"
-#include "../trid/twice.h"
-
-#else /* TB_BODY: C++ over tb_real */
-
 /* Solves the reduced systems (bs3d_p_solve_reduced, upward), for the last unknowns of the slab's partitions and of the
    partition before them; if there is a slab above, its first unknown comes in place of that of the last one. */
 template <int most>
@@ -303,5 +251,3 @@ TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_mess
     messages[1] = bs3d_message{firsts + plane * (sent + up), lasts + plane * (received + !up), bytes * (reach - 1)};
     return reach > 1 ? 2 : 1;
 }
-
-#endif /* TB_BODY */

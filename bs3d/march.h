@@ -1,0 +1,268 @@
+/* march.h - a room of bs3d.h: memory, tables, start and end of a march on the device; shapes.
+   MIT licence, see LICENSE. */
+
+enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a vector, of 16 bytes */
+
+/* The table of shapes, as measured (docs/bs3d.md): of each kind of block its rows, and how many such blocks a
+   multiprocessor is to hold. A lane has a patch of columns x rows points. */
+struct bs3d_p_shape {
+    static constexpr int columns = 4, rows = 2, points = columns * rows;
+    static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* explicit3, explicit4 */
+    static constexpr int up_rows = TB_BYTES == 4 ? 4 : 2, up_blocks = 2;               /* implicit2 upward */
+    static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
+};
+
+/* Elements of shared memory for the functions of transpose.h and trid.h. */
+TB_HD constexpr int bs3d_p_transpose_len(int k)
+{
+    return TB_BYTES == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
+}
+
+TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
+{
+    return TB_BYTES == 4 ? TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32(systems, parts)
+                         : TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts);
+}
+
+/* Returns the bytes of shared memory of a sweep that needs so many elements, and BS3D_P_PLANE_WEIGHTS for each plane of
+   a partition and for `more`, nz planes being in *partitions, or if the device has less memory, in more, up to `most`;
+   0 if even these do not fit. */
+TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
+{
+    const size_t limit = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    for (;; ++*partitions) {
+        const int planes = (nz - 1) / *partitions + more;
+        const size_t bytes = (size_t)(elements + BS3D_P_PLANE_WEIGHTS * planes) * sizeof(tb_real);
+        if (bytes <= limit) return bytes;
+        if (*partitions >= most) return 0;
+    }
+}
+
+/* ---- memory of a march ------------------------------------------------------------------------------------------- */
+
+/* A march on a grid, or on some of its planes, and the parts of its memory. */
+typedef struct {
+    bs3d_p_plan plan; /* of the planes that are here */
+    bs3d_pairs pairs;
+    int form, shift; /* the first plane here is plane `shift` of the grid */
+    tb_real *u, *v, *tables, *interfaces, *rest;
+} bs3d_p_job;
+
+/* Returns the elements of a plane, whether its rows are those of x or of y. */
+TB_HOST size_t bs3d_p_most_of_plane(const int *points)
+{
+    size_t rows = (size_t)bs3d_pitch(points[0]) * (size_t)points[1];
+    size_t columns = (size_t)bs3d_pitch(points[1]) * (size_t)points[0];
+    return rows > columns ? rows : columns;
+}
+
+/* Returns the bytes of device memory that a march works in, and leaves the final values at the start of; 0 for a null
+   pointer or points outside 4 .. 1024. */
+TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
+{
+    if (!o || !bs3d_p_sized(o, 1)) return 0;
+    size_t plane = bs3d_p_most_of_plane(o->points), planes = 2 * (size_t)o->points[2] + 4 * BS3D_P_PARTITIONS;
+    return (planes * plane + BS3D_P_TABLES) * sizeof(tb_real) + sizeof(bs3d_result);
+}
+
+/* ---- loads that all kernels share -------------------------------------------------------------------------------- */
+
+/* Loads points of a row, consecutive vectors or vectors that are so many apart. */
+template <int apart = 1>
+TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
+{
+    TB_UNROLL
+    for (int v = 0; v < points / BS3D_P_V; v++)
+        transpose_unpack(((const transpose_vector *)from)[v * apart], u + v * BS3D_P_V);
+}
+
+template <int apart = 1>
+TB_D void bs3d_p_store(int points, const tb_real *u, tb_real *to)
+{
+    TB_UNROLL
+    for (int v = 0; v < points / BS3D_P_V; v++)
+        ((transpose_vector *)to)[v * apart] = transpose_pack(u + v * BS3D_P_V);
+}
+
+/* Returns row i of an axis from its table, which begins with rows -BS3D_P_MARGIN .. -1. */
+TB_D bs3d_row bs3d_p_row(const tb_real *tables, int axis, int i)
+{
+    const tb_real *r = tables + 4 * (BS3D_P_ROW_TABLE * axis + BS3D_P_MARGIN + i);
+    bs3d_row row;
+    row.down = r[0];
+    row.up = r[1];
+    row.weight = r[2];
+    return row;
+}
+
+/* Loads rows k-1, k, k+1 of the third axis. */
+TB_D void bs3d_p_rows(const tb_real *tables, int k, bs3d_row *z)
+{
+    TB_UNROLL
+    for (int n = 0; n < 3; n++) z[n] = bs3d_p_row(tables, 2, k - 1 + n);
+}
+
+/* Loads rows i .. i+count-1 of an axis; zeros beyond the grid. */
+TB_D void bs3d_p_axis_rows(const bs3d_p_plan *plan, const tb_real *tables, int axis, int i, int count, bs3d_row *rows)
+{
+    bs3d_row none = {0, 0, 0};
+    TB_UNROLL
+    for (int n = 0; n < count; n++)
+        rows[n] = i + n >= 0 && i + n < plan->model.points[axis] ? bs3d_p_row(tables, axis, i + n) : none;
+}
+
+/* ---- start and end of a march ------------------------------------------------------------------------------------ */
+
+/* Makes the tables of rows, a block for each axis: of all that have rows, of the third axis `count`, of which the first
+   is row shift - BS3D_P_MARGIN of the grid. */
+template <int unused>
+TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *tables)
+{
+    int axis = (int)blockIdx.x, rows = axis < 2 ? (int)BS3D_P_ROW_TABLE : count;
+    for (int i = trid_block_thread(); i < rows; i += trid_block_threads()) {
+        bs3d_row r = (bs3d_lane_row)(&model, axis, i - BS3D_P_MARGIN + (axis < 2 ? 0 : shift));
+        tb_real *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
+        to[0] = r.down;
+        to[1] = r.up;
+        to[2] = r.weight;
+        to[3] = 0;
+    }
+}
+
+/* Makes u the payoff, and what the rows of u and v have beyond the grid 0; or (later) raises u to the payoff where it
+   is below, for American options. The first plane is plane `shift` of the grid. A block for each row. */
+template <int later>
+TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_real *u, tb_real *v)
+{
+    const int j = (int)blockIdx.x, k = (int)blockIdx.y;
+    u += (long long)plan.pitch * j + plan.plane * k;
+    v += (long long)plan.pitch * j + plan.plane * k;
+    for (int i = trid_block_thread(); i < (later ? o.points[0] : plan.pitch); i += trid_block_threads()) {
+        if (!later && i >= o.points[0]) {
+            u[i] = v[i] = 0;
+        } else if (later || o.payoff != BS3D_GIVEN) {
+            tb_real payoff = (tb_real)bs3d_p_payoff_at(&o, i, j, k + shift);
+            if (!later || u[i] < payoff) u[i] = payoff;
+        }
+    }
+}
+
+/* Finds the values around the spot, zeros for those that are not in planes from .. to-1 of the grid, of which the first
+   in u is plane `shift`. Leaves them in values, and in *result what they make; either may be null. By one warp. */
+template <int unused>
+TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int from, int to, const tb_real *u,
+                                tb_real *values, bs3d_result *result)
+{
+    __shared__ tb_real value[64];
+    for (int n = (int)threadIdx.x; n < 64; n += 32) {
+        int k = bs3d_p_first(&o, 2) + n / 16;
+        value[n] = k >= from && k < to ? u[bs3d_p_around(&o, n, plan.pitch, plan.plane) - plan.plane * shift] : 0;
+        if (values) values[n] = value[n];
+    }
+    __syncthreads();
+    if (result && threadIdx.x == 0) *result = bs3d_lane_greeks(&o, value);
+}
+
+/* Makes the job of a march on `planes` planes from plane `shift` of the grid on, and divides its memory: arrays of
+   `cells` elements, and `interfaces` elements for those of partitions. */
+TB_HOST void bs3d_p_make_job(const bs3d_problem *o, int implicit, int shift, int planes, size_t cells,
+                             size_t interfaces, void *work, bs3d_p_job *job)
+{
+    job->plan.model = bs3d_model_of(o);
+    job->pairs = (bs3d_lane_pairs)(&job->plan.model, !implicit);
+    job->form = bs3d_p_form(&job->plan.model);
+    job->shift = shift;
+    job->plan.model.points[2] = planes;
+    job->plan.pitch = bs3d_pitch(o->points[0]);
+    job->plan.plane = (long long)job->plan.pitch * o->points[1];
+    job->plan.partitions = job->plan.tile = job->plan.prefetch = 0;
+    job->u = (tb_real *)work;
+    job->v = job->u + cells;
+    job->tables = job->v + cells;
+    job->interfaces = job->tables + BS3D_P_TABLES;
+    job->rest = job->interfaces + interfaces;
+}
+
+/* Checks a problem and makes the job of its march. Returns BS3D_OK, or why there is no march. */
+TB_HOST int bs3d_p_open_job(const bs3d_problem *o, int implicit, void *work, bs3d_p_job *job)
+{
+    int status = bs3d_check(o, implicit);
+    if (!status && (!work || (size_t)work % 16)) status = BS3D_BAD_ARGUMENT;
+    if (status) return status;
+    const size_t plane = bs3d_p_most_of_plane(o->points);
+    bs3d_p_make_job(o, implicit, 0, o->points[2], plane * (size_t)o->points[2], 4 * BS3D_P_PARTITIONS * plane, work,
+                    job);
+    return BS3D_OK;
+}
+
+/* Launches bs3d_p_payoff for all rows that are here. */
+template <int later>
+static void bs3d_p_launch_payoff(int *status, const bs3d_problem *o, const bs3d_p_job *job, tb_real *u, tb_real *v,
+                                 cudaStream_t stream)
+{
+    const dim3 rows((unsigned)o->points[1], (unsigned)job->plan.model.points[2]);
+    bs3d_p_launch_next(status, bs3d_p_payoff<later>, rows, 128, 0, stream, *o, job->plan, job->shift, u, v);
+}
+
+/* Makes the tables, and the payoff in `from`, one of u and v; what rows have beyond the grid becomes 0 in both. */
+template <int unused>
+static int bs3d_p_start(const bs3d_problem *o, const bs3d_p_job *job, tb_real *from, tb_real *to, cudaStream_t stream)
+{
+    int status = BS3D_OK;
+    if (o->payoff == BS3D_GIVEN && from != job->u &&
+        cudaMemcpyAsync(from, job->u, bs3d_p_cells(o->points) * sizeof *from, cudaMemcpyDeviceToDevice, stream) !=
+            cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    bs3d_p_launch_next(&status, bs3d_p_set_up<unused>, 3, 256, 0, stream, bs3d_model_of(o), job->shift,
+                       job->plan.model.points[2] + 2 * BS3D_P_MARGIN, job->tables);
+    bs3d_p_launch_payoff<0>(&status, o, job, from, to, stream);
+    return status;
+}
+
+/* Exercises u after a step, if the option is American. */
+template <int unused>
+static void bs3d_p_may_exercise(int *status, const bs3d_problem *o, const bs3d_p_job *job, tb_real *u,
+                                cudaStream_t stream)
+{
+    if (o->flags & BS3D_AMERICAN) bs3d_p_launch_payoff<1>(status, o, job, u, u, stream);
+}
+
+/* Makes the result at the spot and sends it to the host: its members, but not what lies behind the last, which nobody
+   writes. */
+template <int unused>
+static int bs3d_p_finish(int status, const bs3d_problem *o, const bs3d_p_job *job, bs3d_result *result,
+                         cudaStream_t stream)
+{
+    bs3d_result *at_spot = (bs3d_result *)job->rest;
+    bs3d_p_launch_next(&status, bs3d_p_at_spot<unused>, 1, 32, 0, stream, *o, job->plan, 0, 0, o->points[2], job->u,
+                       (tb_real *)0, at_spot);
+    const size_t bytes = offsetof(bs3d_result, status) + sizeof result->status;
+    if (!status && result && cudaMemcpyAsync(result, at_spot, bytes, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    return status;
+}
+
+/* A kernel that sweeps from u to v, which becomes L u or u + L u, as pairs say; of all planes or of a span of them. */
+template <class... spans>
+using bs3d_p_sweep_kernel = void (*)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *,
+                                     spans...);
+
+/* How such a kernel is launched. */
+template <class... spans>
+struct bs3d_p_launch {
+    bs3d_p_sweep_kernel<spans...> sweep;
+    bs3d_p_plan plan;
+    dim3 grid, block;
+    size_t bytes;
+    int early; /* whether it may begin before the sweep before it has ended */
+};
+
+/* Launches it, unless *status says that one before it failed. */
+template <class... spans>
+static void bs3d_p_launch_sweep(int *status, const bs3d_p_launch<spans...> *l, const bs3d_p_job *job,
+                                const tb_real *from, tb_real *to, tb_real *interfaces, cudaStream_t stream,
+                                spans... span)
+{
+    bs3d_p_launch_soon(l->early, 1, status, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
+                       job->tables, from, to, interfaces, span...);
+}
