@@ -439,7 +439,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     const long long row = (!partitions ? 1 : halves ? 2 * lanes : lanes) * n; /* elements that are contiguous */
     const ptrdiff_t run = (ptrdiff_t)((row + cache_line - 1) / cache_line * cache_line);
     const cpu_avx_vec zero = cpu_avx_set(0), plus = cpu_avx_set(1), minus = cpu_avx_set(-1);
-    cpu_avx_p_tile behind = {0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
+    cpu_avx_p_tile behind = {0, 0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
     cpu_avx_p_block block[2];
     cpu_avx_vec left[2] = {zero, zero}, seen[cpu_avx_p_seen][2];
     int odd = 0, seen_now = 0;
