@@ -416,13 +416,14 @@ CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx
 }
 
 /* Returns the first system of a tile that met a bad pivot, or LLONG_MAX. */
-CPU_AVX_INLINE long long cpu_avx_p_first_bad(const cpu_avx_p_tile *tile, const cpu_avx_vec *sound)
+CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *tile, const cpu_avx_vec *sound)
 {
-    for (int g = 0; g < 2; g++) {
-        const int worst = cpu_avx_worst(sound[g]);
-        if (worst < cpu_avx_lanes) return tile->first + g * cpu_avx_lanes + worst;
-    }
-    return LLONG_MAX;
+    const cpu_avx_real sum = cpu_avx_sum(cpu_avx_add(sound[0], sound[1]));
+    if (cpu_avx_p_finite(sum) && sum < (cpu_avx_real)0.5) return LLONG_MAX;
+    const int g = cpu_avx_worst(sound[0]) == cpu_avx_lanes, worst = cpu_avx_worst(sound[g]);
+    if (worst == cpu_avx_lanes) return LLONG_MAX;
+    if (kind == CPU_AVX_P_TWO_SYSTEMS) return tile->first + g;
+    return tile->first + (kind == CPU_AVX_P_ONE_SYSTEM ? 0 : g * cpu_avx_lanes + worst);
 }
 
 /* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. The fill
@@ -441,8 +442,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     const cpu_avx_vec zero = cpu_avx_set(0), plus = cpu_avx_set(1), minus = cpu_avx_set(-1);
     cpu_avx_p_tile behind = {0, 0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
     cpu_avx_p_block block[2];
-    cpu_avx_vec left[2] = {zero, zero}, seen[cpu_avx_p_seen][2];
-    int odd = 0, seen_now = 0;
+    cpu_avx_vec left[2] = {zero, zero};
+    int odd = 0;
     block[0].place = cpu_avx_p_place_at(plan, &ahead, 0);
     for (int k = 0; !one && k < 8; k++) cpu_avx_p_block_load_part(block, k, batch, pitch);
     for (long long t = from; t <= to; t++) {
@@ -480,10 +481,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
             const long long column = ((t - from) & 1 ? 0 : (blocks - 1) * cache_line) + (n - 1) % cache_line;
             cpu_avx_real *slot = store + (ptrdiff_t)column * stride;
             cpu_avx_p_partitions_join(halves, &now, &fill, slot, left);
-            const long long first = cpu_avx_p_see(plan->kind, t + 1, t + 1 == to, now.sound, &seen_now, seen);
-            if (first < bad) bad = first;
         }
-        if (!partitions && bad == LLONG_MAX) bad = cpu_avx_p_first_bad(&ahead, now.sound);
+        if (!one && bad == LLONG_MAX) bad = cpu_avx_p_first_bad(plan->kind, &ahead, now.sound);
         behind = ahead, ahead = next;
     }
     cpu_avx_fence();
