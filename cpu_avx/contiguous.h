@@ -18,12 +18,8 @@
 #define cpu_avx_p_block_forward CPU_AVX_OF_SET(cpu_avx_p_block_forward)
 #define cpu_avx_p_block_forward_one CPU_AVX_OF_SET(cpu_avx_p_block_forward_one)
 #define cpu_avx_p_columns_any CPU_AVX_OF_SET(cpu_avx_p_columns_any)
-#define cpu_avx_p_columns_own CPU_AVX_OF_SET(cpu_avx_p_columns_own)
-#define cpu_avx_p_columns_partitions CPU_AVX_OF_SET(cpu_avx_p_columns_partitions)
 #define cpu_avx_p_columns_one CPU_AVX_OF_SET(cpu_avx_p_columns_one)
 #define cpu_avx_p_cache_line_back CPU_AVX_OF_SET(cpu_avx_p_cache_line_back)
-#define cpu_avx_p_cache_line_back_systems CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_systems)
-#define cpu_avx_p_cache_line_back_partitions CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_partitions)
 #define cpu_avx_p_cache_line_back_part CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_part)
 #define cpu_avx_p_block_back CPU_AVX_OF_SET(cpu_avx_p_block_back)
 #define cpu_avx_p_load_known CPU_AVX_OF_SET(cpu_avx_p_load_known)
@@ -309,19 +305,6 @@ CPU_AVX_INLINE void cpu_avx_p_columns_any(const cpu_avx_p_block *block, cpu_avx_
     else
         cpu_avx_p_block_forward(block, next, 0, batch, pitch, slot, now, fill, list);
 }
-CPU_AVX_CALL void cpu_avx_p_columns_own(const cpu_avx_p_block *block, cpu_avx_p_block *next,
-                                        const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
-                                        cpu_avx_p_chain *now, cpu_avx_p_prefetch_list *list)
-{
-    cpu_avx_p_columns_any(block, next, batch, pitch, slot, now, 0, list);
-}
-CPU_AVX_CALL void cpu_avx_p_columns_partitions(const cpu_avx_p_block *block, cpu_avx_p_block *next,
-                                               const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
-                                               cpu_avx_p_chain *now, cpu_avx_p_fill *fill,
-                                               cpu_avx_p_prefetch_list *list)
-{
-    cpu_avx_p_columns_any(block, next, batch, pitch, slot, now, fill, list);
-}
 CPU_AVX_CALL void cpu_avx_p_columns_one(const cpu_avx_p_place *place, const cpu_avx_p_batch *batch, ptrdiff_t pitch,
                                         const cpu_avx_real *f, long long n, cpu_avx_real *slot, cpu_avx_p_chain *now,
                                         cpu_avx_p_prefetch_list *list)
@@ -352,19 +335,6 @@ CPU_AVX_INLINE void cpu_avx_p_cache_line_back(const cpu_avx_real *slot, const cp
         for (int p = 0; p < tiles; p++) cpu_avx_p_scatter(x + l * pitch + p * lanes, 1, lanes, stream, tile[p][l]);
     }
 }
-CPU_AVX_CALL void cpu_avx_p_cache_line_back_systems(const cpu_avx_real *slot, const cpu_avx_real *q, int g,
-                                                    cpu_avx_vec *last, cpu_avx_real *x, ptrdiff_t pitch, int stream,
-                                                    cpu_avx_p_prefetch_list *list)
-{
-    cpu_avx_p_cache_line_back(slot, q, g, 0, last, x, pitch, stream, list);
-}
-CPU_AVX_CALL void cpu_avx_p_cache_line_back_partitions(const cpu_avx_real *slot, int g, const cpu_avx_vec *left,
-                                                       cpu_avx_vec *last, cpu_avx_real *x, ptrdiff_t pitch, int stream,
-                                                       cpu_avx_p_prefetch_list *list)
-{
-    cpu_avx_p_cache_line_back(slot, 0, g, left, last, x, pitch, stream, list);
-}
-
 /* The same for what there is of such columns, if anything. */
 CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(const cpu_avx_real *slot, const cpu_avx_real *q, int g,
                                                  const cpu_avx_vec *left, cpu_avx_vec *last, cpu_avx_real *x,
@@ -397,10 +367,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_a
         if (behind->valid < 2 * lanes || j + cache_line > plan->n) {
             const int rows = cpu_avx_p_clip(behind->valid - g * lanes);
             cpu_avx_p_cache_line_back_part(slot, q, g, l, &last[g], x, pitch, rows, plan->n - j);
-        } else if (partitions) {
-            cpu_avx_p_cache_line_back_partitions(slot, g, l, &last[g], x, pitch, plan->stream, list);
         } else {
-            cpu_avx_p_cache_line_back_systems(slot, q, g, &last[g], x, pitch, plan->stream, list);
+            cpu_avx_p_cache_line_back(slot, q, g, l, &last[g], x, pitch, plan->stream, list);
         }
     }
 }
@@ -468,12 +436,10 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
                 j += lanes;
                 soon->place = cpu_avx_p_place_at(plan, j < n ? &ahead : &next, j < n ? j : 0);
-                if (partitions)
-                    cpu_avx_p_columns_partitions(here, soon, batch, pitch, slot, &now, &fill, &list);
-                else if (one)
+                if (one)
                     cpu_avx_p_columns_one(&here->place, batch, pitch, batch->f + j - lanes, n, slot, &now, &list);
                 else
-                    cpu_avx_p_columns_own(here, soon, batch, pitch, slot, &now, &list);
+                    cpu_avx_p_columns_any(here, soon, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
             }
             cpu_avx_p_prefetch_some(&list, one, list.left);
         }

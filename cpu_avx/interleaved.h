@@ -75,6 +75,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
 
 /* Prefetches the cache lines at `at` of all arrays, of d alone where there is one matrix, into the second-level cache;
    if `first`, into the first as well. */
+/* Prefetches the cache lines at `at` of all arrays, of d alone where there is one matrix, into the second-level cache;
+   if `first`, into the first as well. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first)
 {
     const cpu_avx_real *const array[4] = {batch->d + at, batch->a + at, batch->b + at, batch->c + at};
@@ -196,12 +198,12 @@ CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, 
     const cpu_avx_p_batch arrays = *batch;
     const ptrdiff_t whole = tile->valid / lanes * lanes, here = tile->offset, next = tile->next;
     const long long ahead = 1 + (CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE - 1) / rows.width * (one ? 4 : 1);
-    const int rest = (int)(tile->valid - whole), far = plan->far;
+    const int rest = (int)(tile->valid - whole), fetched = plan->fetched;
     cpu_avx_vec good = *sound;
     memset(store, 0, (size_t)rows.width * sizeof *store);
     for (long long j = 0; j < rows.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
-        if (far && j + ahead < rows.n) cpu_avx_p_row_soon(one, &rows, &arrays, here, j + ahead);
+        if (fetched && j + ahead < rows.n) cpu_avx_p_row_soon(one, &rows, &arrays, here, j + ahead);
         for (ptrdiff_t v = 0; v < whole; v += lanes) {
             cpu_avx_vec c = cpu_avx_load(row.before_c + v), d = cpu_avx_load(row.before_d + v);
             cpu_avx_p_row_forward(one, &row, v, 1, lanes, &c, &d, &good);
@@ -213,7 +215,7 @@ CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, 
     }
     for (long long j = rows.n - 1, k = 0; j >= 0; j--, k++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
-        if (far && (one || k % 4 == 0)) cpu_avx_p_row_soon(one, &rows, &arrays, next, one ? k : k / 4);
+        if (fetched && (one || k % 4 == 0)) cpu_avx_p_row_soon(one, &rows, &arrays, next, one ? k : k / 4);
         for (ptrdiff_t v = 0; v < whole; v += lanes) {
             cpu_avx_vec x = cpu_avx_load(row.after_d + v);
             cpu_avx_p_row_back(one, &rows, &row, v, lanes, 1, &x);

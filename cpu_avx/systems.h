@@ -13,7 +13,7 @@ typedef struct {
     long long n, pitch;         /* of what a tile is made of: elements, and from one to the next */
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is not kept in x */
-    int far;                    /* interleaved: rows are fetched by instruction */
+    int fetched;                /* interleaved: rows are fetched by instruction */
     int copied;                 /* partitions: of copies, since the systems do not lie as they must */
     int refined;                /* partitions: a second solve, for the residual */
 } cpu_avx_p_plan;
@@ -233,10 +233,10 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
                   (lines->systems < narrow ? lines->systems : narrow) * size >= CPU_AVX_P_ROW_BYTES / 4 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
-    plan.far = (double)lines->n * (double)systems * CPU_AVX_SIZE >= CPU_AVX_P_FAR_BYTES;
-    plan.width = lines->stride != 1      ? lanes
-                 : batch->f && !plan.far ? 4 * lanes
-                                         : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
+    plan.fetched = (double)lines->n * (double)systems * CPU_AVX_SIZE >= CPU_AVX_P_FAR_BYTES;
+    plan.width = lines->stride != 1          ? lanes
+                 : batch->f && !plan.fetched ? 4 * lanes
+                                             : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
     for (;;) { /* narrower, where the threads would have too few tiles */
         plan.per_group = (lines->systems - 1) / plan.width + 1;
         plan.tiles = plan.per_group * lines->groups;
