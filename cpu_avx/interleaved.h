@@ -88,7 +88,8 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
 }
 
 /* The rows of a tile. c and d of each are kept: c in the store, d in x or, where x is not to be written twice, apart in
-   the store too. Before them the store has zeros, for what is before the first row. */
+   the store too. After them the store has zeros, for what is before the first row and after the last: were they in front,
+   c of a row would lie where the next row does, but for multiples of 4 KB, whose loads would wait for it. */
 typedef struct {
     cpu_avx_p_batch arrays; /* from the tile's first row on */
     long long n;
@@ -128,6 +129,7 @@ CPU_AVX_INLINE cpu_avx_p_row cpu_avx_p_row_at(int one, const cpu_avx_p_rows *row
     const long long n = rows->n;
     const ptrdiff_t own = one ? 0 : rows->width, room = own + (rows->apart ? rows->width : 0);
     const ptrdiff_t at = (ptrdiff_t)j * rows->step, pitch = rows->apart ? room : rows->step;
+    const cpu_avx_real *zeros = rows->store + (ptrdiff_t)n * room;
     cpu_avx_p_row row;
     row.b = rows->arrays.b + at;
     row.a = j > 0 ? rows->arrays.a + at : row.b;
@@ -137,11 +139,11 @@ CPU_AVX_INLINE cpu_avx_p_row cpu_avx_p_row_at(int one, const cpu_avx_p_rows *row
     row.r = cpu_avx_set(one ? rows->arrays.f[n + j] : 0);
     row.q = cpu_avx_set(one ? rows->arrays.f[2 * n + j] : 0);
     row.x = rows->arrays.x + at;
-    row.kept_c = rows->store + rows->width + (ptrdiff_t)j * room;
+    row.kept_c = rows->store + (ptrdiff_t)j * room;
     row.kept_d = rows->apart ? row.kept_c + own : row.x;
-    row.before_c = j > 0 ? row.kept_c - room : rows->store;
-    row.before_d = j > 0 ? row.kept_d - pitch : rows->store;
-    row.after_d = j < n - 1 ? row.kept_d + pitch : rows->store;
+    row.before_c = j > 0 ? row.kept_c - room : zeros;
+    row.before_d = j > 0 ? row.kept_d - pitch : zeros;
+    row.after_d = j < n - 1 ? row.kept_d + pitch : zeros;
     return row;
 }
 
@@ -200,7 +202,8 @@ CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, 
     const long long ahead = 1 + (CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE - 1) / rows.width * (one ? 4 : 1);
     const int rest = (int)(tile->valid - whole), fetched = plan->fetched;
     cpu_avx_vec good = *sound;
-    memset(store, 0, (size_t)rows.width * sizeof *store);
+    const ptrdiff_t room = (one ? 0 : rows.width) + (rows.apart ? rows.width : 0);
+    memset(store + (ptrdiff_t)rows.n * room, 0, (size_t)rows.width * sizeof *store);
     for (long long j = 0; j < rows.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
         if (fetched && j + ahead < rows.n) cpu_avx_p_row_soon(one, &rows, &arrays, here, j + ahead);

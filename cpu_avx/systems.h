@@ -233,7 +233,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
                   (lines->systems < narrow ? lines->systems : narrow) * size >= CPU_AVX_P_ROW_BYTES / 4 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
-    plan.fetched = (double)lines->n * (double)systems * CPU_AVX_SIZE >= CPU_AVX_P_FAR_BYTES;
+    plan.fetched = (double)lines->n * (double)systems * CPU_AVX_SIZE >= (double)CPU_AVX_P_FAR_BYTES;
     plan.width = lines->stride != 1          ? lanes
                  : batch->f && !plan.fetched ? 4 * lanes
                                              : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
