@@ -98,7 +98,7 @@ typedef struct {
     cpu_avx_real *store;
 } cpu_avx_p_rows;
 
-/* One of them: b stands for the a and the c that it does not have, and meets zeros; l, r and q of one matrix for all. */
+/* One of them: b stands for the a and the c that it does not have, and meets zeros; l, r and q are of one matrix. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d;
     cpu_avx_vec l, r, q;
