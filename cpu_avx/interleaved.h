@@ -88,8 +88,8 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
 }
 
 /* The rows of a tile. c and d of each are kept: c in the store, d in x or, where x is not to be written twice, apart in
-   the store too. After them the store has zeros, for what is before the first row and after the last: were they in front,
-   c of a row would lie where the next row does, but for multiples of 4 KB, whose loads would wait for it. */
+   the store too. After them the store has zeros, for what is before the first row and after the last: were they in
+   front, c of a row would lie where the next row does, but for multiples of 4 KB, whose loads would wait for it. */
 typedef struct {
     cpu_avx_p_batch arrays; /* from the tile's first row on */
     long long n;

@@ -76,8 +76,8 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 }
 
 /* At most as many bytes have a row of a tile, which is long, as each row may lie on another page; the store of a tile,
-   to fit the second-level cache; that of one whose d lies in x. Arrays of so many bytes come from memory: their rows are
-   prefetched, so many bytes of each array ahead. */
+   to fit the second-level cache; that of one whose d lies in x. Arrays of so many bytes come from memory: their rows
+   are prefetched, so many bytes of each array ahead. */
 enum {
     CPU_AVX_P_ROW_BYTES = 4096,
     CPU_AVX_P_STORE_BYTES = 1 << 20,
@@ -247,8 +247,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 }
 
 /* Returns the elements of a thread's store, whatever the vector. Without vectors: one for each row and system in
-   flight; of contiguous systems two for each row, rounded up to whole cache lines, and system of a tile; of interleaved ones
-   one or two, and a row more. */
+   flight; of contiguous systems two for each row, rounded up to whole cache lines, and system of a tile; of interleaved
+   ones one or two, and a row more. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
