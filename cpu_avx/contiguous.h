@@ -18,12 +18,8 @@
 #define cpu_avx_p_block_forward CPU_AVX_OF_SET(cpu_avx_p_block_forward)
 #define cpu_avx_p_block_forward_one CPU_AVX_OF_SET(cpu_avx_p_block_forward_one)
 #define cpu_avx_p_columns_any CPU_AVX_OF_SET(cpu_avx_p_columns_any)
-#define cpu_avx_p_columns_own CPU_AVX_OF_SET(cpu_avx_p_columns_own)
-#define cpu_avx_p_columns_partitions CPU_AVX_OF_SET(cpu_avx_p_columns_partitions)
 #define cpu_avx_p_columns_one CPU_AVX_OF_SET(cpu_avx_p_columns_one)
 #define cpu_avx_p_cache_line_back CPU_AVX_OF_SET(cpu_avx_p_cache_line_back)
-#define cpu_avx_p_cache_line_back_systems CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_systems)
-#define cpu_avx_p_cache_line_back_partitions CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_partitions)
 #define cpu_avx_p_cache_line_back_part CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_part)
 #define cpu_avx_p_block_back CPU_AVX_OF_SET(cpu_avx_p_block_back)
 #define cpu_avx_p_load_known CPU_AVX_OF_SET(cpu_avx_p_load_known)
@@ -309,19 +305,6 @@ CPU_AVX_INLINE void cpu_avx_p_columns_any(const cpu_avx_p_block *block, cpu_avx_
     else
         cpu_avx_p_block_forward(block, next, 0, batch, pitch, slot, now, fill, list);
 }
-CPU_AVX_CALL void cpu_avx_p_columns_own(const cpu_avx_p_block *block, cpu_avx_p_block *next,
-                                        const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
-                                        cpu_avx_p_chain *now, cpu_avx_p_prefetch_list *list)
-{
-    cpu_avx_p_columns_any(block, next, batch, pitch, slot, now, 0, list);
-}
-CPU_AVX_CALL void cpu_avx_p_columns_partitions(const cpu_avx_p_block *block, cpu_avx_p_block *next,
-                                               const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
-                                               cpu_avx_p_chain *now, cpu_avx_p_fill *fill,
-                                               cpu_avx_p_prefetch_list *list)
-{
-    cpu_avx_p_columns_any(block, next, batch, pitch, slot, now, fill, list);
-}
 CPU_AVX_CALL void cpu_avx_p_columns_one(const cpu_avx_p_place *place, const cpu_avx_p_batch *batch, ptrdiff_t pitch,
                                         const cpu_avx_real *f, long long n, cpu_avx_real *slot, cpu_avx_p_chain *now,
                                         cpu_avx_p_prefetch_list *list)
@@ -352,19 +335,6 @@ CPU_AVX_INLINE void cpu_avx_p_cache_line_back(const cpu_avx_real *slot, const cp
         for (int p = 0; p < tiles; p++) cpu_avx_p_scatter(x + l * pitch + p * lanes, 1, lanes, stream, tile[p][l]);
     }
 }
-CPU_AVX_CALL void cpu_avx_p_cache_line_back_systems(const cpu_avx_real *slot, const cpu_avx_real *q, int g,
-                                                    cpu_avx_vec *last, cpu_avx_real *x, ptrdiff_t pitch, int stream,
-                                                    cpu_avx_p_prefetch_list *list)
-{
-    cpu_avx_p_cache_line_back(slot, q, g, 0, last, x, pitch, stream, list);
-}
-CPU_AVX_CALL void cpu_avx_p_cache_line_back_partitions(const cpu_avx_real *slot, int g, const cpu_avx_vec *left,
-                                                       cpu_avx_vec *last, cpu_avx_real *x, ptrdiff_t pitch, int stream,
-                                                       cpu_avx_p_prefetch_list *list)
-{
-    cpu_avx_p_cache_line_back(slot, 0, g, left, last, x, pitch, stream, list);
-}
-
 /* The same for what there is of such columns, if anything. */
 CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(const cpu_avx_real *slot, const cpu_avx_real *q, int g,
                                                  const cpu_avx_vec *left, cpu_avx_vec *last, cpu_avx_real *x,
@@ -397,10 +367,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_a
         if (behind->valid < 2 * lanes || j + cache_line > plan->n) {
             const int rows = cpu_avx_p_clip(behind->valid - g * lanes);
             cpu_avx_p_cache_line_back_part(slot, q, g, l, &last[g], x, pitch, rows, plan->n - j);
-        } else if (partitions) {
-            cpu_avx_p_cache_line_back_partitions(slot, g, l, &last[g], x, pitch, plan->stream, list);
         } else {
-            cpu_avx_p_cache_line_back_systems(slot, q, g, &last[g], x, pitch, plan->stream, list);
+            cpu_avx_p_cache_line_back(slot, q, g, l, &last[g], x, pitch, plan->stream, list);
         }
     }
 }
@@ -416,13 +384,14 @@ CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx
 }
 
 /* Returns the first system of a tile that met a bad pivot, or LLONG_MAX. */
-CPU_AVX_INLINE long long cpu_avx_p_first_bad(const cpu_avx_p_tile *tile, const cpu_avx_vec *sound)
+CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *tile, const cpu_avx_vec *sound)
 {
-    for (int g = 0; g < 2; g++) {
-        const int worst = cpu_avx_worst(sound[g]);
-        if (worst < cpu_avx_lanes) return tile->first + g * cpu_avx_lanes + worst;
-    }
-    return LLONG_MAX;
+    const cpu_avx_real sum = cpu_avx_sum(cpu_avx_add(sound[0], sound[1]));
+    if (cpu_avx_p_finite(sum) && sum < (cpu_avx_real)0.5) return LLONG_MAX;
+    const int g = cpu_avx_worst(sound[0]) == cpu_avx_lanes, worst = cpu_avx_worst(sound[g]);
+    if (worst == cpu_avx_lanes) return LLONG_MAX;
+    if (kind == CPU_AVX_P_TWO_SYSTEMS) return tile->first + g;
+    return tile->first + (kind == CPU_AVX_P_ONE_SYSTEM ? 0 : g * cpu_avx_lanes + worst);
 }
 
 /* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. The fill
@@ -439,10 +408,10 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     const long long row = (!partitions ? 1 : halves ? 2 * lanes : lanes) * n; /* elements that are contiguous */
     const ptrdiff_t run = (ptrdiff_t)((row + cache_line - 1) / cache_line * cache_line);
     const cpu_avx_vec zero = cpu_avx_set(0), plus = cpu_avx_set(1), minus = cpu_avx_set(-1);
-    cpu_avx_p_tile behind = {0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
+    cpu_avx_p_tile behind = {0, 0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
     cpu_avx_p_block block[2];
-    cpu_avx_vec left[2] = {zero, zero}, seen[cpu_avx_p_seen][2];
-    int odd = 0, seen_now = 0;
+    cpu_avx_vec left[2] = {zero, zero};
+    int odd = 0;
     block[0].place = cpu_avx_p_place_at(plan, &ahead, 0);
     for (int k = 0; !one && k < 8; k++) cpu_avx_p_block_load_part(block, k, batch, pitch);
     for (long long t = from; t <= to; t++) {
@@ -467,12 +436,10 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
                 j += lanes;
                 soon->place = cpu_avx_p_place_at(plan, j < n ? &ahead : &next, j < n ? j : 0);
-                if (partitions)
-                    cpu_avx_p_columns_partitions(here, soon, batch, pitch, slot, &now, &fill, &list);
-                else if (one)
+                if (one)
                     cpu_avx_p_columns_one(&here->place, batch, pitch, batch->f + j - lanes, n, slot, &now, &list);
                 else
-                    cpu_avx_p_columns_own(here, soon, batch, pitch, slot, &now, &list);
+                    cpu_avx_p_columns_any(here, soon, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
             }
             cpu_avx_p_prefetch_some(&list, one, list.left);
         }
@@ -480,10 +447,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
             const long long column = ((t - from) & 1 ? 0 : (blocks - 1) * cache_line) + (n - 1) % cache_line;
             cpu_avx_real *slot = store + (ptrdiff_t)column * stride;
             cpu_avx_p_partitions_join(halves, &now, &fill, slot, left);
-            const long long first = cpu_avx_p_see(plan->kind, t + 1, t + 1 == to, now.sound, &seen_now, seen);
-            if (first < bad) bad = first;
         }
-        if (!partitions && bad == LLONG_MAX) bad = cpu_avx_p_first_bad(&ahead, now.sound);
+        if (!one && bad == LLONG_MAX) bad = cpu_avx_p_first_bad(plan->kind, &ahead, now.sound);
         behind = ahead, ahead = next;
     }
     cpu_avx_fence();

@@ -229,54 +229,44 @@ CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_x *x
                                           cpu_avx_p_grid_carry *carry)
 {
 #define CPU_AVX_P_AT(p) cpu_avx_p_grid_at((p) + i, last, n)
-#define CPU_AVX_P_SPREAD(v) cpu_avx_set(v)
-#define CPU_AVX_P_SUB cpu_avx_sub
-#define CPU_AVX_P_MUL cpu_avx_mul
-#define CPU_AVX_P_FMA cpu_avx_fma
-#define CPU_AVX_P_FNMA cpu_avx_fnma
     const cpu_avx_vec u = CPU_AVX_P_AT(row->here[1]), north = CPU_AVX_P_AT(row->here[2]);
     const cpu_avx_vec south = CPU_AVX_P_AT(row->here[0]);
     const cpu_avx_vec next = cpu_avx_p_grid_at(row->here[1] + i + 1, last, n - 1);
-    const cpu_avx_vec de = CPU_AVX_P_SUB(next, u), dn = CPU_AVX_P_SUB(north, u), ds = CPU_AVX_P_SUB(u, south);
-    const cpu_avx_vec du = CPU_AVX_P_SUB(CPU_AVX_P_AT(row->above[1]), u);
-    const cpu_avx_vec dd = CPU_AVX_P_SUB(u, CPU_AVX_P_AT(row->below[1]));
-    const cpu_avx_vec up_north = CPU_AVX_P_SUB(CPU_AVX_P_AT(row->above[2]), north);
-    const cpu_avx_vec down_south = CPU_AVX_P_SUB(south, CPU_AVX_P_AT(row->below[0]));
-    const cpu_avx_vec xy = CPU_AVX_P_SPREAD(row->xy), xz = CPU_AVX_P_SPREAD(row->xz);
-    cpu_avx_vec upper = CPU_AVX_P_FMA(xy, dn, CPU_AVX_P_MUL(xz, du));
-    cpu_avx_vec lower = CPU_AVX_P_FMA(xy, ds, CPU_AVX_P_MUL(xz, dd));
-    cpu_avx_vec in_y = CPU_AVX_P_MUL(CPU_AVX_P_SPREAD(row->up), dn);
-    cpu_avx_vec in_z = CPU_AVX_P_MUL(CPU_AVX_P_SPREAD(row->upward), du);
-    cpu_avx_vec in_x = CPU_AVX_P_MUL(cpu_avx_load(x->up + i), de);
-    in_y = CPU_AVX_P_FNMA(CPU_AVX_P_SPREAD(row->down), ds, in_y);
-    in_z = CPU_AVX_P_FNMA(CPU_AVX_P_SPREAD(row->downward), dd, in_z);
-    in_z = CPU_AVX_P_FMA(CPU_AVX_P_SPREAD(row->yz), CPU_AVX_P_SUB(up_north, down_south), in_z);
+    const cpu_avx_vec de = cpu_avx_sub(next, u), dn = cpu_avx_sub(north, u), ds = cpu_avx_sub(u, south);
+    const cpu_avx_vec du = cpu_avx_sub(CPU_AVX_P_AT(row->above[1]), u);
+    const cpu_avx_vec dd = cpu_avx_sub(u, CPU_AVX_P_AT(row->below[1]));
+    const cpu_avx_vec up_north = cpu_avx_sub(CPU_AVX_P_AT(row->above[2]), north);
+    const cpu_avx_vec down_south = cpu_avx_sub(south, CPU_AVX_P_AT(row->below[0]));
+    const cpu_avx_vec xy = cpu_avx_set(row->xy), xz = cpu_avx_set(row->xz);
+    cpu_avx_vec upper = cpu_avx_fma(xy, dn, cpu_avx_mul(xz, du));
+    cpu_avx_vec lower = cpu_avx_fma(xy, ds, cpu_avx_mul(xz, dd));
+    cpu_avx_vec in_y = cpu_avx_mul(cpu_avx_set(row->up), dn);
+    cpu_avx_vec in_z = cpu_avx_mul(cpu_avx_set(row->upward), du);
+    cpu_avx_vec in_x = cpu_avx_mul(cpu_avx_load(x->up + i), de);
+    in_y = cpu_avx_fnma(cpu_avx_set(row->down), ds, in_y);
+    in_z = cpu_avx_fnma(cpu_avx_set(row->downward), dd, in_z);
+    in_z = cpu_avx_fma(cpu_avx_set(row->yz), cpu_avx_sub(up_north, down_south), in_z);
     if (general) {
-        const cpu_avx_vec minus_xy = CPU_AVX_P_SPREAD(row->minus_xy), minus_xz = CPU_AVX_P_SPREAD(row->minus_xz);
-        const cpu_avx_vec up_south = CPU_AVX_P_SUB(CPU_AVX_P_AT(row->above[0]), south);
-        const cpu_avx_vec down_north = CPU_AVX_P_SUB(north, CPU_AVX_P_AT(row->below[2]));
-        upper = CPU_AVX_P_FNMA(minus_xy, ds, CPU_AVX_P_FNMA(minus_xz, dd, upper));
-        lower = CPU_AVX_P_FNMA(minus_xy, dn, CPU_AVX_P_FNMA(minus_xz, du, lower));
-        in_y = CPU_AVX_P_FMA(CPU_AVX_P_SPREAD(row->minus_yz), CPU_AVX_P_SUB(up_south, down_north), in_y);
+        const cpu_avx_vec minus_xy = cpu_avx_set(row->minus_xy), minus_xz = cpu_avx_set(row->minus_xz);
+        const cpu_avx_vec up_south = cpu_avx_sub(CPU_AVX_P_AT(row->above[0]), south);
+        const cpu_avx_vec down_north = cpu_avx_sub(north, CPU_AVX_P_AT(row->below[2]));
+        upper = cpu_avx_fnma(minus_xy, ds, cpu_avx_fnma(minus_xz, dd, upper));
+        lower = cpu_avx_fnma(minus_xy, dn, cpu_avx_fnma(minus_xz, du, lower));
+        in_y = cpu_avx_fma(cpu_avx_set(row->minus_yz), cpu_avx_sub(up_south, down_north), in_y);
     }
     const cpu_avx_vec dw = cpu_avx_up(carry->east, de, 1);
-    const cpu_avx_vec inner = CPU_AVX_P_SUB(CPU_AVX_P_SUB(lower, upper), cpu_avx_up(carry->lower, lower, 1));
-    in_x = CPU_AVX_P_FNMA(cpu_avx_load(x->down + i), dw, in_x);
-    in_x = CPU_AVX_P_FMA(cpu_avx_load(x->weight + i), inner, in_x);
+    const cpu_avx_vec inner = cpu_avx_sub(cpu_avx_sub(lower, upper), cpu_avx_up(carry->lower, lower, 1));
+    in_x = cpu_avx_fnma(cpu_avx_load(x->down + i), dw, in_x);
+    in_x = cpu_avx_fma(cpu_avx_load(x->weight + i), inner, in_x);
     const cpu_avx_vec sum = cpu_avx_add(in_x, cpu_avx_add(in_y, in_z));
     if (!first) cpu_avx_p_grid_finish(x, row, i - cpu_avx_lanes, 0, cpu_avx_lanes, stream, carry, upper);
     CPU_AVX_P_PREFETCH(row->ahead + i);
     carry->east = de;
     carry->upper = upper;
     carry->lower = lower;
-    carry->sum = CPU_AVX_P_FMA(CPU_AVX_P_SPREAD(row->same), u, sum);
-    if (last) cpu_avx_p_grid_finish(x, row, i, 1, n, stream, carry, CPU_AVX_P_SPREAD(0));
+    carry->sum = cpu_avx_fma(cpu_avx_set(row->same), u, sum);
+    if (last) cpu_avx_p_grid_finish(x, row, i, 1, n, stream, carry, cpu_avx_set(0));
 #undef CPU_AVX_P_AT
-#undef CPU_AVX_P_SPREAD
-#undef CPU_AVX_P_SUB
-#undef CPU_AVX_P_MUL
-#undef CPU_AVX_P_FMA
-#undef CPU_AVX_P_FNMA
 }
 #endif
 

@@ -110,6 +110,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *l
     plan.width = 2 * lanes;
     plan.tiles = plan.per_group = halves ? systems : (systems - 1) / 2 + 1;
     plan.refined = refined;
+    plan.apart = plan.fetched = 0;
     plan.copied = refined || lines->step != 1 || n % (halves ? 2 * lanes : lanes) != 0;
     plan.stream = !plan.copied && batch->x != batch->d &&
                   cpu_avx_p_streams(lines, batch, plan.pitch | lines->stride | lines->jump);

@@ -10,12 +10,9 @@
 #define cpu_avx_p_after CPU_AVX_OF_SET(cpu_avx_p_after)
 #define cpu_avx_p_pcr_step CPU_AVX_OF_SET(cpu_avx_p_pcr_step)
 #define cpu_avx_p_partitions_join CPU_AVX_OF_SET(cpu_avx_p_partitions_join)
-#define cpu_avx_p_seen_worst CPU_AVX_OF_SET(cpu_avx_p_seen_worst)
-#define cpu_avx_p_see CPU_AVX_OF_SET(cpu_avx_p_see)
 #define cpu_avx_p_chain CPU_AVX_OF_SET(cpu_avx_p_chain)
 #define cpu_avx_p_fill CPU_AVX_OF_SET(cpu_avx_p_fill)
 #define cpu_avx_p_side CPU_AVX_OF_SET(cpu_avx_p_side)
-#define cpu_avx_p_seen CPU_AVX_OF_SET(cpu_avx_p_seen)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
@@ -130,35 +127,6 @@ CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cp
         cpu_avx_store(slot + (2 + g) * lanes, cpu_avx_set(0));
         cpu_avx_store(slot + (4 + g) * lanes, cpu_avx_set(0));
     }
-}
-
-/* How many tiles of partitions have their pivots looked at together. */
-enum { cpu_avx_p_seen = 16 };
-
-/* Returns the first system with a bad pivot of `count` tiles, of which `after` is the one behind the last;
-   LLONG_MAX: none. */
-CPU_AVX_CALL long long cpu_avx_p_seen_worst(int kind, long long after, int count, cpu_avx_vec (*seen)[2])
-{
-    const int two = kind == CPU_AVX_P_TWO_SYSTEMS;
-    cpu_avx_vec all = cpu_avx_set(0);
-    for (int i = 0; i < count; i++) all = cpu_avx_add(all, cpu_avx_add(seen[i][0], seen[i][1]));
-    if (cpu_avx_worst(all) == cpu_avx_lanes) return LLONG_MAX;
-    for (int i = 0; i < count; i++)
-        for (int g = 0; g < 2; g++)
-            if (cpu_avx_worst(seen[i][g]) < cpu_avx_lanes) return (after - count + i) * (1 + two) + g * two;
-    return LLONG_MAX;
-}
-
-/* Keeps what a tile of partitions says of its pivots, and looks at all that were kept where they are many, or the last.
-   Returns the first system with a bad one, or LLONG_MAX. */
-CPU_AVX_INLINE long long cpu_avx_p_see(int kind, long long after, int last, const cpu_avx_vec *sound, int *count,
-                                       cpu_avx_vec (*seen)[2])
-{
-    seen[*count][0] = sound[0], seen[*count][1] = sound[1];
-    if (++*count < cpu_avx_p_seen && !last) return LLONG_MAX;
-    const long long first = cpu_avx_p_seen_worst(kind, after, *count, seen);
-    *count = 0;
-    return first;
 }
 
 #endif /* CPU_AVX_PASS */

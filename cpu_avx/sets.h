@@ -75,41 +75,30 @@ CPU_AVX_API int cpu_avx_best(void)
 /* Returns the set's name: plain, avx, avx2, avx512, neon; or unknown. */
 CPU_AVX_API const char *cpu_avx_name(int isa)
 {
-    return isa == CPU_AVX_PLAIN    ? "plain"
-           : isa == CPU_AVX_AVX    ? "avx"
-           : isa == CPU_AVX_AVX2   ? "avx2"
-           : isa == CPU_AVX_AVX512 ? "avx512"
-           : isa == CPU_AVX_NEON   ? "neon"
-                                   : "unknown";
+    static const char *const name[CPU_AVX_ISAS] = {"plain", "avx", "avx2", "avx512", "neon"};
+    return isa >= 0 && isa < CPU_AVX_ISAS ? name[isa] : "unknown";
 }
 
 /* Calls, for the instruction set isa: result = the function of this stem (arguments). */
-#if CPU_AVX_X86
 #define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
     do {                                                                                                               \
-        if ((isa) == CPU_AVX_AVX512)                                                                                   \
-            result CPU_AVX_P_NAME(stem, avx512, precision) arguments;                                                  \
-        else if ((isa) == CPU_AVX_AVX2)                                                                                \
-            result CPU_AVX_P_NAME(stem, avx2, precision) arguments;                                                    \
-        else if ((isa) == CPU_AVX_AVX)                                                                                 \
-            result CPU_AVX_P_NAME(stem, avx, precision) arguments;                                                     \
-        else                                                                                                           \
-            result CPU_AVX_P_NAME(stem, plain, precision) arguments;                                                   \
-    } while (0)
-#elif CPU_AVX_ARM
-#define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
-    do {                                                                                                               \
-        if ((isa) == CPU_AVX_NEON)                                                                                     \
-            result CPU_AVX_P_NAME(stem, neon, precision) arguments;                                                    \
-        else                                                                                                           \
-            result CPU_AVX_P_NAME(stem, plain, precision) arguments;                                                   \
-    } while (0)
-#else
-#define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
-    do {                                                                                                               \
-        (void)(isa);                                                                                                   \
+        CPU_AVX_P_VECTORS(isa, result, stem, precision, arguments)                                                     \
         result CPU_AVX_P_NAME(stem, plain, precision) arguments;                                                       \
     } while (0)
+#define CPU_AVX_P_IF(condition, result, stem, set, precision, arguments)                                               \
+    if (condition)                                                                                                     \
+        result CPU_AVX_P_NAME(stem, set, precision) arguments;                                                         \
+    else
+#if CPU_AVX_X86
+#define CPU_AVX_P_VECTORS(isa, result, stem, precision, arguments)                                                     \
+    CPU_AVX_P_IF((isa) == CPU_AVX_AVX512, result, stem, avx512, precision, arguments)                                  \
+    CPU_AVX_P_IF((isa) == CPU_AVX_AVX2, result, stem, avx2, precision, arguments)                                      \
+    CPU_AVX_P_IF((isa) == CPU_AVX_AVX, result, stem, avx, precision, arguments)
+#elif CPU_AVX_ARM
+#define CPU_AVX_P_VECTORS(isa, result, stem, precision, arguments)                                                     \
+    CPU_AVX_P_IF((isa) == CPU_AVX_NEON, result, stem, neon, precision, arguments)
+#else
+#define CPU_AVX_P_VECTORS(isa, result, stem, precision, arguments) (void)(isa);
 #endif
 
 #endif /* CPU_AVX_PASS */

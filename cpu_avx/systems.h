@@ -4,9 +4,7 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Systems are solved tile by tile, of one group each. While one tile is substituted back, from its last row to its
-   first, the next is eliminated, from its first row to its last, so that memory is read and written all the time; a
-   row of the one takes the place in the store that a row of the other has just left. */
+/* Systems are solved tile by tile, of one group each. */
 typedef struct {
     cpu_avx_lines lines;
     long long tiles, per_group; /* how many in all and in a group */
@@ -14,12 +12,13 @@ typedef struct {
     int kind;                   /* what a tile is made of, see below */
     long long n, pitch;         /* of what a tile is made of: elements, and from one to the next */
     int stream;                 /* x is stored past the caches */
+    int apart;                  /* interleaved: d is not kept in x */
+    int fetched;                /* interleaved: rows are fetched by instruction */
     int copied;                 /* partitions: of copies, since the systems do not lie as they must */
     int refined;                /* partitions: a second solve, for the residual */
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* interleaved systems, or systems that lie neither way */
-    CPU_AVX_P_ROWS,        /* interleaved systems, a tile alone: what is kept of it, but for c, lies in x */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
     CPU_AVX_P_CUT,         /* 2*lanes partitions of a long one, whose neighbours are known */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system, and `lanes` of another */
@@ -32,8 +31,16 @@ typedef struct {
     long long first;  /* index of its first system */
     ptrdiff_t offset; /* of element 0 */
     ptrdiff_t side;   /* from what its first vector holds to what its second does */
+    ptrdiff_t next;   /* interleaved: where the tile after it is */
     int valid;        /* systems or partitions; 0: no tile */
 } cpu_avx_p_tile;
+
+/* Returns a plan for interleaved systems, of which one tile is solved. */
+CPU_AVX_API cpu_avx_p_plan cpu_avx_p_plan_of(long long n, long long step)
+{
+    const cpu_avx_p_plan plan = {{n, step, 0, 1, 1, 0}, 1, 1, 0, CPU_AVX_P_INTERLEAVED, n, 1, 0, 0, 0, 0, 0};
+    return plan;
+}
 
 /* Returns where system s of all begins. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_system_at(const cpu_avx_lines *lines, long long s)
@@ -45,7 +52,7 @@ CPU_AVX_API ptrdiff_t cpu_avx_p_system_at(const cpu_avx_lines *lines, long long 
 /* Returns tile t of those from .. to-1; none, where t is not one of them. */
 CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long long t, long long from, long long to)
 {
-    cpu_avx_p_tile tile = {0, 0, 0, 0};
+    cpu_avx_p_tile tile = {0, 0, 0, 0, 0};
     if (t < from || t >= to) return tile;
     const cpu_avx_lines *lines = &plan->lines;
     const long long half = plan->width / 2;
@@ -68,10 +75,16 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
     return tile;
 }
 
-/* At most as many bytes has a row of a tile, which is long, as each row may lie on another page; and a tile's store,
-   which fits the second-level cache. Of all arrays together as many bytes are prefetched, in the order in which they
-   are read. */
-enum { CPU_AVX_P_ROW_BYTES = 2048, CPU_AVX_P_STORE_BYTES = 1 << 20, CPU_AVX_P_PREFETCH_BYTES = 6144 };
+/* At most as many bytes have a row of a tile, which is long, as each row may lie on another page; the store of a tile,
+   to fit the second-level cache; that of one whose d lies in x. Arrays of so many bytes come from memory: their rows
+   are prefetched, so many bytes of each array ahead. */
+enum {
+    CPU_AVX_P_ROW_BYTES = 4096,
+    CPU_AVX_P_STORE_BYTES = 1 << 20,
+    CPU_AVX_P_ALONE_BYTES = 1 << 25,
+    CPU_AVX_P_FAR_BYTES = 1 << 20,
+    CPU_AVX_P_AHEAD_BYTES = 1536
+};
 
 /* A tile of contiguous systems with so many bytes in each array leaves the second-level cache no room for the next: not
    all of that is prefetched, but these blocks of its own columns. */
@@ -100,19 +113,12 @@ CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, in
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns how many interleaved systems a tile has: those that the second-level cache holds. */
-CPU_AVX_API long long cpu_avx_p_width(long long n, int size)
+/* Returns how many interleaved systems a tile has at most: where d is kept apart from x, those that the second-level
+   cache holds. */
+CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
-    long long bytes = CPU_AVX_P_ROW_BYTES;
-    while (bytes > 128 && 2 * n * bytes > CPU_AVX_P_STORE_BYTES) bytes /= 2;
-    return bytes / size;
-}
-
-/* Returns how many it has at most where a tile is alone: few pieces of rows, but a store of some size only. */
-CPU_AVX_API long long cpu_avx_p_rows_width(long long n, int size)
-{
-    long long bytes = 2 * CPU_AVX_P_ROW_BYTES;
-    while (bytes > 128 && n * bytes > 32 * CPU_AVX_P_STORE_BYTES) bytes /= 2;
+    long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
+    while (bytes > 128 && (1 + apart) * n * bytes > (apart ? CPU_AVX_P_STORE_BYTES : CPU_AVX_P_ALONE_BYTES)) bytes /= 2;
     return bytes / size;
 }
 
@@ -201,8 +207,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_contiguous_plan(int isa, int kind, const cp
     const long long width = 2 * cpu_avx_width(isa), per_group = (lines->systems - 1) / width + 1;
     const long long apart = lines->stride | (lines->groups > 1 ? lines->jump : 0);
     const int stream = batch->x != batch->d && cpu_avx_p_streams(lines, batch, apart);
-    const cpu_avx_p_plan plan = {*lines,   per_group * lines->groups, per_group, width, kind,
-                                 lines->n, lines->stride,             stream,    0,     0};
+    const cpu_avx_p_plan plan = {
+        *lines, per_group * lines->groups, per_group, width, kind, lines->n, lines->stride, stream, 0, 0, 0, 0};
     return plan;
 }
 
@@ -210,32 +216,27 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_contiguous_plan(int isa, int kind, const cp
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
                                                  int threads)
 {
-    cpu_avx_p_plan plan;
-    const long long lanes = cpu_avx_width(isa);
-    long long least = 64 / CPU_AVX_SIZE; /* a cache line; two of a tile alone, or elimination waits for itself */
+    cpu_avx_p_plan plan = cpu_avx_p_plan_of(lines->n, lines->step);
+    const long long lanes = cpu_avx_width(isa), systems = lines->systems * lines->groups, size = CPU_AVX_SIZE;
+    plan.lines = *lines;
     if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE)) {
-        const long long systems = lines->systems * lines->groups;
-        const cpu_avx_p_plan single = {*lines, systems, systems, 1, CPU_AVX_P_SCALAR, lines->n, 0, 0, 0, 0};
-        return single;
+        plan.kind = CPU_AVX_P_SCALAR;
+        plan.tiles = systems;
+        return plan;
     }
     if (lines->step == 1 && lines->stride != 1)
         return cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CONTIGUOUS, lines, batch);
-    plan.lines = *lines;
-    plan.kind = CPU_AVX_P_INTERLEAVED;
-    plan.n = lines->n;
-    plan.pitch = lines->stride;
-    plan.copied = plan.refined = 0;
     /* In place, what lies together is still in the cache when it is written, a tile after it was read; rows far apart,
        which share few places there, are not. */
-    plan.width = lines->stride != 1 ? lanes : cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
-    plan.stream = (batch->x != batch->d || lines->step > plan.width) &&
+    const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
+    plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) &&
+                  (lines->systems < narrow ? lines->systems : narrow) * size >= CPU_AVX_P_ROW_BYTES / 4 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
-    const long long row = (lines->systems < plan.width ? lines->systems : plan.width) * CPU_AVX_SIZE;
-    if (!batch->f && lines->stride == 1 && !(plan.stream && row >= CPU_AVX_P_ROW_BYTES / 2)) {
-        plan.kind = CPU_AVX_P_ROWS;
-        plan.width = cpu_avx_p_rows_width(lines->n, CPU_AVX_SIZE);
-        least *= 2;
-    }
+    plan.apart = plan.stream || lines->stride != 1;
+    plan.fetched = (double)lines->n * (double)systems * CPU_AVX_SIZE >= (double)CPU_AVX_P_FAR_BYTES;
+    plan.width = lines->stride != 1          ? lanes
+                 : batch->f && !plan.fetched ? 4 * lanes
+                                             : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
     for (;;) { /* narrower, where the threads would have too few tiles */
         plan.per_group = (lines->systems - 1) / plan.width + 1;
         plan.tiles = plan.per_group * lines->groups;
@@ -245,9 +246,9 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the elements of a thread's store. Without vectors: one for each row and system in flight; else two for each
-   row and system of a tile (contiguous systems: for each row, rounded up to whole cache lines), and three rows; one
-   where a tile is alone. */
+/* Returns the elements of a thread's store, whatever the vector. Without vectors: one for each row and system in
+   flight; of contiguous systems two for each row, rounded up to whole cache lines, and system of a tile; of interleaved
+   ones one or two, and a row more. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
@@ -255,9 +256,10 @@ CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
         if (cpu_avx_p_mixed(lines, CPU_AVX_SIZE)) return lines->systems < 4 ? (size_t)lines->systems * n : 4 * n;
         return lines->systems * lines->groups > threads ? 2 * n : n;
     }
-    const size_t rows = (n + 15) / 16 * 16, both = (2 * rows + 3) * (size_t)cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
-    const size_t alone = lines->stride == 1 ? (n + 1) * (size_t)cpu_avx_p_rows_width(lines->n, CPU_AVX_SIZE) : 0;
-    return both > alone ? both : alone;
+    const size_t line = 64 / CPU_AVX_SIZE, apart = (2 * n + 1) * (size_t)cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
+    const size_t in_x = (n + 1) * (size_t)cpu_avx_p_width(lines->n, 0, CPU_AVX_SIZE);
+    if (lines->stride != 1) return lines->step == 1 ? 4 * line * (n + line) : line * (2 * n + 1);
+    return apart > in_x ? apart : in_x;
 }
 
 /* Returns thread i's part of work, each with this many elements. */

@@ -19,14 +19,10 @@
 CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {
-    ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
     if (plan->kind == CPU_AVX_P_SCALAR) return cpu_avx_p_scalar_tiles(plan, batch, store, from, to);
     if (plan->kind == CPU_AVX_P_CONTIGUOUS || plan->kind == CPU_AVX_P_CUT)
         return cpu_avx_p_contiguous_tiles(plan, batch, store, from, to);
-    if (plan->kind == CPU_AVX_P_ROWS) return cpu_avx_p_rows_tiles(plan, batch, store, from, to);
-    if (stride != 1) return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, stride, batch->f != 0);
-    if (batch->f) return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, 1, 1);
-    return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, 1, 0);
+    return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to);
 }
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
