@@ -3,7 +3,7 @@
 
    bench/batch_table.sh compiles and runs this; it needs no GPU. trid_launch and trid_launch_cluster are replaced by functions
    that note the kernel, whose symbol has the kernel's name and template arguments; what these are called stands in the
-   header. trid_clusters is replaced by one that finds room for clusters. */
+   header. trid_clusters is replaced by one that finds room for clusters, cudaMemsetAsync by one that clears nothing. */
 #include "trid.h"
 #include "trid/launch.h"
 
@@ -43,13 +43,20 @@ static int clusters_that_fit(const A &...)
 {
     return 100;
 }
+template <class... A>
+static cudaError_t clear_nothing(const A &...)
+{
+    return cudaSuccess;
+}
 #define trid_launch note
 #define trid_launch_cluster note_cluster
 #define trid_clusters clusters_that_fit
+#define cudaMemsetAsync clear_nothing
 #include "trid/batch.h"
 #undef trid_launch
 #undef trid_launch_cluster
 #undef trid_clusters
+#undef cudaMemsetAsync
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 

@@ -12,6 +12,10 @@
 #define TRID_P_BATCH_CHUNK_ROWS 8                                /* 256 rows a chunk, interleaved 64, */
 #define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (4 + 0 * (bytes)) /* with pivoting 128 */
 #define TRID_P_BATCH_CHUNK_SYSTEMS(bytes) (64 / (bytes))
+#define TRID_P_BATCH_PARTITION_WORDS 1 /* read once: 128 rows a partition, in single precision 256, .. */
+#define TRID_P_BATCH_PARTITION_THREADS 64
+#define TRID_P_BATCH_PARTITION_RESIDENT 2
+#define TRID_P_BATCH_LINKS 2 /* .. of which 128 are linked at a time */
 #include "test_batch.cu"
 
 /* Around the limits: of the chip, of a chunk, of two, and of two and three levels. */
@@ -102,8 +106,64 @@ static void test_zeros()
     }
 }
 
+/* Couplings that partitions drop, and others that they must not, in systems side by side: b = 2.5, 2.01, 2, and once
+   2 in the first half alone; with a few partitions, and so many that they are linked in tiles. Each is solved to
+   rounding, and twice to the same bits; NaN on the right is NaN everywhere in a system that couples it, and nowhere in
+   another one. */
+template <class T>
+static void test_coupled()
+{
+    enum { KINDS = 4 };
+    static const double diagonal[KINDS] = {2.5, 2.01, 2, 2};
+    static const int sizes[] = {129, 300, 3001, 41000};
+    const double unit = sizeof(T) == 4 ? UNIT_F32 : UNIT_F64;
+    for (int n : sizes)
+        for (int run = 0; run < 4; run++) {
+            if (check_short() && n > 10000 && run != 1) continue;
+            const int shift = case_below(&dice, 4), in_place = run == 1, with_nan = run == 3;
+            const trid_lines lines = {n, 1, KINDS, n + case_below(&dice, 3), 1, 0};
+            field<T> a = make_field<T>(lines, shift), b = make_field<T>(lines, shift), c = make_field<T>(lines, shift),
+                     d = make_field<T>(lines, shift), x = make_field<T>(lines, shift);
+            field<T> *all[5] = {&a, &b, &c, &d, &x};
+            for (int s = 0; s < KINDS; s++)
+                for (int j = 0; j < n; j++) {
+                    const long long at = offset(lines, 0, s, j);
+                    a[at] = c[at] = -1, b[at] = (T)(s == 3 && j > n / 2 ? 3 : diagonal[s]);
+                    d[at] = (T)(with_nan && j == n / 3 ? NAN : case_between(&dice, -1, 1));
+                }
+            for (field<T> *f : all) upload(*f);
+            std::vector<T> first;
+            for (int again = 0; again < 2; again++) {
+                upload(d);
+                const int launched =
+                    solve(lines, 0, a.at(), b.at(), c.at(), d.at(), in_place ? d.at() : x.at(), (const told *)0);
+                CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
+                GPU_OK(cudaMemcpy(x.host.data(), in_place ? d.device : x.device, x.host.size() * sizeof(T),
+                                  cudaMemcpyDeviceToHost));
+                if (again) CHECK(!memcmp(&first[0], &x.host[0], first.size() * sizeof(T)), "n %d: not the same", n);
+                first = x.host;
+            }
+            for (int s = 0; s < KINDS; s++) {
+                std::vector<long double> m[5];
+                long strange = 0;
+                for (int k = 0; k < 5; k++)
+                    for (int j = 0; j < n; j++) m[k].push_back((*all[k])[offset(lines, 0, s, j)]);
+                for (int j = 0; j < n; j++) strange += m[4][(size_t)j] != m[4][(size_t)j];
+                if (with_nan)
+                    CHECK(strange > 0 && (diagonal[s] > 2 || s == 3 || strange == n), "n %d, b %g: %ld are NaN", n,
+                          diagonal[s], strange);
+                else
+                    check_near(batch_residual(n, m[0].data(), m[1].data(), m[2].data(), m[3].data(), m[4].data()), 0,
+                               16 * unit, "%s n %d, kind %d%s: residual", sizeof(T) == 4 ? "f32" : "f64", n, s,
+                               in_place ? ", in place" : "");
+            }
+            for (field<T> *f : all) GPU_OK(cudaFree(f->device));
+        }
+}
+
 int main(void)
 {
+    test_coupled<real>();
     test_levels<real>();
     test_zeros<real>();
     test_refined<real>();

@@ -64,8 +64,8 @@
    solved is in contiguous.h (the kernel, its shapes, its launch), with rows.h (memory to registers and back) and
    residual.h (rows that wait for their residual), and in interleaved.h, with sweep.h (a tile in a block or a cluster),
    pipeline.h (tiles on their way) and checked.h (tiles that wait for their residual); systems that no block holds, in
-   long.h. The operations are in solve.h, shared.h, pivoted.h; several.h, with factored.h (LU factors); interface.h,
-   weights.h. entries.h lists the launches, for C too.
+   long.h, those of them whose rows are read once, in one_reading.h. The operations are in solve.h, shared.h, pivoted.h;
+   several.h, with factored.h (LU factors); interface.h, weights.h. entries.h lists the launches, for C too.
    To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h);
    bench/fill.sh brings it into docs/batch.md.
    To add a method, a way to solve a tile: its name in trid_p_batch_how (plan.h); rows of the two tables, by which a
@@ -243,6 +243,7 @@ extern "C++" {
 #include "batch/factored.h"
 #include "batch/contiguous.h"
 #include "batch/long.h"
+#include "batch/one_reading.h"
 #include "batch/solve.h"
 #include "batch/shared.h"
 #include "batch/pivoted.h"

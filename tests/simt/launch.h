@@ -12,12 +12,14 @@ SIMT_OWN void simt_run_warp(int number)
     unsigned char order[SIMT_LANES];
     simt_order(order, SIMT_LANES);
     warp.ready = 0;
+    simt.slept = false;
     for (int i = 0; i < SIMT_LANES && !simt.abandoned; i++)
         if (todo >> order[i] & 1)
             simt_resume(number * SIMT_LANES + order[i]);
 }
 
-/* In order, a warp runs until all of it waits for other warps. In random order another warp may come in between.
+/* In order, a warp runs until all of it waits for other warps, or a lane sleeps. In random order another warp may come
+   in between.
    Did anybody run? */
 SIMT_OWN bool simt_run_block(void)
 {
@@ -30,7 +32,7 @@ SIMT_OWN bool simt_run_block(void)
             while (simt.warps[order[i]].ready && !simt.abandoned) {
                 nobody_ran = false;
                 simt_run_warp(order[i]);
-                if (simt.random && simt_random_below(2))
+                if (simt.slept || (simt.random && simt_random_below(2)))
                     break;
             }
         }

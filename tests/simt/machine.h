@@ -144,6 +144,7 @@ struct simt_machine {
     int major, minor;               /* compute capability */
     int processors;
     bool abandoned;                 /* by a fault */
+    bool slept;                     /* did a lane of the warp that has its turn sleep? */
     bool is_early;                  /* the launch may have begun before the one ahead has ended */
     char *stacks;
     const void *host_stack;         /* the scheduler's stack, for the address sanitizer */

@@ -24,6 +24,7 @@
    Types      dim3, float2/3/4, double2, int2/3/4, uint2/3/4, longlong2, ulonglong2, and make_* of each
    Barriers   __syncthreads __syncthreads_and __syncthreads_or __syncthreads_count __syncwarp
               __threadfence __threadfence_block, simt_barrier(id, count)   what barrier.sync does
+              __nanosleep   lets the block's other warps run
    Warps      __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __any_sync __all_sync __ballot_sync
    Bits       __popc __popcll __clz __clzll __ffs __ffsll, __float_as_uint __uint_as_float __float_as_int
               __int_as_float __double_as_longlong __longlong_as_double
@@ -84,11 +85,11 @@
    LIMITS. Needs gcc 11 and Linux (ELF). A function that declares a __shared__ array must not be inline, nor a template,
    unless it is static as well; the assembler warns about .noinit, and the program stops at its start, otherwise.
    Launch bounds are enforced on x86-64 alone, and static shared memory by the watched build alone, which counts the
-   arrays that a launch touches. A thread that spins until another one writes, hangs. The watch sees no memcpy that
-   remains a call, no structure that goes from shared memory straight into a call or comes from one (s[i] = f(x) with an
-   f that is not inlined looks as if s[i] were never written; make_* and __ldg and its kin are inlined), remembers the
-   last of several atomics on one word, takes a barrier of some of the threads for one of all, and of global memory sees
-   accesses of four bytes and more. */
+   arrays that a launch touches. A thread that spins until another one writes, hangs, unless that one is of its block
+   and it sleeps (__nanosleep). The watch sees no memcpy that remains a call, no structure that goes from shared memory
+   straight into a call or comes from one (s[i] = f(x) with an f that is not inlined looks as if s[i] were never
+   written; make_* and __ldg and its kin are inlined), remembers the last of several atomics on one word, takes a
+   barrier of some of the threads for one of all, and of global memory sees accesses of four bytes and more. */
 #ifndef SIMT_H
 #define SIMT_H
 

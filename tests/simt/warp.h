@@ -160,4 +160,13 @@ SIMT_OWN unsigned __ballot_sync(unsigned mask, int predicate)
 }
 SIMT_OWN void __syncwarp(unsigned mask = 0xffffffffu) { simt_vote(SIMT_SYNCWARP, mask, 0); }
 
+/* Lets the block's other warps run: a thread that waits until one of them writes sleeps between its looks. */
+SIMT_OWN void __nanosleep(unsigned)
+{
+    simt_require_kernel(SIMT_NOTHING);
+    simt_this_warp().ready |= 1u << simt_lane_id();
+    simt.slept = true;
+    simt_suspend();
+}
+
 #endif

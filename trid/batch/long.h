@@ -560,21 +560,3 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
     return trid_p_batch_launch_told<checked>(levels, layout.rows, periodic ? plan.n / layout.rows : layout.chunks,
                                              work.stream);
 }
-
-/* Does this for either layout. bounds: what is compiled; corners: of periodic systems. */
-template <int method, class bounds, class tb_real, class rows_type>
-static int trid_p_batch_launch_levels(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
-                                      const trid_p_batch_more<tb_real> &corners = {0, 0, 0, 0, 0})
-{
-    typedef trid_p_batch_how how;
-    enum { systems = TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)) };
-    if (trid_p_batch_is_interleaved(work.plan)) {
-        if constexpr (bounds::interleaved)
-            return trid_p_batch_launch_chunks<systems, how::strided, method, bounds>(work, rows, corners);
-    } else if constexpr (bounds::contiguous) {
-        return trid_p_batch_is_contiguous(work.plan, trid_p_batch_rows_of(rows))
-                   ? trid_p_batch_launch_chunks<1, how::contiguous, method, bounds>(work, rows, corners)
-                   : trid_p_batch_launch_chunks<1, how::strided, method, bounds>(work, rows, corners);
-    }
-    return TRID_BATCH_BAD_SIZE;
-}

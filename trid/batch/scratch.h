@@ -43,6 +43,40 @@ TRID_BATCH_API trid_p_batch_level_layout trid_p_batch_level_layout_of(long long 
     return layout;
 }
 
+/* Long contiguous systems whose rows are read once: pieces of 16 bytes of each array a thread (odd: no bank conflicts),
+   threads a block (a power of 2), blocks a multiprocessor; and of the partitions that are linked, how many a thread. */
+#ifndef TRID_P_BATCH_PARTITION_WORDS
+#define TRID_P_BATCH_PARTITION_WORDS 7
+#define TRID_P_BATCH_PARTITION_THREADS 128
+#define TRID_P_BATCH_PARTITION_RESIDENT 2
+#define TRID_P_BATCH_LINKS 4
+#endif
+#define TRID_P_BATCH_PARTITION_ROWS(bytes)                                                                             \
+    (16 / (int)(bytes)*TRID_P_BATCH_PARTITION_WORDS * TRID_P_BATCH_PARTITION_THREADS)
+
+/* Their scratch, as offsets in bytes: 16 bytes of the launch; of each system, coupled, 4 bytes; of each partition,
+   left, 4 bytes, and six numbers of its ends; these also of each tile of partitions; of each system two rows.
+   Partitions may begin up to a line of memory before the system. */
+typedef struct {
+    long long count, tiles, coupled, left, ends, tile_ends, worst, end;
+} trid_p_batch_partitions_layout;
+TRID_BATCH_API trid_p_batch_partitions_layout trid_p_batch_partitions_layout_of(long long n, long long systems,
+                                                                                int bytes)
+{
+    const long long rows = TRID_P_BATCH_PARTITION_ROWS(bytes);
+    const long long tile = TRID_P_BATCH_LINKS * TRID_P_BATCH_PARTITION_THREADS;
+    trid_p_batch_partitions_layout layout;
+    layout.count = (n + 128 / bytes - 1 + rows - 1) / rows;
+    layout.tiles = (layout.count + tile - 1) / tile;
+    layout.coupled = 16;
+    layout.left = layout.coupled + 4 * systems;
+    layout.ends = (layout.left + 4 * layout.count * systems + 15) / 16 * 16;
+    layout.tile_ends = layout.ends + 6 * layout.count * systems * bytes;
+    layout.worst = layout.tile_ends + 6 * layout.tiles * systems * bytes;
+    layout.end = layout.worst + 8 * systems;
+    return layout;
+}
+
 /* The same for pivoting: the borders of the chunks, then of groups of 32 chunks, of 32 of these groups, ..; behind each
    level's borders the four unknowns around each. */
 typedef struct {
@@ -101,15 +135,16 @@ TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int byt
     const long long plain = interleaved ? TRID_P_BATCH_ON_CHIP_INTERLEAVED : TRID_P_BATCH_ON_CHIP(bytes, 0);
     const long long checked = interleaved ? TRID_P_BATCH_ON_CHIP_INTERLEAVED : TRID_P_BATCH_ON_CHIP(bytes, 1);
     long long most = 0,
-              need[4] = {trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, 0,
+              need[5] = {trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, 0,
                                                  several < plain ? several : plain, plain),
                          trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, refined, checked, plain), 0,
-                         0};
+                         0, 0};
     if (flags & TRID_BATCH_PERIODIC)
         need[2] = trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 1, 0, several, several);
     if (lines.n > TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, lines.step == 1))
         need[3] = trid_p_batch_pivoted_layout_of(lines.n, systems, bytes).end;
-    for (int k = 0; k < 4; k++)
+    if (lines.n > plain && joined.step == 1) need[4] = trid_p_batch_partitions_layout_of(lines.n, systems, bytes).end;
+    for (int k = 0; k < 5; k++)
         if (need[k] > most) most = need[k];
     return most;
 }

@@ -30,11 +30,14 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
 /* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
    Needs    a, b, c, d, x in device memory, laid out by lines. Flags: TRID_BATCH_SOLVE_FLAGS
    Returns  a status of enum trid_batch_status
-   Shared   contiguous: at most 18.3 KiB a block; interleaved: 128 KiB a multiprocessor where it has them (ADD: 160)
+   Shared   contiguous: at most 18.3 KiB a block, longer 71 KiB; interleaved: 128 KiB a multiprocessor where it has them
+            (ADD: 160)
    Cost     five arrays moved once (ADD: six), by one launch, and two small memsets if `failed` is asked for, for n up
-            to 16 KiB of a column (with step 1; else 1024, in clusters more). Longer systems: nine arrays (ADD: ten) and
-            0.03 (interleaved: 0.07) of one for scratch, by three launches or more
-   Error    as trid_warp_hybrid */
+            to 16 KiB of a column (with step 1; else 1024, in clusters more). Longer systems with step 1: the same by
+            four launches, where unknowns 14 KiB of a column apart depend on each other by a unit roundoff at most; else
+            nine arrays (ADD: ten) and 0.03 (interleaved: 0.07) of one for scratch, by three launches or more
+   Error    as trid_warp_hybrid; of long systems with step 1 couplings between such unknowns, of at most a unit roundoff
+            of the diagonal, are dropped */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)
