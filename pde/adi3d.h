@@ -72,32 +72,7 @@
               fd_scheme_theta_drift.
      Memory   The caller's; adi3d_allocate alone allocates. Nothing is printed, and no state is retained.
 
-   The rooms, in the order in which they build on each other:
-     common/model.h      how a model is written: read once
-     common/problem.h    problems, batches, results: read once
-     common/workers.h    what the host's workers need of the compiler: read once
-     adi3d/problem.h     what needs no model: checks, memory, how a device is used. Read once
-     and, read once a model and precision,
-     common/terms.h      what the model says, as the solver calls it
-     common/prepare.h    tables of axes and steps, final values, checks
-     common/results.h    values at spots, NaN where there is none
-     common/rows.h       rows, what faces add, what happens to a value between steps
-     common/step.h       a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix
-     adi3d/step.h        F at a point with its mixed derivatives, for kernels
-     common/host_right.h what a worker on the host knows; right-hand sides
-     common/host_lines.h solves along lines and a time step on the host
-     common/host.h       marches on the host
-     common/suggest.h    how many points and steps a tolerance takes
-     adi3d/device.h      what kernels know; what they compute at a point; rows of their lines
-     adi3d/device_x.h    right-hand sides and lines along x: kernels and launches
-     adi3d/device_yz.h   lines along y and z: kernel, shapes, launches. To add a shape, begin here, with p_device_yz
-     adi3d/device_march.h   preparation and marches in device memory
-     adi3d/onchip_stage.h   a stage on chip: right-hand sides and lines
-     adi3d/onchip.h      preparation and marches on chip
-     adi3d/solve.h       the GPU or the host
-     common/end.h        forgets the model's macros
-   A room names its functions fd_NAME or adi3d_NAME, and a list of names makes each MODEL_NAME_f32 or MODEL_NAME_f64
-   (FD_OF). */
+   The rooms are listed in pde/common/rooms.h. */
 
 #ifndef ADI3D_H
 #define ADI3D_H
@@ -126,47 +101,9 @@ enum {
 
 #endif /* ADI3D_H */
 
-#ifdef FD_MODEL /* a model: the rooms, each once a precision */
+#ifdef FD_MODEL /* a model: the rooms, once a precision */
 #define FD_FACTORS 3
-#define TB_BODY "../pde/common/terms.h"
+#define TB_BODY "../pde/common/rooms.h"
 #include "../trid/twice.h"
-#define TB_BODY "../pde/common/prepare.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/results.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/rows.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/step.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/step.h"
-#include "../trid/twice.h"
-#if TB_HOST_SCOPE
-#define TB_BODY "../pde/common/host_right.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/host_lines.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/host.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/suggest.h"
-#include "../trid/twice.h"
-#endif
-#if TB_LAUNCHES
-#define TB_BODY "../pde/adi3d/device.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/device_x.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/device_yz.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/device_march.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/onchip_stage.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/onchip.h"
-#include "../trid/twice.h"
-#endif
-#if TB_HOST_SCOPE
-#define TB_BODY "../pde/adi3d/solve.h"
-#include "../trid/twice.h"
-#endif
 #include "common/end.h"
 #endif /* FD_MODEL */

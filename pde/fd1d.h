@@ -56,18 +56,7 @@
               date, and in each step where something changes: terms, faces, exercise.
      Memory   The caller's. Nothing is allocated or printed, and no state is retained.
 
-   Rooms:
-     common/model.h     how a model is written: read once
-     common/problem.h   problems, batches, results: read once
-     and, read once a model and precision,
-     common/terms.h     what the model says, as the solver calls it
-     common/prepare.h   tables of axes and steps, final values, checks
-     common/results.h   values at spots, NaN where there is none
-     fd1d/step.h        rows, time steps and faces as numbers; runs of steps that are alike
-     fd1d/host.h        the host
-     common/suggest.h   how many points and steps a tolerance takes
-     fd1d/device.h      the device: the march in registers, its kernels, shapes and launches
-     common/end.h       forgets the model's macros */
+   The rooms are listed in pde/common/rooms.h. */
 
 #ifndef FD1D_H
 #define FD1D_H
@@ -91,25 +80,9 @@ enum {
 
 #endif /* FD1D_H */
 
-#ifdef FD_MODEL /* a model: the rooms, each once a precision */
+#ifdef FD_MODEL /* a model: the rooms, once a precision */
 #define FD_FACTORS 1
-#define TB_BODY "../pde/common/terms.h"
+#define TB_BODY "../pde/common/rooms.h"
 #include "../trid/twice.h"
-#define TB_BODY "../pde/common/prepare.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/results.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/fd1d/step.h"
-#include "../trid/twice.h"
-#if TB_HOST_SCOPE
-#define TB_BODY "../pde/fd1d/host.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/suggest.h"
-#include "../trid/twice.h"
-#endif
-#if TB_LAUNCHES
-#define TB_BODY "../pde/fd1d/device.h"
-#include "../trid/twice.h"
-#endif
 #include "common/end.h"
 #endif /* FD_MODEL */

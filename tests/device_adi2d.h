@@ -75,19 +75,19 @@ static int asked_size, asked_rows;
                                                  void *memory, cudaStream_t stream)                                    \
     {                                                                                                                  \
         enum { THREADS = sizeof(real) == 4 ? 512 : 256 };                                                              \
-        model##_p_2d_launch_##precision launch;                                                                        \
+        model##_rooms_##precision::adi2d_p_launch launch;                                                              \
         memset(&launch, 0, sizeof launch);                                                                             \
         launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;                \
-        launch.bytes = model##_p_2d_onchip_bytes_##precision(batch);                                                   \
-        model##_p_2d_chosen_##precision chosen;                                                                        \
+        launch.bytes = model##_rooms_##precision::adi2d_p_onchip_bytes(batch);                                         \
+        model##_rooms_##precision::adi2d_p_chosen chosen;                                                              \
         if (batch->kind == ADI2D_PRODUCTS)                                                                             \
-            chosen = model##_p_2d_choose_##precision<16, THREADS, 1, 1>(&launch, asked_size);                          \
+            chosen = model##_rooms_##precision::adi2d_p_choose<16, THREADS, 1, 1>(&launch, asked_size);                \
         else if (asked_rows == 16)                                                                                     \
-            chosen = model##_p_2d_choose_##precision<16, THREADS, 1, 0>(&launch, asked_size);                          \
+            chosen = model##_rooms_##precision::adi2d_p_choose<16, THREADS, 1, 0>(&launch, asked_size);                \
         else                                                                                                           \
-            chosen = model##_p_2d_choose_##precision<8, 512, 1, 0>(&launch, asked_size);                               \
+            chosen = model##_rooms_##precision::adi2d_p_choose<8, 512, 1, 0>(&launch, asked_size);                     \
         if (chosen.bytes == 0) return cudaErrorInvalidConfiguration;                                                   \
-        return model##_p_2d_onchip_##precision(&launch, chosen, stream);                                               \
+        return model##_rooms_##precision::adi2d_p_onchip(&launch, chosen, stream);                                     \
     }                                                                                                                  \
     static int model##_asked_solver_##precision(const fd_batch *batch, const case_parameters *parameters)              \
     {                                                                                                                  \

@@ -121,7 +121,7 @@ static const char finite_differences[] =
 static const char two_factors[] =
     "#include \"examples/heston_model.h\"\n"
     "#define PREPARE(p) \\\n"
-    "    extern \"C\" __global__ void prepare_##p(heston_p_2d_launch_##p launch) \\\n"
+    "    extern \"C\" __global__ void prepare_##p(heston_rooms_##p::adi2d_p_launch launch) \\\n"
     "    { \\\n"
     "        heston_p_tables_##p t; \\\n"
     "        heston_p_2d_step_data_##p *step; \\\n"
@@ -134,12 +134,12 @@ static const char two_factors[] =
     "    }\n"
     "PREPARE(f32)\n"
     "PREPARE(f64)\n"
-    "extern \"C\" __global__ void march(heston_p_2d_launch_f32 launch)\n"
+    "extern \"C\" __global__ void march(heston_rooms_f32::adi2d_p_launch launch)\n"
     "{\n"
     "    extern __shared__ __align__(16) unsigned char memory[];\n"
-    "    __shared__ heston_p_2d_chip_f32 chip;\n"
+    "    __shared__ heston_rooms_f32::adi2d_p_chip chip;\n"
     "    __shared__ int least;\n"
-    "    heston_p_2d_chip_problem_f32(8, 0, &launch, memory, &chip, &least);\n"
+    "    heston_rooms_f32::adi2d_p_chip_problem(8, 0, &launch, memory, &chip, &least);\n"
     "}\n";
 
 /* A model of pde/adi3d.h: its terms, rows and right-hand side. */

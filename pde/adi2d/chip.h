@@ -2,25 +2,6 @@
    where things are, and how threads reach them.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_pieces FD_OF(p_2d_pieces)
-#define adi2d_p_swizzle FD_OF(p_2d_swizzle)
-#define adi2d_p_chip FD_OF(p_2d_chip)
-#define adi2d_p_chip_lay_out FD_OF(p_2d_chip_lay_out)
-#define adi2d_p_array FD_OF(p_2d_array)
-#define adi2d_p_cell_of FD_OF(p_2d_cell_of)
-#define adi2d_p_row_of FD_OF(p_2d_row_of)
-#define adi2d_p_value_of FD_OF(p_2d_value_of)
-#define adi2d_p_piece_of FD_OF(p_2d_piece_of)
-#define adi2d_p_numbers_of_x FD_OF(p_2d_numbers_of_x)
-#define adi2d_p_numbers_of_y FD_OF(p_2d_numbers_of_y)
-#define adi2d_p_chip_terms FD_OF(p_2d_chip_terms)
-#define adi2d_p_chip_time FD_OF(p_2d_chip_time)
-#define adi2d_p_chip_data FD_OF(p_2d_chip_data)
-#define adi2d_p_chip_face FD_OF(p_2d_chip_face)
-#define adi2d_p_chip_source FD_OF(p_2d_chip_source)
-#define adi2d_p_chip_changes FD_OF(p_2d_chip_changes)
-#define adi2d_p_chip_halo FD_OF(p_2d_chip_halo)
-
 /* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
    y, where each is a multiple of per_lane. Along x a line is a row: a lane has per_lane neighbouring points of it,
    `width` lanes share it, and a block solves its own rows. Along y neighbouring threads have neighbouring columns,

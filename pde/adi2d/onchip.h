@@ -2,24 +2,6 @@
    steps, the march, its kernel, the choice of its shape, the launch.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_chip_point FD_OF(p_2d_chip_point)
-#define adi2d_p_chip_exercise FD_OF(p_2d_chip_exercise)
-#define adi2d_p_chip_record FD_OF(p_2d_chip_record)
-#define adi2d_p_chip_shift FD_OF(p_2d_chip_shift)
-#define adi2d_p_chip_date FD_OF(p_2d_chip_date)
-#define adi2d_p_chip_lost FD_OF(p_2d_chip_lost)
-#define adi2d_p_chip_ended FD_OF(p_2d_chip_ended)
-#define adi2d_p_chip_nan FD_OF(p_2d_chip_nan)
-#define adi2d_p_chip_step_data FD_OF(p_2d_chip_step_data)
-#define adi2d_p_chip_march FD_OF(p_2d_chip_march)
-#define adi2d_p_chip_tables FD_OF(p_2d_chip_tables)
-#define adi2d_p_chip_problem FD_OF(p_2d_chip_problem)
-#define adi2d_p_onchip_kernel FD_OF(p_2d_onchip_kernel)
-#define adi2d_p_chosen FD_OF(p_2d_chosen)
-#define adi2d_p_choose FD_OF(p_2d_choose)
-#define adi2d_p_kernel_of FD_OF(p_2d_kernel_of)
-#define adi2d_p_onchip FD_OF(p_2d_onchip)
-#define adi2d_p_onchip_bytes FD_OF(p_2d_onchip_bytes)
 #define adi2d_onchip_bytes FD_OF(onchip_bytes)
 #define adi2d_onchip FD_OF(onchip)
 

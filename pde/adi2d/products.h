@@ -2,11 +2,6 @@
    One array holds z between steps, u at the end (adi2d_p_product).
    MIT licence, see LICENSE. */
 
-#define adi2d_p_chip_open FD_OF(p_2d_chip_open)
-#define adi2d_p_chip_product_x FD_OF(p_2d_chip_product_x)
-#define adi2d_p_chip_factor FD_OF(p_2d_chip_factor)
-#define adi2d_p_chip_product_y FD_OF(p_2d_chip_product_y)
-
 /* Computes z = (1 + size A_2) u. */
 TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {

@@ -1,29 +1,6 @@
 /* stages.h - a room of adi2d.h, read once a model and precision: the stages of a scheme on chip.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_load_row FD_OF(p_2d_load_row)
-#define adi2d_p_store_row FD_OF(p_2d_store_row)
-#define adi2d_p_line FD_OF(p_2d_line)
-#define adi2d_p_point FD_OF(p_2d_point)
-#define adi2d_p_line_of FD_OF(p_2d_line_of)
-#define adi2d_p_chip_difference FD_OF(p_2d_chip_difference)
-#define adi2d_p_chip_load_around FD_OF(p_2d_chip_load_around)
-#define adi2d_p_number_pieces FD_OF(p_2d_number_pieces)
-#define adi2d_p_chip_x_rows FD_OF(p_2d_chip_x_rows)
-#define adi2d_p_chip_x_face FD_OF(p_2d_chip_x_face)
-#define adi2d_p_chip_x_ends FD_OF(p_2d_chip_x_ends)
-#define adi2d_p_chip_x FD_OF(p_2d_chip_x)
-#define adi2d_p_columns FD_OF(p_2d_columns)
-#define adi2d_p_columns_of FD_OF(p_2d_columns_of)
-#define adi2d_p_column_of FD_OF(p_2d_column_of)
-#define adi2d_p_load_column FD_OF(p_2d_load_column)
-#define adi2d_p_chip_matrix_y FD_OF(p_2d_chip_matrix_y)
-#define adi2d_p_chip_y_change FD_OF(p_2d_chip_y_change)
-#define adi2d_p_chip_y_changes FD_OF(p_2d_chip_y_changes)
-#define adi2d_p_chip_y_ends FD_OF(p_2d_chip_y_ends)
-#define adi2d_p_chip_y_add FD_OF(p_2d_chip_y_add)
-#define adi2d_p_chip_y FD_OF(p_2d_chip_y)
-
 /* Loads the per_lane points of a row from `first` on. */
 TB_D void adi2d_p_load_row(int per_lane, tb_real *row, int first, tb_real *v)
 {

@@ -10,9 +10,6 @@
 #define adi2d_p_continues FD_OF(p_2d_continues)
 #define adi2d_p_steps_status FD_OF(p_2d_steps_status)
 #define adi2d_p_prepare FD_OF(p_2d_prepare)
-#define adi2d_p_launch FD_OF(p_2d_launch)
-#define adi2d_p_prepare_kernel FD_OF(p_2d_prepare_kernel)
-#define adi2d_p_refused FD_OF(p_2d_refused)
 
 /* All lines along y share one matrix throughout a march of steps of one length. */
 enum { adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1 };

@@ -1,23 +1,6 @@
 /* onchip.h - a room of adi3d.h, read once a model and precision: batches are prepared and marched on chip.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_ready FD_OF(p_3d_ready)
-#define adi3d_p_batch FD_OF(p_3d_batch)
-#define adi3d_p_ready_lay_out FD_OF(p_3d_ready_lay_out)
-#define adi3d_p_ready_of FD_OF(p_3d_ready_of)
-#define adi3d_p_ready_threads FD_OF(p_3d_ready_threads)
-#define adi3d_p_ready_kernel FD_OF(p_3d_ready_kernel)
-#define adi3d_p_chip_record FD_OF(p_3d_chip_record)
-#define adi3d_p_chip_date FD_OF(p_3d_chip_date)
-#define adi3d_p_chip_lost FD_OF(p_3d_chip_lost)
-#define adi3d_p_chip_ended FD_OF(p_3d_chip_ended)
-#define adi3d_p_chip_march FD_OF(p_3d_chip_march)
-#define adi3d_p_chip_begin FD_OF(p_3d_chip_begin)
-#define adi3d_p_chip_kernel FD_OF(p_3d_chip_kernel)
-#define adi3d_p_chosen FD_OF(p_3d_chosen)
-#define adi3d_p_choose FD_OF(p_3d_choose)
-#define adi3d_p_chosen_for FD_OF(p_3d_chosen_for)
-#define adi3d_p_onchip FD_OF(p_3d_onchip)
 #define adi3d_onchip_blocks FD_OF(onchip_blocks)
 #define adi3d_onchip_bytes FD_OF(onchip_bytes)
 #define adi3d_onchip FD_OF(onchip)

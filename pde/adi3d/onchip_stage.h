@@ -1,36 +1,6 @@
 /* onchip_stage.h - a room of adi3d.h, read once a model and precision: a time step in the shared memory of a cluster.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_chip FD_OF(p_3d_chip)
-#define adi3d_p_chip_value FD_OF(p_3d_chip_value)
-#define adi3d_p_chip_lay_out FD_OF(p_3d_chip_lay_out)
-#define adi3d_p_chip_faces FD_OF(p_3d_chip_faces)
-#define adi3d_p_chip_change FD_OF(p_3d_chip_change)
-#define adi3d_p_chip_five FD_OF(p_3d_chip_five)
-#define adi3d_p_chip_column FD_OF(p_3d_chip_column)
-#define adi3d_p_chip_column_of FD_OF(p_3d_chip_column_of)
-#define adi3d_p_chip_stage FD_OF(p_3d_chip_stage)
-#define adi3d_p_chip_stage_of FD_OF(p_3d_chip_stage_of)
-#define adi3d_p_chip_leave FD_OF(p_3d_chip_leave)
-#define adi3d_p_chip_right FD_OF(p_3d_chip_right)
-#define adi3d_p_chip_at FD_OF(p_3d_chip_at)
-#define adi3d_p_chip_fetch_right FD_OF(p_3d_chip_fetch_right)
-#define adi3d_p_chip_changes FD_OF(p_3d_chip_changes)
-#define adi3d_p_chip_row FD_OF(p_3d_chip_row)
-#define adi3d_p_chip_face_row FD_OF(p_3d_chip_face_row)
-#define adi3d_p_chip_each FD_OF(p_3d_chip_each)
-#define adi3d_p_chip_half FD_OF(p_3d_chip_half)
-#define adi3d_p_chip_half_of FD_OF(p_3d_chip_half_of)
-#define adi3d_p_chip_line FD_OF(p_3d_chip_line)
-#define adi3d_p_chip_line_of FD_OF(p_3d_chip_line_of)
-#define adi3d_p_chip_take FD_OF(p_3d_chip_take)
-#define adi3d_p_chip_put FD_OF(p_3d_chip_put)
-#define adi3d_p_chip_solve FD_OF(p_3d_chip_solve)
-#define adi3d_p_chip_lines FD_OF(p_3d_chip_lines)
-#define adi3d_p_chip_fetch_step FD_OF(p_3d_chip_fetch_step)
-#define adi3d_p_chip_exercise FD_OF(p_3d_chip_exercise)
-#define adi3d_p_chip_step FD_OF(p_3d_chip_step)
-
 /* A problem is in the shared memory of a block, or of the blocks of a cluster, each of which has some planes of equal
    z: two arrays, values and differences. A first stage's values replace its differences. The differences of a second
    stage replace the values, where it is about the first stage's, and else those, once no right-hand side needs them any

@@ -8,7 +8,6 @@
 #define fd_p_values_at FD_OF(p_values_at)
 #define fd_p_host_call FD_OF(p_host_call)
 #define fd_p_host_refuse FD_OF(p_host_refuse)
-#define fd_p_refuse FD_OF(p_refuse)
 
 /* Fills all results of problem `which` of a batch with NaN, by so many threads. */
 TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threads)
