@@ -75,11 +75,11 @@ static int asked_size, asked_rows;
                                                  void *memory, cudaStream_t stream)                                    \
     {                                                                                                                  \
         enum { THREADS = sizeof(real) == 4 ? 512 : 256 };                                                              \
-        model##_rooms_##precision::adi2d_p_launch launch;                                                              \
+        model##_rooms_##precision::fd_p_launch launch;                                                                 \
         memset(&launch, 0, sizeof launch);                                                                             \
         launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;                \
-        launch.bytes = model##_rooms_##precision::adi2d_p_onchip_bytes(batch);                                         \
-        model##_rooms_##precision::adi2d_p_chosen chosen;                                                              \
+        launch.bytes = model##_rooms_##precision::fd_p_ready_lay_out(batch, NULL, NULL);                               \
+        model##_rooms_##precision::fd_p_chosen chosen;                                                                 \
         if (batch->kind == ADI2D_PRODUCTS)                                                                             \
             chosen = model##_rooms_##precision::adi2d_p_choose<16, THREADS, 1, 1>(&launch, asked_size);                \
         else if (asked_rows == 16)                                                                                     \
@@ -87,7 +87,7 @@ static int asked_size, asked_rows;
         else                                                                                                           \
             chosen = model##_rooms_##precision::adi2d_p_choose<8, 512, 1, 0>(&launch, asked_size);                     \
         if (chosen.bytes == 0) return cudaErrorInvalidConfiguration;                                                   \
-        return model##_rooms_##precision::adi2d_p_onchip(&launch, chosen, stream);                                     \
+        return model##_rooms_##precision::fd_p_ready_and_march<512>(launch, chosen, stream);                           \
     }                                                                                                                  \
     static int model##_asked_solver_##precision(const fd_batch *batch, const case_parameters *parameters)              \
     {                                                                                                                  \

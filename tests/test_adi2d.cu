@@ -78,20 +78,20 @@ static void another_thread()
     memset(&problem, 0, sizeof problem), memset(&parameters, 0, sizeof parameters);
     device_memory problems(sizeof problem, &problem), those(sizeof parameters, &parameters);
     device_memory status(sizeof(fd_status)), values(sizeof(fd_values));
-    central_rooms_f64::adi2d_p_launch large, small;
+    central_rooms_f64::fd_p_launch large, small;
     memset(&large, 0, sizeof large);
     large.batch.problems = large.batch.steps = 1, large.batch.points[0] = large.batch.points[1] = 56;
     large.batch.problem = (fd_problem *)problems.data(), large.batch.status = (fd_status *)status.data();
     large.batch.values = (fd_values *)values.data(), large.parameters = (case_parameters *)those.data();
-    large.bytes = central_rooms_f64::adi2d_p_onchip_bytes(&large.batch);
+    large.bytes = central_rooms_f64::fd_p_ready_lay_out(&large.batch, NULL, NULL);
     device_memory memory(large.bytes);
     large.memory = (unsigned char *)memory.data(), small = large;
     small.batch.points[0] = small.batch.points[1] = 36;
-    const central_rooms_f64::adi2d_p_chosen chosen = central_rooms_f64::adi2d_p_kernel_of<>(&large);
-    const central_rooms_f64::adi2d_p_chosen other = central_rooms_f64::adi2d_p_kernel_of<>(&small);
+    const central_rooms_f64::fd_p_chosen chosen = central_rooms_f64::adi2d_p_kernel_of<>(&large);
+    const central_rooms_f64::fd_p_chosen other = central_rooms_f64::adi2d_p_kernel_of<>(&small);
     CHECK(chosen.kernel == other.kernel && chosen.bytes > other.bytes && other.bytes > 0, "one kernel for both: %d, %d",
           (int)chosen.bytes, (int)other.bytes);
-    CHECK(central_rooms_f64::adi2d_p_onchip<>(&large, chosen, 0) == cudaSuccess,
+    CHECK(central_rooms_f64::fd_p_ready_and_march<512>(large, chosen, 0) == cudaSuccess,
           "the larger one, launched after the smaller one");
     GPU_OK(cudaDeviceSynchronize());
     fd_status said = fd_status_of(-99, 0, 0, 0, 0, 0, 0);

@@ -53,7 +53,7 @@ typedef struct {
     tb_real *rows, *slopes;    /* of the worker: right-hand sides, slopes of three rows along z and one y */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 #if FD_FACTORS == 2
-    adi2d_p_step_data *step; /* which steps are products of factors */
+    adi2d_p_step *step; /* which steps are products of factors */
 #endif
 } fd_p_host;
 
@@ -87,7 +87,7 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     const size_t slopes = fd_p_round((8 * h.wide + line / 2) * sizeof(tb_real));
     size_t used = fd_p_lay_out_tables(batch, memory, &h.t);
 #if FD_FACTORS == 2
-    h.step = (adi2d_p_step_data *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *h.step);
+    h.step = (adi2d_p_step *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *h.step);
 #endif
     h.slot = (int *)fd_p_at(memory, used), used += fd_p_round((size_t)workers * sizeof(int));
     h.findings = (fd_p_findings *)fd_p_at(memory, used), used += fd_p_round((size_t)workers * sizeof *h.findings);
