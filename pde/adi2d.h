@@ -52,23 +52,7 @@
 
    The rooms are listed in pde/common/rooms.h. To add a version, write a room as rungs.h is, and include it there.
 
-   What they share:
-     Problem  fd_problem, fd_batch, fd_values (pde/common/problem.h): 0 in a field is its first choice, or none.
-     Status   Of the batch: an int, FD_OK or what is wrong with it. Of each problem: an fd_status. A problem that is
-              refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all of them, and NaN where the batch says how many results there are.
-     Checks   Numbers, final values and terms are checked at all points before the march, terms in the first step, the
-              last one and one of each row's own: FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a diffusion is negative,
-              or mixed^2 > 4 diffusion_x diffusion_y); FD_OUTWARD (a drift points far out of a face that is
-              FD_DEGENERATE); what the model promises (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED,
-              FD_NOT_INDEPENDENT). Points whose value is given are not checked.
-     Matrices Not pivoted. Boundary rows that would not be dominant leave couplings of the wrong sign to the old values
-              (fd_lane_lag). Inner rows that are not, where a drift exceeds its diffusion and is taken centrally, are
-              solved as they are: status.not_dominant counts them.
-     Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed
-              (FD_GREW). A theta below fd_scheme_theta's, or drifts that need fd_scheme_theta_drift's, may leave finite
-              nonsense below that bound.
-     Memory   The caller's. Nothing is allocated or printed, and no state is retained. */
+   What they share, and what a status says, is in pde/common/problem.h. */
 
 #ifndef ADI2D_H
 #define ADI2D_H

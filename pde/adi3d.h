@@ -52,25 +52,10 @@
        adi3d_allocate, adi3d_free   memory for MODEL_solve
        fd_status_string         what a status says
 
-   What they share:
-     Problem  fd_problem, fd_batch, fd_values (pde/common/problem.h): 0 in a field is its first choice, or none. Where
-              faces meet, a value given along x comes before one along y, and that before one along z.
-     Status   Of the call: an int, FD_OK or what is wrong with it. Of each problem: an fd_status. A problem that is
-              refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all of them, and NaN where the batch says how many results there are.
-     Checks   Numbers, final values and terms are checked at all points before the march, terms in the first step, the
-              last one and one of each line's own: FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a diffusion is negative,
-              or the mixed terms are too large for the diffusions); FD_OUTWARD (a drift points far out of a face that
-              is FD_DEGENERATE); what the model promises (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED,
-              FD_NOT_INDEPENDENT). Points whose value is given are not checked.
-     Matrices Not pivoted. At a face, couplings of the wrong sign that would keep a row from being dominant act on the
-              old values (fd_lane_lag). Inner rows that are not dominant, where a drift exceeds its diffusion and is
-              taken centrally, are solved as they are; status.not_dominant counts them. Along an axis that the model
-              declares independent (FD_MODEL_INDEPENDENT) all lines share one matrix, which a GPU factors once.
-     Growth   status.growth says how much the largest value has grown. Beyond FD_MOST_GROWTH a march has failed
-              (FD_GREW). Drifts that exceed the diffusion along several axes need the theta and the steps of
-              fd_scheme_theta_drift.
-     Memory   The caller's; adi3d_allocate alone allocates. Nothing is printed, and no state is retained.
+   What they share is in pde/common/problem.h, and:
+     Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT) all lines share one matrix, which
+              a GPU factors once.
+     Memory   adi3d_allocate alone allocates.
 
    The rooms are listed in pde/common/rooms.h. */
 

@@ -334,10 +334,11 @@ TB_D void fd1d_p_by_matrix(fd1d_p_group *g, int at, fd1d_row *row, const tb_real
 TB_D void fd1d_p_early(int k, int lanes, const fd1d_p_group *g, int at, const tb_real *pays, tb_real *extra, tb_real *u)
 {
     const int kind = g->h.t.problem->exercise;
+    const double when = fd1d_p_when(&g->h.t, at);
     TB_UNROLL
     for (int i = 0; i < k; i++) {
         const int point = k * fd1d_p_rank(lanes) + i;
-        if (point < g->n) u[i] = fd_lane_exercise(kind, 1, fd1d_p_pays(&g->h, at, point, pays[i]), u[i], &extra[i]);
+        if (point < g->n) u[i] = fd_lane_exercise(kind, 1, fd_p_pays(&g->h.t, &point, when, pays[i]), u[i], &extra[i]);
     }
 }
 
