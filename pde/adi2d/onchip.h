@@ -1,12 +1,12 @@
-/* onchip.h - a room of adi2d.h, read once a model and precision: a step on chip, its kernel, the choice of its shape, the
-   launch.
+/* onchip.h - a room of adi2d.h, read once a model and precision: a step on chip, its kernel, the choice of its shape,
+   the launch.
    MIT licence, see LICENSE. */
 
 #define adi2d_onchip_bytes FD_OF(onchip_bytes)
 #define adi2d_onchip FD_OF(onchip)
 
-/* Makes a step; products, a literal, says that all steps are products. *factored is the size for which the matrix along y
-   is factored. */
+/* Makes a step; products, a literal, says that all steps are products. *factored is the size for which the matrix along
+   y is factored. */
 TB_D void adi2d_p_chip_make(int per_lane, int products, const adi2d_p_chip *h, unsigned char *memory, tb_real *factored)
 {
     const adi2d_p_step *step = (const adi2d_p_step *)(memory + h->step);

@@ -24,11 +24,9 @@ TB_HD size_t adi2d_p_rung_lay_out(const fd_batch *batch, unsigned char *memory, 
     size_t used = fd_p_ready_lay_out(batch, memory, &ready), grid = (size_t)fd_p_count(batch->points) * sizeof(tb_real);
     tb_real **const grids[] = {&a.u[0], &a.u[1], &a.z[0], &a.z[1], &a.multiplier[1], &a.e, &a.upper, &a.right};
     a.t = ready.t, a.step = ready.step, a.multiplier[0] = ready.extra;
-    a.lost = (unsigned long long *)fd_p_at(memory, used);
-    used += fd_p_round(sizeof *a.lost);
+    a.lost = (unsigned long long *)fd_p_next(memory, &used, sizeof *a.lost);
     for (tb_real **to : grids) {
-        *to = (tb_real *)fd_p_at(memory, used);
-        used += fd_p_round(grid);
+        *to = (tb_real *)fd_p_next(memory, &used, grid);
     }
     if (arrays) *arrays = a;
     return used;
@@ -461,16 +459,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS)
 /* Writes the results of a time, 0 or 1 + a date, by a block. */
 TB_D void adi2d_p_rung_record(const fd_p_launch &launch, const adi2d_p_rung_arrays &a, int time)
 {
-    const fd_batch &batch = launch.batch;
-    const size_t at = (size_t)blockIdx.x * (size_t)(1 + batch.dates) + (size_t)time;
-    const int n0 = a.t.found->points[0], n1 = a.t.found->points[1], row = batch.points[0];
-    const long long stride[2] = {1, n0};
-    for (int s = (int)threadIdx.x; s < batch.spots; s += (int)blockDim.x)
-        batch.values[at * (size_t)batch.spots + (size_t)s] = fd_p_values_at(&a.t, s, a.u[0], stride);
-    if (!batch.grid) return;
-    tb_real *grid = (tb_real *)batch.grid + at * (size_t)row * (size_t)batch.points[1];
-    for (int k = (int)threadIdx.x; k < row * batch.points[1]; k += (int)blockDim.x)
-        grid[k] = k % row < n0 && k / row < n1 ? a.u[0][k % row + k / row * n0] : fd_p_nan();
+    const long long stride[2] = {1, a.t.found->points[0]};
+    fd_p_record(&launch.batch, &a.t, (int)blockIdx.x, time, a.u[0], stride, (int)threadIdx.x, (int)blockDim.x);
 }
 
 /* Applies the events at the date that ends a step, if one does. A block a problem. */

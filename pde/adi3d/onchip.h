@@ -1,5 +1,5 @@
-/* onchip.h - a room of adi3d.h, read once a model and precision: the kernel that solves a problem on chip, the choice of
-   its shape, the launch.
+/* onchip.h - a room of adi3d.h, read once a model and precision: the kernel that solves a problem on chip, the choice
+   of its shape, the launch.
    MIT licence, see LICENSE. */
 
 #define adi3d_onchip_blocks FD_OF(onchip_blocks)

@@ -15,8 +15,8 @@
    A row has an odd pitch: lanes at neighbouring rows have no bank conflicts, as those at neighbouring points of a row.
    docs/adi3d.md counts. */
 
-/* What a block knows of its problem, in its shared memory. Point (i, j, first + k) of an array is at i + pitch j + plane k;
-   cells and numbers are in shared memory. */
+/* What a block knows of its problem, in its shared memory. Point (i, j, first + k) of an array is at
+   i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
     fd_problem problem;
     unsigned char *memory;

@@ -115,7 +115,7 @@ FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, unsigned char *memory, int 
 /* Returns the status of a march that ended, by the magnitudes of all threads. */
 FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *least)
 {
-    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    fd_status status = fd_p_status(FD_OK, 0);
     const int given = -fd_p_chip_least(h.size, -h.given, least);
     fd_p_grown(&status, given, -fd_p_chip_least(h.size, -largest, least));
     return status;

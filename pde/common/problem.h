@@ -140,9 +140,8 @@ TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem 
             if (problem->face[d][side] < 0 || problem->face[d][side] >= FD_P_FACES)
                 return fd_status_of(FD_BAD_FACE, 0, d, -1, -1, -1, -1);
     }
-    if (problem->times.dates > batch->dates)
-        return fd_status_of(FD_TOO_MANY_DATES, problem->times.dates, -1, -1, -1, -1, -1);
-    if (batch->spots > 0 && !problem->spot) return fd_status_of(FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
+    if (problem->times.dates > batch->dates) return fd_p_status(FD_TOO_MANY_DATES, problem->times.dates);
+    if (batch->spots > 0 && !problem->spot) return fd_p_status(FD_BAD_ARGUMENT, 0);
     const fd_plan plan = {&problem->times, problem->at_date, problem->scheme, problem->coefficients,
                           problem->finals, problem->kinks,   problem->kink,   problem->exercise};
     return fd_plan_check(&plan);

@@ -1,5 +1,5 @@
-/* ready.h - a room of adi2d.h and adi3d.h, read once a model and precision: problems are made ready in device memory, for
-   marches by a kernel that holds a grid in the shared memory of a block, or of the blocks of a cluster.
+/* ready.h - a room of adi2d.h and adi3d.h, read once a model and precision: problems are made ready in device memory,
+   for marches by a kernel that holds a grid in the shared memory of a block, or of the blocks of a cluster.
    MIT licence, see LICENSE. */
 
 #if FD_FACTORS == 2
@@ -30,10 +30,10 @@ TB_HD size_t fd_p_ready_lay_out(const fd_batch *batch, unsigned char *memory, fd
 {
     fd_p_ready r;
     size_t used = fd_p_lay_out(batch, memory, &r.t);
-    const size_t grid = fd_p_round((size_t)fd_p_count(batch->points) * sizeof(tb_real));
-    r.step = (fd_p_made *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.step);
-    r.extra = (tb_real *)fd_p_at(memory, used), used += grid;
-    r.of = (tb_real *)fd_p_at(memory, used), used += FD_FACTORS > 2 ? grid : 0;
+    const size_t grid = (size_t)fd_p_count(batch->points) * sizeof(tb_real);
+    r.step = (fd_p_made *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof *r.step);
+    r.extra = (tb_real *)fd_p_next(memory, &used, grid);
+    r.of = (tb_real *)fd_p_next(memory, &used, FD_FACTORS > 2 ? grid : 0);
     if (ready) *ready = r;
     return used;
 }
@@ -102,9 +102,9 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
 
 /* ---- what a block knows ------------------------------------------------------------------------------------------ */
 
-/* What a block knows of its problem, in its shared memory. The grid's rows along x are counted along y and then z; block
-   r of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. An array is given by where it begins in the dynamic
-   shared memory, in bytes, so that the compiler sees that it is there. */
+/* What a block knows of its problem, in its shared memory. The grid's rows along x are counted along y and then z;
+   block r of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. An array is given by where it begins in the
+   dynamic shared memory, in bytes, so that the compiler sees that it is there. */
 typedef struct {
     fd_p_tables t;
     fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
@@ -131,9 +131,9 @@ TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, in
     h->rows = all - h->row_first < rows_each ? all - h->row_first : rows_each;
 }
 
-/* Returns where point i of a row is: itself, where the pitch is odd; with two factors pieces of 16 bytes are permuted, in
-   an order of eight that changes from eight pieces to the next, so that neither lanes that read theirs at once, some
-   points apart, nor lanes at neighbouring points have bank conflicts (tests/test_banks.c). */
+/* Returns where point i of a row is: with three factors, where the pitch is odd, at i; with two, pieces of 16 bytes are
+   permuted, in an order of eight that changes from eight pieces to the next, so that neither lanes that read theirs at
+   once, some points apart, nor lanes at neighbouring points have bank conflicts (tests/test_banks.c). */
 TB_HD int fd_p_swizzle(int i)
 {
     const int piece = 16 / TB_BYTES;

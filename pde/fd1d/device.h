@@ -436,7 +436,7 @@ TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
     int largest;
     const int lost = fd1d_p_lost(k, lanes, g, u, &largest);
     if (lost != FD_P_NONE) return fd_status_of(FD_NOT_SOLVED, 0, -1, lost, -1, -1, t->found->steps - 1);
-    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    fd_status status = fd_p_status(FD_OK, 0);
     fd_p_grown(&status, g->given, -fd1d_p_least(lanes, -largest, &g->least));
     return status;
 }
@@ -583,10 +583,9 @@ static cudaError_t fd1d_p_run(const fd1d_p_launch *launch, cudaStream_t stream)
 {
     constexpr int two = (int)fd1d_p_steady && fd1d_p_shape_of(size, 0).lanes == 32;
     const unsigned threads = (unsigned)fd1d_p_prepare_threads(launch->problems);
-    cudaError_t error =
-        trid_launch(fd1d_p_prepare_kernel<>, (unsigned)launch->problems, threads, 0, stream, *launch);
-    if (error == cudaSuccess) error = fd1d_p_launch_march<size, two ? 0 : 2>(launch, stream);
-    if (error == cudaSuccess && two) error = fd1d_p_launch_march<size, two ? 1 : 2>(launch, stream);
+    cudaError_t error = trid_launch(fd1d_p_prepare_kernel<>, (unsigned)launch->problems, threads, 0, stream, *launch);
+    if (error == cudaSuccess) error = fd1d_p_launch_march < size, two ? 0 : 2 > (launch, stream);
+    if (error == cudaSuccess && two) error = fd1d_p_launch_march < size, two ? 1 : 2 > (launch, stream);
     return error;
 }
 

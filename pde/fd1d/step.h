@@ -87,19 +87,14 @@ TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsi
     fd1d_tables h;
     size_t used = fd_p_lay_out(batch, memory, &h.t);
     h.per_lane = per_lane, h.lanes = lanes;
-    h.row = (fd1d_row *)fd_p_at(memory, used);
-    used += fd_p_round((places - changing) * sizeof(fd1d_row));
-    h.cell = (fd_cell *)fd_p_at(memory, used);
-    used += fd_p_round(changing * sizeof(fd_cell));
-    h.number = (tb_real *)fd_p_at(memory, used);
-    used += fd_p_round(changing * (size_t)fd_p_numbers(0) * sizeof(tb_real));
-    h.step = (fd1d_step *)fd_p_at(memory, used);
-    used += fd_p_round(steps * sizeof(fd1d_step));
+    h.row = (fd1d_row *)fd_p_next(memory, &used, (places - changing) * sizeof(fd1d_row));
+    h.cell = (fd_cell *)fd_p_next(memory, &used, changing * sizeof(fd_cell));
+    h.number = (tb_real *)fd_p_next(memory, &used, changing * (size_t)fd_p_numbers(0) * sizeof(tb_real));
+    h.step = (fd1d_step *)fd_p_next(memory, &used, steps * sizeof(fd1d_step));
     tb_real **arrays[3];
     arrays[0] = &h.value, arrays[1] = &h.multiplier, arrays[2] = &h.rest;
     for (int q = 0; q < 3; q++) {
-        *arrays[q] = (tb_real *)fd_p_at(memory, used);
-        used += fd_p_round(points * sizeof(tb_real));
+        *arrays[q] = (tb_real *)fd_p_next(memory, &used, points * sizeof(tb_real));
     }
     if (tables) *tables = h;
     return used;
@@ -280,8 +275,7 @@ TB_HD void fd1d_p_place_rows(const fd1d_tables *h, int thread, int threads)
 /* Sets the status to what is wrong with the steps. */
 TB_HD void fd1d_p_steps_status(const fd_p_tables *t)
 {
-    if (t->found->fault[FD_P_AT_STEP] != FD_P_NONE)
-        t->found->status = fd_status_of(FD_BAD_TIMES, FD_BAD_SIZE, -1, -1, -1, -1, -1);
+    if (t->found->fault[FD_P_AT_STEP] != FD_P_NONE) t->found->status = fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
 }
 
 /* Prepares problem `which`, as fd_p_prepare does, in phases of its own after that's. */
@@ -332,10 +326,6 @@ TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int t
 /* Writes the results of problem `which` at a time, 0 or 1 + a date, from h->value. */
 TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, int thread, int threads)
 {
-    const size_t at = (size_t)which * (size_t)(1 + batch->dates) + (size_t)time, points = (size_t)batch->points[0];
     const long long stride = 1;
-    for (int s = thread; s < batch->spots; s += threads)
-        batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_at(&h->t, s, h->value, &stride);
-    for (int i = thread; i < batch->points[0] && batch->grid; i += threads)
-        ((tb_real *)batch->grid)[at * points + (size_t)i] = i < h->t.found->points[0] ? h->value[i] : fd_p_nan();
+    fd_p_record(batch, &h->t, which, time, h->value, &stride, thread, threads);
 }
