@@ -52,16 +52,20 @@ static void no_batches()
     case_parameters parameters;
     memset(&problem, 0, sizeof problem), memset(&parameters, 0, sizeof parameters);
     fd_batch b = {1, {8, 8}, 4, 0, 1, &problem, &status, &values, NULL, {NULL}, ADI2D_TWO_STAGES};
-    cudaError_t (*way[])(const fd_batch *, const case_parameters *, void *, cudaStream_t) = {central_onchip_f32<>,
+    int (*way[])(const fd_batch *, const case_parameters *, void *, size_t, cudaStream_t) = {central_onchip_f32<>,
                                                                                              central_onchip_f64<>};
+    const size_t much = (size_t)1 << 40;
+    static unsigned char memory[128] __attribute__((aligned(128)));
     for (int k = 0; k < 2; k++) {
-        CHECK(way[k](NULL, &parameters, &b, 0) == cudaErrorInvalidValue, "way %d: no batch", k);
-        CHECK(way[k](&b, NULL, &b, 0) == cudaErrorInvalidValue, "way %d: no parameters", k);
-        CHECK(way[k](&b, &parameters, NULL, 0) == cudaErrorInvalidValue, "way %d: no memory", k);
+        CHECK(way[k](NULL, &parameters, memory, much, 0) == FD_BAD_ARGUMENT, "way %d: no batch", k);
+        CHECK(way[k](&b, NULL, memory, much, 0) == FD_BAD_ARGUMENT, "way %d: no parameters", k);
+        CHECK(way[k](&b, &parameters, NULL, much, 0) == FD_BAD_ARGUMENT, "way %d: no memory", k);
+        CHECK(way[k](&b, &parameters, memory + 64, much, 0) == FD_BAD_ARGUMENT, "way %d: memory off its alignment", k);
+        CHECK(way[k](&b, &parameters, memory, 128, 0) == FD_NO_ROOM, "way %d: too little memory", k);
         b.points[0] = 3;
-        CHECK(way[k](&b, &parameters, &b, 0) == cudaErrorInvalidValue, "way %d: a side of 3", k);
+        CHECK(way[k](&b, &parameters, memory, much, 0) == FD_BAD_SIZE, "way %d: a side of 3", k);
         b.points[0] = 8, b.problems = 0;
-        CHECK(way[k](&b, NULL, NULL, 0) == cudaSuccess, "way %d: a batch of 0", k);
+        CHECK(way[k](&b, NULL, NULL, 0, 0) == FD_OK, "way %d: a batch of 0", k);
         b.problems = 1;
     }
     CHECK(central_onchip_bytes_f32<>(NULL) == 0 && central_onchip_bytes_f64<>(NULL) == 0, "bytes of no batch");

@@ -136,7 +136,7 @@ static const char two_factors[] =
     "    extern __shared__ __align__(16) unsigned char memory[];\n"
     "    __shared__ heston_rooms_f32::adi2d_p_chip chip;\n"
     "    __shared__ int least;\n"
-    "    heston_rooms_f32::adi2d_p_chip_problem(8, 0, launch, memory, &chip, &least);\n"
+    "    heston_rooms_f32::adi2d_p_chip_problem<8, 0>(launch, memory, &chip, &least);\n"
     "}\n";
 
 /* A model of pde/adi3d.h: its terms, rows and right-hand side. */

@@ -5,9 +5,10 @@
 #define adi2d_onchip_bytes FD_OF(onchip_bytes)
 #define adi2d_onchip FD_OF(onchip)
 
-/* Makes a step; products, a literal, says that all steps are products. *factored is the size for which the matrix along
+/* Makes a step; products says that all steps are products. *factored is the size for which the matrix along
    y is factored. */
-TB_D void adi2d_p_chip_make(int per_lane, int products, const adi2d_p_chip *h, unsigned char *memory, tb_real *factored)
+template <int per_lane, int products>
+TB_D void adi2d_p_chip_make(const adi2d_p_chip *h, unsigned char *memory, tb_real *factored)
 {
     const adi2d_p_step *step = (const adi2d_p_step *)(memory + h->step);
     TB_LOOP
@@ -53,8 +54,8 @@ TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char
 
 /* Does a block's part of its cluster's problem. memory is dynamic shared memory; h and least are other shared memory.
    */
-TB_D void adi2d_p_chip_problem(int per_lane, int products, const fd_p_launch &launch, unsigned char *memory,
-                               adi2d_p_chip *h, int *least)
+template <int per_lane, int products>
+TB_D void adi2d_p_chip_problem(const fd_p_launch &launch, unsigned char *memory, adi2d_p_chip *h, int *least)
 {
     const int size = trid_cluster_size(), which = (int)blockIdx.x / size, threads = trid_block_threads();
     if (trid_block_thread() == 0) {
@@ -71,7 +72,7 @@ TB_D void adi2d_p_chip_problem(int per_lane, int products, const fd_p_launch &la
             adi2d_p_array(memory, h->u)[at] = 0; /* all arrays, and what is beyond the ends of lines */
         __syncthreads();
         return fd_p_chip_march(*h, memory, watched, least,
-                               [&] { adi2d_p_chip_make(per_lane, products, h, memory, &factored); });
+                               [&] { adi2d_p_chip_make<per_lane, products>(h, memory, &factored); });
     });
 }
 
@@ -83,7 +84,7 @@ TRID_KERNEL void __launch_bounds__(threads, resident) adi2d_p_onchip_kernel(cons
     TRID_DYNAMIC_SHARED(memory);
     __shared__ adi2d_p_chip chip;
     __shared__ int least;
-    adi2d_p_chip_problem(per_lane, products, launch, memory, &chip, &least);
+    adi2d_p_chip_problem<per_lane, products>(launch, memory, &chip, &least);
 }
 
 /* Chooses how a batch is launched: in the smallest clusters whose blocks hold its grids, in larger ones if those would
@@ -151,34 +152,30 @@ template <int = 0>
 static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
 {
     if (fd_p_sizes(2, batch)) return 0;
-    fd_p_launch launch;
-    memset(&launch, 0, sizeof launch);
-    launch.batch = *batch;
-    if (adi2d_p_kernel_of(&launch).bytes == 0) return adi2d_rung_bytes(batch);
-    return fd_p_ready_lay_out(batch, NULL, NULL) * (size_t)batch->problems;
+    fd_p_launch launch = fd_p_launch_of(batch, NULL, NULL, 0);
+    return adi2d_p_kernel_of(&launch).bytes == 0 ? adi2d_rung_bytes(batch) : fd_p_ready_bytes(batch);
 }
 
 /* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
    kernel. If none holds the grids, solves as MODEL_coalesced.
    Needs    pointers of the batch and of its problems, parameters (of each problem) and memory (of MODEL_onchip_bytes,
             aligned to 128) in device memory
-   Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
-   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue, with FD_BAD_ARGUMENT and NaN in the results,
-            if adi2d_check refuses the batch or a pointer is null
+   Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches; if the call
+            is refused, FD_BAD_ARGUMENT in each, and NaN
+   Returns  FD_OK; as adi2d_check; FD_BAD_ARGUMENT for a null pointer or memory off its alignment; FD_NO_ROOM for too
+            little memory; FD_LAUNCH_FAILED
    Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three
    Cost     two launches, no transfer */
 template <int = 0>
-static inline cudaError_t adi2d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
-                                       cudaStream_t stream)
+static inline int adi2d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
+                               cudaStream_t stream)
 {
-    if (adi2d_p_refused(batch, parameters, memory, stream)) return cudaErrorInvalidValue;
-    fd_p_launch launch;
-    memset(&launch, 0, sizeof launch);
-    launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;
-    launch.bytes = fd_p_ready_lay_out(batch, NULL, NULL);
+    const int wrong = fd_p_device_call(batch, parameters, memory, bytes, fd_p_ready_bytes(batch), stream);
+    if (wrong || batch->problems == 0) return wrong;
+    fd_p_launch launch = fd_p_launch_of(batch, parameters, memory, fd_p_ready_lay_out(batch, NULL, NULL));
     const fd_p_chosen chosen = adi2d_p_kernel_of(&launch);
-    return chosen.bytes > 0 ? fd_p_ready_and_march<512>(launch, chosen, stream)
-                            : adi2d_coalesced(batch, parameters, memory, stream);
+    if (chosen.bytes == 0) return adi2d_coalesced(batch, parameters, memory, bytes, stream);
+    return fd_p_ready_and_march<512>(launch, chosen, stream) == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;
 }
 
 #endif /* TB_LAUNCHES */

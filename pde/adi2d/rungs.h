@@ -16,6 +16,14 @@ typedef struct {
     tb_real *e, *upper, *right;           /* differences after the solves along x; what lines leave on the way up */
 } adi2d_p_rung_arrays;
 
+/* What a launch is told: the arrays of problem 0; those of each next problem lie as.bytes further on. Where each thread
+   lays out its problem instead, it needs more registers: 1.05 to 1.1 times the time. */
+typedef struct {
+    fd_p_launch as;
+    adi2d_p_rung_arrays arrays;
+    int blocks; /* of a problem */
+} adi2d_p_rung;
+
 /* Assigns memory to a problem's tables and arrays; with null, only counts. Returns the bytes used. */
 TB_HD size_t adi2d_p_rung_lay_out(const fd_batch *batch, unsigned char *memory, adi2d_p_rung_arrays *arrays)
 {
@@ -32,12 +40,23 @@ TB_HD size_t adi2d_p_rung_lay_out(const fd_batch *batch, unsigned char *memory, 
     return used;
 }
 
-/* Returns the arrays of problem `which`. */
-TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const fd_p_launch &launch, int which)
+/* Moves a pointer by so many bytes. */
+template <class tb_type>
+TB_D void adi2d_p_rung_advance(tb_type *&pointer, size_t offset)
 {
-    adi2d_p_rung_arrays a;
-    adi2d_p_rung_lay_out(&launch.batch, launch.memory + (size_t)which * launch.bytes, &a);
-    a.t.problem = &launch.batch.problem[which], a.t.parameters = &launch.parameters[which];
+    pointer = (tb_type *)((unsigned char *)pointer + offset);
+}
+
+/* Returns the arrays of problem `which`. */
+TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
+{
+    adi2d_p_rung_arrays a = launch.arrays;
+    const size_t offset = (size_t)which * launch.as.bytes;
+    auto advance = [&](auto *&...pointer) { (adi2d_p_rung_advance(pointer, offset), ...); };
+    a.t.problem = &launch.as.batch.problem[which], a.t.parameters = &launch.as.parameters[which];
+    advance(a.t.found, a.t.interval, a.t.time, a.t.final, a.t.around, a.step, a.lost, a.e, a.upper, a.right);
+    for (int d = 0; d < 2; d++)
+        advance(a.t.x[d], a.t.cell[d], a.t.far_of[d], a.t.number[d], a.u[d], a.z[d], a.multiplier[d]);
     return a;
 }
 
@@ -53,7 +72,7 @@ typedef struct {
 } adi2d_p_rung_line;
 
 /* Returns what the thread of a line in problem `which` holds in a step, but for the line's numbers. */
-TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const fd_p_launch &launch, int which, int step)
+TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int which, int step)
 {
     adi2d_p_rung_line l;
     l.a = adi2d_p_rung_of(launch, which);
@@ -305,15 +324,14 @@ TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_
 /* Solves along x, from the right-hand sides on: thread j of problem blockIdx.x / blocks. across: by arrays with
    neighbours along y side by side; e is transposed on the way out. */
 template <int across, int second>
-TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS)
-    adi2d_p_rung_x(const __grid_constant__ fd_p_launch launch, int blocks, int step)
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_rung launch, int step)
 {
     enum { ahead = TB_BYTES == 4 ? 4 : 2 };
     __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
-    const int which = (int)blockIdx.x / blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int which = (int)blockIdx.x / launch.blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which), step, second)) return;
     const adi2d_p_rung_line l = adi2d_p_rung_line_of(launch, which, step);
-    const int first = ((int)blockIdx.x % blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, j = first + lane;
+    const int first = ((int)blockIdx.x % launch.blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, j = first + lane;
     if (first >= l.n[1]) return;
     const int n = l.n[0], valid = j < l.n[1];
     const adi2d_p_rung_x_line x = adi2d_p_rung_x_line_of<across, second>(l, valid ? j : 0);
@@ -422,15 +440,14 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
 
 /* Solves along y, thread i, and does what follows a stage: values become u or z, and the last stage ends a step. */
 template <int across, int second>
-TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS)
-    adi2d_p_rung_y(const __grid_constant__ fd_p_launch launch, int blocks, int step)
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_rung launch, int step)
 {
     enum { ahead = 8 };
     __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
-    const int which = (int)blockIdx.x / blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int which = (int)blockIdx.x / launch.blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which), step, second)) return;
     const adi2d_p_rung_line l = adi2d_p_rung_line_of(launch, which, step);
-    const int first = ((int)blockIdx.x % blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, i = first + lane;
+    const int first = ((int)blockIdx.x % launch.blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, i = first + lane;
     if (first >= l.n[0]) return;
     const int n = l.n[1], valid = i < l.n[0];
     const adi2d_p_rung_y_line y = adi2d_p_rung_y_line_of<second>(l, valid ? i : 0, valid);
@@ -457,16 +474,15 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS)
 }
 
 /* Writes the results of a time, 0 or 1 + a date, by a block. */
-TB_D void adi2d_p_rung_record(const fd_p_launch &launch, const adi2d_p_rung_arrays &a, int time)
+TB_D void adi2d_p_rung_record(const adi2d_p_rung &launch, const adi2d_p_rung_arrays &a, int time)
 {
     const long long stride[2] = {1, a.t.found->points[0]};
-    fd_p_record(&launch.batch, &a.t, (int)blockIdx.x, time, a.u[0], stride, (int)threadIdx.x, (int)blockDim.x);
+    fd_p_record(&launch.as.batch, &a.t, (int)blockIdx.x, time, a.u[0], stride, (int)threadIdx.x, (int)blockDim.x);
 }
 
 /* Applies the events at the date that ends a step, if one does. A block a problem. */
 template <int>
-TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS)
-    adi2d_p_rung_date(const __grid_constant__ fd_p_launch launch, int step)
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_date(adi2d_p_rung launch, int step)
 {
     const int which = (int)blockIdx.x, threads = (int)blockDim.x;
     const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, which);
@@ -497,8 +513,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS)
 
 /* Sets the first values of a prepared problem; across: also with neighbours along y side by side. A block a problem. */
 template <int across>
-TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS)
-    adi2d_p_rung_start(const __grid_constant__ fd_p_launch launch)
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_start(adi2d_p_rung launch)
 {
     const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, (int)blockIdx.x);
     if (threadIdx.x == 0) *a.lost = ~0ull;
@@ -514,8 +529,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS)
 /* Writes status, values and grid. If a value was not finite, finds out whether the model's terms were, in that step. A
    block a problem. */
 template <int>
-TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS)
-    adi2d_p_rung_finish(const __grid_constant__ fd_p_launch launch)
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_finish(adi2d_p_rung launch)
 {
     __shared__ int wrong, largest;
     const int which = (int)blockIdx.x, threads = (int)blockDim.x;
@@ -544,44 +558,12 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS)
         __syncthreads();
         fd_p_grown(&status, a.t.found->given, largest);
     }
-    if (threadIdx.x == 0) launch.batch.status[which] = status;
+    if (threadIdx.x == 0) launch.as.batch.status[which] = status;
     if (status.what) {
-        fd_p_fill_nan(&launch.batch, which, (int)threadIdx.x, threads);
+        fd_p_fill_nan(&launch.as.batch, which, (int)threadIdx.x, threads);
         return;
     }
     adi2d_p_rung_record(launch, a, 0);
-}
-
-/* Launches all kernels of a rung. */
-template <int across>
-static inline cudaError_t adi2d_p_rung_march(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
-                                             cudaStream_t stream)
-{
-    if (adi2d_p_refused(batch, parameters, memory, stream)) return cudaErrorInvalidValue;
-    if (batch->problems == 0) return cudaSuccess;
-    fd_p_launch launch;
-    memset(&launch, 0, sizeof launch);
-    launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;
-    launch.bytes = adi2d_p_rung_lay_out(batch, NULL, NULL);
-    const int most = ADI2D_P_RUNG_THREADS, set_up = ADI2D_P_RUNG_SET_UP_THREADS,
-              stages = batch->kind == ADI2D_TWO_STAGES ? 2 : 1;
-    const int x_blocks = (batch->points[1] + most - 1) / most, y_blocks = (batch->points[0] + most - 1) / most;
-    cudaError_t error = cudaSuccess;
-    auto next = [&](auto kernel, int blocks, int threads, auto... with) {
-        const dim3 grid((unsigned)batch->problems * (unsigned)blocks), block((unsigned)threads);
-        if (error == cudaSuccess) error = trid_launch(kernel, grid, block, 0, stream, launch, with...);
-    };
-    next(fd_p_ready_kernel<set_up>, 1, set_up);
-    next(adi2d_p_rung_start<across>, 1, set_up);
-    for (int k = 0; k < batch->steps && error == cudaSuccess; k++) {
-        for (int second = 0; second < stages; second++) {
-            next(second ? adi2d_p_rung_x<across, 1> : adi2d_p_rung_x<across, 0>, x_blocks, most, x_blocks, k);
-            next(second ? adi2d_p_rung_y<across, 1> : adi2d_p_rung_y<across, 0>, y_blocks, most, y_blocks, k);
-        }
-        if (batch->dates > 0) next(adi2d_p_rung_date<0>, 1, set_up, k);
-    }
-    next(adi2d_p_rung_finish<0>, 1, set_up);
-    return error;
 }
 
 /* Returns how many bytes of device memory MODEL_naive and MODEL_coalesced need; 0 if adi2d_check refuses the batch,
@@ -592,19 +574,48 @@ static inline size_t adi2d_rung_bytes(const fd_batch *batch)
     return fd_p_sizes(2, batch) ? 0 : (size_t)batch->problems * adi2d_p_rung_lay_out(batch, NULL, NULL);
 }
 
+/* Launches all kernels of a rung. */
+template <int across>
+static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
+                                     size_t bytes, cudaStream_t stream)
+{
+    const int wrong = fd_p_device_call(batch, parameters, memory, bytes, adi2d_rung_bytes(batch), stream);
+    if (wrong || batch->problems == 0) return wrong;
+    adi2d_p_rung launch;
+    launch.as = fd_p_launch_of(batch, parameters, memory, adi2d_p_rung_lay_out(batch, NULL, NULL));
+    adi2d_p_rung_lay_out(batch, (unsigned char *)memory, &launch.arrays);
+    const int most = ADI2D_P_RUNG_THREADS, set_up = ADI2D_P_RUNG_SET_UP_THREADS;
+    const int x_blocks = (batch->points[1] + most - 1) / most, y_blocks = (batch->points[0] + most - 1) / most;
+    cudaError_t error =
+        trid_launch(fd_p_ready_kernel<set_up>, dim3((unsigned)batch->problems), dim3(set_up), 0, stream, launch.as);
+    auto next = [&](auto kernel, int blocks, int threads, auto... step) {
+        launch.blocks = blocks;
+        const dim3 grid((unsigned)batch->problems * (unsigned)blocks), block((unsigned)threads);
+        if (error == cudaSuccess) error = trid_launch(kernel, grid, block, 0, stream, launch, step...);
+    };
+    next(adi2d_p_rung_start<across>, 1, set_up);
+    for (int k = 0; k < batch->steps && error == cudaSuccess; k++) {
+        for (int second = 0; second < (batch->kind == ADI2D_TWO_STAGES ? 2 : 1); second++) {
+            next(second ? adi2d_p_rung_x<across, 1> : adi2d_p_rung_x<across, 0>, x_blocks, most, k);
+            next(second ? adi2d_p_rung_y<across, 1> : adi2d_p_rung_y<across, 0>, y_blocks, most, k);
+        }
+        if (batch->dates > 0) next(adi2d_p_rung_date<0>, 1, set_up, k);
+    }
+    next(adi2d_p_rung_finish<0>, 1, set_up);
+    return error == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;
+}
+
 /* Solves the problems of a batch of any size, their grids in device memory, a thread a line. This is the plain version:
    its solves along x do not coalesce.
    Needs    as MODEL_onchip, with memory of MODEL_rung_bytes
-   Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
-   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue, with FD_BAD_ARGUMENT and NaN in the results,
-            if adi2d_check refuses the batch or a pointer is null
+   Leaves, Returns as MODEL_onchip
    Cost     two launches a stage, and one a step where there are dates; in a first stage each point is read and written
             13 times */
 template <int = 0>
-static inline cudaError_t adi2d_naive(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
-                                      cudaStream_t stream)
+static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
+                              cudaStream_t stream)
 {
-    return adi2d_p_rung_march<0>(batch, parameters, memory, stream);
+    return adi2d_p_rung_march<0>(batch, parameters, memory, bytes, stream);
 }
 
 /* Solves the same with grids in both orders, which are transposed by tiles in shared memory at the end of a solve, so
@@ -612,8 +623,8 @@ static inline cudaError_t adi2d_naive(const fd_batch *batch, const fd_model_para
    Needs, Leaves, Returns as MODEL_naive
    Cost     as MODEL_naive, and each point is written once more */
 template <int = 0>
-static inline cudaError_t adi2d_coalesced(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
-                                          cudaStream_t stream)
+static inline int adi2d_coalesced(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
+                                  size_t bytes, cudaStream_t stream)
 {
-    return adi2d_p_rung_march<1>(batch, parameters, memory, stream);
+    return adi2d_p_rung_march<1>(batch, parameters, memory, bytes, stream);
 }

@@ -82,17 +82,3 @@ TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_
         }
     if (phase == FD_P_PHASES + 2 && thread == 0) adi2d_p_steps_status(batch, t);
 }
-
-#if TB_LAUNCHES
-
-/* Returns whether a call is refused, after it has filled its results as fd_p_refuse does. */
-template <int = 0>
-static inline int adi2d_p_refused(const fd_batch *batch, const fd_model_parameters *parameters, const void *memory,
-                                  cudaStream_t stream)
-{
-    if (!adi2d_check(batch) && (batch->problems == 0 || (parameters && memory))) return 0;
-    fd_p_refuse(batch, stream);
-    return 1;
-}
-
-#endif /* TB_LAUNCHES */

@@ -116,7 +116,7 @@ static inline int adi3d_onchip_blocks(const fd_batch *batch)
 template <int unused = 0>
 static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
 {
-    return fd_p_sizes(3, batch) ? 0 : (size_t)batch->problems * fd_p_ready_lay_out(batch, NULL, NULL);
+    return fd_p_ready_bytes(batch);
 }
 
 /* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
@@ -133,19 +133,13 @@ template <int unused = 0>
 static inline int adi3d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)
 {
-    int wrong = adi3d_check(batch);
-    if (!wrong && batch->problems == 0) return FD_OK;
-    if (!wrong && (!parameters || !memory || (size_t)memory % 128 != 0)) wrong = FD_BAD_ARGUMENT;
-    if (!wrong && bytes < adi3d_onchip_bytes<unused>(batch)) wrong = FD_NO_ROOM;
-    const fd_p_chosen none = {NULL, 0, 0, 0}, chosen = wrong ? none : adi3d_p_chosen_for<unused>(batch);
-    if (!wrong && chosen.bytes == 0) wrong = FD_NO_ROOM;
-    if (wrong) {
+    const int wrong = fd_p_device_call(batch, parameters, memory, bytes, fd_p_ready_bytes(batch), stream);
+    if (wrong || batch->problems == 0) return wrong;
+    const fd_p_chosen chosen = adi3d_p_chosen_for<unused>(batch);
+    if (chosen.bytes == 0) {
         fd_p_refuse(batch, stream);
-        return wrong;
+        return FD_NO_ROOM;
     }
-    fd_p_launch launch;
-    memset(&launch, 0, sizeof launch);
-    launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;
-    launch.bytes = fd_p_ready_lay_out(batch, NULL, NULL);
+    const fd_p_launch launch = fd_p_launch_of(batch, parameters, memory, fd_p_ready_lay_out(batch, NULL, NULL));
     return fd_p_ready_and_march<256>(launch, chosen, stream) == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;
 }

@@ -2,6 +2,14 @@
    and what happens in between.
    MIT licence, see LICENSE. */
 
+/* Computes the indices of the block's point number `at`. Returns the element that it is in an array. */
+TB_D int fd_p_chip_index(const fd_p_chip &h, int at, int *index)
+{
+    const int i = at % h.n[0], own = at / h.n[0], row = h.row_first + own;
+    index[0] = i, index[1] = FD_FACTORS > 2 ? row % h.n[1] : row, index[2] = FD_FACTORS > 2 ? row / h.n[1] : -1;
+    return fd_p_swizzle(i) + own * h.pitch;
+}
+
 /* Returns where the block's point number `at` is among the values. */
 TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
 {
@@ -24,8 +32,8 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
     const int kind = h.t.problem->exercise, first = h.n[0] * h.row_first;
     for (int at = trid_block_thread(); at < h.n[0] * h.rows; at += trid_block_threads()) {
         int index[3];
-        fd_p_index(h.n, first + at, index);
-        tb_real *u = fd_p_chip_point(h, memory, at), none = 0, *extra = h.extra ? &h.extra[first + at] : &none;
+        tb_real *u = (tb_real *)(memory + h.u) + fd_p_chip_index(h, at, index), none = 0;
+        tb_real *extra = h.extra ? &h.extra[first + at] : &none;
         *u = fd_lane_exercise(kind, step.data.dt, fd_p_pays(&h.t, index, step.to, h.t.final[first + at]), *u, extra);
     }
 }
@@ -100,9 +108,9 @@ FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, unsigned char *memory, int 
     const int first = h.n[0] * h.row_first;
     int lost = FD_P_NONE, most = 0;
     for (int at = trid_block_thread(); at < h.n[0] * h.rows && lost == FD_P_NONE; at += trid_block_threads()) {
-        const tb_real value = *fd_p_chip_point(h, memory, at);
-        int index[3], good = terms ? 1 : trid_finite(value);
-        fd_p_index(h.n, first + at, index);
+        int index[3];
+        const tb_real value = ((const tb_real *)(memory + h.u))[fd_p_chip_index(h, at, index)];
+        int good = terms ? 1 : trid_finite(value);
         for (int end = 0; end < 2 && terms; end++)
             good &= fd_p_terms_finite(fd_p_terms_here(&h.t, index, step.time[end]));
         if (!good) lost = first + at;

@@ -84,6 +84,23 @@ typedef struct {
     size_t bytes;
 } fd_p_chosen;
 
+/* Returns the bytes of device memory that all problems of a batch need; 0 for one whose sizes are refused. */
+static inline size_t fd_p_ready_bytes(const fd_batch *batch)
+{
+    return fd_p_sizes(FD_FACTORS, batch) ? 0 : (size_t)batch->problems * fd_p_ready_lay_out(batch, NULL, NULL);
+}
+
+/* Returns what launches of a batch are told, whose problems have so many bytes of memory. */
+static inline fd_p_launch fd_p_launch_of(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
+                                         size_t bytes)
+{
+    fd_p_launch launch;
+    memset(&launch, 0, sizeof launch);
+    launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;
+    launch.bytes = bytes;
+    return launch;
+}
+
 /* Launches the kernels that make the problems ready, by blocks of so many threads, and march them. */
 template <int threads>
 static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_chosen chosen, cudaStream_t stream)

@@ -135,4 +135,22 @@ static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
             cudaGetLastError(); /* the pointer is not the device's: no later call is to see the error */
 }
 
+/* Returns what is wrong with a call for a GPU that needs so many bytes of device memory: FD_OK; as fd_batch_check;
+   FD_BAD_ARGUMENT for a null pointer or memory off its alignment, FD_NO_ROOM. A call that is refused leaves
+   FD_BAD_ARGUMENT and NaN in the results. */
+template <int unused = 0>
+static int fd_p_device_call(const fd_batch *batch, const fd_model_parameters *parameters, const void *memory,
+                            size_t bytes, size_t need, cudaStream_t stream)
+{
+    int wrong = fd_batch_check(FD_FACTORS, batch);
+    if (!wrong && batch->problems > 0) {
+        if (!parameters || !memory || (size_t)memory % 128 != 0)
+            wrong = FD_BAD_ARGUMENT;
+        else if (bytes < need)
+            wrong = FD_NO_ROOM;
+    }
+    if (wrong) fd_p_refuse(batch, stream);
+    return wrong;
+}
+
 #endif

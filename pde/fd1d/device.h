@@ -622,15 +622,9 @@ template <int unused = 0>
 static int fd1d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                        cudaStream_t stream)
 {
-    int wrong = fd_batch_check(FD_FACTORS, batch);
-    if (!wrong && batch->problems == 0) return FD_OK;
-    if (!wrong && (!parameters || !memory || (size_t)memory % 128 != 0)) wrong = FD_BAD_ARGUMENT;
-    const size_t each = wrong ? 1 : fd1d_p_lay_out_problem(batch, 0, NULL, NULL);
-    if (!wrong && bytes < each) wrong = FD_NO_ROOM;
-    if (wrong) {
-        fd_p_refuse(batch, stream);
-        return wrong;
-    }
+    const size_t each = fd_p_sizes(FD_FACTORS, batch) ? 1 : fd1d_p_lay_out_problem(batch, 0, NULL, NULL);
+    const int wrong = fd_p_device_call(batch, parameters, memory, bytes, each, stream);
+    if (wrong) return wrong;
     fd1d_p_launch launch = {*batch, parameters, (unsigned char *)memory, each, 0, 0};
     const size_t room = bytes / each;
     for (; launch.first < batch->problems; launch.first += launch.problems) {
