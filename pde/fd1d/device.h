@@ -501,16 +501,14 @@ TB_HD size_t fd1d_p_lay_out_problem(const fd_batch *batch, int early, unsigned c
     return fd1d_p_lay_out(batch, shape.per_lane, shape.lanes, memory, tables);
 }
 
-/* Returns where the tables of the launch's problem `which` are. */
-TB_HD fd1d_tables fd1d_p_tables_of(const fd1d_p_launch *launch, int which)
+/* Finds where the tables of the launch's problem `which` are. */
+TB_HD void fd1d_p_find_tables(const fd1d_p_launch *launch, int which, fd1d_tables *h)
 {
     const fd_problem *problem = &launch->batch.problem[launch->first + which];
-    fd1d_tables h;
     fd1d_p_lay_out_problem(&launch->batch, problem->exercise != FD_EUROPEAN,
-                           launch->memory + (size_t)which * launch->bytes, &h);
-    h.t.problem = problem;
-    h.t.parameters = &launch->parameters[launch->first + which];
-    return h;
+                           launch->memory + (size_t)which * launch->bytes, h);
+    h->t.problem = problem;
+    h->t.parameters = &launch->parameters[launch->first + which];
 }
 
 /* Prepares the problems, one a block of any size up to FD1D_P_THREADS. */
@@ -518,7 +516,8 @@ template <int unused = 0>
 __launch_bounds__(FD1D_P_THREADS) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch launch)
 {
     const int which = (int)blockIdx.x;
-    const fd1d_tables h = fd1d_p_tables_of(&launch, which);
+    fd1d_tables h;
+    fd1d_p_find_tables(&launch, which, &h);
     TB_LOOP
     for (int phase = 0; phase < FD1D_P_PHASES; phase++) {
         fd1d_p_prepare(&launch.batch, &h, launch.first + which, phase, trid_block_thread(), trid_block_threads());
@@ -527,13 +526,15 @@ __launch_bounds__(FD1D_P_THREADS) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_
 }
 
 /* Returns how many threads prepare a problem. Preparation mostly waits: many small blocks, all on the device at the
-   same time, are faster than large ones in turn. */
+   same time, are faster than large ones in turn, as long as a thread has few points and steps. */
 template <int unused = 0>
-static int fd1d_p_prepare_threads(int problems)
+static int fd1d_p_prepare_threads(const fd1d_p_launch *launch)
 {
     const long long room = 512ll * trid_device_attribute(cudaDevAttrMultiProcessorCount); /* for threads */
+    const int points = launch->batch.points[0], steps = fd1d_p_steady ? 0 : launch->batch.steps;
+    const int most = points > steps ? points : steps;
     int threads = FD1D_P_THREADS;
-    while (threads > 32 && problems * (long long)threads > room) threads /= 2;
+    while (threads > 32 && launch->problems * (long long)threads > room && most <= 8 * threads) threads /= 2;
     return threads;
 }
 
@@ -558,7 +559,7 @@ __launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)
     const int exercised = launch.batch.problem[launch.first + which].exercise != FD_EUROPEAN;
     if (early < 2 && early != exercised) return;
     if (fd1d_p_rank(lanes) == 0) {
-        g->h = fd1d_p_tables_of(&launch, which);
+        fd1d_p_find_tables(&launch, which, &g->h);
         g->batch = launch.batch, g->which = launch.first + which, g->shared = shared;
         g->n = g->h.t.found->points[0], g->given = g->h.t.found->given;
     }
@@ -582,10 +583,11 @@ template <int size>
 static cudaError_t fd1d_p_run(const fd1d_p_launch *launch, cudaStream_t stream)
 {
     constexpr int two = (int)fd1d_p_steady && fd1d_p_shape_of(size, 0).lanes == 32;
-    const unsigned threads = (unsigned)fd1d_p_prepare_threads(launch->problems);
-    cudaError_t error = trid_launch(fd1d_p_prepare_kernel<>, (unsigned)launch->problems, threads, 0, stream, *launch);
-    if (error == cudaSuccess) error = fd1d_p_launch_march < size, two ? 0 : 2 > (launch, stream);
-    if (error == cudaSuccess && two) error = fd1d_p_launch_march < size, two ? 1 : 2 > (launch, stream);
+    const unsigned threads = (unsigned)fd1d_p_prepare_threads(launch);
+    cudaError_t error =
+        trid_launch(fd1d_p_prepare_kernel<>, (unsigned)launch->problems, threads, 0, stream, *launch);
+    if (error == cudaSuccess) error = fd1d_p_launch_march<size, two ? 0 : 2>(launch, stream);
+    if (error == cudaSuccess && two) error = fd1d_p_launch_march<size, two ? 1 : 2>(launch, stream);
     return error;
 }
 
