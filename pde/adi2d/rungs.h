@@ -83,7 +83,9 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
         for (int q = 0; q < fd_p_numbers(3); q++) l.now[end].number[q] = l.time[end][q];
     }
     const fd_p_step *made = &l.a.step[step].of;
-    l.data = made->data, l.when[0] = made->from, l.when[1] = made->to, l.changes = made->changes;
+    l.data = made->data, l.when[0] = made->from, l.when[1] = made->to;
+    l.changes = !l.data.time_independent; /* made->changes is the same, but costs registers: a tenth of the time */
+    for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
     return l;
 }
 

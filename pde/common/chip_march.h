@@ -32,9 +32,10 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
     const int kind = h.t.problem->exercise, first = h.n[0] * h.row_first;
     for (int at = trid_block_thread(); at < h.n[0] * h.rows; at += trid_block_threads()) {
         int index[3];
-        tb_real *u = (tb_real *)(memory + h.u) + fd_p_chip_index(h, at, index), none = 0;
-        tb_real *extra = h.extra ? &h.extra[first + at] : &none;
-        *u = fd_lane_exercise(kind, step.data.dt, fd_p_pays(&h.t, index, step.to, h.t.final[first + at]), *u, extra);
+        tb_real *u = (tb_real *)(memory + h.u) + fd_p_chip_index(h, at, index);
+        tb_real more = h.extra ? h.extra[first + at] : 0;
+        *u = fd_lane_exercise(kind, step.data.dt, fd_p_pays(&h.t, index, step.to, h.t.final[first + at]), *u, &more);
+        if (h.extra) h.extra[first + at] = more;
     }
 }
 
