@@ -73,12 +73,14 @@ int main(int argc, char **argv)
     check(cudaMalloc((void **)&batch.values, n * sizeof *values));
     check(cudaMalloc((void **)&batch.status, n * sizeof *status));
     batch.problem = problem_there;
-    check(cudaMalloc(&work, heston_onchip_bytes_f32(&batch)));
+    const size_t bytes = heston_onchip_bytes_f32(&batch);
+    check(cudaMalloc(&work, bytes));
     for (int run = 0; run < runs; run++) { /* the first warms up */
         check(cudaEventRecord(start, 0));
         check(cudaMemcpyAsync(problem_there, problem, n * sizeof *problem, cudaMemcpyHostToDevice, 0));
         check(cudaMemcpyAsync(parameters_there, parameters, n * sizeof *parameters, cudaMemcpyHostToDevice, 0));
-        check(heston_onchip_f32(&batch, parameters_there, work, 0));
+        const int refused = heston_onchip_f32(&batch, parameters_there, work, bytes, 0);
+        if (refused) return fprintf(stderr, "%s\n", adi2d_status_string(refused)), 1;
         check(cudaMemcpyAsync(values, batch.values, n * sizeof *values, cudaMemcpyDeviceToHost, 0));
         check(cudaMemcpyAsync(status, batch.status, n * sizeof *status, cudaMemcpyDeviceToHost, 0));
         check(cudaEventRecord(stop, 0));

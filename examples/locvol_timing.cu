@@ -175,7 +175,7 @@ static void time_plain(const locvol_run *run, int is_double)
 /* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
 
 #if ON_DEVICE
-typedef cudaError_t Launch(const fd_batch *, const locvol_parameters *, void *, cudaStream_t);
+typedef int Launch(const fd_batch *, const locvol_parameters *, void *, size_t, cudaStream_t);
 typedef size_t Bytes(const fd_batch *);
 
 /* Each in single and in double precision. */
@@ -217,7 +217,8 @@ static void time_version(const Version &version, int is_double, const locvol_run
     check(cudaMalloc((void **)&parameters, n * sizeof *parameters));
     check(cudaMalloc((void **)&batch.values, n * sizeof *values));
     check(cudaMalloc((void **)&batch.status, n * sizeof *status));
-    check(cudaMalloc(&work, version.bytes[is_double](&batch)));
+    const size_t bytes = version.bytes[is_double](&batch);
+    check(cudaMalloc(&work, bytes));
     check(cudaMalloc((void **)&spot, sizeof run->spot));
     check(cudaMemcpy(spot, run->spot, sizeof run->spot, cudaMemcpyHostToDevice));
     for (size_t k = 0; k < n; k++) those[k] = run->problem[k], those[k].spot = spot;
@@ -229,7 +230,8 @@ static void time_version(const Version &version, int is_double, const locvol_run
         check(cudaMemcpyAsync(problem, those, n * sizeof *problem, cudaMemcpyHostToDevice, stream));
         check(cudaMemcpyAsync(parameters, run->parameters, n * sizeof *parameters, cudaMemcpyHostToDevice, stream));
         check(cudaEventRecord(start, stream));
-        check(version.launch[is_double](&batch, parameters, work, stream));
+        if (version.launch[is_double](&batch, parameters, work, bytes, stream))
+            fprintf(stderr, "%s: not launched\n", version.name), exit(1);
         check(cudaEventRecord(stop, stream));
         check(cudaMemcpyAsync(values, batch.values, n * sizeof *values, cudaMemcpyDeviceToHost, stream));
         check(cudaMemcpyAsync(status, batch.status, n * sizeof *status, cudaMemcpyDeviceToHost, stream));

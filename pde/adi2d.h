@@ -50,49 +50,9 @@
    A march of products whose model declares FD_MODEL_INDEPENDENT and FD_MODEL_STEADY along y (or has no numbers of t)
    factors the matrix along y once, for all columns and all steps of the same length.
 
-   The rooms, in the order in which they build on each other:
-     common/model.h     how a model is written: read once
-     common/problem.h   problems, batches, results: read once
-     common/workers.h   what the host's workers need of the compiler: read once
-     and, read once a model and precision,
-     common/terms.h     what the model says, as the solver calls it
-     common/prepare.h   tables of axes and steps, final values, checks
-     common/results.h   values at spots, NaN where there is none
-     common/rows.h      rows, what faces add, what happens to a value between steps
-     adi2d/step.h       which steps are products of factors, the preparation
-     common/step.h      a time step as numbers, F at a point
-     common/host_right.h   what a worker on the host knows; right-hand sides
-     common/host_lines.h   solves along lines and a time step on the host
-     adi2d/product.h    steps that are products of factors, on the host
-     common/host.h      marches on the host
-     common/suggest.h   how many points and steps a tolerance takes
-     adi2d/rungs.h      the naive and the coalesced version
-     adi2d/chip.h       a grid in the shared memory of a cluster: where things are
-     adi2d/stages.h     the stages of a scheme on chip
-     adi2d/products.h   steps that are products of factors, on chip
-     adi2d/onchip.h     what happens between steps, the march on chip, its kernel, shapes and launch
-     common/end.h       forgets the model's macros
-   A room names its functions fd_NAME or adi2d_NAME, and a list of names makes each MODEL_NAME_f32 or MODEL_NAME_f64
-   (FD_OF).
-   To add a version, write a room as rungs.h is, with its list of names, and include it below.
+   The rooms are listed in pde/common/rooms.h. To add a version, write a room as rungs.h is, and include it there.
 
-   What they share:
-     Problem  fd_problem, fd_batch, fd_values (pde/common/problem.h): 0 in a field is its first choice, or none.
-     Status   Of the batch: an int, FD_OK or what is wrong with it. Of each problem: an fd_status. A problem that is
-              refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all of them, and NaN where the batch says how many results there are.
-     Checks   Numbers, final values and terms are checked at all points before the march, terms in the first step, the
-              last one and one of each row's own: FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a diffusion is negative,
-              or mixed^2 > 4 diffusion_x diffusion_y); FD_OUTWARD (a drift points far out of a face that is
-              FD_DEGENERATE); what the model promises (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED,
-              FD_NOT_INDEPENDENT). Points whose value is given are not checked.
-     Matrices Not pivoted. Boundary rows that would not be dominant leave couplings of the wrong sign to the old values
-              (fd_lane_lag). Inner rows that are not, where a drift exceeds its diffusion and is taken centrally, are
-              solved as they are: status.not_dominant counts them.
-     Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed
-              (FD_GREW). A theta below fd_scheme_theta's, or drifts that need fd_scheme_theta_drift's, may leave finite
-              nonsense below that bound.
-     Memory   The caller's. Nothing is allocated or printed, and no state is retained. */
+   What they share, and what a status says, is in pde/common/problem.h. */
 
 #ifndef ADI2D_H
 #define ADI2D_H
@@ -149,45 +109,9 @@ TB_HD int adi2d_check(const fd_batch *batch)
 
 #endif /* ADI2D_H */
 
-#ifdef FD_MODEL /* a model: the rooms, each once a precision */
+#ifdef FD_MODEL /* a model: the rooms, once a precision */
 #define FD_FACTORS 2
-#define TB_BODY "../pde/common/terms.h"
+#define TB_BODY "../pde/common/rooms.h"
 #include "../trid/twice.h"
-#define TB_BODY "../pde/common/prepare.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/results.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/rows.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi2d/step.h"
-#include "../trid/twice.h"
-#if TB_HOST_SCOPE
-#define TB_BODY "../pde/common/step.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/host_right.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/host_lines.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi2d/product.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/host.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/suggest.h"
-#include "../trid/twice.h"
-#endif
-#if TB_LAUNCHES
-#define TB_BODY "../pde/adi2d/rungs.h"
-#include "../trid/twice.h"
-#endif
-#if TB_DEVICE_SCOPES
-#define TB_BODY "../pde/adi2d/chip.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi2d/stages.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi2d/products.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi2d/onchip.h"
-#include "../trid/twice.h"
-#endif
 #include "common/end.h"
 #endif /* FD_MODEL */

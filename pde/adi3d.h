@@ -52,52 +52,12 @@
        adi3d_allocate, adi3d_free   memory for MODEL_solve
        fd_status_string         what a status says
 
-   What they share:
-     Problem  fd_problem, fd_batch, fd_values (pde/common/problem.h): 0 in a field is its first choice, or none. Where
-              faces meet, a value given along x comes before one along y, and that before one along z.
-     Status   Of the call: an int, FD_OK or what is wrong with it. Of each problem: an fd_status. A problem that is
-              refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all of them, and NaN where the batch says how many results there are.
-     Checks   Numbers, final values and terms are checked at all points before the march, terms in the first step, the
-              last one and one of each line's own: FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a diffusion is negative,
-              or the mixed terms are too large for the diffusions); FD_OUTWARD (a drift points far out of a face that
-              is FD_DEGENERATE); what the model promises (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED,
-              FD_NOT_INDEPENDENT). Points whose value is given are not checked.
-     Matrices Not pivoted. At a face, couplings of the wrong sign that would keep a row from being dominant act on the
-              old values (fd_lane_lag). Inner rows that are not dominant, where a drift exceeds its diffusion and is
-              taken centrally, are solved as they are; status.not_dominant counts them. Along an axis that the model
-              declares independent (FD_MODEL_INDEPENDENT) all lines share one matrix, which a GPU factors once.
-     Growth   status.growth says how much the largest value has grown. Beyond FD_MOST_GROWTH a march has failed
-              (FD_GREW). Drifts that exceed the diffusion along several axes need the theta and the steps of
-              fd_scheme_theta_drift.
-     Memory   The caller's; adi3d_allocate alone allocates. Nothing is printed, and no state is retained.
+   What they share is in pde/common/problem.h, and:
+     Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT) all lines share one matrix, which
+              a GPU factors once.
+     Memory   adi3d_allocate alone allocates.
 
-   The rooms, in the order in which they build on each other:
-     common/model.h      how a model is written: read once
-     common/problem.h    problems, batches, results: read once
-     common/workers.h    what the host's workers need of the compiler: read once
-     adi3d/problem.h     what needs no model: checks, memory, how a device is used. Read once
-     and, read once a model and precision,
-     common/terms.h      what the model says, as the solver calls it
-     common/prepare.h    tables of axes and steps, final values, checks
-     common/results.h    values at spots, NaN where there is none
-     common/rows.h       rows, what faces add, what happens to a value between steps
-     common/step.h       a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix
-     adi3d/step.h        F at a point with its mixed derivatives, for kernels
-     common/host_right.h what a worker on the host knows; right-hand sides
-     common/host_lines.h solves along lines and a time step on the host
-     common/host.h       marches on the host
-     common/suggest.h    how many points and steps a tolerance takes
-     adi3d/device.h      what kernels know; what they compute at a point; rows of their lines
-     adi3d/device_x.h    right-hand sides and lines along x: kernels and launches
-     adi3d/device_yz.h   lines along y and z: kernel, shapes, launches. To add a shape, begin here, with p_device_yz
-     adi3d/device_march.h   preparation and marches in device memory
-     adi3d/onchip_stage.h   a stage on chip: right-hand sides and lines
-     adi3d/onchip.h      preparation and marches on chip
-     adi3d/solve.h       the GPU or the host
-     common/end.h        forgets the model's macros
-   A room names its functions fd_NAME or adi3d_NAME, and a list of names makes each MODEL_NAME_f32 or MODEL_NAME_f64
-   (FD_OF). */
+   The rooms are listed in pde/common/rooms.h. */
 
 #ifndef ADI3D_H
 #define ADI3D_H
@@ -126,47 +86,9 @@ enum {
 
 #endif /* ADI3D_H */
 
-#ifdef FD_MODEL /* a model: the rooms, each once a precision */
+#ifdef FD_MODEL /* a model: the rooms, once a precision */
 #define FD_FACTORS 3
-#define TB_BODY "../pde/common/terms.h"
+#define TB_BODY "../pde/common/rooms.h"
 #include "../trid/twice.h"
-#define TB_BODY "../pde/common/prepare.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/results.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/rows.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/step.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/step.h"
-#include "../trid/twice.h"
-#if TB_HOST_SCOPE
-#define TB_BODY "../pde/common/host_right.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/host_lines.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/host.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/suggest.h"
-#include "../trid/twice.h"
-#endif
-#if TB_LAUNCHES
-#define TB_BODY "../pde/adi3d/device.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/device_x.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/device_yz.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/device_march.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/onchip_stage.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/adi3d/onchip.h"
-#include "../trid/twice.h"
-#endif
-#if TB_HOST_SCOPE
-#define TB_BODY "../pde/adi3d/solve.h"
-#include "../trid/twice.h"
-#endif
 #include "common/end.h"
 #endif /* FD_MODEL */

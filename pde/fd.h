@@ -207,6 +207,12 @@ TB_HD fd_status fd_status_of(int what, int detail, int axis, int i, int j, int k
     return status;
 }
 
+/* The same of a status that is at no point. */
+TB_HD fd_status fd_p_status(int what, int detail)
+{
+    return fd_status_of(what, detail, -1, -1, -1, -1, -1);
+}
+
 enum { FD_P_MOST = 1 << 28 }; /* points of an axis, steps of a march, dates: no more than this */
 
 TB_HD double fd_p_max(double x, double y)

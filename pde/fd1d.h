@@ -37,37 +37,14 @@
        fd_batch_check       checks a batch
        fd_status_string     what a status says
 
-   What they share:
-     Problem  fd_problem, fd_batch, fd_values (pde/common/problem.h): 0 in a field is its first choice, or none.
-     Status   Of the call: an int, FD_OK or what is wrong with the batch. Of each problem: an fd_status. A problem that
-              is refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all of them, and NaN where the batch says how many results there are.
-     Checks   Numbers, final values and terms are checked at all points before the march, terms in the first step, the
-              last one and one of each point's own: FD_MODEL_NAN, FD_FINAL_NAN, FD_ILL_POSED (a diffusion is negative),
-              FD_OUTWARD (a drift points far out of a face that is FD_DEGENERATE). status.growth says how much the
-              largest value has grown; beyond FD_MOST_GROWTH a march has failed (FD_GREW).
-     Matrix   Not pivoted. Rows that are not diagonally dominant, where a drift exceeds its diffusion and is taken
-              centrally, are solved as they are: status.not_dominant counts them. At a face, couplings of the wrong sign
-              that would keep its row from being dominant act on the old values (fd_lane_lag).
+   What they share is in pde/common/problem.h, and:
      Schemes  There is no mixed term, so Douglas' scheme is the theta method, Craig-Sneyd the same, and the other two
               solve twice a step.
      Cost     Steps that are alike are made in increments: a solve with a matrix that is factored once, and three
               operations a point; the increment is computed anew every 64 steps (512 in double precision), after a
               date, and in each step where something changes: terms, faces, exercise.
-     Memory   The caller's. Nothing is allocated or printed, and no state is retained.
 
-   Rooms:
-     common/model.h     how a model is written: read once
-     common/problem.h   problems, batches, results: read once
-     and, read once a model and precision,
-     common/terms.h     what the model says, as the solver calls it
-     common/prepare.h   tables of axes and steps, final values, checks
-     common/results.h   values at spots, NaN where there is none
-     fd1d/step.h        rows, time steps and faces as numbers; runs of steps that are alike
-     fd1d/host.h        the host
-     common/suggest.h   how many points and steps a tolerance takes
-     fd1d/device.h      the device: the march in registers, its kernels, shapes and launches
-     common/end.h       forgets the model's macros */
+   The rooms are listed in pde/common/rooms.h. */
 
 #ifndef FD1D_H
 #define FD1D_H
@@ -91,25 +68,9 @@ enum {
 
 #endif /* FD1D_H */
 
-#ifdef FD_MODEL /* a model: the rooms, each once a precision */
+#ifdef FD_MODEL /* a model: the rooms, once a precision */
 #define FD_FACTORS 1
-#define TB_BODY "../pde/common/terms.h"
+#define TB_BODY "../pde/common/rooms.h"
 #include "../trid/twice.h"
-#define TB_BODY "../pde/common/prepare.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/results.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/fd1d/step.h"
-#include "../trid/twice.h"
-#if TB_HOST_SCOPE
-#define TB_BODY "../pde/fd1d/host.h"
-#include "../trid/twice.h"
-#define TB_BODY "../pde/common/suggest.h"
-#include "../trid/twice.h"
-#endif
-#if TB_LAUNCHES
-#define TB_BODY "../pde/fd1d/device.h"
-#include "../trid/twice.h"
-#endif
 #include "common/end.h"
 #endif /* FD_MODEL */

@@ -10,7 +10,7 @@
    for. */
 template <class Parameters>
 static int solve_there(const fd_batch *batch, const Parameters *parameters, size_t number, size_t bytes,
-                       cudaError_t launch(const fd_batch *, const Parameters *, void *, cudaStream_t))
+                       int launch(const fd_batch *, const Parameters *, void *, size_t, cudaStream_t))
 {
     const size_t n = (size_t)batch->problems, times = n * (size_t)(1 + batch->dates), spots = (size_t)batch->spots;
     const size_t grid_bytes = times * (size_t)batch->points[0] * (size_t)batch->points[1] * number;
@@ -43,8 +43,8 @@ static int solve_there(const fd_batch *batch, const Parameters *parameters, size
     device.problem = (fd_problem *)problems.data(), device.status = (fd_status *)status.data();
     device.values = batch->values ? (fd_values *)values.data() : NULL;
     device.grid = batch->grid ? grid.data() : NULL;
-    cudaError_t error = launch(&device, (Parameters *)parameters_there.data(), memory.data(), 0);
-    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    const int said = launch(&device, (Parameters *)parameters_there.data(), memory.data(), bytes, 0);
+    const cudaError_t error = cudaDeviceSynchronize();
     bool whole = status.back(batch->status) & values.back(batch->values) & grid.back(batch->grid);
     for (int d = 0; d < 2; d++) {
         whole &= coordinates[d]->back(batch->coordinates[d]);
@@ -57,7 +57,7 @@ static int solve_there(const fd_batch *batch, const Parameters *parameters, size
     }
     CHECK(whole, "a guard of device memory has been written");
     if (error != cudaSuccess) printf("%s\n", cudaGetErrorString(error));
-    return (int)error;
+    return said ? said : (int)error;
 }
 
 #define SOLVER(model, way, bytes, precision, real)                                                                     \
@@ -71,23 +71,23 @@ static int solve_there(const fd_batch *batch, const Parameters *parameters, size
    blocks than there are lines for. */
 static int asked_size, asked_rows;
 #define ASKED(model, precision, real)                                                                                  \
-    static cudaError_t model##_asked_##precision(const fd_batch *batch, const case_parameters *parameters,             \
-                                                 void *memory, cudaStream_t stream)                                    \
+    static int model##_asked_##precision(const fd_batch *batch, const case_parameters *parameters, void *memory,       \
+                                         size_t bytes, cudaStream_t stream)                                            \
     {                                                                                                                  \
         enum { THREADS = sizeof(real) == 4 ? 512 : 256 };                                                              \
-        model##_p_2d_launch_##precision launch;                                                                        \
+        model##_rooms_##precision::fd_p_launch launch;                                                                 \
         memset(&launch, 0, sizeof launch);                                                                             \
         launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;                \
-        launch.bytes = model##_p_2d_onchip_bytes_##precision(batch);                                                   \
-        model##_p_2d_chosen_##precision chosen;                                                                        \
+        launch.bytes = bytes / (size_t)batch->problems;                                                                \
+        model##_rooms_##precision::fd_p_chosen chosen;                                                                 \
         if (batch->kind == ADI2D_PRODUCTS)                                                                             \
-            chosen = model##_p_2d_choose_##precision<16, THREADS, 1, 1>(&launch, asked_size);                          \
+            chosen = model##_rooms_##precision::adi2d_p_choose<16, THREADS, 1, 1>(&launch, asked_size);                \
         else if (asked_rows == 16)                                                                                     \
-            chosen = model##_p_2d_choose_##precision<16, THREADS, 1, 0>(&launch, asked_size);                          \
+            chosen = model##_rooms_##precision::adi2d_p_choose<16, THREADS, 1, 0>(&launch, asked_size);                \
         else                                                                                                           \
-            chosen = model##_p_2d_choose_##precision<8, 512, 1, 0>(&launch, asked_size);                               \
-        if (chosen.bytes == 0) return cudaErrorInvalidConfiguration;                                                   \
-        return model##_p_2d_onchip_##precision(&launch, chosen, stream);                                               \
+            chosen = model##_rooms_##precision::adi2d_p_choose<8, 512, 1, 0>(&launch, asked_size);                     \
+        if (chosen.bytes == 0) return FD_NO_ROOM;                                                                      \
+        return (int)model##_rooms_##precision::fd_p_ready_and_march<512>(launch, chosen, stream);                      \
     }                                                                                                                  \
     static int model##_asked_solver_##precision(const fd_batch *batch, const case_parameters *parameters)              \
     {                                                                                                                  \

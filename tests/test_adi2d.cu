@@ -52,16 +52,20 @@ static void no_batches()
     case_parameters parameters;
     memset(&problem, 0, sizeof problem), memset(&parameters, 0, sizeof parameters);
     fd_batch b = {1, {8, 8}, 4, 0, 1, &problem, &status, &values, NULL, {NULL}, ADI2D_TWO_STAGES};
-    cudaError_t (*way[])(const fd_batch *, const case_parameters *, void *, cudaStream_t) = {central_onchip_f32<>,
+    int (*way[])(const fd_batch *, const case_parameters *, void *, size_t, cudaStream_t) = {central_onchip_f32<>,
                                                                                              central_onchip_f64<>};
+    const size_t much = (size_t)1 << 40;
+    static unsigned char memory[128] __attribute__((aligned(128)));
     for (int k = 0; k < 2; k++) {
-        CHECK(way[k](NULL, &parameters, &b, 0) == cudaErrorInvalidValue, "way %d: no batch", k);
-        CHECK(way[k](&b, NULL, &b, 0) == cudaErrorInvalidValue, "way %d: no parameters", k);
-        CHECK(way[k](&b, &parameters, NULL, 0) == cudaErrorInvalidValue, "way %d: no memory", k);
+        CHECK(way[k](NULL, &parameters, memory, much, 0) == FD_BAD_ARGUMENT, "way %d: no batch", k);
+        CHECK(way[k](&b, NULL, memory, much, 0) == FD_BAD_ARGUMENT, "way %d: no parameters", k);
+        CHECK(way[k](&b, &parameters, NULL, much, 0) == FD_BAD_ARGUMENT, "way %d: no memory", k);
+        CHECK(way[k](&b, &parameters, memory + 64, much, 0) == FD_BAD_ARGUMENT, "way %d: memory off its alignment", k);
+        CHECK(way[k](&b, &parameters, memory, 128, 0) == FD_NO_ROOM, "way %d: too little memory", k);
         b.points[0] = 3;
-        CHECK(way[k](&b, &parameters, &b, 0) == cudaErrorInvalidValue, "way %d: a side of 3", k);
+        CHECK(way[k](&b, &parameters, memory, much, 0) == FD_BAD_SIZE, "way %d: a side of 3", k);
         b.points[0] = 8, b.problems = 0;
-        CHECK(way[k](&b, NULL, NULL, 0) == cudaSuccess, "way %d: a batch of 0", k);
+        CHECK(way[k](&b, NULL, NULL, 0, 0) == FD_OK, "way %d: a batch of 0", k);
         b.problems = 1;
     }
     CHECK(central_onchip_bytes_f32<>(NULL) == 0 && central_onchip_bytes_f64<>(NULL) == 0, "bytes of no batch");
@@ -78,20 +82,20 @@ static void another_thread()
     memset(&problem, 0, sizeof problem), memset(&parameters, 0, sizeof parameters);
     device_memory problems(sizeof problem, &problem), those(sizeof parameters, &parameters);
     device_memory status(sizeof(fd_status)), values(sizeof(fd_values));
-    central_p_2d_launch_f64 large, small;
+    central_rooms_f64::fd_p_launch large, small;
     memset(&large, 0, sizeof large);
     large.batch.problems = large.batch.steps = 1, large.batch.points[0] = large.batch.points[1] = 56;
     large.batch.problem = (fd_problem *)problems.data(), large.batch.status = (fd_status *)status.data();
     large.batch.values = (fd_values *)values.data(), large.parameters = (case_parameters *)those.data();
-    large.bytes = central_p_2d_onchip_bytes_f64(&large.batch);
+    large.bytes = central_rooms_f64::fd_p_ready_lay_out(&large.batch, NULL, NULL);
     device_memory memory(large.bytes);
     large.memory = (unsigned char *)memory.data(), small = large;
     small.batch.points[0] = small.batch.points[1] = 36;
-    const central_p_2d_chosen_f64 chosen = central_p_2d_kernel_of_f64<>(&large);
-    const central_p_2d_chosen_f64 other = central_p_2d_kernel_of_f64<>(&small);
+    const central_rooms_f64::fd_p_chosen chosen = central_rooms_f64::adi2d_p_kernel_of<>(&large);
+    const central_rooms_f64::fd_p_chosen other = central_rooms_f64::adi2d_p_kernel_of<>(&small);
     CHECK(chosen.kernel == other.kernel && chosen.bytes > other.bytes && other.bytes > 0, "one kernel for both: %d, %d",
           (int)chosen.bytes, (int)other.bytes);
-    CHECK(central_p_2d_onchip_f64<>(&large, chosen, 0) == cudaSuccess,
+    CHECK(central_rooms_f64::fd_p_ready_and_march<512>(large, chosen, 0) == cudaSuccess,
           "the larger one, launched after the smaller one");
     GPU_OK(cudaDeviceSynchronize());
     fd_status said = fd_status_of(-99, 0, 0, 0, 0, 0, 0);

@@ -17,7 +17,7 @@ struct Functions {
     size_t (*host_bytes)(const fd_batch *, int);
     int (*host)(const fd_batch *, const Parameters *, int, void *, size_t);
     size_t (*bytes)(const fd_batch *);
-    cudaError_t (*rung[2])(const fd_batch *, const Parameters *, void *, cudaStream_t);
+    int (*rung[2])(const fd_batch *, const Parameters *, void *, size_t, cudaStream_t);
 };
 #define FUNCTIONS(model, p)                                                                                            \
     {                                                                                                                  \
@@ -78,11 +78,12 @@ static void compare(const char *name, fd_batch batch, const std::vector<fd_probl
     device.problem = to_device(there);
     device.status = to_device(status[1]), device.values = to_device(values[1]), device.grid = to_device(grid[1]);
     void *work;
-    GPU_OK(cudaMalloc(&work, f.bytes(&device)));
+    const size_t bytes = f.bytes(&device);
+    GPU_OK(cudaMalloc(&work, bytes));
     for (int rung = 0; rung < 2; rung++) {
         GPU_OK(cudaMemset(device.grid, 0x11, n * dates * points * sizeof(Real)));
         GPU_OK(cudaMemset(device.values, 0x11, n * dates * sizeof(fd_values)));
-        GPU_OK(f.rung[rung](&device, parameters_there, work, 0));
+        CHECK(f.rung[rung](&device, parameters_there, work, bytes, 0) == FD_OK, "%s is not launched", name);
         GPU_OK(cudaDeviceSynchronize());
         GPU_OK(cudaMemcpy(status[1].data(), device.status, n * sizeof(fd_status), cudaMemcpyDeviceToHost));
         GPU_OK(cudaMemcpy(values[1].data(), device.values, n * dates * sizeof(fd_values), cudaMemcpyDeviceToHost));
@@ -261,14 +262,14 @@ static void failures(void)
     in_both("failures", batch_of(36, 20, 4, 0, ADI2D_TWO_STAGES), problems, parameters, single, twice, 300);
 
     fd_batch none = batch_of(36, 20, 4, 0, ADI2D_TWO_STAGES);
-    CHECK(heston_coalesced_f32(&none, NULL, NULL, 0) == cudaSuccess, "no problems");
+    CHECK(heston_coalesced_f32(&none, NULL, NULL, 0, 0) == FD_OK, "no problems");
     none.problems = 1;
     fd_status status;
     fd_values values;
     none.problem = problems.data(), none.status = &status, none.values = &values, none.points[0] = 2000;
     CHECK(heston_onchip_bytes_f64(&none) == heston_rung_bytes_f64(&none), "too large for the chip");
     none.problem = NULL;
-    CHECK(heston_coalesced_f32(&none, NULL, NULL, 0) == cudaErrorInvalidValue, "null pointers");
+    CHECK(heston_coalesced_f32(&none, NULL, NULL, 0, 0) == FD_BAD_ARGUMENT, "null pointers");
 }
 
 int main(void)

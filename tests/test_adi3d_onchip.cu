@@ -107,15 +107,17 @@ typedef struct {
         return solve_there(                                                                                            \
             host, bytes, [&](const fd_batch *batch, const case_parameters *parameters, void *memory) -> int {          \
                 if (!asked_size) return model##_onchip_##precision<>(batch, parameters, memory, bytes, 0);             \
-                model##_p_3d_batch_##precision launch;                                                                 \
+                model##_rooms_##precision::fd_p_launch launch;                                                         \
                 launch.batch = *batch, launch.parameters = parameters;                                                 \
                 launch.memory = (unsigned char *)memory;                                                               \
                 launch.bytes = bytes / (size_t)batch->problems;                                                        \
-                const model##_p_3d_chosen_##precision chosen =                                                         \
-                    asked_threads ? model##_p_3d_choose_##precision<8, 64>(batch, asked_size)                          \
-                                  : model##_p_3d_choose_##precision<16, 512>(batch, asked_size);                       \
+                const model##_rooms_##precision::fd_p_chosen chosen =                                                  \
+                    asked_threads ? model##_rooms_##precision::adi3d_p_choose<8, 64>(batch, asked_size)                \
+                                  : model##_rooms_##precision::adi3d_p_choose<16, 512>(batch, asked_size);             \
                 CHECK(chosen.bytes > 0 && chosen.size == asked_size, "no cluster of %d", asked_size);                  \
-                return model##_p_3d_onchip_##precision<0>(launch, chosen, 0) ? FD_LAUNCH_FAILED : FD_OK;               \
+                const cudaError_t error =                                                                              \
+                    model##_rooms_##precision::fd_p_ready_and_march<256>(launch, chosen, 0);                           \
+                return error == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;                                                \
             });                                                                                                        \
     }                                                                                                                  \
     static const engine model##_##precision = {#model "_" #precision, sizeof(real), model##_there_##precision,         \

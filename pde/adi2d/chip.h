@@ -2,25 +2,6 @@
    where things are, and how threads reach them.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_pieces FD_OF(p_2d_pieces)
-#define adi2d_p_swizzle FD_OF(p_2d_swizzle)
-#define adi2d_p_chip FD_OF(p_2d_chip)
-#define adi2d_p_chip_lay_out FD_OF(p_2d_chip_lay_out)
-#define adi2d_p_array FD_OF(p_2d_array)
-#define adi2d_p_cell_of FD_OF(p_2d_cell_of)
-#define adi2d_p_row_of FD_OF(p_2d_row_of)
-#define adi2d_p_value_of FD_OF(p_2d_value_of)
-#define adi2d_p_piece_of FD_OF(p_2d_piece_of)
-#define adi2d_p_numbers_of_x FD_OF(p_2d_numbers_of_x)
-#define adi2d_p_numbers_of_y FD_OF(p_2d_numbers_of_y)
-#define adi2d_p_chip_terms FD_OF(p_2d_chip_terms)
-#define adi2d_p_chip_time FD_OF(p_2d_chip_time)
-#define adi2d_p_chip_data FD_OF(p_2d_chip_data)
-#define adi2d_p_chip_face FD_OF(p_2d_chip_face)
-#define adi2d_p_chip_source FD_OF(p_2d_chip_source)
-#define adi2d_p_chip_changes FD_OF(p_2d_chip_changes)
-#define adi2d_p_chip_halo FD_OF(p_2d_chip_halo)
-
 /* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
    y, where each is a multiple of per_lane. Along x a line is a row: a lane has per_lane neighbouring points of it,
    `width` lanes share it, and a block solves its own rows. Along y neighbouring threads have neighbouring columns,
@@ -33,36 +14,19 @@ typedef struct FD_P_ALIGN {
     tb_real v[ADI2D_P_PIECE];
 } adi2d_p_pieces;
 
-/* Returns where point i of a row is: pieces are permuted, in an order of eight that changes from eight pieces to the
-   next, so that neither lanes that read theirs at once, per_lane points apart, nor lanes at neighbouring points have
-   bank conflicts (tests/test_banks.c). */
-TB_HD int adi2d_p_swizzle(int i)
-{
-    return i ^ ((i / (8 * ADI2D_P_PIECE) & 7) * ADI2D_P_PIECE);
-}
-
-/* What a block knows of its problem, in its shared memory. Arrays are numbers of bytes from `memory`, the block's
-   dynamic shared memory, so that the compiler sees that they lie there. */
-typedef struct {
-    fd_p_tables t;
-    adi2d_p_step_data *steps;
-    tb_real *multiplier, *final;              /* in device memory: of the block's rows, points[0] apart */
-    int n[2], rank, size, first, rows, share; /* the block's rows, from the first; columns of each block */
-    int width, parts, each, pitch;
-    int u, z, g;   /* arrays of the block: values, differences or a first stage's values, what a second begins with */
+/* What a block knows of its problem, in its shared memory: an array of values, others, and those of the axes. */
+struct adi2d_p_chip : fd_p_chip {
+    int width, parts, share; /* share: columns of each block */
+    int z, g;                /* arrays of the block: differences or a first stage's values, what a second begins with */
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which makes identity rows */
     int number[2]; /* of x at [q pitch + swizzle(i)], of y at [q per_lane parts + j] */
     int exchange;  /* of the solve along y */
     int factors;   /* of the matrix along y: each partition's, then each reduced row's; steps of PCR */
-    int step_data, now; /* of the step: its data, and the numbers of its start, then of its end */
     int bytes;     /* all of it */
-    int given;     /* what the march is given, and what changes at dates add in the block's rows */
-    int which;     /* of the batch's problems it is */
-    fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
-} adi2d_p_chip;
+};
 
 /* Assigns a block's shared memory. */
-TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int threads, adi2d_p_chip *chip)
+TB_HD void adi2d_p_chip_lay_out(int per_lane, const fd_p_launch *launch, int threads, adi2d_p_chip *chip)
 {
     const int halo = launch->arrays > 1 ? 2 : 0; /* rows of other blocks */
     size_t used = 0, array = fd_p_round((size_t)(launch->each + halo) * (size_t)launch->pitch * sizeof(tb_real));
@@ -82,10 +46,8 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int 
     chip->factors = (int)used;
     if (adi2d_p_independent && launch->arrays == 1)
         used += fd_p_round((size_t)(launch->parts * (5 * per_lane + 12) + 2) * sizeof(tb_real));
-    chip->step_data = (int)used;
-    used += fd_p_round(sizeof(adi2d_p_step_data));
-    chip->now = (int)used;
-    used += fd_p_round((size_t)(2 * fd_p_numbers(3) + 1) * sizeof(tb_real));
+    chip->step = (int)used;
+    used += fd_p_round(sizeof(adi2d_p_step));
     chip->bytes = (int)used;
 }
 
@@ -101,27 +63,16 @@ TB_D fd_cell adi2d_p_cell_of(const adi2d_p_chip *h, unsigned char *memory, int a
     return ((const fd_cell *)(memory + h->cell[axis]))[index];
 }
 
-/* Returns where point i of row j of an array is, in whichever block; and its value. */
-TB_D trid_cluster_place adi2d_p_row_of(const adi2d_p_chip *h, unsigned char *memory, int array, int i, int j)
-{
-    int owner = j / h->each, at = (j - owner * h->each) * h->pitch + adi2d_p_swizzle(i);
-    return trid_cluster_map(memory + array, owner) + at * (int)sizeof(tb_real);
-}
-TB_D tb_real adi2d_p_value_of(const adi2d_p_chip *h, unsigned char *memory, int array, int i, int j)
-{
-    return trid_cluster_load(adi2d_p_row_of(h, memory, array, i, j));
-}
-
 /* Returns piece c of the per_lane points from `first` on in a row. */
 TB_D adi2d_p_pieces *adi2d_p_piece_of(tb_real *row, int first, int c)
 {
-    return (adi2d_p_pieces *)(row + (adi2d_p_swizzle(first) ^ (c * ADI2D_P_PIECE)));
+    return (adi2d_p_pieces *)(row + (fd_p_swizzle(first) ^ (c * ADI2D_P_PIECE)));
 }
 
 /* Load the numbers of x at column i, and of y at row j. */
 TB_D void adi2d_p_numbers_of_x(const adi2d_p_chip *h, unsigned char *memory, int i, fd_numbers *own)
 {
-    const tb_real *from = adi2d_p_array(memory, h->number[0]) + adi2d_p_swizzle(i);
+    const tb_real *from = adi2d_p_array(memory, h->number[0]) + fd_p_swizzle(i);
     TB_UNROLL
     for (int q = 0; q < fd_p_numbers(0); q++) own->number[q] = from[q * h->pitch];
 }
@@ -145,13 +96,7 @@ TB_D fd_terms adi2d_p_chip_terms(int per_lane, const adi2d_p_chip *h, unsigned c
 /* Returns the numbers of the step's start (end 0) or end (1). */
 TB_D const tb_real *adi2d_p_chip_time(const adi2d_p_chip *h, unsigned char *memory, int end)
 {
-    return adi2d_p_array(memory, h->now) + end * fd_p_numbers(3);
-}
-
-/* Returns the step's data. */
-TB_D const adi2d_p_step_data *adi2d_p_chip_data(const adi2d_p_chip *h, unsigned char *memory)
-{
-    return (const adi2d_p_step_data *)(memory + h->step_data);
+    return fd_p_chip_step(*h, memory).time[end];
 }
 
 /* Writes the boundary row at (i, j), row k of its thread: makes it dominant, gives it the face's value, or eliminates
@@ -162,7 +107,7 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
                             tb_real *b, tb_real *c, tb_real *d)
 {
     const int kind = h->t.problem->face[axis][side], at = axis ? j : i, next = at + (side ? -1 : 1);
-    const tb_real size = adi2d_p_chip_data(h, memory)->of.size;
+    const tb_real size = fd_p_chip_step(*h, memory).data.size;
     const fd_terms terms = adi2d_p_chip_terms(per_lane, h, memory, i, j, now);
     tb_real row[3], other[3], value = 0;
     fd_p_matrix(axis, 1, adi2d_p_cell_of(h, memory, axis, at + at / per_lane), terms, size, &row[0], &row[1], &row[2]);
@@ -189,35 +134,27 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
 
 /* Returns what a face adds to F along its axis at (i, j), with v in `array`. */
 FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
-                                         int i, int j, const tb_real *now, double t)
+                                          int i, int j, const tb_real *now, double t)
 {
     const int in = side ? -1 : 1;
     const fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {i, j, 0}, now, t};
     tb_real next = 0, third = 0;
     if (edge.kind == FD_DEGENERATE) {
-        next = adi2d_p_value_of(h, memory, array, axis ? i : i + in, axis ? j + in : j);
-        third = adi2d_p_value_of(h, memory, array, axis ? i : i + 2 * in, axis ? j + 2 * in : j);
+        next = fd_p_chip_value(*h, memory, array, axis ? i : i + in, axis ? j + in : j);
+        third = fd_p_chip_value(*h, memory, array, axis ? i : i + 2 * in, axis ? j + 2 * in : j);
     }
     return fd_p_edge_adds(&h->t, &edge, fd_p_edge_given(&h->t, &edge), next, third);
-}
-
-/* Returns whether anything along the axes changes from the step's start to its end: coefficients, or a given slope. */
-TB_D int adi2d_p_chip_changes(const adi2d_p_chip *h, unsigned char *memory)
-{
-    int changes = !adi2d_p_chip_data(h, memory)->of.time_independent;
-    for (int f = 0; f < 4; f++) changes |= h->t.problem->face[f / 2][f % 2] == FD_SLOPE;
-    return changes;
 }
 
 /* Loads the halo, rows of other blocks next to those of this one, to two rows after its own in `array`. */
 TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;
-    tb_real *halo = adi2d_p_array(memory, array) + h->each * h->pitch;
+    tb_real *halo = adi2d_p_array(memory, array) + h->rows_each * h->pitch;
     for (int at = trid_block_thread(); at < 2 * h->n[0] && h->rows > 0; at += trid_block_threads()) {
-        const int after = at >= h->n[0], i = at - after * h->n[0], j = after ? h->first + h->rows : h->first - 1;
-        if (j >= 0 && j < h->n[1])
-            halo[after * h->pitch + adi2d_p_swizzle(i)] = adi2d_p_value_of(h, memory, array, i, j);
+        const int after = at >= h->n[0], i = at - after * h->n[0],
+                  j = after ? h->row_first + h->rows : h->row_first - 1;
+        if (j >= 0 && j < h->n[1]) halo[after * h->pitch + fd_p_swizzle(i)] = fd_p_chip_value(*h, memory, array, i, j);
     }
     __syncthreads();
 }

@@ -42,7 +42,7 @@ TB_HOST void adi2d_p_host_product_x(const fd_p_host *h, int lines, int j, const 
 }
 
 /* Does a worker's part of a step that is a product; z stays from one such step to the next. */
-TB_HOST void adi2d_p_host_product(const fd_p_host *h, const adi2d_p_step_data *data, const fd_p_step *step)
+TB_HOST void adi2d_p_host_product(const fd_p_host *h, const adi2d_p_step *data, const fd_p_step *step)
 {
     const int *n = h->n, w = h->worker, rows = fd_p_host_groups(n[1]), columns = fd_p_host_groups(n[0]);
     const size_t pitch = h->pitch;

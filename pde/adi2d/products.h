@@ -2,16 +2,11 @@
    One array holds z between steps, u at the end (adi2d_p_product).
    MIT licence, see LICENSE. */
 
-#define adi2d_p_chip_open FD_OF(p_2d_chip_open)
-#define adi2d_p_chip_product_x FD_OF(p_2d_chip_product_x)
-#define adi2d_p_chip_factor FD_OF(p_2d_chip_factor)
-#define adi2d_p_chip_product_y FD_OF(p_2d_chip_product_y)
-
 /* Computes z = (1 + size A_2) u. */
 TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const tb_real size = adi2d_p_chip_data(h, memory)->of.size;
+    const tb_real size = fd_p_chip_step(*h, memory).data.size;
     const int n = h->n[1], row = h->pitch * (int)sizeof(tb_real), share = h->share;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     TB_LOOP
@@ -24,8 +19,8 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
         fd_numbers own[2];
         if (valid) {
             here = trid_cluster_load(at);
-            below = adi2d_p_value_of(h, memory, h->u, i, low);
-            after = adi2d_p_value_of(h, memory, h->u, i, high);
+            below = fd_p_chip_value(*h, memory, h->u, i, low);
+            after = fd_p_chip_value(*h, memory, h->u, i, high);
         }
         adi2d_p_numbers_of_x(h, memory, i, &own[0]);
         TB_UNROLL
@@ -48,12 +43,12 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
 TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const tb_real size = adi2d_p_chip_data(h, memory)->of.size;
+    const tb_real size = fd_p_chip_step(*h, memory).data.size;
     const int width = h->width, lane = trid_block_thread() & (width - 1),
               group = trid_block_thread() >> trid_log2(width);
     const int groups = trid_block_threads() >> trid_log2(width), from = per_lane * lane, n = h->n[0], pitch = h->pitch;
     const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the first of the warp's lines */
-    const int within = from < pitch ? from : 0, rows = h->rows, first = h->first;
+    const int within = from < pitch ? from : 0, rows = h->rows, first = h->row_first;
     tb_real *u = adi2d_p_array(memory, h->u);
     fd_numbers own[2], now;
     for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = end[q];
@@ -121,9 +116,9 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
 /* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
+    const int close = ((const adi2d_p_step *)(memory + h->step))->close;
     const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const tb_real twice = data->close ? 1 : 2, less = data->close ? 0 : 1;
+    const tb_real twice = close ? 1 : 2, less = close ? 0 : 1;
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), share = h->share, parts = h->parts;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     const int own_rows = my.owner == h->rank, part = trid_block_thread() >> trid_log2(my.lines);
@@ -136,7 +131,7 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
     for (int base = 0; base < share; base += my.lines) {
         const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
         trid_cluster_place at = adi2d_p_column_of(h, memory, &my, h->u, i);
-        tb_real d[TRID_MOST_ROWS], old[TRID_MOST_ROWS], *own = u + my.local * pitch + adi2d_p_swizzle(i);
+        tb_real d[TRID_MOST_ROWS], old[TRID_MOST_ROWS], *own = u + my.local * pitch + fd_p_swizzle(i);
         adi2d_p_load_column(per_lane, valid, own_rows, own, pitch, at, d);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) old[k] = d[k];

@@ -2,41 +2,6 @@
    memory, a thread a line.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_rung_arrays FD_OF(p_2d_rung_arrays)
-#define adi2d_p_rung FD_OF(p_2d_rung)
-#define adi2d_p_rung_lay_out FD_OF(p_2d_rung_lay_out)
-#define adi2d_p_rung_advance FD_OF(p_2d_rung_advance)
-#define adi2d_p_rung_of FD_OF(p_2d_rung_of)
-#define adi2d_p_rung_line FD_OF(p_2d_rung_line)
-#define adi2d_p_rung_line_of FD_OF(p_2d_rung_line_of)
-#define adi2d_p_rung_due FD_OF(p_2d_rung_due)
-#define adi2d_p_rung_terms FD_OF(p_2d_rung_terms)
-#define adi2d_p_rung_edge FD_OF(p_2d_rung_edge)
-#define adi2d_p_rung_faces FD_OF(p_2d_rung_faces)
-#define adi2d_p_rung_apply FD_OF(p_2d_rung_apply)
-#define adi2d_p_rung_row FD_OF(p_2d_rung_row)
-#define adi2d_p_rung_matrix FD_OF(p_2d_rung_matrix)
-#define adi2d_p_rung_thomas FD_OF(p_2d_rung_thomas)
-#define adi2d_p_rung_transpose FD_OF(p_2d_rung_transpose)
-#define adi2d_p_rung_x_line FD_OF(p_2d_rung_x_line)
-#define adi2d_p_rung_x_line_of FD_OF(p_2d_rung_x_line_of)
-#define adi2d_p_rung_column FD_OF(p_2d_rung_column)
-#define adi2d_p_rung_columns FD_OF(p_2d_rung_columns)
-#define adi2d_p_rung_x_make FD_OF(p_2d_rung_x_make)
-#define adi2d_p_rung_x_row FD_OF(p_2d_rung_x_row)
-#define adi2d_p_rung_x_rows FD_OF(p_2d_rung_x_rows)
-#define adi2d_p_rung_y_line FD_OF(p_2d_rung_y_line)
-#define adi2d_p_rung_y_line_of FD_OF(p_2d_rung_y_line_of)
-#define adi2d_p_rung_y_make FD_OF(p_2d_rung_y_make)
-#define adi2d_p_rung_y_rows FD_OF(p_2d_rung_y_rows)
-#define adi2d_p_rung_y_put FD_OF(p_2d_rung_y_put)
-#define adi2d_p_rung_x FD_OF(p_2d_rung_x)
-#define adi2d_p_rung_y FD_OF(p_2d_rung_y)
-#define adi2d_p_rung_record FD_OF(p_2d_rung_record)
-#define adi2d_p_rung_date FD_OF(p_2d_rung_date)
-#define adi2d_p_rung_start FD_OF(p_2d_rung_start)
-#define adi2d_p_rung_finish FD_OF(p_2d_rung_finish)
-#define adi2d_p_rung_march FD_OF(p_2d_rung_march)
 #define adi2d_rung_bytes FD_OF(rung_bytes)
 #define adi2d_naive FD_OF(naive)
 #define adi2d_coalesced FD_OF(coalesced)
@@ -45,15 +10,16 @@
    and the second neighbours along y, j + n[1] i. Threads with a line each along the other axis then coalesce. */
 typedef struct {
     fd_p_tables t;
-    adi2d_p_step_data *step_data;
+    adi2d_p_step *step;
     unsigned long long *lost; /* the first step, times 2^32, and the first point in it, that is not finite */
     tb_real *u[2], *z[2], *multiplier[2]; /* values, a first stage's, exercise's multiplier */
     tb_real *e, *upper, *right;           /* differences after the solves along x; what lines leave on the way up */
 } adi2d_p_rung_arrays;
 
-/* What a launch is told: the arrays of problem 0; those of each next problem lie chip.bytes further on. */
+/* What a launch is told: the arrays of problem 0; those of each next problem lie as.bytes further on. Where each thread
+   lays out its problem instead, it needs more registers: 1.05 to 1.1 times the time. */
 typedef struct {
-    adi2d_p_launch chip;
+    fd_p_launch as;
     adi2d_p_rung_arrays arrays;
     int blocks; /* of a problem */
 } adi2d_p_rung;
@@ -62,15 +28,13 @@ typedef struct {
 TB_HD size_t adi2d_p_rung_lay_out(const fd_batch *batch, unsigned char *memory, adi2d_p_rung_arrays *arrays)
 {
     adi2d_p_rung_arrays a;
-    size_t used = adi2d_p_lay_out(batch, memory, &a.t, &a.step_data);
-    size_t grid = (size_t)batch->points[0] * (size_t)batch->points[1] * sizeof(tb_real);
-    tb_real **const grids[] = {&a.u[0],          &a.u[1], &a.z[0],  &a.z[1], &a.multiplier[0],
-                               &a.multiplier[1], &a.e,    &a.upper, &a.right};
-    a.lost = (unsigned long long *)fd_p_at(memory, used);
-    used += fd_p_round(sizeof *a.lost);
+    fd_p_ready ready;
+    size_t used = fd_p_ready_lay_out(batch, memory, &ready), grid = (size_t)fd_p_count(batch->points) * sizeof(tb_real);
+    tb_real **const grids[] = {&a.u[0], &a.u[1], &a.z[0], &a.z[1], &a.multiplier[1], &a.e, &a.upper, &a.right};
+    a.t = ready.t, a.step = ready.step, a.multiplier[0] = ready.extra;
+    a.lost = (unsigned long long *)fd_p_next(memory, &used, sizeof *a.lost);
     for (tb_real **to : grids) {
-        *to = (tb_real *)fd_p_at(memory, used);
-        used += fd_p_round(grid);
+        *to = (tb_real *)fd_p_next(memory, &used, grid);
     }
     if (arrays) *arrays = a;
     return used;
@@ -87,19 +51,12 @@ TB_D void adi2d_p_rung_advance(tb_type *&pointer, size_t offset)
 TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
 {
     adi2d_p_rung_arrays a = launch.arrays;
-    const size_t offset = (size_t)which * launch.chip.bytes;
-    a.t.problem = &launch.chip.batch.problem[which], a.t.parameters = &launch.chip.parameters[which];
-    adi2d_p_rung_advance(a.t.found, offset), adi2d_p_rung_advance(a.t.interval, offset);
-    adi2d_p_rung_advance(a.t.time, offset), adi2d_p_rung_advance(a.step_data, offset);
-    adi2d_p_rung_advance(a.t.final, offset), adi2d_p_rung_advance(a.lost, offset);
-    adi2d_p_rung_advance(a.t.around, offset);
-    for (int d = 0; d < 2; d++) {
-        adi2d_p_rung_advance(a.t.x[d], offset), adi2d_p_rung_advance(a.t.cell[d], offset);
-        adi2d_p_rung_advance(a.t.far_of[d], offset), adi2d_p_rung_advance(a.t.number[d], offset);
-        adi2d_p_rung_advance(a.u[d], offset), adi2d_p_rung_advance(a.z[d], offset);
-        adi2d_p_rung_advance(a.multiplier[d], offset);
-    }
-    adi2d_p_rung_advance(a.e, offset), adi2d_p_rung_advance(a.upper, offset), adi2d_p_rung_advance(a.right, offset);
+    const size_t offset = (size_t)which * launch.as.bytes;
+    auto advance = [&](auto *&...pointer) { (adi2d_p_rung_advance(pointer, offset), ...); };
+    a.t.problem = &launch.as.batch.problem[which], a.t.parameters = &launch.as.parameters[which];
+    advance(a.t.found, a.t.interval, a.t.time, a.t.final, a.t.around, a.step, a.lost, a.e, a.upper, a.right);
+    for (int d = 0; d < 2; d++)
+        advance(a.t.x[d], a.t.cell[d], a.t.far_of[d], a.t.number[d], a.u[d], a.z[d], a.multiplier[d]);
     return a;
 }
 
@@ -107,8 +64,9 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
    registers: a store would make the compiler load them again for each row. */
 typedef struct {
     adi2d_p_rung_arrays a;
-    adi2d_p_step_data step_data;
-    const tb_real *time[2]; /* numbers of the step's start and end */
+    fd_step_data data;      /* of the step */
+    double when[2];         /* its start and its end */
+    const tb_real *time[2]; /* numbers of these */
     fd_numbers now[2], own; /* these, and the line's of the other axis */
     int n[2], changes;      /* changes: whether F at the step's end differs from that at its start */
 } adi2d_p_rung_line;
@@ -124,8 +82,9 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
         TB_UNROLL
         for (int q = 0; q < fd_p_numbers(3); q++) l.now[end].number[q] = l.time[end][q];
     }
-    l.step_data = l.a.step_data[step];
-    l.changes = !l.step_data.of.time_independent;
+    const fd_p_step *made = &l.a.step[step].of;
+    l.data = made->data, l.when[0] = made->from, l.when[1] = made->to;
+    l.changes = !l.data.time_independent; /* made->changes is the same, but costs registers: a tenth of the time */
     for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
     return l;
 }
@@ -133,7 +92,7 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
 /* Returns whether there is a step of that number, with such a stage. */
 TB_D int adi2d_p_rung_due(const adi2d_p_rung_arrays &a, int step, int second)
 {
-    return !a.t.found->status.what && step < a.t.found->steps && second < a.step_data[step].of.stages;
+    return !a.t.found->status.what && step < a.t.found->steps && second < a.step[step].of.data.stages;
 }
 
 /* Returns the terms at point k of a line along an axis, at the start (end 0) or the end of the step. */
@@ -148,8 +107,7 @@ TB_D fd_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int axis, int end, 
 /* Returns point (i, j) of a face, at the start (end 0) or the end of the step. */
 TB_D fd_p_edge adi2d_p_rung_edge(const adi2d_p_rung_line &l, int axis, int side, int end, int i, int j)
 {
-    const double when = end ? l.step_data.to : l.step_data.from;
-    return {axis, side, l.a.t.problem->face[axis][side], {i, j, 0}, l.time[end], when};
+    return {axis, side, l.a.t.problem->face[axis][side], {i, j, 0}, l.time[end], l.when[end]};
 }
 
 /* Adds to F_1 and F_2 of v at (i, j) what the faces of the axes from first_axis on add; along[d] leads from a point to
@@ -186,7 +144,7 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
                               int i, int j, tb_real before, adi2d_p_rung_row *row)
 {
     const int at = axis ? j : i, last = at == l.n[axis] - 1, at_face = may_be && (at == 0 || last);
-    fd_p_matrix(axis, at_face, cell, terms, l.step_data.of.size, &row->a, &row->b, &row->c);
+    fd_p_matrix(axis, at_face, cell, terms, l.data.size, &row->a, &row->b, &row->c);
     row->third = 0;
     if (!at_face) return;
     const int kind = l.a.t.problem->face[axis][last];
@@ -195,7 +153,7 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
         const fd_p_edge edge = adi2d_p_rung_edge(l, axis, last, 1, i, j);
         row->d = fd_p_edge_given(&l.a.t, &edge) - before;
     }
-    if (kind == FD_DEGENERATE) row->third = l.step_data.of.size * terms.drift[axis] * l.a.t.far_of[axis][last];
+    if (kind == FD_DEGENERATE) row->third = l.data.size * terms.drift[axis] * l.a.t.far_of[axis][last];
 }
 
 /* Solves along a line of n rows by Thomas. The line's elements are `stride` apart in upper and right, which are
@@ -285,7 +243,7 @@ TB_D adi2d_p_rung_x_line adi2d_p_rung_x_line_of(const adi2d_p_rung_line &l, int 
     x.l = l, x.j = j;
     x.along[0] = across ? l.n[1] : 1, x.along[1] = across ? 1 : l.n[0], x.line = j * x.along[1];
     x.below = j > 0 ? -x.along[1] : 0, x.above = j < l.n[1] - 1 ? x.along[1] : 0;
-    x.american = l.a.t.problem->exercise == FD_AMERICAN, x.about = second && l.step_data.of.about;
+    x.american = l.a.t.problem->exercise == FD_AMERICAN, x.about = second && l.data.about;
     x.values[0] = l.a.u[across], x.values[1] = l.a.z[across];
     x.v[0] = l.a.u[across] + x.line, x.v[1] = l.a.z[across] + x.line, x.multiplier = l.a.multiplier[across] + x.line;
     x.cell_y = l.a.t.cell[1][j];
@@ -315,7 +273,7 @@ template <int second>
 TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, int may_be, const tb_real *of_u,
                               const tb_real *of_z, adi2d_p_rung_row *row)
 {
-    const fd_step_data &step = x.l.step_data.of;
+    const fd_step_data &step = x.l.data;
     const fd_terms end = adi2d_p_rung_terms(x.l, 0, 1, i);
     tb_real f[3], later[3], before = of_u[4];
     adi2d_p_rung_columns(x, 0, 0, may_be, i, changes ? adi2d_p_rung_terms(x.l, 0, 0, i) : end, of_u, f);
@@ -402,10 +360,10 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
 /* What the thread of a line along y has in hand. */
 typedef struct {
     adi2d_p_rung_line l;
-    int i, stride, valid;   /* stride: from point to point */
-    int about, last;        /* what the solution is the difference from; whether the stage ends a step */
-    int given;              /* whether the line is along a face whose value is given: the solve along x has set it */
-    int exercise;           /* after the stage */
+    int i, stride, valid; /* stride: from point to point */
+    int about, last;      /* what the solution is the difference from; whether the stage ends a step */
+    int given;            /* whether the line is along a face whose value is given: the solve along x has set it */
+    int exercise;         /* after the stage */
     const tb_real *u, *w, *e, *final;
     tb_real *to, *multiplier;
     fd_cell cell_x;
@@ -417,7 +375,7 @@ TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int 
 {
     adi2d_p_rung_y_line y;
     y.l = l, y.i = i, y.valid = valid, y.stride = l.n[0];
-    y.about = second && l.step_data.of.about, y.last = second == l.step_data.of.stages - 1;
+    y.about = second && l.data.about, y.last = second == l.data.stages - 1;
     y.given = (i == 0 || i == l.n[0] - 1) && l.a.t.problem->face[0][i > 0] == FD_VALUE;
     y.exercise = y.last ? l.a.t.problem->exercise : FD_EUROPEAN;
     y.u = l.a.u[0] + i, y.w = y.about ? l.a.z[0] + i : y.u, y.e = l.a.e + i, y.final = l.a.t.final + i;
@@ -445,7 +403,7 @@ TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, 
             adi2d_p_rung_faces(y.l, 1, 0, y.i, j, y.l.a.u[0], along, f);
             adi2d_p_rung_faces(y.l, 1, 1, y.i, j, y.l.a.u[0], along, later);
         }
-        row->d += y.l.step_data.of.size * (later[2] - f[2]);
+        row->d += y.l.data.size * (later[2] - f[2]);
     }
     adi2d_p_rung_matrix(y.l, 1, may_be, cell, end, y.i, j, may_be ? y.w[j * stride] : 0, row);
     if (may_be && y.given) row->a = row->c = row->third = 0, row->b = 1, row->d = y.e[j * stride];
@@ -472,9 +430,9 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     if (!y.valid) return value;
     if (y.exercise != FD_EUROPEAN) {
         const int index[2] = {y.i, j};
-        const tb_real pays = fd_p_pays(&y.l.a.t, index, y.l.step_data.to, y.final[at]);
+        const tb_real pays = fd_p_pays(&y.l.a.t, index, y.l.when[1], y.final[at]);
         tb_real more = y.multiplier[at];
-        value = fd_lane_exercise(y.exercise, y.l.step_data.of.dt, pays, value, &more);
+        value = fd_lane_exercise(y.exercise, y.l.data.dt, pays, value, &more);
         y.multiplier[at] = more;
     }
     y.to[at] = value;
@@ -520,16 +478,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
 /* Writes the results of a time, 0 or 1 + a date, by a block. */
 TB_D void adi2d_p_rung_record(const adi2d_p_rung &launch, const adi2d_p_rung_arrays &a, int time)
 {
-    const fd_batch &batch = launch.chip.batch;
-    const size_t at = (size_t)blockIdx.x * (size_t)(1 + batch.dates) + (size_t)time;
-    const int n0 = a.t.found->points[0], n1 = a.t.found->points[1], row = batch.points[0];
-    const long long stride[2] = {1, n0};
-    for (int s = (int)threadIdx.x; s < batch.spots; s += (int)blockDim.x)
-        batch.values[at * (size_t)batch.spots + (size_t)s] = fd_p_values_at(&a.t, s, a.u[0], stride);
-    if (!batch.grid) return;
-    tb_real *grid = (tb_real *)batch.grid + at * (size_t)row * (size_t)batch.points[1];
-    for (int k = (int)threadIdx.x; k < row * batch.points[1]; k += (int)blockDim.x)
-        grid[k] = k % row < n0 && k / row < n1 ? a.u[0][k % row + k / row * n0] : fd_p_nan();
+    const long long stride[2] = {1, a.t.found->points[0]};
+    fd_p_record(&launch.as.batch, &a.t, (int)blockIdx.x, time, a.u[0], stride, (int)threadIdx.x, (int)blockDim.x);
 }
 
 /* Applies the events at the date that ends a step, if one does. A block a problem. */
@@ -539,7 +489,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     const int which = (int)blockIdx.x, threads = (int)blockDim.x;
     const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, which);
     if (!adi2d_p_rung_due(a, step, 0)) return;
-    const int date = a.step_data[step].of.date, n0 = a.t.found->points[0], n1 = a.t.found->points[1], all = n0 * n1;
+    const int date = a.step[step].of.data.date, n0 = a.t.found->points[0], n1 = a.t.found->points[1], all = n0 * n1;
     const fd_date *event = fd_p_event(a.t.problem, date);
     int added = 0;
     if (!event) return;
@@ -548,8 +498,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
         const tb_real *row = &a.u[0][j * n0];
         tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n0, a.t.x[0], i, row) : row[i];
         const int index[2] = {i, j};
-        a.e[at] = value = fd_p_changed(&a.t, date, a.step_data[step].to, index, value, a.t.final[at],
-                                       &a.multiplier[0][at], &added);
+        a.e[at] = value =
+            fd_p_changed(&a.t, date, a.step[step].of.to, index, value, a.t.final[at], &a.multiplier[0][at], &added);
         if (!trid_finite(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);
     }
     if (added) fd_p_most(&a.t.found->given, added);
@@ -610,48 +560,12 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_fin
         __syncthreads();
         fd_p_grown(&status, a.t.found->given, largest);
     }
-    if (threadIdx.x == 0) launch.chip.batch.status[which] = status;
+    if (threadIdx.x == 0) launch.as.batch.status[which] = status;
     if (status.what) {
-        fd_p_fill_nan(&launch.chip.batch, which, (int)threadIdx.x, threads);
+        fd_p_fill_nan(&launch.as.batch, which, (int)threadIdx.x, threads);
         return;
     }
     adi2d_p_rung_record(launch, a, 0);
-}
-
-/* Launches all kernels of a rung. */
-template <int across>
-static inline cudaError_t adi2d_p_rung_march(const fd_batch *batch, const fd_model_parameters *parameters,
-                                             void *memory, cudaStream_t stream)
-{
-    if (adi2d_p_refused(batch, parameters, memory, stream)) return cudaErrorInvalidValue;
-    if (batch->problems == 0) return cudaSuccess;
-    adi2d_p_rung launch;
-    memset(&launch, 0, sizeof launch);
-    launch.chip.batch = *batch, launch.chip.parameters = parameters, launch.chip.memory = (unsigned char *)memory;
-    launch.chip.bytes = adi2d_p_rung_lay_out(batch, (unsigned char *)memory, &launch.arrays);
-    int blocks[2];
-    for (int d = 0; d < 2; d++) blocks[d] = (batch->points[1 - d] + ADI2D_P_RUNG_THREADS - 1) / ADI2D_P_RUNG_THREADS;
-    const dim3 each((unsigned)batch->problems), set_up(ADI2D_P_RUNG_SET_UP_THREADS), threads(ADI2D_P_RUNG_THREADS);
-    cudaError_t error =
-        trid_launch(adi2d_p_prepare_kernel<ADI2D_P_RUNG_SET_UP_THREADS>, each, set_up, 0, stream, launch.chip);
-    if (error == cudaSuccess) error = trid_launch(adi2d_p_rung_start<across>, each, set_up, 0, stream, launch);
-    for (int k = 0; k < batch->steps && error == cudaSuccess; k++) {
-        for (int second = 0; second < (batch->kind == ADI2D_TWO_STAGES ? 2 : 1) && error == cudaSuccess; second++) {
-            launch.blocks = blocks[0];
-            dim3 grid((unsigned)batch->problems * (unsigned)blocks[0]);
-            error = trid_launch(second ? adi2d_p_rung_x<across, 1> : adi2d_p_rung_x<across, 0>, grid, threads, 0,
-                                stream, launch, k);
-            launch.blocks = blocks[1];
-            grid.x = (unsigned)batch->problems * (unsigned)blocks[1];
-            if (error == cudaSuccess)
-                error = trid_launch(second ? adi2d_p_rung_y<across, 1> : adi2d_p_rung_y<across, 0>, grid, threads, 0,
-                                    stream, launch, k);
-        }
-        if (batch->dates > 0 && error == cudaSuccess)
-            error = trid_launch(adi2d_p_rung_date<0>, each, set_up, 0, stream, launch, k);
-    }
-    if (error == cudaSuccess) error = trid_launch(adi2d_p_rung_finish<0>, each, set_up, 0, stream, launch);
-    return error;
 }
 
 /* Returns how many bytes of device memory MODEL_naive and MODEL_coalesced need; 0 if adi2d_check refuses the batch,
@@ -662,19 +576,48 @@ static inline size_t adi2d_rung_bytes(const fd_batch *batch)
     return fd_p_sizes(2, batch) ? 0 : (size_t)batch->problems * adi2d_p_rung_lay_out(batch, NULL, NULL);
 }
 
+/* Launches all kernels of a rung. */
+template <int across>
+static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
+                                     size_t bytes, cudaStream_t stream)
+{
+    const int wrong = fd_p_device_call(batch, parameters, memory, bytes, adi2d_rung_bytes(batch), stream);
+    if (wrong || batch->problems == 0) return wrong;
+    adi2d_p_rung launch;
+    launch.as = fd_p_launch_of(batch, parameters, memory, adi2d_p_rung_lay_out(batch, NULL, NULL));
+    adi2d_p_rung_lay_out(batch, (unsigned char *)memory, &launch.arrays);
+    const int most = ADI2D_P_RUNG_THREADS, set_up = ADI2D_P_RUNG_SET_UP_THREADS;
+    const int x_blocks = (batch->points[1] + most - 1) / most, y_blocks = (batch->points[0] + most - 1) / most;
+    cudaError_t error =
+        trid_launch(fd_p_ready_kernel<set_up>, dim3((unsigned)batch->problems), dim3(set_up), 0, stream, launch.as);
+    auto next = [&](auto kernel, int blocks, int threads, auto... step) {
+        launch.blocks = blocks;
+        const dim3 grid((unsigned)batch->problems * (unsigned)blocks), block((unsigned)threads);
+        if (error == cudaSuccess) error = trid_launch(kernel, grid, block, 0, stream, launch, step...);
+    };
+    next(adi2d_p_rung_start<across>, 1, set_up);
+    for (int k = 0; k < batch->steps && error == cudaSuccess; k++) {
+        for (int second = 0; second < (batch->kind == ADI2D_TWO_STAGES ? 2 : 1); second++) {
+            next(second ? adi2d_p_rung_x<across, 1> : adi2d_p_rung_x<across, 0>, x_blocks, most, k);
+            next(second ? adi2d_p_rung_y<across, 1> : adi2d_p_rung_y<across, 0>, y_blocks, most, k);
+        }
+        if (batch->dates > 0) next(adi2d_p_rung_date<0>, 1, set_up, k);
+    }
+    next(adi2d_p_rung_finish<0>, 1, set_up);
+    return error == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;
+}
+
 /* Solves the problems of a batch of any size, their grids in device memory, a thread a line. This is the plain version:
    its solves along x do not coalesce.
    Needs    as MODEL_onchip, with memory of MODEL_rung_bytes
-   Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
-   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue, with FD_BAD_ARGUMENT and NaN in the results,
-            if adi2d_check refuses the batch or a pointer is null
+   Leaves, Returns as MODEL_onchip
    Cost     two launches a stage, and one a step where there are dates; in a first stage each point is read and written
             13 times */
 template <int = 0>
-static inline cudaError_t adi2d_naive(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
-                                      cudaStream_t stream)
+static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
+                              cudaStream_t stream)
 {
-    return adi2d_p_rung_march<0>(batch, parameters, memory, stream);
+    return adi2d_p_rung_march<0>(batch, parameters, memory, bytes, stream);
 }
 
 /* Solves the same with grids in both orders, which are transposed by tiles in shared memory at the end of a solve, so
@@ -682,8 +625,8 @@ static inline cudaError_t adi2d_naive(const fd_batch *batch, const fd_model_para
    Needs, Leaves, Returns as MODEL_naive
    Cost     as MODEL_naive, and each point is written once more */
 template <int = 0>
-static inline cudaError_t adi2d_coalesced(const fd_batch *batch, const fd_model_parameters *parameters,
-                                          void *memory, cudaStream_t stream)
+static inline int adi2d_coalesced(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
+                                  size_t bytes, cudaStream_t stream)
 {
-    return adi2d_p_rung_march<1>(batch, parameters, memory, stream);
+    return adi2d_p_rung_march<1>(batch, parameters, memory, bytes, stream);
 }

@@ -1,29 +1,6 @@
 /* stages.h - a room of adi2d.h, read once a model and precision: the stages of a scheme on chip.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_load_row FD_OF(p_2d_load_row)
-#define adi2d_p_store_row FD_OF(p_2d_store_row)
-#define adi2d_p_line FD_OF(p_2d_line)
-#define adi2d_p_point FD_OF(p_2d_point)
-#define adi2d_p_line_of FD_OF(p_2d_line_of)
-#define adi2d_p_chip_difference FD_OF(p_2d_chip_difference)
-#define adi2d_p_chip_load_around FD_OF(p_2d_chip_load_around)
-#define adi2d_p_number_pieces FD_OF(p_2d_number_pieces)
-#define adi2d_p_chip_x_rows FD_OF(p_2d_chip_x_rows)
-#define adi2d_p_chip_x_face FD_OF(p_2d_chip_x_face)
-#define adi2d_p_chip_x_ends FD_OF(p_2d_chip_x_ends)
-#define adi2d_p_chip_x FD_OF(p_2d_chip_x)
-#define adi2d_p_columns FD_OF(p_2d_columns)
-#define adi2d_p_columns_of FD_OF(p_2d_columns_of)
-#define adi2d_p_column_of FD_OF(p_2d_column_of)
-#define adi2d_p_load_column FD_OF(p_2d_load_column)
-#define adi2d_p_chip_matrix_y FD_OF(p_2d_chip_matrix_y)
-#define adi2d_p_chip_y_change FD_OF(p_2d_chip_y_change)
-#define adi2d_p_chip_y_changes FD_OF(p_2d_chip_y_changes)
-#define adi2d_p_chip_y_ends FD_OF(p_2d_chip_y_ends)
-#define adi2d_p_chip_y_add FD_OF(p_2d_chip_y_add)
-#define adi2d_p_chip_y FD_OF(p_2d_chip_y)
-
 /* Loads the per_lane points of a row from `first` on. */
 TB_D void adi2d_p_load_row(int per_lane, tb_real *row, int first, tb_real *v)
 {
@@ -49,7 +26,7 @@ TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, co
 
 /* The line along x that a lane has in hand in stage s: points from `from` on, of row `local` of the block. */
 typedef struct {
-    const adi2d_p_step_data *data;
+    const fd_p_step *step;
     const tb_real *start, *end;    /* numbers of the step's start and end */
     int s, about, american, keeps; /* keeps: what a second stage begins with is written */
     int changes;                   /* anything along the axes changes from the step's start to its end */
@@ -67,11 +44,11 @@ typedef struct {
 /* Returns the line's own numbers for all lines of a stage. */
 TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, unsigned char *memory, int s, int from)
 {
-    const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
+    const fd_p_step *step = &fd_p_chip_step(*h, memory);
     adi2d_p_line l;
-    l.data = data, l.start = adi2d_p_chip_time(h, memory, 0), l.end = adi2d_p_chip_time(h, memory, 1);
-    l.s = s, l.about = s > 0 && data->of.about, l.american = h->t.problem->exercise == FD_AMERICAN;
-    l.keeps = s == 0 && data->of.stages > 1, l.changes = s == 0 && adi2d_p_chip_changes(h, memory);
+    l.step = step, l.start = adi2d_p_chip_time(h, memory, 0), l.end = adi2d_p_chip_time(h, memory, 1);
+    l.s = s, l.about = s > 0 && step->data.about, l.american = h->t.problem->exercise == FD_AMERICAN;
+    l.keeps = s == 0 && step->data.stages > 1, l.changes = s == 0 && step->changes;
     l.from = from, l.within = from < h->pitch ? from : 0;
     l.local = l.j = l.valid = 0;
     return l;
@@ -83,7 +60,7 @@ TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, unsigned char *memory, 
 TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point *p, fd_terms now, fd_terms later,
                                      tb_real more, tb_real *kept)
 {
-    const tb_real *nine = p->nine, (*base)[4] = l->data->of.base;
+    const tb_real *nine = p->nine, (*base)[4] = l->step->data.base;
     const tb_real f0 = FD_MODEL_MIXED ? now.mixed[0] * fd_lane_mixed(p->cell[0], p->cell[1], nine) : 0;
     const tb_real f1 = fd_p_along_axis(0, p->cell[0], now, nine[3], nine[4], nine[5]);
     const tb_real f2 = fd_p_along_axis(1, p->cell[1], now, nine[1], nine[4], nine[7]);
@@ -92,9 +69,9 @@ TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point 
     *kept = base[1][0] * f0 + base[1][1] * (f1 + f2);
     if (l->changes) {
         const tb_real change =
-            l->data->of.size * (fd_p_along_axis(0, p->cell[0], later, nine[3], nine[4], nine[5]) - f1);
+            l->step->data.size * (fd_p_along_axis(0, p->cell[0], later, nine[3], nine[4], nine[5]) - f1);
         d += change;
-        if (!l->data->of.about) *kept += change;
+        if (!l->step->data.about) *kept += change;
     }
     *kept += more;
     return d + more;
@@ -104,8 +81,8 @@ TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point 
 TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                                    tb_real (*v)[TRID_MOST_ROWS], tb_real *left, tb_real *right)
 {
-    const int local = l->local, below = local > 0 ? local - 1 : l->j > 0 ? h->each : local;
-    const int above = local < h->rows - 1 ? local + 1 : l->j < h->n[1] - 1 ? h->each + 1 : local;
+    const int local = l->local, below = local > 0 ? local - 1 : l->j > 0 ? h->rows_each : local;
+    const int above = local < h->rows - 1 ? local + 1 : l->j < h->n[1] - 1 ? h->rows_each + 1 : local;
     TB_UNROLL
     for (int r = 0; r < 3; r++) {
         const int at = r == 0 ? below : r == 1 ? local : above;
@@ -159,11 +136,10 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
             }
             const fd_terms now = fd_p_terms(h->t.parameters, p.own, l->s ? l->end : l->start);
             const fd_terms later = fd_p_terms(h->t.parameters, p.own, l->end);
-            if (l->s == 0 && l->american && i < h->n[0])
-                more = l->data->of.dt * h->multiplier[l->local * h->n[0] + i];
+            if (l->s == 0 && l->american && i < h->n[0]) more = l->step->data.dt * h->extra[l->j * h->n[0] + i];
             if (l->about) more = old.v[e] - p.nine[4];
             d[k] = adi2d_p_chip_difference(l, &p, now, later, more, &kept.v[e]);
-            fd_p_matrix(0, 0, p.cell[0], later, l->data->of.size, &a[k], &b[k], &c[k]);
+            fd_p_matrix(0, 0, p.cell[0], later, l->step->data.size, &a[k], &b[k], &c[k]);
         }
         if (l->keeps && l->valid) *adi2d_p_piece_of(keep, l->within, q) = kept;
     }
@@ -173,7 +149,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
 TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                               int axis, int side, tb_real *d)
 {
-    const adi2d_p_step_data *data = l->data;
+    const fd_p_step *step = l->step;
     const int kind = h->t.problem->face[axis][side], n = h->n[0], source = l->s ? h->z : h->u;
     tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
     if (!fd_p_adds(kind) || (axis && l->j != (side ? h->n[1] - 1 : 0))) return;
@@ -182,16 +158,16 @@ TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char
         const int i = l->from + m;
         if (i >= n || (!axis && i != (side ? n - 1 : 0))) continue;
         const tb_real more = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->s ? l->end : l->start,
-                                                 l->s ? data->to : data->from);
+                                                 l->s ? step->to : step->from);
         tb_real late = 0;
         if (l->changes && !axis)
-            late = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->end, data->to) - more;
-        const tb_real add = (l->s ? data->of.base[1][3] : data->of.base[0][1]) * more + data->of.size * late;
+            late = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->end, step->to) - more;
+        const tb_real add = (l->s ? step->data.base[1][3] : step->data.base[0][1]) * more + step->data.size * late;
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (k == m) d[k] += add;
         if (l->keeps && l->valid)
-            keep[adi2d_p_swizzle(i)] += data->of.base[1][1] * more + (data->of.about ? 0 : data->of.size * late);
+            keep[fd_p_swizzle(i)] += step->data.base[1][1] * more + (step->data.about ? 0 : step->data.size * late);
     }
 }
 
@@ -203,15 +179,15 @@ TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, unsigned char
     const tb_real before = __shfl_up_sync(TB_FULL_WARP, d[per_lane - 1], 1, h->width);
     const tb_real *w = adi2d_p_array(memory, l->about ? h->z : h->u) + l->local * h->pitch;
     if (lane == 0)
-        adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, l->j, 0, l->end, l->data->to, d[1], w[0], a, b, c, d);
+        adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, l->j, 0, l->end, l->step->to, d[1], w[0], a, b, c, d);
     if (lane == (n - 1) / per_lane) {
         const int k = n - 1 - l->from;
         tb_real near_by = before;
         TB_UNROLL
         for (int m = 0; m < per_lane; m++)
             if (m + 1 == k) near_by = d[m];
-        adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, l->j, k, l->end, l->data->to, near_by,
-                          w[adi2d_p_swizzle(n - 1)], a, b, c, d);
+        adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, l->j, k, l->end, l->step->to, near_by,
+                          w[fd_p_swizzle(n - 1)], a, b, c, d);
     }
 }
 
@@ -227,7 +203,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     for (int base = 0; base + whole < rows; base += groups) {
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
         l.valid = base + group < rows && l.from < h->n[0], l.local = base + group < rows ? base + group : rows - 1;
-        l.j = h->first + l.local;
+        l.j = h->row_first + l.local;
         adi2d_p_chip_x_rows(per_lane, h, memory, &l, a, b, c, d);
         TB_LOOP
         for (int f = 0; f < 4; f++) adi2d_p_chip_x_face(per_lane, h, memory, &l, f / 2, f % 2, d);
@@ -252,8 +228,8 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
     my.last = h->rank * h->share + h->share < h->n[0] ? h->rank * h->share + h->share : h->n[0];
     my.from = per_lane * (trid_block_thread() >> trid_log2(my.lines));
     if (my.from >= h->n[1]) my.last = 0;
-    my.owner = my.last ? my.from / h->each : h->rank;
-    my.local = my.last ? my.from - my.owner * h->each : 0;
+    my.owner = my.last ? my.from / h->rows_each : h->rank;
+    my.local = my.last ? my.from - my.owner * h->rows_each : 0;
     return my;
 }
 
@@ -261,7 +237,7 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
 TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                           int array, int i)
 {
-    const int at = my->local * h->pitch + adi2d_p_swizzle(i);
+    const int at = my->local * h->pitch + fd_p_swizzle(i);
     return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(tb_real);
 }
 
@@ -287,7 +263,7 @@ TB_D void adi2d_p_load_column(int per_lane, int valid, int own_rows, const tb_re
 TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, fd_numbers *own,
                                 const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
 {
-    const tb_real size = adi2d_p_chip_data(h, memory)->of.size;
+    const tb_real size = fd_p_chip_step(*h, memory).data.size;
     TB_UNROLL
     for (int k = 0; k < per_lane; k++) {
         adi2d_p_numbers_of_y(per_lane, h, memory, from + k, &own[1]);
@@ -314,20 +290,20 @@ TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned
 TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                  int w_of, int i, fd_numbers *own, tb_real *near_by, tb_real *d)
 {
-    const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
+    const fd_p_step *step = &fd_p_chip_step(*h, memory);
     const int n = h->n[1], from = my->from, row = h->pitch * (int)sizeof(tb_real);
     const int low = from > 0 ? from - 1 : 0, high = from + per_lane < n ? from + per_lane : n - 1;
     trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of, i);
-    tb_real below = adi2d_p_value_of(h, memory, w_of, i, low), here = trid_cluster_load(w);
-    const tb_real after = adi2d_p_value_of(h, memory, w_of, i, high);
+    tb_real below = fd_p_chip_value(*h, memory, w_of, i, low), here = trid_cluster_load(w);
+    const tb_real after = fd_p_chip_value(*h, memory, w_of, i, high);
     if (from == n - 1) {
-        const tb_real beyond = adi2d_p_value_of(h, memory, w_of, i, n - 3);
-        *near_by += data->of.size * adi2d_p_chip_y_change(per_lane, h, memory, own, n - 2, beyond, below, here);
+        const tb_real beyond = fd_p_chip_value(*h, memory, w_of, i, n - 3);
+        *near_by += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, n - 2, beyond, below, here);
     }
     TB_UNROLL
     for (int k = 0; k < per_lane; k++) {
         const tb_real above = k < per_lane - 1 ? trid_cluster_load(w + (k + 1) * row) : after;
-        d[k] += data->of.size * adi2d_p_chip_y_change(per_lane, h, memory, own, from + k, below, here, above);
+        d[k] += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, from + k, below, here, above);
         below = here, here = above;
     }
     TB_LOOP
@@ -335,11 +311,11 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
         const int j = side ? n - 1 : 0, kind = h->t.problem->face[1][side];
         if (j < from || j >= from + per_lane || !fd_p_adds(kind)) continue;
         const tb_real *start = adi2d_p_chip_time(h, memory, 0), *end = adi2d_p_chip_time(h, memory, 1);
-        const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, end, data->to) -
-                             adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, start, data->from);
+        const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, end, step->to) -
+                             adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, start, step->from);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
-            if (from + k == j) d[k] += data->of.size * more;
+            if (from + k == j) d[k] += step->data.size * more;
     }
 }
 
@@ -350,7 +326,7 @@ TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char
                               tb_real *b, tb_real *c, tb_real *d)
 {
     const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const double to = adi2d_p_chip_data(h, memory)->to;
+    const double to = fd_p_chip_step(*h, memory).to;
     const int n = h->n[1], last = n - 1 - my->from, row = h->pitch * (int)sizeof(tb_real);
     if (my->from == 0)
         adi2d_p_chip_face(per_lane, h, memory, 1, 0, i, 0, 0, end, to, d[1], trid_cluster_load(w), a, b, c, d);
@@ -375,7 +351,7 @@ TB_D void adi2d_p_chip_y_add(int per_lane, const adi2d_p_chip *h, unsigned char 
                              int w_of, int to_of, int i, const tb_real *d)
 {
     const int last = h->n[1] - 1 - my->from, whole = last + 1 >= per_lane, pitch = h->pitch;
-    const int row = pitch * (int)sizeof(tb_real), at = my->local * pitch + adi2d_p_swizzle(i);
+    const int row = pitch * (int)sizeof(tb_real), at = my->local * pitch + fd_p_swizzle(i);
     if (my->owner == h->rank) {
         const tb_real *from = adi2d_p_array(memory, w_of) + at;
         tb_real *to = adi2d_p_array(memory, to_of) + at;
@@ -394,9 +370,9 @@ TB_D void adi2d_p_chip_y_add(int per_lane, const adi2d_p_chip *h, unsigned char 
 /* Solves along y in stage s, and adds the solution: into u at the end of the last stage, else into z. */
 TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
-    const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
-    const int about = s > 0 && data->of.about, changes = !about && adi2d_p_chip_changes(h, memory);
-    const int right_of = s ? h->g : h->z, w_of = about ? h->z : h->u, to_of = s == data->of.stages - 1 ? h->u : h->z;
+    const fd_p_step *step = &fd_p_chip_step(*h, memory);
+    const int about = s > 0 && step->data.about, changes = !about && step->changes;
+    const int right_of = s ? h->g : h->z, w_of = about ? h->z : h->u, to_of = s == step->data.stages - 1 ? h->u : h->z;
     const int share = h->share, n = h->n[1];
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     TB_LOOP
@@ -405,11 +381,11 @@ TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *mem
         trid_cluster_place right = adi2d_p_column_of(h, memory, &my, right_of, i);
         trid_cluster_place w = adi2d_p_column_of(h, memory, &my, w_of, i);
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS], near_by = 0;
-        const tb_real *own_right = adi2d_p_array(memory, right_of) + my.local * h->pitch + adi2d_p_swizzle(i);
+        const tb_real *own_right = adi2d_p_array(memory, right_of) + my.local * h->pitch + fd_p_swizzle(i);
         fd_numbers own[2];
         adi2d_p_numbers_of_x(h, memory, i, &own[0]);
         adi2d_p_load_column(per_lane, valid, my.owner == h->rank, own_right, h->pitch, right, d);
-        if (valid && my.from == n - 1) near_by = adi2d_p_value_of(h, memory, right_of, i, n - 2);
+        if (valid && my.from == n - 1) near_by = fd_p_chip_value(*h, memory, right_of, i, n - 2);
         if (valid && changes) adi2d_p_chip_y_changes(per_lane, h, memory, &my, w_of, i, own, &near_by, d);
         adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, adi2d_p_chip_time(h, memory, 1), a, b, c);
         if (valid) adi2d_p_chip_y_ends(per_lane, h, memory, &my, w, right, i, near_by, a, b, c, d);

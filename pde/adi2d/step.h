@@ -3,35 +3,22 @@
    MIT licence, see LICENSE. */
 
 #define adi2d_p_independent FD_OF(p_2d_independent)
-#define adi2d_p_step_data FD_OF(p_2d_step_data)
-#define adi2d_p_lay_out FD_OF(p_2d_lay_out)
+#define adi2d_p_step FD_OF(p_2d_step)
 #define adi2d_p_may_be_product FD_OF(p_2d_may_be_product)
 #define adi2d_p_make_step FD_OF(p_2d_make_step)
 #define adi2d_p_continues FD_OF(p_2d_continues)
 #define adi2d_p_steps_status FD_OF(p_2d_steps_status)
 #define adi2d_p_prepare FD_OF(p_2d_prepare)
-#define adi2d_p_launch FD_OF(p_2d_launch)
-#define adi2d_p_prepare_kernel FD_OF(p_2d_prepare_kernel)
-#define adi2d_p_refused FD_OF(p_2d_refused)
 
 /* All lines along y share one matrix throughout a march of steps of one length. */
 enum { adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1 };
 
-/* A step as numbers, and how it is made. */
+/* A step, and how it is made. */
 typedef struct {
-    fd_step_data of;
-    double from, to;
+    fd_p_step of;
     int product;     /* as a product of factors (adi2d_p_may_be_product) */
     int open, close; /* of a product: the step before, or after, is none, or something happens in between */
-} adi2d_p_step_data;
-
-/* Assigns memory to the tables of a problem and to its steps; with null, only counts. Returns the bytes used. */
-TB_HD size_t adi2d_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tables *t, adi2d_p_step_data **steps)
-{
-    const size_t used = fd_p_lay_out(batch, memory, t);
-    if (steps) *steps = (adi2d_p_step_data *)fd_p_at(memory, used);
-    return used + fd_p_round((size_t)batch->steps * sizeof(adi2d_p_step_data));
-}
+} adi2d_p_step;
 
 /* Returns whether a step can be made as a product of factors, if its rows are diagonally dominant. With theta 1/2 and
    neither mixed term nor source, Douglas' scheme is
@@ -50,23 +37,23 @@ TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int 
 }
 
 /* Makes step k, and finds out whether it is one that the batch excludes. open and close follow in a later phase. */
-TB_HD void adi2d_p_make_step(const fd_batch *batch, const fd_p_tables *t, int k, adi2d_p_step_data *data)
+TB_HD void adi2d_p_make_step(const fd_batch *batch, const fd_p_tables *t, int k, adi2d_p_step *step)
 {
     fd_p_findings *found = t->found;
-    const fd_step step = fd_p_step_at(t, k);
-    data->from = step.from, data->to = step.to;
-    fd_step_data_of(t->problem->scheme, &step, &data->of);
-    data->of.time_independent = fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k, 1));
-    data->product = !found->not_dominant && adi2d_p_may_be_product(t, &step, data->of.time_independent);
-    if ((batch->kind == ADI2D_PRODUCTS && !data->product) || (batch->kind == ADI2D_ONE_STAGE && data->of.stages > 1))
+    const fd_step made = fd_p_step_at(t, k);
+    step->of = fd_p_step_of(t->problem, t->parameters, &made);
+    const fd_step_data *data = &step->of.data;
+    step->product = !found->not_dominant && adi2d_p_may_be_product(t, &made, data->time_independent);
+    if ((batch->kind == ADI2D_PRODUCTS && !step->product) || (batch->kind == ADI2D_ONE_STAGE && data->stages > 1))
         fd_p_least(&found->fault[FD_P_AT_KIND], k);
 }
 
 /* Returns whether the next step, of a march of products, begins with what step k leaves. */
-TB_HD int adi2d_p_continues(const fd_p_tables *t, const adi2d_p_step_data *step, int k)
+TB_HD int adi2d_p_continues(const fd_p_tables *t, const adi2d_p_step *step, int k)
 {
-    if (k < 0 || k + 1 >= t->found->steps || step[k].of.date >= 0 || !step[k].product || !step[k + 1].product) return 0;
-    const double one = step[k].from - step[k].to, other = step[k + 1].from - step[k + 1].to;
+    if (k < 0 || k + 1 >= t->found->steps || !step[k].product || !step[k + 1].product) return 0;
+    const double one = step[k].of.from - step[k].of.to, other = step[k + 1].of.from - step[k + 1].of.to;
+    if (step[k].of.data.date >= 0) return 0;
     if (fabs(one - other) > 1e-11 * one) return 0;
     return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
 }
@@ -81,7 +68,7 @@ TB_HD void adi2d_p_steps_status(const fd_batch *batch, const fd_p_tables *t)
 }
 
 /* Prepares a problem, as fd_p_prepare does, in phases of its own after that's. */
-TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_step_data *step, int phase, int thread,
+TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_step *step, int phase, int thread,
                            int threads)
 {
     if (phase < FD_P_PHASES) fd_p_prepare(batch, t, phase, thread, threads);
@@ -95,47 +82,3 @@ TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_
         }
     if (phase == FD_P_PHASES + 2 && thread == 0) adi2d_p_steps_status(batch, t);
 }
-
-#if TB_DEVICE_SCOPES
-
-/* What a launch is told. */
-typedef struct {
-    fd_batch batch;
-    const fd_model_parameters *parameters;
-    unsigned char *memory;
-    size_t bytes;                          /* of a problem */
-    int width, parts, each, pitch, arrays; /* pitch: elements between rows; arrays of the grid */
-} adi2d_p_launch;
-
-#endif
-
-#if TB_LAUNCHES
-
-/* Prepares the problems, a block each. */
-template <int threads>
-TRID_KERNEL void __launch_bounds__(threads) adi2d_p_prepare_kernel(adi2d_p_launch launch)
-{
-    fd_p_tables t;
-    adi2d_p_step_data *step;
-    const int which = (int)blockIdx.x;
-    adi2d_p_lay_out(&launch.batch, launch.memory + (size_t)which * launch.bytes, &t, &step);
-    t.problem = &launch.batch.problem[which], t.parameters = &launch.parameters[which];
-    TB_LOOP
-    for (int phase = 0; phase < ADI2D_P_PHASES; phase++) {
-        adi2d_p_prepare(&launch.batch, &t, step, phase, trid_block_thread(), threads);
-        __syncthreads();
-    }
-    if (!t.found->status.what) fd_p_coordinates(&launch.batch, &t, which, trid_block_thread(), threads);
-}
-
-/* Returns whether a call is refused, after it has filled its results as fd_p_refuse does. */
-template <int = 0>
-static inline int adi2d_p_refused(const fd_batch *batch, const fd_model_parameters *parameters, const void *memory,
-                                  cudaStream_t stream)
-{
-    if (!adi2d_check(batch) && (batch->problems == 0 || (parameters && memory))) return 0;
-    fd_p_refuse(batch, stream);
-    return 1;
-}
-
-#endif /* TB_LAUNCHES */

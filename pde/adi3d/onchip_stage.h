@@ -1,36 +1,6 @@
 /* onchip_stage.h - a room of adi3d.h, read once a model and precision: a time step in the shared memory of a cluster.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_chip FD_OF(p_3d_chip)
-#define adi3d_p_chip_value FD_OF(p_3d_chip_value)
-#define adi3d_p_chip_lay_out FD_OF(p_3d_chip_lay_out)
-#define adi3d_p_chip_faces FD_OF(p_3d_chip_faces)
-#define adi3d_p_chip_change FD_OF(p_3d_chip_change)
-#define adi3d_p_chip_five FD_OF(p_3d_chip_five)
-#define adi3d_p_chip_column FD_OF(p_3d_chip_column)
-#define adi3d_p_chip_column_of FD_OF(p_3d_chip_column_of)
-#define adi3d_p_chip_stage FD_OF(p_3d_chip_stage)
-#define adi3d_p_chip_stage_of FD_OF(p_3d_chip_stage_of)
-#define adi3d_p_chip_leave FD_OF(p_3d_chip_leave)
-#define adi3d_p_chip_right FD_OF(p_3d_chip_right)
-#define adi3d_p_chip_at FD_OF(p_3d_chip_at)
-#define adi3d_p_chip_fetch_right FD_OF(p_3d_chip_fetch_right)
-#define adi3d_p_chip_changes FD_OF(p_3d_chip_changes)
-#define adi3d_p_chip_row FD_OF(p_3d_chip_row)
-#define adi3d_p_chip_face_row FD_OF(p_3d_chip_face_row)
-#define adi3d_p_chip_each FD_OF(p_3d_chip_each)
-#define adi3d_p_chip_half FD_OF(p_3d_chip_half)
-#define adi3d_p_chip_half_of FD_OF(p_3d_chip_half_of)
-#define adi3d_p_chip_line FD_OF(p_3d_chip_line)
-#define adi3d_p_chip_line_of FD_OF(p_3d_chip_line_of)
-#define adi3d_p_chip_take FD_OF(p_3d_chip_take)
-#define adi3d_p_chip_put FD_OF(p_3d_chip_put)
-#define adi3d_p_chip_solve FD_OF(p_3d_chip_solve)
-#define adi3d_p_chip_lines FD_OF(p_3d_chip_lines)
-#define adi3d_p_chip_fetch_step FD_OF(p_3d_chip_fetch_step)
-#define adi3d_p_chip_exercise FD_OF(p_3d_chip_exercise)
-#define adi3d_p_chip_step FD_OF(p_3d_chip_step)
-
 /* A problem is in the shared memory of a block, or of the blocks of a cluster, each of which has some planes of equal
    z: two arrays, values and differences. A first stage's values replace its differences. The differences of a second
    stage replace the values, where it is about the first stage's, and else those, once no right-hand side needs them any
@@ -45,27 +15,19 @@
    A row has an odd pitch: lanes at neighbouring rows have no bank conflicts, as those at neighbouring points of a row.
    docs/adi3d.md counts. */
 
-/* What a block knows of its problem, in its shared memory. An array is given by where it begins in the dynamic shared
-   memory, in bytes from `memory`, so that the compiler sees that it is there; point (i, j, first + k) is at
-   i + pitch j + plane k. */
-typedef struct {
-    fd_p_tables t; /* cells and numbers in shared memory */
+/* What a block knows of its problem, in its shared memory. Point (i, j, first + k) of an array is at
+   i + pitch j + plane k; cells and numbers are in shared memory. */
+struct adi3d_p_chip : fd_p_chip {
     fd_problem problem;
-    int n[3];
     unsigned char *memory;
-    tb_real *extra, *of;            /* as adi3d_p_ready; extra null without a multiplier */
-    const fd_p_step *steps;      /* likewise */
-    fd_batch batch;                 /* by value: a kernel's parameter has no address for other threads */
-    int which;                      /* of the batch's problems it is */
-    int rank, size;                 /* of the cluster */
+    tb_real *of;                    /* as fd_p_ready */
     int each, first, planes, share; /* planes of each block; this one's; lines along z of each block */
-    int pitch, plane;
+    int plane;
     int adds;               /* whether any face adds to F */
-    int given;              /* the plan's, and what changes at dates raise it to in the block's planes */
-    int u, z;               /* the values; and the differences from them, later a first stage's values */
+    int z;                  /* the differences from the values, later a first stage's values */
     int cell[3], number[3]; /* of the axes: number q of point i at [q n + i] */
-    int places, step;       /* where each plane begins, of the first array; the step */
-} adi3d_p_chip;
+    int places;             /* where each plane begins, of the first array */
+};
 
 /* Lays out a block's dynamic shared memory. Returns bytes. */
 TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
@@ -89,14 +51,13 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
 /* Returns the value of an array at a point, which may be in another block. */
 TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, int i, int j, int k)
 {
-    const int owner = k / h.each, at = i + h.pitch * j + h.plane * (k - owner * h.each);
-    return trid_cluster_load(trid_cluster_map(h.memory + array, owner) + at * (int)sizeof(tb_real));
+    return fd_p_chip_value(h, h.memory, array, i, j + h.n[1] * k);
 }
 
 /* Returns what the faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
 FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
 {
-    const fd_p_step &step = *(const fd_p_step *)(h.memory + h.step);
+    const fd_p_step &step = fd_p_chip_step(h, h.memory);
     const double when = end ? step.to : step.from;
     return adi3d_p_device_face<0, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when) +
            adi3d_p_device_face<1, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when) +
@@ -107,7 +68,7 @@ FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int e
 template <int axis>
 FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
-    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, *(const fd_p_step *)(h.memory + h.step), i, j, k);
+    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, fd_p_chip_step(h, h.memory), i, j, k);
 }
 
 /* Loads five values of plane k, which may be another block's: one at `at` of its plane, and its neighbours before and
@@ -166,7 +127,7 @@ typedef struct {
 template <int second>
 TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const fd_p_step &step = *(const fd_p_step *)(memory + h.step);
+    const fd_p_step &step = fd_p_chip_step(h, memory);
     const tb_real *base = step.data.base[second], *again = step.data.base[1];
     adi3d_p_chip_stage s;
     s.about = step.data.about, s.twice = step.data.stages > 1, s.changes = step.changes;
@@ -252,13 +213,6 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Returns the element in an array of the block's point number `at`, counted along rows; in grids without gaps it is at
-   + n_0 n_1 first. */
-TB_D int adi3d_p_chip_at(const adi3d_p_chip &h, int at)
-{
-    return at % h.n[0] + at / h.n[0] * h.pitch; /* planes follow each other as rows do */
-}
-
 /* Copies the right-hand sides that a second stage has left in `of`, to the differences' place. */
 TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -267,7 +221,7 @@ TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
     for (int e = trid_block_thread(); e < plane;
          e += trid_block_threads()) /* each point by the thread that computed it */
         for (int local = 0; local < h.planes; local++)
-            d[adi3d_p_chip_at(h, e) + h.plane * local] = h.of[e + plane * (h.first + local)];
+            d[fd_p_chip_at(h, e) + h.plane * local] = h.of[e + plane * (h.first + local)];
 }
 
 /* Adds what a step whose coefficients change adds to the right-hand sides of the lines along an axis. */
@@ -278,7 +232,7 @@ FD_P_CALLED_D void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *me
     for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
         const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
         if (axis == 2 && fd_p_at_given(&h.problem, 1, j)) continue;
-        ((tb_real *)(memory + h.z))[adi3d_p_chip_at(h, at)] += adi3d_p_chip_change<axis>(h, i, j, h.first + k);
+        ((tb_real *)(memory + h.z))[fd_p_chip_at(h, at)] += adi3d_p_chip_change<axis>(h, i, j, h.first + k);
     }
 }
 
@@ -291,9 +245,9 @@ typedef struct {
    line's differences are in one array, what they are the difference from in the other. */
 template <int axis>
 FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
-                                                    int differences, int w)
+                                                     int differences, int w)
 {
-    const fd_p_step &step = *(const fd_p_step *)(h.memory + h.step);
+    const fd_p_step &step = fd_p_chip_step(h, h.memory);
     const int in = side ? -1 : 1, x = axis == 0 ? in : 0, y = axis == 1 ? in : 0, z = axis == 2 ? in : 0;
     const fd_p_edge edge = {axis, side, h.problem.face[axis][side], {i, j, k}, step.time[1], step.to};
     tb_real row[3], right = adi3d_p_chip_value(h, differences, i, j, k);
@@ -325,13 +279,13 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
 /* What a thread has in hand of the lines along an axis in a stage: a half of each, `count` points from `from` on. */
 typedef struct {
     unsigned char *memory;
-    int n, pitch, plane;            /* points of a line; from row to row, from plane to plane */
-    int side, kind, count, from;    /* the half begins at a face of that side and kind */
-    int in, stride;                 /* from point to point, as indices (1 or -1) and in an array */
-    int differences, w, result;     /* arrays: right-hand sides, what solutions are differences from, what is written */
-    int remote;                     /* whether a line is in several blocks */
-    int begin, lines, first_plane;  /* the block's lines; its first plane */
-    int given_x[2];                 /* whether the faces of x have given values */
+    int n, pitch, plane;           /* points of a line; from row to row, from plane to plane */
+    int side, kind, count, from;   /* the half begins at a face of that side and kind */
+    int in, stride;                /* from point to point, as indices (1 or -1) and in an array */
+    int differences, w, result;    /* arrays: right-hand sides, what solutions are differences from, what is written */
+    int remote;                    /* whether a line is in several blocks */
+    int begin, lines, first_plane; /* the block's lines; its first plane */
+    int given_x[2];                /* whether the faces of x have given values */
     tb_real size;
     fd_numbers now;
 } adi3d_p_chip_half;
@@ -340,7 +294,7 @@ typedef struct {
 template <int axis>
 TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char *memory, int s)
 {
-    const fd_p_step &step = *(const fd_p_step *)(memory + h.step);
+    const fd_p_step &step = fd_p_chip_step(h, memory);
     const int n0 = h.n[0], n1 = h.n[1], last = s == step.data.stages - 1, about = s && step.data.about;
     adi3d_p_chip_half m;
     m.memory = memory, m.n = h.n[axis], m.pitch = h.pitch, m.plane = h.plane;
@@ -481,34 +435,11 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
     }
 }
 
-/* Copies step k from device memory. */
-TB_D void adi3d_p_chip_fetch_step(const adi3d_p_chip &h, unsigned char *memory, int k)
-{
-    const int words = (int)(sizeof(fd_p_step) / sizeof(int));
-    for (int q = trid_block_thread(); q < words; q += trid_block_threads())
-        ((int *)(memory + h.step))[q] = ((const int *)&h.steps[k])[q];
-    __syncthreads();
-}
-
-/* Applies early exercise to the block's values after a step. */
-FD_P_CALLED_D void adi3d_p_chip_exercise(const adi3d_p_chip &h, unsigned char *memory)
-{
-    const fd_p_step &step = *(const fd_p_step *)(memory + h.step);
-    const int n0 = h.n[0], n1 = h.n[1], first = n0 * n1 * h.first;
-    for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
-        const int index[3] = {at % n0, at / n0 % n1, h.first + at / n0 / n1};
-        tb_real *u = (tb_real *)(memory + h.u) + adi3d_p_chip_at(h, at), more = 0;
-        *u = fd_lane_exercise(h.problem.exercise, step.data.dt,
-                              fd_p_pays(&h.t, index, step.to, h.t.final[first + at]), *u,
-                              h.extra ? h.extra + first + at : &more);
-    }
-}
-
 /* Does a step. What it leaves can be read by all of the cluster. */
 template <int half>
 TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const fd_p_step &step = *(const fd_p_step *)(memory + h.step);
+    const fd_p_step &step = fd_p_chip_step(h, memory);
     const int stages = step.data.stages; /* the next step's data may come before all have left this one */
     TB_LOOP
     for (int s = 0; s < stages; s++) {
@@ -537,7 +468,4 @@ TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
         adi3d_p_chip_lines<2, half>(h, memory, s);
         fd_p_chip_sync(h.size);
     }
-    if (h.problem.exercise == FD_EUROPEAN) return;
-    adi3d_p_chip_exercise(h, memory);
-    fd_p_chip_sync(h.size);
 }

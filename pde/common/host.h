@@ -122,23 +122,11 @@ TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *give
     fd_p_host_meet(h);
 }
 
-/* Writes the results of a time, 0 or 1 + a date: a worker its rows, the first one the values at spots. */
+/* Writes the results of a time, 0 or 1 + a date. */
 TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
 {
-    const fd_batch *batch = h->batch;
-    const size_t at = (size_t)h->which * (size_t)(1 + batch->dates) + (size_t)time;
-    const int length = batch->points[0], all = fd_p_count(batch->points), lines = all / length;
     const long long stride[3] = {1, (long long)h->pitch, (long long)h->plane};
-    for (int s = 0; s < batch->spots && h->worker == 0; s++)
-        batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_at(&h->t, s, h->u, stride);
-    const int from = fd_p_host_share(h, lines, h->worker), to = fd_p_host_share(h, lines, h->worker + 1);
-    for (int line = from; line < to && batch->grid; line++) {
-        const int j = line % batch->points[1], k = line / batch->points[1];
-        const int points = j < h->n[1] && k < h->n[2] ? h->n[0] : 0;
-        tb_real *row = (tb_real *)batch->grid + at * (size_t)all + (size_t)line * (size_t)length;
-        if (points > 0) memcpy(row, fd_p_host_row(h, h->u, j, k), (size_t)points * sizeof(tb_real));
-        for (int i = points; i < length; i++) row[i] = fd_p_nan();
-    }
+    fd_p_record(h->batch, &h->t, h->which, time, h->u, stride, h->worker, h->workers);
     fd_p_host_meet(h);
 }
 
@@ -172,7 +160,7 @@ TB_HOST fd_status fd_p_host_end(const fd_p_host *h, int given)
     const int lost = fd_p_host_lost(h, NULL, &largest);
     given = -fd_p_host_least(h, -given), largest = -fd_p_host_least(h, -largest);
     if (lost != FD_P_NONE) return fd_p_status_at(FD_NOT_SOLVED, h->n, lost, h->t.found->steps - 1);
-    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    fd_status status = fd_p_status(FD_OK, 0);
     fd_p_grown(&status, given, largest);
     return status;
 }

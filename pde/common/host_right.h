@@ -53,7 +53,7 @@ typedef struct {
     tb_real *rows, *slopes;    /* of the worker: right-hand sides, slopes of three rows along z and one y */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 #if FD_FACTORS == 2
-    adi2d_p_step_data *step; /* which steps are products of factors */
+    adi2d_p_step *step; /* which steps are products of factors */
 #endif
 } fd_p_host;
 
@@ -87,12 +87,12 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     const size_t slopes = fd_p_round((8 * h.wide + line / 2) * sizeof(tb_real));
     size_t used = fd_p_lay_out_tables(batch, memory, &h.t);
 #if FD_FACTORS == 2
-    h.step = (adi2d_p_step_data *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *h.step);
+    h.step = (adi2d_p_step *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof *h.step);
 #endif
-    h.slot = (int *)fd_p_at(memory, used), used += fd_p_round((size_t)workers * sizeof(int));
-    h.findings = (fd_p_findings *)fd_p_at(memory, used), used += fd_p_round((size_t)workers * sizeof *h.findings);
-    h.spread = (tb_real *)fd_p_at(memory, used), used += fd_p_round(6 * h.pitch * sizeof(tb_real));
-    h.zeros = (tb_real *)fd_p_at(memory, used), used += fd_p_round(FD_P_HOST_LANES * sizeof(tb_real));
+    h.slot = (int *)fd_p_next(memory, &used, (size_t)workers * sizeof(int));
+    h.findings = (fd_p_findings *)fd_p_next(memory, &used, (size_t)workers * sizeof *h.findings);
+    h.spread = (tb_real *)fd_p_next(memory, &used, 6 * h.pitch * sizeof(tb_real));
+    h.zeros = (tb_real *)fd_p_next(memory, &used, FD_P_HOST_LANES * sizeof(tb_real));
     tb_real **grids[5] = {&h.u, &h.d, &h.z, &h.t.final, &h.extra};
     const int needed[5] = {1, 1, needs.stage, needs.final, needs.multiplier};
     for (int g = 0; g < 5; g++) {
@@ -103,7 +103,7 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     tb_real **tiles[3] = {&h.transposed, &h.tile, &h.upper};
     const size_t own = rows + slopes + 3 * tile;
     used += own * (size_t)worker;
-    h.rows = (tb_real *)fd_p_at(memory, used), used += rows;
+    h.rows = (tb_real *)fd_p_next(memory, &used, rows);
     h.slopes = (tb_real *)fd_p_at(memory, used + line / 2 * sizeof(tb_real)), used += slopes;
     for (int g = 0; g < 3; g++) *tiles[g] = (tb_real *)fd_p_at(memory, used), used += tile;
     used += own * (size_t)(workers - 1 - worker);

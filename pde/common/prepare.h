@@ -62,26 +62,19 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
     size_t used = 0, steps = (size_t)batch->steps;
     fd_p_tables t;
     t.problem = 0, t.parameters = 0, t.final = 0;
-    t.found = (fd_p_findings *)fd_p_at(memory, used);
-    used += fd_p_round(sizeof(fd_p_findings));
-    t.interval = (fd_interval *)fd_p_at(memory, used);
-    used += fd_p_round((size_t)(batch->dates + 1) * sizeof(fd_interval));
-    t.time = (tb_real *)fd_p_at(memory, used);
-    used += fd_p_round((steps * 2 * (size_t)fd_p_numbers(3) + 1) * sizeof(tb_real));
+    t.found = (fd_p_findings *)fd_p_next(memory, &used, sizeof(fd_p_findings));
+    t.interval = (fd_interval *)fd_p_next(memory, &used, (size_t)(batch->dates + 1) * sizeof(fd_interval));
+    t.time = (tb_real *)fd_p_next(memory, &used, (steps * 2 * (size_t)fd_p_numbers(3) + 1) * sizeof(tb_real));
     for (int d = 0; d < FD_FACTORS; d++) {
         const size_t points = (size_t)batch->points[d];
         t.room[d] = FD_FACTORS > 2 ? fd_p_padded_to(FD_P_MOST_LANES, batch->points[d]) : fd_p_padded(batch->points[d]);
-        t.x[d] = (double *)fd_p_at(memory, used);
-        used += fd_p_round(points * sizeof(double));
-        t.cell[d] = (fd_cell *)fd_p_at(memory, used);
-        used += fd_p_round(points * sizeof(fd_cell));
-        t.far_of[d] = (tb_real *)fd_p_at(memory, used);
-        used += fd_p_round(2 * sizeof(tb_real));
-        t.number[d] = (tb_real *)fd_p_at(memory, used);
-        used += fd_p_round((size_t)t.room[d] * (size_t)fd_p_numbers(d) * sizeof(tb_real));
+        t.x[d] = (double *)fd_p_next(memory, &used, points * sizeof(double));
+        t.cell[d] = (fd_cell *)fd_p_next(memory, &used, points * sizeof(fd_cell));
+        t.far_of[d] = (tb_real *)fd_p_next(memory, &used, 2 * sizeof(tb_real));
+        t.number[d] =
+            (tb_real *)fd_p_next(memory, &used, (size_t)t.room[d] * (size_t)fd_p_numbers(d) * sizeof(tb_real));
     }
-    t.around = (fd_weights *)fd_p_at(memory, used);
-    used += fd_p_round((size_t)batch->spots * FD_FACTORS * sizeof(fd_weights));
+    t.around = (fd_weights *)fd_p_next(memory, &used, (size_t)batch->spots * FD_FACTORS * sizeof(fd_weights));
     if (tables) *tables = t;
     return used;
 }
@@ -89,11 +82,11 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
 /* Assigns memory to all tables in the same way. */
 TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
 {
-    const size_t used = fd_p_lay_out_tables(batch, memory, tables);
-    size_t all = 1;
+    size_t used = fd_p_lay_out_tables(batch, memory, tables), all = 1;
     for (int d = 0; d < FD_FACTORS; d++) all *= (size_t)batch->points[d];
-    if (tables) tables->final = (tb_real *)fd_p_at(memory, used);
-    return used + fd_p_round(all * sizeof(tb_real));
+    tb_real *final = (tb_real *)fd_p_next(memory, &used, all * sizeof(tb_real));
+    if (tables) tables->final = final;
+    return used;
 }
 
 /* Copies the numbers of point i of an axis from its table. */
@@ -154,7 +147,7 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
     if (thread == 0) {
         found->status = fd_p_check(FD_FACTORS, batch, problem);
         const int date = found->status.what ? -1 : fd_p_no_change(problem);
-        if (date >= 0) found->status = fd_status_of(FD_BAD_EVENT, 1 + date, -1, -1, -1, -1, -1);
+        if (date >= 0) found->status = fd_p_status(FD_BAD_EVENT, 1 + date);
         found->steps = 0, found->not_dominant = 0, found->given = 0, found->longest = 0, found->sources = 0;
         for (int f = 0; f < FD_P_FAULTS; f++) found->fault[f] = FD_P_NONE;
         found->wrong[3] = found->status.what ? FD_OK : fd_p_intervals(batch, t);
@@ -197,9 +190,9 @@ TB_HD void fd_p_points_status(const fd_p_tables *t)
     if (wrong)
         found->status = fd_status_of(FD_BAD_AXIS, wrong, axis, -1, -1, -1, -1);
     else if (found->wrong[3] == FD_NO_ROOM)
-        found->status = fd_status_of(FD_TOO_MANY_STEPS, found->steps, -1, -1, -1, -1, -1);
+        found->status = fd_p_status(FD_TOO_MANY_STEPS, found->steps);
     else if (found->wrong[3])
-        found->status = fd_status_of(FD_BAD_TIMES, found->wrong[3], -1, -1, -1, -1, -1);
+        found->status = fd_p_status(FD_BAD_TIMES, found->wrong[3]);
 }
 
 /* Returns the first axis in which a spot is outside the grid, or -1. */
@@ -525,7 +518,7 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
         if (looks.not_finite) return fd_status_of(FD_MODEL_NAN, 0, -1, index[0], index[1], index[2], k);
         if (looks.wrong) return fd_p_untrue(looks.wrong, index[0], index[1], index[2], k);
     }
-    return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    return fd_p_status(FD_OK, 0);
 }
 
 /* Sets the status to the first of what is wrong with numbers, final values and terms. */
@@ -553,10 +546,9 @@ TB_HD void fd_p_numbers_status(const fd_p_tables *t)
     else if (fault[FD_P_AT_TERMS] != none)
         found->status = fd_p_terms_status(t, fault[FD_P_AT_TERMS]);
     else if (fault[FD_P_AT_FAST] != none)
-        found->status =
-            fd_status_of(FD_UNSTABLE, fd_p_enough(&t->problem->times, fault[FD_P_AT_FAST]), -1, -1, -1, -1, -1);
+        found->status = fd_p_status(FD_UNSTABLE, fd_p_enough(&t->problem->times, fault[FD_P_AT_FAST]));
     else if (fault[FD_P_AT_STEP] != none)
-        found->status = fd_status_of(FD_BAD_TIMES, FD_BAD_SIZE, -1, -1, -1, -1, -1);
+        found->status = fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
     found->status.not_dominant = found->not_dominant;
 }
 

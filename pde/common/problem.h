@@ -1,6 +1,26 @@
 /* problem.h - a room of the solvers in pde/: what a user fills in and gets back, in one, two and three factors:
    fd_problem, fd_batch, fd_values, fd_suggestion; and what is checked before anything is computed.
-   MIT licence, see LICENSE. */
+   MIT licence, see LICENSE.
+
+   What fd1d.h, adi2d.h and adi3d.h share:
+     Problem  0 in a field is its first choice, or none. Where faces meet, a value given along x comes before one along
+              y, and that before one along z.
+     Status   Of the call: an int, FD_OK or what is wrong with it. Of each problem: an fd_status. A problem that is
+              refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
+              its status in all of them, and NaN where the batch says how many results there are.
+     Checks   Numbers, final values and terms are checked at all points before the march, terms in the first step, the
+              last one and one of each line's own: FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a diffusion is negative,
+              or mixed terms are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y); FD_OUTWARD (a drift
+              points far out of a face that is FD_DEGENERATE); what the model promises (FD_MIXED_UNDECLARED,
+              FD_CHANGES_UNDECLARED, FD_NOT_INDEPENDENT). Of several factors, points whose value is given are not
+              checked.
+     Matrices Not pivoted. At a face, couplings of the wrong sign that would keep a row from being dominant act on the
+              old values (fd_lane_lag). Inner rows that are not dominant, where a drift exceeds its diffusion and is
+              taken centrally, are solved as they are: status.not_dominant counts them.
+     Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed
+              (FD_GREW). A theta below fd_scheme_theta's may leave finite nonsense below that bound, and so may drifts
+              that need the theta and the steps of fd_scheme_theta_drift.
+     Memory   The caller's. Nothing is allocated or printed, and no state is retained. */
 
 #ifndef FD_COMMON_PROBLEM_H
 #define FD_COMMON_PROBLEM_H
@@ -120,9 +140,8 @@ TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem 
             if (problem->face[d][side] < 0 || problem->face[d][side] >= FD_P_FACES)
                 return fd_status_of(FD_BAD_FACE, 0, d, -1, -1, -1, -1);
     }
-    if (problem->times.dates > batch->dates)
-        return fd_status_of(FD_TOO_MANY_DATES, problem->times.dates, -1, -1, -1, -1, -1);
-    if (batch->spots > 0 && !problem->spot) return fd_status_of(FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
+    if (problem->times.dates > batch->dates) return fd_p_status(FD_TOO_MANY_DATES, problem->times.dates);
+    if (batch->spots > 0 && !problem->spot) return fd_p_status(FD_BAD_ARGUMENT, 0);
     const fd_plan plan = {&problem->times, problem->at_date, problem->scheme, problem->coefficients,
                           problem->finals, problem->kinks,   problem->kink,   problem->exercise};
     return fd_plan_check(&plan);

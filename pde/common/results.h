@@ -6,9 +6,9 @@
 #define fd_p_coordinates FD_OF(p_coordinates)
 #define fd_p_values_of FD_OF(p_values_of)
 #define fd_p_values_at FD_OF(p_values_at)
+#define fd_p_record FD_OF(p_record)
 #define fd_p_host_call FD_OF(p_host_call)
 #define fd_p_host_refuse FD_OF(p_host_refuse)
-#define fd_p_refuse FD_OF(p_refuse)
 
 /* Fills all results of problem `which` of a batch with NaN, by so many threads. */
 TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threads)
@@ -68,6 +68,29 @@ FD_P_CALLED fd_values fd_p_values_at(const fd_p_tables *t, int spot, const tb_re
     return fd_p_values_of(at, u, stride);
 }
 
+/* Writes the results of problem `which` at a time, 0 or 1 + a date: values at spots, and the grid, from values whose
+   neighbours along axis d are stride[d] apart (along x 1). By so many threads, as fd_p_final_values. */
+TB_HD void fd_p_record(const fd_batch *batch, const fd_p_tables *t, int which, int time, const tb_real *u,
+                       const long long *stride, int thread, int threads)
+{
+    const size_t at = (size_t)which * (size_t)(1 + batch->dates) + (size_t)time;
+    const int all = fd_p_count(batch->points), row = batch->points[0], lines = all / row;
+    const int lanes = FD_FACTORS == 1 ? threads : fd_p_lanes(lines, threads);
+    for (int s = thread; s < batch->spots; s += threads)
+        batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_at(t, s, u, stride);
+    for (int line = thread / lanes; line < lines && batch->grid; line += threads / lanes) {
+        tb_real *to = (tb_real *)batch->grid + at * (size_t)all + (size_t)line * (size_t)row;
+        const tb_real *from = u;
+        int index[3], points = t->found->points[0];
+        fd_p_index(batch->points, line * row, index);
+        for (int d = 1; d < FD_FACTORS; d++) {
+            from += index[d] * stride[d];
+            if (index[d] >= t->found->points[d]) points = 0;
+        }
+        for (int i = thread % lanes; i < row; i += lanes) to[i] = i < points ? from[i] : fd_p_nan();
+    }
+}
+
 #if TB_HOST_SCOPE
 
 /* Checks a call by which so many workers are to solve so many problems, but for how much memory they have. */
@@ -83,8 +106,7 @@ TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *par
    how many. Returns the status. */
 TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 {
-    for (int which = from; which < to && batch->status; which++)
-        batch->status[which] = fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
+    for (int which = from; which < to && batch->status; which++) batch->status[which] = fd_p_status(wrong, 0);
     for (int which = from; which < to && fd_p_results_sized(FD_FACTORS, batch); which++)
         fd_p_fill_nan(batch, which, 0, 1);
     return wrong;
@@ -111,6 +133,24 @@ static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
     for (int q = 0; q < (sized ? 3 + FD_FACTORS : 1); q++)
         if (at[q] && cudaMemsetAsync(at[q], 255, problems * bytes[q], stream) != cudaSuccess)
             cudaGetLastError(); /* the pointer is not the device's: no later call is to see the error */
+}
+
+/* Returns what is wrong with a call for a GPU that needs so many bytes of device memory: FD_OK; as fd_batch_check;
+   FD_BAD_ARGUMENT for a null pointer or memory off its alignment, FD_NO_ROOM. A call that is refused leaves
+   FD_BAD_ARGUMENT and NaN in the results. */
+template <int unused = 0>
+static int fd_p_device_call(const fd_batch *batch, const fd_model_parameters *parameters, const void *memory,
+                            size_t bytes, size_t need, cudaStream_t stream)
+{
+    int wrong = fd_batch_check(FD_FACTORS, batch);
+    if (!wrong && batch->problems > 0) {
+        if (!parameters || !memory || (size_t)memory % 128 != 0)
+            wrong = FD_BAD_ARGUMENT;
+        else if (bytes < need)
+            wrong = FD_NO_ROOM;
+    }
+    if (wrong) fd_p_refuse(batch, stream);
+    return wrong;
 }
 
 #endif

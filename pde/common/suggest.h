@@ -39,7 +39,7 @@ TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial 
     const int wrong = fd_schedule_part(&times, 0, 0, NULL, &t->batch.steps);
     t->batch.problems = t->batch.spots = 1, t->batch.dates = times.dates, t->batch.problem = problem;
     for (int d = 0; d < FD_FACTORS; d++) t->batch.points[d] = fd_p_finer * (problem->axis[d].points - 1) + 1;
-    if (wrong) t->status = fd_status_of(FD_BAD_TIMES, wrong, -1, -1, -1, -1, -1);
+    if (wrong) t->status = fd_p_status(FD_BAD_TIMES, wrong);
     return wrong ? FD_BAD_TIMES : fd_host_bytes(&t->batch, workers) == 0 ? FD_BAD_SIZE : FD_OK;
 }
 

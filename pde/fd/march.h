@@ -76,7 +76,7 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
         if (!trid_finite_f64(date->cash) || !trid_finite_f64(date->proportion) || date->what < 0 || date->what > 15)
             wrong = FD_BAD_EVENT, detail = 1 + k;
     }
-    return fd_status_of(wrong, detail, -1, -1, -1, -1, -1);
+    return fd_p_status(wrong, detail);
 }
 
 /* How short an explicit march's steps must be at a point, as 1 / dt: so that its fastest wave does not overshoot
@@ -203,6 +203,14 @@ TB_HD void *fd_p_at(unsigned char *memory, size_t offset)
     return memory ? memory + offset : 0;
 }
 
+/* Returns where the next so many bytes of memory are, *used of which are taken; likewise null. */
+TB_HD void *fd_p_next(unsigned char *memory, size_t *used, size_t bytes)
+{
+    void *at = fd_p_at(memory, *used);
+    *used += fd_p_round(bytes);
+    return at;
+}
+
 /* Returns the length of an axis's tables: its points, padded to whole groups of so many lanes. */
 TB_HD int fd_p_padded_to(int lanes, int points)
 {
@@ -226,7 +234,7 @@ enum {
 TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 {
     const int first = untrue & -untrue;
-    if (!untrue) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    if (!untrue) return fd_p_status(FD_OK, 0);
     if (first < FD_P_CHANGES) return fd_status_of(FD_MIXED_UNDECLARED, first / FD_P_MIXED, -1, i, j, k, step);
     if (first < FD_P_NOT_INDEPENDENT) return fd_status_of(FD_CHANGES_UNDECLARED, 0, -1, i, j, k, step);
     if (first < FD_P_ILL_POSED)

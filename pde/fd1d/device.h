@@ -5,47 +5,6 @@
    A group of `lanes` lanes has a problem, k points in each lane: point k l + i is element i of lane l. It is a warp, or
    a block of several. */
 
-#define fd1d_p_group FD_OF(p_1d_group)
-#define fd1d_p_rank FD_OF(p_1d_rank)
-#define fd1d_p_sync FD_OF(p_1d_sync)
-#define fd1d_p_least FD_OF(p_1d_least)
-#define fd1d_p_around FD_OF(p_1d_around)
-#define fd1d_p_rows FD_OF(p_1d_rows)
-#define fd1d_p_apply FD_OF(p_1d_apply)
-#define fd1d_p_given FD_OF(p_1d_given)
-#define fd1d_p_first_right FD_OF(p_1d_first_right)
-#define fd1d_p_matrix_rows FD_OF(p_1d_matrix_rows)
-#define fd1d_p_reduced FD_OF(p_1d_reduced)
-#define fd1d_p_solve FD_OF(p_1d_solve)
-#define fd1d_p_run_steps FD_OF(p_1d_run_steps)
-#define fd1d_p_two_stages FD_OF(p_1d_two_stages)
-#define fd1d_p_keep FD_OF(p_1d_keep)
-#define fd1d_p_date FD_OF(p_1d_date)
-#define fd1d_p_lost FD_OF(p_1d_lost)
-#define fd1d_p_terms_lost FD_OF(p_1d_terms_lost)
-#define fd1d_p_twice FD_OF(p_1d_twice)
-#define fd1d_p_by_factors FD_OF(p_1d_by_factors)
-#define fd1d_p_factor FD_OF(p_1d_factor)
-#define fd1d_p_by_matrix FD_OF(p_1d_by_matrix)
-#define fd1d_p_early FD_OF(p_1d_early)
-#define fd1d_p_load_step FD_OF(p_1d_load_step)
-#define fd1d_p_between FD_OF(p_1d_between)
-#define fd1d_p_segment_steps FD_OF(p_1d_segment_steps)
-#define fd1d_p_march FD_OF(p_1d_march)
-#define fd1d_p_solve_problem FD_OF(p_1d_solve_problem)
-#define fd1d_p_launch FD_OF(p_1d_launch)
-#define fd1d_p_find_tables FD_OF(p_1d_find_tables)
-#define fd1d_p_prepare_kernel FD_OF(p_1d_prepare_kernel)
-#define fd1d_p_prepare_threads FD_OF(p_1d_prepare_threads)
-#define fd1d_p_resident FD_OF(p_1d_resident)
-#define fd1d_p_kernel FD_OF(p_1d_kernel)
-#define fd1d_p_shape FD_OF(p_1d_shape)
-#define fd1d_p_size FD_OF(p_1d_size)
-#define fd1d_p_shape_of FD_OF(p_1d_shape_of)
-#define fd1d_p_lay_out_problem FD_OF(p_1d_lay_out_problem)
-#define fd1d_p_launch_march FD_OF(p_1d_launch_march)
-#define fd1d_p_run FD_OF(p_1d_run)
-#define fd1d_p_run_size FD_OF(p_1d_run_size)
 #define fd1d_device_bytes FD_OF(device_bytes)
 #define fd1d_device FD_OF(device)
 
@@ -375,10 +334,11 @@ TB_D void fd1d_p_by_matrix(fd1d_p_group *g, int at, fd1d_row *row, const tb_real
 TB_D void fd1d_p_early(int k, int lanes, const fd1d_p_group *g, int at, const tb_real *pays, tb_real *extra, tb_real *u)
 {
     const int kind = g->h.t.problem->exercise;
+    const double when = fd1d_p_when(&g->h.t, at);
     TB_UNROLL
     for (int i = 0; i < k; i++) {
         const int point = k * fd1d_p_rank(lanes) + i;
-        if (point < g->n) u[i] = fd_lane_exercise(kind, 1, fd1d_p_pays(&g->h, at, point, pays[i]), u[i], &extra[i]);
+        if (point < g->n) u[i] = fd_lane_exercise(kind, 1, fd_p_pays(&g->h.t, &point, when, pays[i]), u[i], &extra[i]);
     }
 }
 
@@ -476,7 +436,7 @@ TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
     int largest;
     const int lost = fd1d_p_lost(k, lanes, g, u, &largest);
     if (lost != FD_P_NONE) return fd_status_of(FD_NOT_SOLVED, 0, -1, lost, -1, -1, t->found->steps - 1);
-    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    fd_status status = fd_p_status(FD_OK, 0);
     fd_p_grown(&status, g->given, -fd1d_p_least(lanes, -largest, &g->least));
     return status;
 }
@@ -664,15 +624,9 @@ template <int unused = 0>
 static int fd1d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                        cudaStream_t stream)
 {
-    int wrong = fd_batch_check(FD_FACTORS, batch);
-    if (!wrong && batch->problems == 0) return FD_OK;
-    if (!wrong && (!parameters || !memory || (size_t)memory % 128 != 0)) wrong = FD_BAD_ARGUMENT;
-    const size_t each = wrong ? 1 : fd1d_p_lay_out_problem(batch, 0, NULL, NULL);
-    if (!wrong && bytes < each) wrong = FD_NO_ROOM;
-    if (wrong) {
-        fd_p_refuse(batch, stream);
-        return wrong;
-    }
+    const size_t each = fd_p_sizes(FD_FACTORS, batch) ? 1 : fd1d_p_lay_out_problem(batch, 0, NULL, NULL);
+    const int wrong = fd_p_device_call(batch, parameters, memory, bytes, each, stream);
+    if (wrong) return wrong;
     fd1d_p_launch launch = {*batch, parameters, (unsigned char *)memory, each, 0, 0};
     const size_t room = bytes / each;
     for (; launch.first < batch->problems; launch.first += launch.problems) {

@@ -282,9 +282,10 @@ TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
     const fd_date *event = fd_p_event(h->t.problem, date);
     if (h->t.problem->exercise == FD_EUROPEAN && !event) return;
     const int n = h->t.found->points[0], kind = h->t.problem->exercise;
+    const double when = fd1d_p_when(&h->t, k);
     for (int i = 0; i < n; i++) {
         tb_real *u = &w->u[i * fd1d_p_lanes + b], *extra = &w->multiplier[i * fd1d_p_lanes + b];
-        if (kind != FD_EUROPEAN) *u = fd_lane_exercise(kind, 1, fd1d_p_pays(h, k, i, h->t.final[i]), *u, extra);
+        if (kind != FD_EUROPEAN) *u = fd_lane_exercise(kind, 1, fd_p_pays(&h->t, &i, when, h->t.final[i]), *u, extra);
         h->multiplier[i] = *extra, h->value[i] = *u;
     }
     if (!event) return;

@@ -31,8 +31,7 @@
 #define fd1d_p_place_rows FD_OF(p_1d_place_rows)
 #define fd1d_p_steps_status FD_OF(p_1d_steps_status)
 #define fd1d_p_prepare FD_OF(p_1d_prepare)
-#define fd1d_p_shifted FD_OF(p_1d_shifted)
-#define fd1d_p_pays FD_OF(p_1d_pays)
+#define fd1d_p_when FD_OF(p_1d_when)
 #define fd1d_p_shift FD_OF(p_1d_shift)
 #define fd1d_p_happen FD_OF(p_1d_happen)
 #define fd1d_p_record FD_OF(p_1d_record)
@@ -88,19 +87,14 @@ TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsi
     fd1d_tables h;
     size_t used = fd_p_lay_out(batch, memory, &h.t);
     h.per_lane = per_lane, h.lanes = lanes;
-    h.row = (fd1d_row *)fd_p_at(memory, used);
-    used += fd_p_round((places - changing) * sizeof(fd1d_row));
-    h.cell = (fd_cell *)fd_p_at(memory, used);
-    used += fd_p_round(changing * sizeof(fd_cell));
-    h.number = (tb_real *)fd_p_at(memory, used);
-    used += fd_p_round(changing * (size_t)fd_p_numbers(0) * sizeof(tb_real));
-    h.step = (fd1d_step *)fd_p_at(memory, used);
-    used += fd_p_round(steps * sizeof(fd1d_step));
+    h.row = (fd1d_row *)fd_p_next(memory, &used, (places - changing) * sizeof(fd1d_row));
+    h.cell = (fd_cell *)fd_p_next(memory, &used, changing * sizeof(fd_cell));
+    h.number = (tb_real *)fd_p_next(memory, &used, changing * (size_t)fd_p_numbers(0) * sizeof(tb_real));
+    h.step = (fd1d_step *)fd_p_next(memory, &used, steps * sizeof(fd1d_step));
     tb_real **arrays[3];
     arrays[0] = &h.value, arrays[1] = &h.multiplier, arrays[2] = &h.rest;
     for (int q = 0; q < 3; q++) {
-        *arrays[q] = (tb_real *)fd_p_at(memory, used);
-        used += fd_p_round(points * sizeof(tb_real));
+        *arrays[q] = (tb_real *)fd_p_next(memory, &used, points * sizeof(tb_real));
     }
     if (tables) *tables = h;
     return used;
@@ -281,8 +275,7 @@ TB_HD void fd1d_p_place_rows(const fd1d_tables *h, int thread, int threads)
 /* Sets the status to what is wrong with the steps. */
 TB_HD void fd1d_p_steps_status(const fd_p_tables *t)
 {
-    if (t->found->fault[FD_P_AT_STEP] != FD_P_NONE)
-        t->found->status = fd_status_of(FD_BAD_TIMES, FD_BAD_SIZE, -1, -1, -1, -1, -1);
+    if (t->found->fault[FD_P_AT_STEP] != FD_P_NONE) t->found->status = fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
 }
 
 /* Prepares problem `which`, as fd_p_prepare does, in phases of its own after that's. */
@@ -300,34 +293,23 @@ TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which
     if (phase == FD_P_PHASES + 2) fd1d_p_steps_status(t);
 }
 
-/* Returns the value at point i after a shift, from the values at all points before it. */
-FD_P_CALLED tb_real fd1d_p_shifted(const fd_p_tables *t, const fd_date *event, int i, const tb_real *value)
-{
-    const int n = t->found->points[0];
-    const double *x = t->x[0];
-    const long long stride = 1;
-    fd_weights from;
-    if (fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) return value[i];
-    const double *weight = from.value;
-    return (tb_real)fd_lane_value(1, &weight, value + from.first, &stride);
-}
-
-/* Returns what exercise pays at point i after step k, where `final` is the final value. */
-TB_HD tb_real fd1d_p_pays(const fd1d_tables *h, int k, int i, tb_real final)
+/* Returns the time at which a holder exercises after step k; NaN if what exercise pays does not depend on it. */
+TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 {
 #ifdef FD_MODEL_EXERCISE
-    return fd_p_exercise(h->t.parameters, &h->t.x[0][i], fd_p_step_at(&h->t, k).to, final);
+    return fd_p_step_at(t, k).to;
 #else
-    (void)h, (void)k, (void)i;
-    return final;
+    (void)t, (void)k;
+    return fd_p_nan_f64();
 #endif
 }
 
 /* Shifts the values at a date, from h->value to h->rest, by so many threads. */
 TB_HD void fd1d_p_shift(const fd1d_tables *h, const fd_date *event, int thread, int threads)
 {
-    for (int i = thread; i < h->t.found->points[0]; i += threads)
-        h->rest[i] = event->what & FD_SHIFT ? fd1d_p_shifted(&h->t, event, i, h->value) : h->value[i];
+    const int n = h->t.found->points[0];
+    for (int i = thread; i < n; i += threads)
+        h->rest[i] = event->what & FD_SHIFT ? fd_p_shifted_to(event, n, h->t.x[0], i, h->value) : h->value[i];
 }
 
 /* Applies the other events at a date, which is step k's end, from h->rest to h->value. Returns the larger of `given`
@@ -335,27 +317,15 @@ TB_HD void fd1d_p_shift(const fd1d_tables *h, const fd_date *event, int thread, 
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;
-    const fd_date *event = fd_p_event(t->problem, date);
-    for (int i = thread; i < t->found->points[0]; i += threads) {
-        tb_real value = h->rest[i];
-        if (event->what & FD_CHANGE_VALUES) {
-            const double before = (double)value;
-            const double after = fd_p_change(t->parameters, date, &t->x[0][i], before);
-            value = (tb_real)after, given = fd_p_larger(given, fd_p_added(before, after));
-        }
-        const tb_real pays = fd1d_p_pays(h, k, i, t->final[i]);
-        h->value[i] = fd_lane_at_date(event->what, t->problem->exercise, pays, value, &h->multiplier[i]);
-    }
+    const double when = fd1d_p_when(t, k);
+    for (int i = thread; i < t->found->points[0]; i += threads)
+        h->value[i] = fd_p_changed(t, date, when, &i, h->rest[i], t->final[i], &h->multiplier[i], &given);
     return given;
 }
 
 /* Writes the results of problem `which` at a time, 0 or 1 + a date, from h->value. */
 TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, int thread, int threads)
 {
-    const size_t at = (size_t)which * (size_t)(1 + batch->dates) + (size_t)time, points = (size_t)batch->points[0];
     const long long stride = 1;
-    for (int s = thread; s < batch->spots; s += threads)
-        batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_at(&h->t, s, h->value, &stride);
-    for (int i = thread; i < batch->points[0] && batch->grid; i += threads)
-        ((tb_real *)batch->grid)[at * points + (size_t)i] = i < h->t.found->points[0] ? h->value[i] : fd_p_nan();
+    fd_p_record(batch, &h->t, which, time, h->value, &stride, thread, threads);
 }

@@ -1,0 +1,190 @@
+/* chip_march.h - a room of adi2d.h and adi3d.h, read once a model and precision: the march on chip, from step to step,
+   and what happens in between.
+   MIT licence, see LICENSE. */
+
+/* Computes the indices of the block's point number `at`. Returns the element that it is in an array. */
+TB_D int fd_p_chip_index(const fd_p_chip &h, int at, int *index)
+{
+    const int i = at % h.n[0], own = at / h.n[0], row = h.row_first + own;
+    index[0] = i, index[1] = FD_FACTORS > 2 ? row % h.n[1] : row, index[2] = FD_FACTORS > 2 ? row / h.n[1] : -1;
+    return fd_p_swizzle(i) + own * h.pitch;
+}
+
+/* Returns where the block's point number `at` is among the values. */
+TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
+{
+    return (tb_real *)(memory + h.u) + fd_p_chip_at(h, at);
+}
+
+/* Copies step k from device memory. */
+TB_D void fd_p_chip_fetch_step(const fd_p_chip &h, unsigned char *memory, int k)
+{
+    const int words = (int)(sizeof(fd_p_made) / sizeof(int));
+    for (int q = trid_block_thread(); q < words; q += trid_block_threads())
+        ((int *)(memory + h.step))[q] = ((const int *)&h.steps[k])[q];
+    __syncthreads();
+}
+
+/* Applies early exercise to the block's values after a step. */
+FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
+{
+    const fd_p_step &step = fd_p_chip_step(h, memory);
+    const int kind = h.t.problem->exercise, first = h.n[0] * h.row_first;
+    for (int at = trid_block_thread(); at < h.n[0] * h.rows; at += trid_block_threads()) {
+        int index[3];
+        tb_real *u = (tb_real *)(memory + h.u) + fd_p_chip_index(h, at, index);
+        tb_real more = h.extra ? h.extra[first + at] : 0;
+        *u = fd_lane_exercise(kind, step.data.dt, fd_p_pays(&h.t, index, step.to, h.t.final[first + at]), *u, &more);
+        if (h.extra) h.extra[first + at] = more;
+    }
+}
+
+/* Writes the results of a time, 0 or 1 + a date: a block its rows of the grid, the last one what is beyond them, the
+   first one the values at spots. */
+FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, int time)
+{
+    enum { last_axis = FD_FACTORS - 1, points = FD_FACTORS > 2 ? 64 : 16 };
+    const fd_batch *batch = &h.batch;
+    const size_t result = (size_t)h.which * (size_t)(1 + batch->dates) + (size_t)time;
+    const int threads = trid_block_threads();
+    const long long stride[3] = {1, 4, 16};
+    for (int s = trid_block_thread(); s < batch->spots && h.rank == 0; s += threads) {
+        const fd_weights *of = h.t.around + FD_FACTORS * s;
+        tb_real around[points];
+        for (int m = 0; m < points; m++) {
+            const int j = of[1].first + m / 4 % 4, k = FD_FACTORS > 2 ? of[last_axis].first + m / 16 : 0;
+            around[m] = fd_p_chip_value(h, memory, h.u, of[0].first + m % 4, j + h.n[1] * k);
+        }
+        batch->values[result * (size_t)batch->spots + (size_t)s] = fd_p_values_of(of, around, stride);
+    }
+    if (!batch->grid) return;
+    tb_real *grid = (tb_real *)batch->grid + result * (size_t)fd_p_count(batch->points);
+    /* Slices of the last axis, of so many rows, in the grid and in the batch's. */
+    const int slice = FD_FACTORS > 2 ? h.n[1] : 1, room = FD_FACTORS > 2 ? batch->points[1] : 1, row = batch->points[0];
+    const int first = h.row_first / slice, end = first + h.rows / slice;
+    const int last = h.rank == h.size - 1, to = last ? batch->points[last_axis] : end;
+    for (int e = row * room * first + trid_block_thread(); e < row * room * to; e += threads) {
+        const int i = e % row, j = e / row % room, k = e / row / room;
+        const int own = i + h.n[0] * (j + slice * (k - first)), is_there = i < h.n[0] && j < slice && k < end;
+        grid[e] = is_there ? *fd_p_chip_point(h, memory, own) : fd_p_nan();
+    }
+}
+
+/* Applies the event of a date to the block's rows, a warp a row, which it reads before it writes any of it. */
+FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
+{
+    enum { of_lane = FD_FACTORS > 2 ? 2 : 16 }; /* points of a row */
+    const fd_p_step &step = fd_p_chip_step(h, memory);
+    const fd_date *event = fd_p_event(h.t.problem, step.data.date);
+    const int n = h.n[0], lane = trid_block_thread() % 32;
+    const double *x = h.t.x[0];
+    int added = 0;
+    for (int r = trid_block_thread() / 32; r < h.rows; r += trid_block_threads() / 32) {
+        tb_real after[of_lane], none = 0;
+        for (int m = 0, i = lane; m < of_lane && i < n; m++, i += 32) {
+            const int at = i + n * (h.row_first + r);
+            double value = (double)*fd_p_chip_point(h, memory, i + n * r);
+            fd_weights from;
+            int index[3];
+            if ((event->what & FD_SHIFT) && !fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) {
+                value = 0;
+                for (int q = 0; q < 4; q++)
+                    value += from.value[q] * (double)*fd_p_chip_point(h, memory, from.first + q + n * r);
+            }
+            fd_p_index(h.n, at, index);
+            after[m] = fd_p_changed(&h.t, step.data.date, step.to, index, (tb_real)value, h.t.final[at],
+                                    h.extra ? &h.extra[at] : &none, &added);
+        }
+        __syncwarp();
+        for (int m = 0, i = lane; m < of_lane && i < n; m++, i += 32) *fd_p_chip_point(h, memory, i + n * r) = after[m];
+    }
+    if (added) fd_p_most(&h.given, added);
+}
+
+/* Returns the first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start
+   or end. Leaves in *largest the thread's largest magnitude. */
+FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
+{
+    const fd_p_step &step = fd_p_chip_step(h, memory);
+    const int first = h.n[0] * h.row_first;
+    int lost = FD_P_NONE, most = 0;
+    for (int at = trid_block_thread(); at < h.n[0] * h.rows && lost == FD_P_NONE; at += trid_block_threads()) {
+        int index[3];
+        const tb_real value = ((const tb_real *)(memory + h.u))[fd_p_chip_index(h, at, index)];
+        int good = terms ? 1 : trid_finite(value);
+        for (int end = 0; end < 2 && terms; end++)
+            good &= fd_p_terms_finite(fd_p_terms_here(&h.t, index, step.time[end]));
+        if (!good) lost = first + at;
+        most = fd_p_larger(most, (double)value);
+    }
+    *largest = most;
+    return fd_p_chip_least(h.size, lost, least);
+}
+
+/* Returns the status of a march that ended, by the magnitudes of all threads. */
+FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *least)
+{
+    fd_status status = fd_p_status(FD_OK, 0);
+    const int given = -fd_p_chip_least(h.size, -h.given, least);
+    fd_p_grown(&status, given, -fd_p_chip_least(h.size, -largest, least));
+    return status;
+}
+
+/* Marches the problem by make(), which makes a step, of which all of the cluster can then read what it leaves. With
+   `watched`, looks for what is not finite before and after each step, not only at the end. */
+template <class make_type>
+TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
+{
+    const int first = h.n[0] * h.row_first, steps = h.t.found->steps;
+    int lost = FD_P_NONE, largest = 0;
+    if (trid_block_thread() == 0) h.given = h.t.found->given;
+    for (int at = trid_block_thread(); at < h.n[0] * h.rows; at += trid_block_threads()) {
+        *fd_p_chip_point(h, memory, at) = h.t.final[first + at];
+        if (h.extra) h.extra[first + at] = 0;
+    }
+    fd_p_chip_sync(h.size);
+    TB_LOOP
+    for (int k = 0; k < steps; k++) {
+        fd_p_chip_fetch_step(h, memory, k);
+        if (watched && (lost = fd_p_chip_lost(h, memory, 1, least, &largest)) != FD_P_NONE)
+            return fd_p_status_at(FD_MODEL_NAN, h.n, lost, k);
+        const int date = fd_p_chip_step(h, memory).data.date; /* the next step may come before all have left this one */
+        const fd_date *event = fd_p_event(h.t.problem, date);
+        make();
+        if (h.t.problem->exercise != FD_EUROPEAN) {
+            fd_p_chip_exercise(h, memory);
+            fd_p_chip_sync(h.size);
+        }
+        if (event && event->what != FD_RECORD) {
+            fd_p_chip_date(h, memory);
+            fd_p_chip_sync(h.size);
+        }
+        if (event && (event->what & FD_RECORD)) {
+            fd_p_chip_record(h, memory, 1 + date);
+            fd_p_chip_sync(h.size);
+        }
+        if ((watched || k == steps - 1) && (lost = fd_p_chip_lost(h, memory, 0, least, &largest)) != FD_P_NONE)
+            return fd_p_status_at(FD_NOT_SOLVED, h.n, lost, k);
+    }
+    return fd_p_chip_ended(h, largest, least);
+}
+
+/* Solves a problem that is prepared by march(watched), and writes its results. */
+template <class march_type>
+TB_D void fd_p_chip_problem(const fd_p_chip &h, unsigned char *memory, march_type march)
+{
+    fd_status status = h.t.found->status;
+    TB_LOOP
+    for (int watched = 0; watched < 2 && !h.t.found->status.what; watched++) {
+        status = march(watched);
+        if (!status.what) break;
+        fd_p_chip_sync(h.size);
+    }
+    status.not_dominant = h.t.found->not_dominant;
+    if (!status.what)
+        fd_p_chip_record(h, memory, 0);
+    else if (h.rank == 0)
+        fd_p_fill_nan(&h.batch, h.which, trid_block_thread(), trid_block_threads());
+    if (h.rank == 0 && trid_block_thread() == 0) h.batch.status[h.which] = status;
+    fd_p_chip_sync(h.size); /* no block may end while another reads its memory */
+}

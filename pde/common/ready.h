@@ -1,0 +1,181 @@
+/* ready.h - a room of adi2d.h and adi3d.h, read once a model and precision: problems are made ready in device memory,
+   for marches by a kernel that holds a grid in the shared memory of a block, or of the blocks of a cluster.
+   MIT licence, see LICENSE. */
+
+#if FD_FACTORS == 2
+typedef adi2d_p_step fd_p_made; /* begins with an fd_p_step */
+#else
+typedef fd_p_step fd_p_made;
+#endif
+
+/* A prepared problem, in device memory, and what its march needs there. */
+typedef struct {
+    fd_p_tables t;
+    fd_p_made *step;     /* each step of the march */
+    tb_real *extra, *of; /* grids without gaps: exercise's multiplier; of three factors, the base of a second stage */
+} fd_p_ready;
+
+/* What a launch is told. */
+typedef struct {
+    fd_batch batch;
+    const fd_model_parameters *parameters;
+    unsigned char *memory;
+    size_t bytes; /* of a problem */
+    int width, parts, each, pitch,
+        arrays; /* of two factors, as adi2d_p_chip: the last is how many arrays of the grid */
+} fd_p_launch;
+
+/* Lays out a problem's device memory; if memory is null, only counts. Returns bytes. */
+TB_HD size_t fd_p_ready_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_ready *ready)
+{
+    fd_p_ready r;
+    size_t used = fd_p_lay_out(batch, memory, &r.t);
+    const size_t grid = (size_t)fd_p_count(batch->points) * sizeof(tb_real);
+    r.step = (fd_p_made *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof *r.step);
+    r.extra = (tb_real *)fd_p_next(memory, &used, grid);
+    r.of = (tb_real *)fd_p_next(memory, &used, FD_FACTORS > 2 ? grid : 0);
+    if (ready) *ready = r;
+    return used;
+}
+
+/* Returns problem `which` of a launch, as it is in device memory. */
+TB_D fd_p_ready fd_p_ready_of(const fd_p_launch &launch, int which)
+{
+    fd_p_ready r;
+    fd_p_ready_lay_out(&launch.batch, launch.memory + (size_t)which * launch.bytes, &r);
+    r.t.problem = &launch.batch.problem[which], r.t.parameters = &launch.parameters[which];
+    return r;
+}
+
+/* Does a phase of the preparation: fd_p_prepare's, then those of the steps. */
+TB_D void fd_p_make_ready(const fd_batch *batch, const fd_p_ready &r, int phase, int thread, int threads)
+{
+#if FD_FACTORS == 2
+    adi2d_p_prepare(batch, &r.t, r.step, phase, thread, threads);
+#else
+    if (phase < FD_P_PHASES) fd_p_prepare(batch, &r.t, phase, thread, threads);
+    for (int k = thread; phase == FD_P_PHASES && k < r.t.found->steps && !r.t.found->status.what; k += threads) {
+        const fd_step step = fd_p_step_at(&r.t, k);
+        r.step[k] = fd_p_step_of(r.t.problem, r.t.parameters, &step);
+    }
+#endif
+}
+
+#if TB_LAUNCHES
+
+/* Prepares the problems, a block each. */
+template <int threads>
+TRID_KERNEL void __launch_bounds__(threads) fd_p_ready_kernel(const __grid_constant__ fd_p_launch launch)
+{
+    const int which = (int)blockIdx.x, thread = trid_block_thread();
+    const fd_p_ready r = fd_p_ready_of(launch, which);
+    TB_LOOP
+    for (int phase = 0; phase < FD_P_PHASES + (FD_FACTORS == 2 ? 3 : 1); phase++) {
+        fd_p_make_ready(&launch.batch, r, phase, thread, threads);
+        __syncthreads();
+    }
+    if (!r.t.found->status.what) fd_p_coordinates(&launch.batch, &r.t, which, thread, threads);
+}
+
+/* A kernel, and how it is launched: bytes of shared memory, 0 if there is none for a batch. */
+typedef struct {
+    void (*kernel)(fd_p_launch);
+    int size, threads; /* blocks of a cluster, threads of a block */
+    size_t bytes;
+} fd_p_chosen;
+
+/* Returns the bytes of device memory that all problems of a batch need; 0 for one whose sizes are refused. */
+static inline size_t fd_p_ready_bytes(const fd_batch *batch)
+{
+    return fd_p_sizes(FD_FACTORS, batch) ? 0 : (size_t)batch->problems * fd_p_ready_lay_out(batch, NULL, NULL);
+}
+
+/* Returns what launches of a batch are told, whose problems have so many bytes of memory. */
+static inline fd_p_launch fd_p_launch_of(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
+                                         size_t bytes)
+{
+    fd_p_launch launch;
+    memset(&launch, 0, sizeof launch);
+    launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;
+    launch.bytes = bytes;
+    return launch;
+}
+
+/* Launches the kernels that make the problems ready, by blocks of so many threads, and march them. */
+template <int threads>
+static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_chosen chosen, cudaStream_t stream)
+{
+    const unsigned problems = (unsigned)launch.batch.problems;
+    if (problems == 0) return cudaSuccess;
+    const cudaError_t error = trid_launch(fd_p_ready_kernel<threads>, dim3(problems), dim3(threads), 0, stream, launch);
+    if (error != cudaSuccess) return error;
+    const dim3 blocks(problems * (unsigned)chosen.size), block((unsigned)chosen.threads);
+    return chosen.size > 1
+               ? trid_launch_cluster(chosen.kernel, blocks, chosen.size, block, chosen.bytes, stream, launch)
+               : trid_launch(chosen.kernel, blocks, block, chosen.bytes, stream, launch);
+}
+
+#endif
+
+/* ---- what a block knows ------------------------------------------------------------------------------------------ */
+
+/* What a block knows of its problem, in its shared memory. The grid's rows along x are counted along y and then z;
+   block r of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. An array is given by where it begins in the
+   dynamic shared memory, in bytes, so that the compiler sees that it is there. */
+typedef struct {
+    fd_p_tables t;
+    fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
+    const fd_p_made *steps;
+    tb_real *extra;                 /* exercise's multiplier, in device memory; null where there is none */
+    int n[3], which;                /* of the batch's problems it is */
+    int rank, size;                 /* of the cluster */
+    int rows_each, row_first, rows; /* rows of each block; this one's */
+    int pitch;                      /* from row to row */
+    int given;                      /* the largest magnitude that the march is given, in the block's rows */
+    int u, step;                    /* where the values are, and the step */
+} fd_p_chip;
+
+/* Fills in what a block knows but for where things are. One thread calls. */
+TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, int rows_each, fd_p_chip *h)
+{
+    h->t = ready.t, h->batch = launch.batch, h->which = which, h->steps = ready.step;
+    h->extra = ready.t.problem->exercise == FD_AMERICAN ? ready.extra : NULL;
+    const int wrong = ready.t.found->status.what;
+    for (int d = 0; d < 3; d++) h->n[d] = d < FD_FACTORS && !wrong ? ready.t.found->points[d] : 1;
+    h->rank = trid_cluster_rank(), h->size = trid_cluster_size(), h->rows_each = rows_each;
+    const int all = h->n[1] * h->n[2], first = h->rank * rows_each;
+    h->row_first = first < all ? first : all;
+    h->rows = all - h->row_first < rows_each ? all - h->row_first : rows_each;
+}
+
+/* Returns where point i of a row is: with three factors, where the pitch is odd, at i; with two, pieces of 16 bytes are
+   permuted, in an order of eight that changes from eight pieces to the next, so that neither lanes that read theirs at
+   once, some points apart, nor lanes at neighbouring points have bank conflicts (tests/test_banks.c). */
+TB_HD int fd_p_swizzle(int i)
+{
+    const int piece = 16 / TB_BYTES;
+    return FD_FACTORS == 2 ? i ^ ((i / (8 * piece) & 7) * piece) : i;
+}
+
+/* Returns the element in an array of the block's point number `at`, counted along rows. */
+TB_D int fd_p_chip_at(const fd_p_chip &h, int at)
+{
+    return fd_p_swizzle(at % h.n[0]) + at / h.n[0] * h.pitch;
+}
+
+/* Returns where point i of a row is in an array, in whichever block; and its value. */
+TB_D trid_cluster_place fd_p_chip_place(const fd_p_chip &h, unsigned char *memory, int array, int i, int row)
+{
+    const int owner = row / h.rows_each, at = (row - owner * h.rows_each) * h.pitch + fd_p_swizzle(i);
+    return trid_cluster_map(memory + array, owner) + at * (int)sizeof(tb_real);
+}
+TB_D tb_real fd_p_chip_value(const fd_p_chip &h, unsigned char *memory, int array, int i, int row)
+{
+    return trid_cluster_load(fd_p_chip_place(h, memory, array, i, row));
+}
+
+/* Returns the step. */
+TB_D const fd_p_step &fd_p_chip_step(const fd_p_chip &h, unsigned char *memory)
+{
+    return *(const fd_p_step *)(memory + h.step);
+}

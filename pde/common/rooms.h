@@ -1,0 +1,75 @@
+/* rooms.h - the rooms of fd1d.h, adi2d.h and adi3d.h, read once a model and precision, in the order in which they build
+   on each other. In C++ they are in a namespace, MODEL_rooms_f32 or MODEL_rooms_f64. What C reads too, and what a user
+   calls, has a name of the model besides: a list in each room makes fd_NAME MODEL_NAME_f32 or MODEL_NAME_f64 (FD_OF).
+   MIT licence, see LICENSE. */
+
+#ifdef __cplusplus
+namespace FD_OF(rooms)
+{
+#endif
+
+#include "terms.h"   /* what the model says, as the solvers call it */
+#include "prepare.h" /* tables of axes and steps, final values, checks */
+#include "results.h" /* values at spots, NaN where there is none */
+#include "rows.h"    /* rows, what faces add, what happens to a value between steps */
+
+#if FD_FACTORS == 1
+#include "../fd1d/step.h" /* rows, time steps and faces as numbers; runs of steps that are alike */
+#if TB_HOST_SCOPE
+#include "../fd1d/host.h" /* the host */
+#endif
+#else
+#include "step.h" /* a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix */
+#if FD_FACTORS == 2
+#include "../adi2d/step.h" /* which steps are products of factors, the preparation */
+#else
+#include "../adi3d/step.h" /* F at a point with its mixed derivatives, for kernels */
+#endif
+#if TB_HOST_SCOPE
+#include "host_right.h" /* what a worker on the host knows; right-hand sides */
+#include "host_lines.h" /* solves along lines and a time step on the host */
+#if FD_FACTORS == 2
+#include "../adi2d/product.h" /* steps that are products of factors, on the host */
+#endif
+#include "host.h" /* marches on the host */
+#endif
+#endif
+#if TB_HOST_SCOPE
+#include "suggest.h" /* how many points and steps a tolerance takes */
+#endif
+
+#if FD_FACTORS == 1 && TB_LAUNCHES
+#include "../fd1d/device.h" /* the device: the march in registers, its kernels, shapes and launches */
+#endif
+
+#if FD_FACTORS == 3 && TB_LAUNCHES
+#include "../adi3d/device.h"       /* what kernels know; what they compute at a point; rows of their lines */
+#include "../adi3d/device_x.h"     /* right-hand sides and lines along x: kernels and launches */
+#include "../adi3d/device_yz.h"    /* lines along y and z: kernel, shapes, launches. For a shape see p_device_yz */
+#include "../adi3d/device_march.h" /* preparation and marches in device memory */
+#endif
+
+#if FD_FACTORS > 1 && TB_DEVICE_SCOPES
+#include "ready.h" /* problems are made ready for a march by one kernel; what a block knows of one on chip */
+#if FD_FACTORS == 2 && TB_LAUNCHES
+#include "../adi2d/rungs.h" /* the naive and the coalesced version */
+#endif
+#include "chip_march.h" /* the march on chip, and what happens between its steps */
+#if FD_FACTORS == 2
+#include "../adi2d/chip.h"     /* where a grid lies on chip, boundary rows */
+#include "../adi2d/stages.h"   /* the stages of a scheme on chip */
+#include "../adi2d/products.h" /* steps that are products of factors, on chip */
+#include "../adi2d/onchip.h"   /* a step on chip, its kernel, shapes and launch */
+#elif TB_LAUNCHES
+#include "../adi3d/onchip_stage.h" /* a stage on chip: right-hand sides and lines */
+#include "../adi3d/onchip.h"       /* the kernel on chip, its shapes and launch */
+#endif
+#endif
+#if FD_FACTORS == 3 && TB_HOST_SCOPE
+#include "../adi3d/solve.h" /* the GPU or the host */
+#endif
+
+#ifdef __cplusplus
+}
+using namespace FD_OF(rooms);
+#endif
