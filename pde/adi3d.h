@@ -89,6 +89,7 @@
      common/host.h       marches on the host
      common/suggest.h    how many points and steps a tolerance takes
      adi3d/device.h      what kernels know; what they compute at a point; rows of their lines
+     adi3d/device_planes.h  solves along z within the sweeps
      adi3d/device_x.h    right-hand sides and lines along x: kernels and launches
      adi3d/device_yz.h   lines along y and z: kernel, shapes, launches. To add a shape, begin here, with p_device_yz
      adi3d/device_march.h   preparation and marches in device memory
@@ -119,7 +120,8 @@
 enum {
     ADI3D_MOST = FD_P_MOST_POINTS, /* points of an axis */
     ADI3D_MOST_ON_CHIP = 48, /* of one on chip */
-    ADI3D_P_SLOTS = 3        /* planes in shared memory: the one before, the current one, the next */
+    ADI3D_P_SLOTS = 3,       /* planes in shared memory: the one before, the current one, the next */
+    ADI3D_P_PARTITIONS = 16  /* most partitions of the lines along z that are solved within sweeps */
 };
 
 #include "adi3d/problem.h"
@@ -152,6 +154,8 @@ enum {
 #endif
 #if TB_LAUNCHES
 #define TB_BODY "../pde/adi3d/device.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/adi3d/device_planes.h"
 #include "../trid/twice.h"
 #define TB_BODY "../pde/adi3d/device_x.h"
 #include "../trid/twice.h"
