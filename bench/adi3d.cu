@@ -118,9 +118,9 @@ int main(int argc, char **argv)
     bench_line(bench,
                "engine,precision,n,passes,ms_per_step,gbytes_per_s,pct_of_copy,value,host_ms_per_step,times_host\n");
     for (int is_double = 0; is_double < 2; is_double++) {
-        time_scheme(bench, "adi3d_douglas", FD_DOUGLAS, 7, is_double, copy);
-        time_scheme(bench, "adi3d_hundsdorfer_verwer", FD_HUNDSDORFER_VERWER, 15, is_double, copy);
-        time_scheme(bench, "adi3d_craig_sneyd", FD_CRAIG_SNEYD, 15, is_double, copy);
+        time_scheme(bench, "adi3d_douglas", FD_DOUGLAS, 5, is_double, copy);
+        time_scheme(bench, "adi3d_hundsdorfer_verwer", FD_HUNDSDORFER_VERWER, 13, is_double, copy);
+        time_scheme(bench, "adi3d_craig_sneyd", FD_CRAIG_SNEYD, 13, is_double, copy);
         time_bs3d(bench, is_double, copy);
     }
     return 0;

@@ -27,8 +27,8 @@ FD_HD void CASE_NAME(of_z)(const case_parameters *p, double at, CASE_NAME(z_f64)
 }
 FD_HD void CASE_NAME(of_t)(const case_parameters *p, double at, CASE_NAME(t_f64) *t)
 {
-    t->slow = 1 + (CASE_CHANGES ? p->change * sin(3 * at) : 0);
-    t->steady = 1 + (CASE_CHANGES ? p->change * at : 0);
+    t->slow = 1 + (CASE_CHANGES ? p->change * sin(3 * case_time(p, at)) : 0);
+    t->steady = 1 + (CASE_CHANGES ? p->change * case_time(p, at) : 0);
     t->bad = at < p->bad_at[3] ? (p->bad == CASE_BAD_TERMS) + 0.5 * (p->bad == CASE_BAD_ALONE) : 0;
     if (p->bad == CASE_BAD_T && at < p->bad_at[3]) t->steady = sqrt(-1.0);
     if (p->bad == CASE_LIE_MIXED) t->bad = -1;

@@ -51,10 +51,17 @@ enum { CASE_CALL, CASE_WAVE, CASE_BASKET, CASE_PAYOFFS };
 #define CASE_BETA_23 0.8
 typedef struct {
     double low[3], high[3], drift[3], pull[3], volatility[3], change, source, strike, phase;
+    double rests; /* before this time nothing changes */
     int vanish[3][2], payoff, bad;
     int apart;        /* do drift, volatility and kill along an axis depend on its own coordinate alone? */
     double bad_at[4]; /* where the model fails: x, y, z, before t */
 } case_parameters;
+
+/* Returns the time whose coefficients those at time t are. */
+TB_HD double case_time(const case_parameters *p, double t)
+{
+    return t < p->rests ? p->rests : t;
+}
 
 TB_HD int case_there(double x, double place)
 {
@@ -164,8 +171,8 @@ CASE_REFERENCE case_coefficients case_at(const case_grid *g, const int *index, d
 {
     const case_parameters *p = g->p;
     case_coefficients c;
-    double share[3], felt[3], s[3], slow = 1 + (g->changes ? p->change * sin(3 * t) : 0);
-    double steady = 1 + (g->changes ? p->change * t : 0);
+    double share[3], felt[3], s[3], slow = 1 + (g->changes ? p->change * sin(3 * case_time(p, t)) : 0);
+    double steady = 1 + (g->changes ? p->change * case_time(p, t) : 0);
     for (int d = 0; d < 3; d++) share[d] = case_share(p, d, g->x[d][index[d]]);
     const double time[3] = {slow, steady, slow};
     for (int d = 0; d < 3; d++) felt[d] = p->apart ? 0 : share[d];

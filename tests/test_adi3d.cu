@@ -130,10 +130,9 @@ static double tolerance_of()
    that keep a step from changing, where x is long in the last two. */
 static void sizes()
 {
-    static const int points[][3] = {{256, 4, 4},  {257, 4, 5},  {5, 129, 4},  {4, 5, 129}, {513, 4, 4},
-                                    {4, 257, 4},  {17, 4, 257}, {4, 513, 4},  {4, 4, 513}, {512, 5, 4},
-                                    {1024, 4, 4}, {4, 1024, 4}, {4, 4, 1024}, {33, 18, 9}, {600, 4, 5},
-                                    {300, 5, 4}};
+    static const int points[][3] = {{256, 4, 4},  {257, 4, 5}, {5, 129, 4}, {4, 5, 129}, {513, 4, 4},  {4, 257, 4},
+                                    {17, 4, 257}, {4, 513, 4}, {4, 4, 513}, {512, 5, 4}, {1024, 4, 4}, {4, 1024, 4},
+                                    {4, 4, 1024}, {33, 18, 9}, {600, 4, 5}, {300, 5, 4}};
     const int count = (int)(sizeof points / sizeof *points), steady_from = count - 2;
     for (int k = 0; k < count; k++) {
         if (check_short() && k % 5) continue;
@@ -166,6 +165,57 @@ static void sizes()
     if (check_short()) check_skip(count - (count + 4) / 5, "sizes: SHORT_TESTS is set");
 }
 
+/* Steps whose solves along y and z change places, so that two sweeps take them: faces of every kind for which they do,
+   first stages and only ones, every exercise; z of 4 points, of one partition, of as many as there may be and not a
+   multiple of them, y of each shape. And beside them, far faces for which they do not. */
+static void sweeps()
+{
+    static const int points[][3] = {{9, 6, 4},   {33, 17, 7},  {256, 5, 16}, {7, 130, 9},
+                                    {5, 257, 8}, {40, 12, 67}, {6, 4, 61},   {20, 9, 84}};
+    const int count = (int)(sizeof points / sizeof *points);
+    for (int k = 0; k < 2 * count; k++) {
+        if (check_short() && k % 5) continue;
+        static case_problem c;
+        fd_problem *q = &c.problem;
+        const int *n = points[k % count], far = k >= count && k % 3 == 0;
+        case_plain(&c);
+        c.parameters.change = 0, c.parameters.payoff = CASE_WAVE, c.parameters.source = 0.5, c.parameters.apart = 1;
+        for (int d = 0; d < 3; d++) {
+            q->axis[d].points = n[d], c.parameters.volatility[d] = 0.3;
+            for (int side = 0; side < 2; side++) {
+                const int kind = (k + d + side) % 3;
+                q->face[d][side] = kind == 0                               ? FD_LINEAR
+                                   : kind == 1                             ? FD_DEGENERATE
+                                   : d == 0 || (far && (d ^ side ^ k) & 1) ? FD_VALUE
+                                                                           : FD_LINEAR;
+                if (d > 0 && side && !far && q->face[d][side] == FD_DEGENERATE) q->face[d][side] = FD_LINEAR;
+                c.parameters.vanish[d][side] = q->face[d][side] == FD_DEGENERATE;
+            }
+        }
+        q->scheme = k % 3 ? FD_DOUGLAS : k % 4, q->times.theta = fd_scheme_theta(q->scheme, 3, 1);
+        q->times.steps = 3, q->times.dates = 0, q->exercise = k / 2 % 3;
+        as_host("sweeps", sizeof(apart_real) == 4, &c, tolerance_of<apart_real>(), APART(_solver), APART(_host_bytes),
+                APART(_host));
+    }
+    if (check_short()) check_skip(2 * count - (2 * count + 4) / 5, "sweeps: SHORT_TESTS is set");
+}
+
+/* Coefficients that change in the first steps and rest in the others: factors are those of the step, whatever kernels
+   the step before it took. */
+static void rests()
+{
+    static const int kinds[] = {FD_LINEAR, FD_VALUE};
+    for (int k = 0; k < 2; k++) {
+        static case_problem c;
+        case_plain(&c);
+        c.parameters.payoff = CASE_WAVE, c.parameters.apart = 1, c.parameters.change = 0.5, c.parameters.rests = 0.125;
+        c.problem.times.steps = 4, c.problem.times.dates = 0, c.problem.coefficients = FD_BOTH_ENDS;
+        c.problem.scheme = FD_DOUGLAS, c.problem.face[2][1] = kinds[k];
+        as_host("rests", sizeof(apart_real) == 4, &c, tolerance_of<apart_real>(), APART(_solver), APART(_host_bytes),
+                APART(_host));
+    }
+}
+
 /* Several problems, one of which fails, each as if alone; what is recorded at dates. */
 static void several()
 {
@@ -184,7 +234,7 @@ static void several()
         if (k == 1) c[k].problem.face[2][1] = FD_VALUE;
         problem[k] = c[k].problem, parameters[k] = c[k].parameters;
     }
-    const fd_batch batch = {PROBLEMS, {8, 8, 9},       800,        CASE_DATES,         CASE_SPOTS, problem,
+    const fd_batch batch = {PROBLEMS, {8, 8, 9},    800,  CASE_DATES,         CASE_SPOTS, problem,
                             status,   values[0][0], grid, {NULL, NULL, NULL}, 0};
     memset(values, CASE_STALE, sizeof values), memset(grid, CASE_STALE, sizeof grid);
     CHECK(CENTRAL(_solver)(&batch, parameters) == FD_OK, "several");
@@ -244,6 +294,8 @@ int main()
     random_problems();
     every_kind();
     sizes();
+    sweeps();
+    rests();
     several();
     the_one_that_there_is();
     case_statuses(&runners[0]), case_lost(&runners[0]);

@@ -2,40 +2,22 @@
    rows of their lines.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_independent FD_OF(p_3d_independent)
-#define adi3d_p_found FD_OF(p_3d_found)
-#define adi3d_p_device FD_OF(p_3d_device)
-#define adi3d_p_copies FD_OF(p_3d_copies)
-#define adi3d_p_device_lay_out FD_OF(p_3d_device_lay_out)
-#define adi3d_p_device_at FD_OF(p_3d_device_at)
-#define adi3d_p_device_index FD_OF(p_3d_device_index)
-#define adi3d_p_device_value FD_OF(p_3d_device_value)
-#define adi3d_p_device_face FD_OF(p_3d_device_face)
-#define adi3d_p_device_apply FD_OF(p_3d_device_apply)
-#define adi3d_p_device_change FD_OF(p_3d_device_change)
-#define adi3d_p_device_right FD_OF(p_3d_device_right)
-#define adi3d_p_device_numbers FD_OF(p_3d_device_numbers)
-#define adi3d_p_device_rows FD_OF(p_3d_device_rows)
-#define adi3d_p_device_face_row FD_OF(p_3d_device_face_row)
-#define adi3d_p_device_make_faces FD_OF(p_3d_device_make_faces)
-#define adi3d_p_device_put_face FD_OF(p_3d_device_put_face)
-#define adi3d_p_device_put_faces FD_OF(p_3d_device_put_faces)
-#define adi3d_p_device_own FD_OF(p_3d_device_own)
-#define adi3d_p_device_factor FD_OF(p_3d_device_factor)
-#define adi3d_p_device_fetch_factors FD_OF(p_3d_device_fetch_factors)
-#define adi3d_p_device_take_factors FD_OF(p_3d_device_take_factors)
-#define adi3d_p_launch FD_OF(p_3d_launch)
-
 /* Grids in device memory have rows of pitch elements; those beyond the points are finite. A stage is three kernels
    (docs/adi3d.md counts the passes over memory): right-hand sides and solves along x, which leave differences in d;
-   solves along y, in place; solves along z, which end the stage. A line along x has one warp or several, `rows` points
-   a lane; lines along y and z are interleaved in a block (trid_block_interleaved). */
+   solves along y, in place; solves along z, which end the stage. Or it is two sweeps (device_planes.h). A line along x
+   has one warp or several, `rows` points a lane; lines along y and z are interleaved in a block
+   (trid_block_interleaved). */
 
 /* Returns whether the terms along an axis are declared independent of the other axes. */
 TB_HD constexpr int adi3d_p_independent(int axis)
 {
     return FD_MODEL_INDEPENDENT >> axis & 1;
 }
+
+/* Whether the declarations, of y and z, allow their solves to change places (device_planes.h). */
+enum {
+    adi3d_p_fusible = adi3d_p_independent(1) && adi3d_p_independent(2)
+};
 
 #define ADI3D_P_VECTORED (16 / (int)sizeof(tb_real))
 
@@ -46,18 +28,35 @@ typedef struct {
     int pcr_steps[3];        /* how many PCR steps the solves by factors take */
 } adi3d_p_found;
 
+/* What the sweeps of device_planes.h need of a plane: upward l, h, r and, of a partition's last plane, 1 + the
+   partition's number, else 0; downward r, q and s. */
+typedef struct FD_P_ALIGN {
+    tb_real l, h, end, r, q, s, unused[2];
+} adi3d_p_plane;
+
+/* The row of a partition in the system of their last unknowns, factored. */
+typedef struct FD_P_ALIGN {
+    tb_real in, out, pivot, above;
+} adi3d_p_link;
+
 /* What the kernels of a march know. All pointers are to device memory, except those in problem, which no kernel
    follows: t.problem is in device memory. */
 typedef struct {
     fd_p_tables t;
     fd_problem problem;
     int n[3];
+    int adds, makes[3];   /* whether faces add to F; whether those of an axis have rows that are made
+                             (adi3d_p_device_make_faces) */
     tb_real *u, *z, *d;   /* values, a first stage's, differences */
     tb_real *extra;       /* exercise's multiplier; null where there is none */
     adi3d_p_found *march;
     fd_values *values;    /* of each time at each spot, as a batch has them */
     tb_real *factors[3];  /* of the axes that are independent, else null: adi3d_p_device_factor */
     int fresh;            /* whether the factors of the last step are not this one's */
+    adi3d_p_plane *planes; /* of solves along z within the sweeps: factors, */
+    adi3d_p_link *links;   /* those of the interface unknowns, */
+    tb_real *ends;         /* and their planes; */
+    int partitions;        /* how many partitions; 0: they are not within the sweeps */
     int pitch, plane, elements; /* from row to row, from plane to plane, all */
     int processors, shared;     /* of the device: how many, and the shared memory of one */
 } adi3d_p_device;
@@ -96,6 +95,13 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
             h.factors[d] = (tb_real *)fd_p_at(memory, used);
             used += fd_p_round(32 * TRID_WARP_FACTOR_LEN(32) * sizeof(tb_real));
         }
+    if (adi3d_p_fusible) {
+        h.planes = (adi3d_p_plane *)fd_p_at(memory, used);
+        used += fd_p_round((size_t)batch->points[2] * sizeof *h.planes);
+        h.links = (adi3d_p_link *)fd_p_at(memory, used), used += fd_p_round(ADI3D_P_PARTITIONS * sizeof *h.links);
+        h.ends = (tb_real *)fd_p_at(memory, used);
+        used += fd_p_round(2 * ADI3D_P_PARTITIONS * pitch * (size_t)batch->points[1] * sizeof(tb_real));
+    }
     c.problem = (fd_problem *)fd_p_at(memory, used), used += fd_p_round(sizeof *c.problem);
     c.parameters = (fd_model_parameters *)fd_p_at(memory, used), used += fd_p_round(sizeof *c.parameters);
     for (int d = 0; d < 3; d++)

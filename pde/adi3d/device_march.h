@@ -2,28 +2,6 @@
    memory.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_device_threads FD_OF(p_3d_device_threads)
-#define adi3d_p_device_prepare FD_OF(p_3d_device_prepare)
-#define adi3d_p_device_note FD_OF(p_3d_device_note)
-#define adi3d_p_device_most FD_OF(p_3d_device_most)
-#define adi3d_p_device_begin FD_OF(p_3d_device_begin)
-#define adi3d_p_device_look FD_OF(p_3d_device_look)
-#define adi3d_p_device_date FD_OF(p_3d_device_date)
-#define adi3d_p_device_values FD_OF(p_3d_device_values)
-#define adi3d_p_device_pack FD_OF(p_3d_device_pack)
-#define adi3d_p_device_work FD_OF(p_3d_device_work)
-#define adi3d_p_device_copy FD_OF(p_3d_device_copy)
-#define adi3d_p_device_clear FD_OF(p_3d_device_clear)
-#define adi3d_p_device_copy_problem FD_OF(p_3d_device_copy_problem)
-#define adi3d_p_device_ready FD_OF(p_3d_device_ready)
-#define adi3d_p_device_unpack FD_OF(p_3d_device_unpack)
-#define adi3d_p_device_record FD_OF(p_3d_device_record)
-#define adi3d_p_device_step FD_OF(p_3d_device_step)
-#define adi3d_p_device_start FD_OF(p_3d_device_start)
-#define adi3d_p_device_march FD_OF(p_3d_device_march)
-#define adi3d_p_device_end FD_OF(p_3d_device_end)
-#define adi3d_p_device_results FD_OF(p_3d_device_results)
-#define adi3d_p_device_problem FD_OF(p_3d_device_problem)
 #define adi3d_device_bytes FD_OF(device_bytes)
 #define adi3d_device FD_OF(device)
 
@@ -237,18 +215,11 @@ static inline void adi3d_p_device_record(adi3d_p_device_work *w, int time)
 template <int unused>
 static inline void adi3d_p_device_step(adi3d_p_device_work *w, const fd_p_step &step)
 {
-    const adi3d_p_device &h = w->h;
+    adi3d_p_device h = w->h;
     const dim3 rows((unsigned)h.n[1], (unsigned)h.n[2]), threads(adi3d_p_device_threads);
-    for (int s = 0; s < step.data.stages; s++) {
-        adi3d_p_device_x<unused>(&w->error, w->stream, h, step, s);
-        if (step.changes && !(s && step.data.about)) {
-            adi3d_p_device_yz<1, 1>(&w->error, w->stream, h, step, s);
-            adi3d_p_device_yz<2, 1>(&w->error, w->stream, h, step, s);
-        } else {
-            adi3d_p_device_yz<1, 0>(&w->error, w->stream, h, step, s);
-            adi3d_p_device_yz<2, 0>(&w->error, w->stream, h, step, s);
-        }
-    }
+    /* After sweeps the factors for solves along each axis are still to come. */
+    for (int s = 0; s < step.data.stages; s++)
+        h.fresh &= adi3d_p_device_stage<unused>(&w->error, w->stream, h, step, s);
     const fd_date *event = fd_p_event(&h.problem, step.data.date);
     if (event && event->what != FD_RECORD)
         adi3d_p_launch(&w->error, w->stream, adi3d_p_device_date<unused>, rows, threads, 0, h, step);
@@ -284,7 +255,7 @@ static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_p
         if (k % at_once == 0) fd_schedule_part(&w->found.times, k, at_once, some, &steps);
         const int last = k == steps - 1;
         step = fd_p_step_of(problem, parameters, &some[k % at_once]);
-        w->h.fresh = k == 0 || step.data.size != before.data.size ||
+        w->h.fresh = k == 0 || step.data.size != before.data.size || step.changes != before.changes ||
                      !fd_p_same(fd_p_numbers(3), before.time[1], step.time[1]);
         before = step;
         if (w->watched)
@@ -341,6 +312,21 @@ static inline void adi3d_p_device_results(adi3d_p_device_work *w)
     }
 }
 
+/* Sets what depends on the points of a problem and on its faces. */
+TB_HOST void adi3d_p_device_measure(adi3d_p_device *h, const int *n)
+{
+    const int line = 128 / (int)sizeof(tb_real);
+    h->adds = 0;
+    for (int d = 0; d < 3; d++) {
+        h->n[d] = n[d], h->makes[d] = 0;
+        for (int side = 0; side < 2; side++) {
+            const int kind = h->problem.face[d][side];
+            h->adds |= fd_p_adds(kind), h->makes[d] |= kind == FD_VALUE || kind == FD_DEGENERATE;
+        }
+    }
+    h->pitch = (n[0] + line - 1) / line * line, h->plane = h->pitch * n[1], h->elements = h->plane * n[2];
+}
+
 /* Solves problem `which`, and writes its results. A march that fails is made a second time, watched, so that its status
    names the step. */
 template <int unused>
@@ -358,9 +344,7 @@ static inline void adi3d_p_device_problem(adi3d_p_device_work *w, const fd_model
         adi3d_p_device_ready<unused>(w);
         status = w->found.status;
         if (status.what || w->error != cudaSuccess) break;
-        const int line = 128 / (int)sizeof(tb_real);
-        for (int d = 0; d < 3; d++) w->h.n[d] = n[d];
-        w->h.pitch = (n[0] + line - 1) / line * line, w->h.plane = w->h.pitch * n[1], w->h.elements = w->h.plane * n[2];
+        adi3d_p_device_measure(&w->h, n);
         w->h.extra = w->h.problem.exercise == FD_AMERICAN ? extra : NULL;
         adi3d_p_device_march<unused>(w, parameters);
         status = adi3d_p_device_end<unused>(w);
@@ -392,8 +376,8 @@ static inline size_t adi3d_device_bytes(const fd_batch *batch)
    Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM: less memory than device_bytes;
             FD_LAUNCH_FAILED, detail of the problems' status the cudaError_t
    Cost     three launches a stage. A step of Douglas' scheme reads and writes an array of the grid 7 times, one of two
-            stages 15 times; American exercise 4 times more a stage (docs/adi3d.md). A problem waits for its
-            preparation once */
+            stages 15 times; each 2 times less where y and z are independent axes with faces that allow it; American
+            exercise 4 times more a stage (docs/adi3d.md). A problem waits for its preparation once */
 template <int unused = 0>
 static inline int adi3d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

@@ -1,42 +1,6 @@
 /* device_x.h - a room of adi3d.h, read once a model and precision: right-hand sides and solves along x on a GPU.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_device_solve_row FD_OF(p_3d_device_solve_row)
-#define adi3d_p_device_finish_x FD_OF(p_3d_device_finish_x)
-#define adi3d_p_device_any_x FD_OF(p_3d_device_any_x)
-#define adi3d_p_x_shape FD_OF(p_3d_x_shape)
-#define adi3d_p_device_lane_of FD_OF(p_3d_device_lane_of)
-#define adi3d_p_device_row_of FD_OF(p_3d_device_row_of)
-#define adi3d_p_device_face_of FD_OF(p_3d_device_face_of)
-#define adi3d_p_device_faces_of FD_OF(p_3d_device_faces_of)
-#define adi3d_p_along_x FD_OF(p_3d_along_x)
-#define adi3d_p_device_along_x FD_OF(p_3d_device_along_x)
-#define adi3d_p_x_march FD_OF(p_3d_x_march)
-#define adi3d_p_x_march_of FD_OF(p_3d_x_march_of)
-#define adi3d_p_x_vector FD_OF(p_3d_x_vector)
-#define adi3d_p_x_vector_of FD_OF(p_3d_x_vector_of)
-#define adi3d_p_x_fetch FD_OF(p_3d_x_fetch)
-#define adi3d_p_x_combine FD_OF(p_3d_x_combine)
-#define adi3d_p_x_tables FD_OF(p_3d_x_tables)
-#define adi3d_p_x_take_line FD_OF(p_3d_x_take_line)
-#define adi3d_p_x_turn FD_OF(p_3d_x_turn)
-#define adi3d_p_x_turn_of FD_OF(p_3d_x_turn_of)
-#define adi3d_p_x_point FD_OF(p_3d_x_point)
-#define adi3d_p_x_point_of FD_OF(p_3d_x_point_of)
-#define adi3d_p_x_around FD_OF(p_3d_x_around)
-#define adi3d_p_x_begun FD_OF(p_3d_x_begun)
-#define adi3d_p_x_rows FD_OF(p_3d_x_rows)
-#define adi3d_p_x_rare FD_OF(p_3d_x_rare)
-#define adi3d_p_x_own FD_OF(p_3d_x_own)
-#define adi3d_p_x_mixed FD_OF(p_3d_x_mixed)
-#define adi3d_p_x_right FD_OF(p_3d_x_right)
-#define adi3d_p_x_second FD_OF(p_3d_x_second)
-#define adi3d_p_x_solve FD_OF(p_3d_x_solve)
-#define adi3d_p_device_steady_x FD_OF(p_3d_device_steady_x)
-#define adi3d_p_device_launch_x FD_OF(p_3d_device_launch_x)
-#define adi3d_p_device_x_of FD_OF(p_3d_device_x_of)
-#define adi3d_p_device_x FD_OF(p_3d_device_x)
-
 /* Solves a line of n rows by `warps` successive warps of the block, `rows` rows a lane.
    Lanes    all threads of the block
    Shared   6 elements a warp; the barrier must have been passed since they were last used */
@@ -113,6 +77,9 @@ struct adi3d_p_x_shape {
         /* Whether lines are solved by factors: adi3d_p_along_x is then tabled instead of the cells, which rows need. */
         alone = adi3d_p_independent(0) && warps == 1,
         factor_len = alone ? TRID_WARP_FACTOR_LEN(rows) : 0,
+        /* Whether the march may eliminate along z (device_planes.h). What it carries from plane to plane is in shared
+           memory, as registers have no room: of each point y and the partition's first unknown so far. */
+        upward = adi3d_p_fusible && kind == 0 && warps == 1,
         /* A line is in shared memory as the lanes of its warps read it, 16 bytes (`wide` points) at a time, without
            bank conflicts: of each warp's points the first `wide` of all its lanes, then the next. A gap of
            8 wide / (rows / wide) follows each group, so that a copy of successive vectors meets different banks, too.
@@ -131,7 +98,8 @@ struct adi3d_p_x_shape {
         factors = numbers + (int)fd_p_numbers_x * points,
         solver = factors + 32 * factor_len,
         faces = solver + 8 * warps * lines,
-        ring = solver + 24 * warps * lines,
+        carried = solver + 24 * warps * lines,
+        ring = carried + 2 * upward * lines * points,
         elements = ring + slots * slot_len
     };
 };
@@ -214,7 +182,6 @@ typedef struct {
     const tb_real *mine;    /* its warp's points in the first slot */
     int begin, j, valid;    /* the block's first line; the thread's, or, if that is not valid, the last */
     int from, to;           /* the planes of the block */
-    int adds;               /* how many faces add to F */
     tb_real mixed, own;     /* what multiplies F_0, and F_1 + F_2 + F_3, of the values, or of their first sum */
     tb_real source;         /* what multiplies the source */
     const fd_model_parameters *parameters;
@@ -228,6 +195,7 @@ template <class shape>
 TB_D adi3d_p_x_march adi3d_p_x_march_of(const adi3d_p_device &h, const fd_p_step &step, tb_real *memory)
 {
     const int warp = trid_block_thread() / 32, row = warp / shape::warps, *n = h.n;
+    const int pieces = (int)gridDim.y, piece = (int)blockIdx.y, parts = h.partitions > 0 ? h.partitions : pieces;
     const tb_real *base = step.data.base[shape::kind > 0];
     adi3d_p_x_march m;
     m.memory = memory, m.ring = memory + shape::ring, m.face = memory + shape::faces + 16 * row;
@@ -235,10 +203,7 @@ TB_D adi3d_p_x_march adi3d_p_x_march_of(const adi3d_p_device &h, const fd_p_step
     m.lane = trid_warp_lane(), m.part = warp % shape::warps, m.first = shape::rows * (32 * m.part + m.lane);
     m.mine = m.ring + (row + 1) * shape::line_len + m.part * shape::warp_len;
     m.begin = shape::lines * (int)blockIdx.x, m.valid = m.begin + row < n[1], m.j = m.valid ? m.begin + row : n[1] - 1;
-    m.from = n[2] * (int)blockIdx.y / (int)gridDim.y, m.to = n[2] * ((int)blockIdx.y + 1) / (int)gridDim.y;
-    m.adds = 0;
-    TB_UNROLL
-    for (int f = 0; f < 6; f++) m.adds += fd_p_adds(h.problem.face[f / 2][f % 2]);
+    m.from = n[2] * (parts * piece / pieces) / parts, m.to = n[2] * (parts * (piece + 1) / pieces) / parts;
     m.mixed = base[0], m.own = shape::kind == 2 ? 1 : base[1];
     m.source = shape::kind > 0 ? base[1] + base[3] : base[1], m.parameters = h.t.parameters;
     return m;
@@ -266,17 +231,17 @@ TB_D adi3d_p_x_vector adi3d_p_x_vector_of(const adi3d_p_device &h, int q)
     return v;
 }
 
-/* Begins to copy plane k, or where there is none the one beside it, to a slot. */
+/* Begins to copy plane k, or where there is none the one beside it, to a slot. Lines that there are not remain 0. */
 template <class shape>
 TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march &m, int k, int slot)
 {
-    const int *n = h.n, plane = h.plane * (k < 0 ? 0 : k < n[2] ? k : n[2] - 1);
+    const int plane = h.plane * (k < 0 ? 0 : k < h.n[2] ? k : h.n[2] - 1);
     TB_UNROLL
     for (int q = 0; q < shape::passes; q++) {
         const adi3d_p_x_vector v = adi3d_p_x_vector_of<shape>(h, q);
-        const int y = m.begin - 1 + v.row, line = y < 0 ? 0 : y < n[1] ? y : n[1] - 1;
-        const int from = plane + h.pitch * line + shape::wide * v.of_row, to = slot * shape::slot_len + v.put;
-        if (!v.is_there || k > m.to) continue;
+        const int line = m.begin - 1 + v.row, to = slot * shape::slot_len + v.put;
+        const int from = plane + h.pitch * line + shape::wide * v.of_row;
+        if (!v.is_there || line < 0 || line >= h.n[1] || k > m.to) continue;
         trid_copy_async(m.to_ring, (int)sizeof(tb_real) * to, h.u + from);
         if (shape::kind > 0) trid_copy_async(m.to_ring, (int)sizeof(tb_real) * (to + shape::plane_len), h.z + from);
     }
@@ -305,24 +270,37 @@ TB_D void adi3d_p_x_combine(const adi3d_p_device &h, const fd_p_step &step, cons
     }
 }
 
-/* Clears the ring and fills the tables of x in shared memory: factors, and of row r of lane l of warp p, at [p][r][l],
-   the cell or adi3d_p_along_x, and the numbers. */
+/* Returns where the table of cells, or of adi3d_p_along_x, has number q, 0 .. 3, of entry e: vectors of 16 bytes of
+   successive entries are next to each other. */
+template <class shape>
+TB_D int adi3d_p_x_quad(int e, int q)
+{
+    return (q / shape::wide * shape::points + e) * shape::wide + q % shape::wide;
+}
+
+/* Clears the ring and what is carried, and fills the tables of x in shared memory: factors, and of row r of lane l of
+   warp p, entry [p][r][l], the cell or adi3d_p_along_x, and the numbers. */
 template <class shape>
 TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march &m)
 {
     enum { rows = shape::rows, points = shape::points };
     const int thread = trid_block_thread(), n = h.n[0];
     tb_real *numbers = m.memory + shape::numbers;
-    for (int e = thread; e < shape::slots * shape::slot_len; e += shape::threads) m.ring[e] = 0;
+    for (int e = shape::carried + thread; e < shape::elements; e += shape::threads) m.memory[e] = 0;
     if (shape::alone) adi3d_p_device_fetch_factors<rows, 32>(h.factors[0], m.memory + shape::factors);
     for (int e = thread; e < points; e += shape::threads) {
         const int i = e / (32 * rows) * 32 * rows + e % 32 * rows + e / 32 % rows, last = i < n ? i : n - 1;
         const int index[3] = {last, 0, 0};
-        if (shape::alone)
-            ((adi3d_p_along_x *)m.memory)[e] =
-                adi3d_p_device_along_x(h.t.cell[0][last], fd_p_terms_here(&h.t, index, step.time[1]), m.own);
-        else
-            ((fd_cell *)m.memory)[e] = h.t.cell[0][last];
+        const fd_cell cell = h.t.cell[0][last];
+        tb_real quad[4] = {cell.below, cell.above, cell.h, cell.w};
+        if (shape::alone) {
+            const adi3d_p_along_x x =
+                adi3d_p_device_along_x(cell, fd_p_terms_here(&h.t, index, step.time[1]), m.own);
+            quad[0] = x.below, quad[1] = x.above, quad[2] = x.down, quad[3] = x.up;
+        }
+        TB_UNROLL
+        for (int q = 0; q < 4; q += shape::wide)
+            *(transpose_vector *)(m.memory + adi3d_p_x_quad<shape>(e, q)) = transpose_pack(quad + q);
         TB_UNROLL
         for (int q = 0; q < fd_p_numbers(0); q++)
             numbers[q * points + e] = h.t.number[0][q * h.t.room[0] + last];
@@ -376,17 +354,21 @@ TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march &m, const adi3d_p_
 {
     const int at = 32 * shape::rows * m.part + m.lane;
     const tb_real *numbers = m.memory + shape::numbers + at;
-    const fd_cell *cells = (const fd_cell *)m.memory + at;
+    tb_real quad[4];
     fd_numbers own[3];
     adi3d_p_x_point q;
+    TB_UNROLL
+    for (int e = 0; e < 4; e += shape::wide)
+        transpose_unpack(*(const transpose_vector *)(m.memory + adi3d_p_x_quad<shape>(at + 32 * r, e)), quad + e);
     TB_UNROLL
     for (int e = 0; e < fd_p_numbers(0); e++) own[0].number[e] = numbers[e * shape::points + 32 * r];
     own[1] = m.number_y, own[2] = t.number_k;
     q.k = fd_p_terms(m.parameters, own, m.now.number);
     own[2] = t.number_p;
     q.p = fd_p_terms(m.parameters, own, m.now.number);
-    q.cell = cells[32 * r];
-    q.x = shape::alone ? ((const adi3d_p_along_x *)cells)[32 * r] : adi3d_p_device_along_x(q.cell, q.p, m.own);
+    const adi3d_p_along_x x = {quad[0], quad[1], quad[2], quad[3]};
+    q.cell.below = quad[0], q.cell.above = quad[1], q.cell.h = quad[2], q.cell.w = quad[3];
+    q.x = shape::alone ? x : adi3d_p_device_along_x(q.cell, q.p, m.own);
     return q;
 }
 
@@ -420,7 +402,8 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const a
     TB_UNROLL
     for (int r = 0; r < rows && h.extra; r++)
         right[r] += m.first + r < h.n[0] ? step.data.dt * h.extra[at + r] : 0;
-    if (m.adds) adi3d_p_device_faces_of<kind, rows>(h, step, m.first, m.j, k, right);
+    if (h.adds) adi3d_p_device_faces_of<kind, rows>(h, step, m.first, m.j, k, right);
+    if (!h.makes[0]) return;
     adi3d_p_device_make_faces<0, rows>(
         h, step, m.first, 0, m.j, k, (kind == 1 ? h.z : h.u) + at - m.first, 1,
         [&](int i) { return adi3d_p_device_right(h, step, kind > 0, i, m.j, k); }, m.face);
@@ -516,28 +499,70 @@ TB_D void adi3d_p_x_second(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, ad
     }
 }
 
-/* Solves the line in plane k and writes it to h.d. */
+/* Writes a line to a plane of a grid. Rows are padded to 128 bytes: a vector that begins in one ends in it. */
+template <class shape>
+TB_D void adi3d_p_x_store(const adi3d_p_device &h, const adi3d_p_x_march &m, const tb_real *v, tb_real *plane)
+{
+    TB_UNROLL
+    for (int r = 0; r < shape::rows; r += shape::wide)
+        if (m.valid && m.first + r < h.n[0])
+            *(transpose_vector *)(plane + adi3d_p_device_at(h, m.first + r, m.j, 0)) = transpose_pack(v + r);
+}
+
+/* Eliminates along z: d, the solution along x in a plane, becomes its y. At faces whose value is given along x it
+   remains. At the end of a partition, stores what the interface unknowns need of it. */
+template <class shape>
+TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march &m, const adi3d_p_plane &plane,
+                              tb_real *d)
+{
+    enum { rows = shape::rows, wide = shape::wide };
+    tb_real *carried = m.memory + shape::carried + trid_block_thread() / 32 * 2 * shape::points + wide * m.lane;
+    tb_real y[rows], first[rows];
+    TB_UNROLL
+    for (int r = 0; r < rows; r += wide) transpose_unpack(*(transpose_vector *)(carried + 32 * r), y + r);
+    TB_UNROLL
+    for (int r = 0; r < rows; r++)
+        d[r] -= h.makes[0] && fd_p_at_given(&h.problem, 0, m.first + r) ? 0 : plane.l * y[r];
+    TB_UNROLL
+    for (int r = 0; r < rows; r += wide) *(transpose_vector *)(carried + 32 * r) = transpose_pack(d + r);
+    if (plane.h == 0 && plane.end == 0) return;
+    carried += shape::points;
+    TB_UNROLL
+    for (int r = 0; r < rows; r += wide) transpose_unpack(*(transpose_vector *)(carried + 32 * r), first + r);
+    TB_UNROLL
+    for (int r = 0; r < rows; r++) first[r] += plane.h * d[r];
+    if (plane.end > 0) {
+        tb_real *firsts = h.ends + h.plane * ((int)plane.end - 1);
+        adi3d_p_x_store<shape>(h, m, first, firsts);
+        TB_UNROLL
+        for (int r = 0; r < rows; r++) y[r] = plane.r * d[r], first[r] = 0;
+        adi3d_p_x_store<shape>(h, m, y, firsts + h.plane * h.partitions);
+    }
+    TB_UNROLL
+    for (int r = 0; r < rows; r += wide) *(transpose_vector *)(carried + 32 * r) = transpose_pack(first + r);
+}
+
+/* Solves the line in plane k, eliminates it along z, if that is within the sweeps, and writes it to h.d. */
 template <class shape>
 TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const adi3d_p_x_march &m, int k, int pcr_steps,
                           adi3d_p_x_rows<shape> *e)
 {
-    enum { rows = shape::rows, wide = shape::wide };
-    const int first = m.first, n = h.n[0];
+    enum { rows = shape::rows };
+    const int first = m.first, n = h.n[0], eliminates = shape::upward && h.partitions > 0;
+    adi3d_p_plane plane;
+    if (eliminates) plane = h.planes[k]; /* these loads overlap the solve */
     tb_real *d = e->d;
     if (shape::alone) {
         tb_real f[TRID_WARP_FACTOR_LEN(rows)], *const none = 0;
-        adi3d_p_device_put_faces<0, rows>(h, first, m.face, none, none, none, d);
+        if (h.makes[0]) adi3d_p_device_put_faces<0, rows>(h, first, m.face, none, none, none, d);
         adi3d_p_device_take_factors<32>(m.memory + shape::factors, m.lane, 0, shape::factor_len, f);
         trid_warp_solve(rows, 32, n, pcr_steps, f, d);
     } else {
         adi3d_p_device_put_faces<0, rows>(h, first, m.face, e->a, e->b, e->c, d);
         adi3d_p_device_solve_row<rows, shape::warps>(m.valid ? n : 0, e->a, e->b, e->c, d, m.memory + shape::solver);
     }
-    /* Rows are padded to 128 bytes: a vector that begins in one ends in it. */
-    TB_UNROLL
-    for (int r = 0; r < rows; r += wide)
-        if (m.valid && first + r < n)
-            *(transpose_vector *)(h.d + adi3d_p_device_at(h, first + r, m.j, k)) = transpose_pack(d + r);
+    if (eliminates) adi3d_p_x_eliminate<shape>(h, m, plane, d);
+    adi3d_p_x_store<shape>(h, m, d, h.d + h.plane * k);
 }
 
 /* Computes right-hand sides and solves along x in a step in which nothing changes (step.changes). A block has some
@@ -589,9 +614,11 @@ static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t strea
     const size_t bytes = sizeof(tb_real) * (size_t)shape::elements;
     const int blocks = (h.n[1] + shape::lines - 1) / shape::lines, most = h.shared / ((int)bytes + 1024);
     const int together = most < shape::resident ? most : shape::resident;
-    const int pieces = trid_best_pieces(h.n[2], blocks, together * h.processors, 3);
+    const int slots = together * h.processors;
+    const int pieces = h.partitions > 0 ? adi3d_p_device_upward_pieces(h, blocks, slots)
+                                        : trid_best_pieces(h.n[2], blocks, slots, 3);
     if (bytes > (size_t)h.shared) return 0;
-    if (shape::alone && kind == 0 && h.fresh)
+    if (shape::alone && h.fresh)
         adi3d_p_launch(error, stream, adi3d_p_device_factor<0, shape::rows, 32>, dim3(1), dim3(32), 0, h, step);
     adi3d_p_launch(error, stream, adi3d_p_device_steady_x<shape>, dim3((unsigned)blocks, (unsigned)pieces),
                    dim3(shape::threads), bytes, h, step);
@@ -621,4 +648,18 @@ static inline void adi3d_p_device_x(cudaError_t *error, cudaStream_t stream, con
     h.n[0] <= 256   ? adi3d_p_device_x_of<1>(error, stream, h, step, s)
     : h.n[0] <= 512 ? adi3d_p_device_x_of<2>(error, stream, h, step, s)
                       : adi3d_p_device_x_of<4>(error, stream, h, step, s);
+}
+
+/* Launches the sweep upward, and the solution of the system that its partitions leave; returns 0 where lines along x
+   are too long, or shared memory is too small. */
+template <int unused>
+static inline int adi3d_p_device_upward(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
+                                        const fd_p_step &step)
+{
+    const dim3 blocks((unsigned)((h.plane + 127) / 128));
+    if (h.n[0] > 256 || sizeof(tb_real) * adi3d_p_x_shape<0, 1>::elements > (size_t)h.shared) return 0;
+    if (h.fresh) adi3d_p_launch(error, stream, adi3d_p_device_factor_planes<unused>, dim3(1), dim3(32), 0, h, step);
+    adi3d_p_device_launch_x<0, 1>(error, stream, h, step);
+    adi3d_p_launch(error, stream, adi3d_p_device_interfaces<unused>, blocks, dim3(128), 0, h);
+    return 1;
 }

@@ -1,28 +1,15 @@
 /* device_yz.h - a room of adi3d.h, read once a model and precision: solves along y and z on a GPU.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_yz_shape FD_OF(p_3d_yz_shape)
-#define adi3d_p_yz_march FD_OF(p_3d_yz_march)
-#define adi3d_p_yz_march_of FD_OF(p_3d_yz_march_of)
-#define adi3d_p_yz_fetch FD_OF(p_3d_yz_fetch)
-#define adi3d_p_yz_tables FD_OF(p_3d_yz_tables)
-#define adi3d_p_yz_line FD_OF(p_3d_yz_line)
-#define adi3d_p_yz_line_of FD_OF(p_3d_yz_line_of)
-#define adi3d_p_yz_change FD_OF(p_3d_yz_change)
-#define adi3d_p_yz_solve_alone FD_OF(p_3d_yz_solve_alone)
-#define adi3d_p_yz_solve FD_OF(p_3d_yz_solve)
-#define adi3d_p_yz_finish FD_OF(p_3d_yz_finish)
-#define adi3d_p_device_lines FD_OF(p_3d_device_lines)
-#define adi3d_p_device_launch_yz FD_OF(p_3d_device_launch_yz)
-#define adi3d_p_device_yz FD_OF(p_3d_device_yz)
-
 /* What the kernel of lines along y or z is compiled for: the axis, whether F along it differs from a step's start to
-   its end, rows a thread, partitions a line, lines a block. */
-template <int axis_of, int changes_of, int rows_of, int parts_of, int lines_of>
+   its end, whether it is the sweep downward (device_planes.h), rows a thread, partitions a line, lines a block. */
+template <int axis_of, int changes_of, int down_of, int rows_of, int parts_of, int lines_of>
 struct adi3d_p_yz_shape {
     enum {
         axis = axis_of,
         changes = changes_of,
+        down = down_of,
+        ends = down || axis == 2, /* whether it ends the stage */
         rows = rows_of,
         parts = parts_of,
         lines = lines_of,
@@ -45,6 +32,7 @@ typedef struct {
     tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: of the thread's line */
     fd_cell *cells;                           /* the axis' cells and numbers, padded with the last, */
     tb_real *numbers;                         /* in the factors' place */
+    tb_real *planes; /* of the sweep downward: r, q and s of its planes along z, four numbers a plane */
     trid_copy_place to_ring;
     int thread, first;   /* its rows are first .. */
     int i, valid, n;     /* its lines' place along x, and whether there is one; their length, or 0 */
@@ -59,8 +47,8 @@ typedef struct {
 
 /* Returns what this thread has in hand in stage s. */
 template <class shape>
-TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_step &step, int s, int depth,
-                                          int staged, tb_real *memory)
+TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_step &step, int s, int depth, int staged,
+                                          tb_real *memory)
 {
     enum { axis = shape::axis, lines = shape::lines, rows = shape::rows };
     const int thread = trid_block_thread(), mine = lines * (int)blockIdx.x + thread % lines, *n = h.n;
@@ -71,27 +59,29 @@ TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_st
     m.stride = axis == 1 ? h.pitch : h.plane, m.march = axis == 1 ? h.plane : h.pitch;
     m.from = count * (int)blockIdx.y / (int)gridDim.y, m.to = count * ((int)blockIdx.y + 1) / (int)gridDim.y;
     m.place = m.first / rows * (rows + 1) * lines + thread % lines;
-    m.staged = axis == 2 && staged, m.slot_len = (m.staged ? 2 : 1) * shape::slice;
-    m.fixed = fd_p_at_given(&h.problem, 0, m.i), m.exercise = axis == 2 && last ? h.problem.exercise : FD_EUROPEAN;
-    m.w = s && step.data.about ? h.z : h.u, m.result = axis == 1 ? h.d : last ? h.u : h.z;
+    m.staged = shape::ends && staged, m.slot_len = (m.staged ? 2 : 1) * shape::slice;
+    m.fixed = fd_p_at_given(&h.problem, 0, m.i), m.exercise = shape::ends && last ? h.problem.exercise : FD_EUROPEAN;
+    m.w = s && step.data.about ? h.z : h.u, m.result = !shape::ends ? h.d : last ? h.u : h.z;
     m.faces = memory + thread % lines * 16, m.solver = memory + shape::solver, m.ring = memory + shape::ring;
     m.factors = m.ring + depth * m.slot_len;
     m.cells = (fd_cell *)m.factors, m.numbers = (tb_real *)(m.cells + rows * shape::parts);
+    m.planes = m.factors + shape::parts * shape::factor_len;
     m.to_ring = trid_copy_place_of(m.ring);
     return m;
 }
 
-/* Begins to copy lines `at` of the march, if the block has them, to a slot. */
+/* Begins to copy the lines of turn e of the march, if the block has them, to a slot. */
 template <class shape>
-TB_D void adi3d_p_yz_fetch(const adi3d_p_device &h, const adi3d_p_yz_march &m, int at, int slot)
+TB_D void adi3d_p_yz_fetch(const adi3d_p_device &h, const adi3d_p_yz_march &m, int e, int slot)
 {
     enum { wide = shape::wide, lines = shape::lines, rows = shape::rows };
+    const int at = shape::down ? m.to - 1 - e : m.from + e;
     const int column = wide * (m.thread % shape::vectors), own = lines * (int)blockIdx.x + column;
     TB_UNROLL
     for (int q = 0; q < rows / wide; q++) {
         const int r = m.thread / shape::vectors + q * shape::parts * wide, from = own + r * m.stride + at * m.march;
         const int put = (int)sizeof(tb_real) * (slot * m.slot_len + (r + r / rows) * lines + column);
-        if (at >= m.to || own >= h.pitch || r >= h.n[shape::axis]) continue;
+        if (at < m.from || at >= m.to || own >= h.pitch || r >= h.n[shape::axis]) continue;
         trid_copy_async(m.to_ring, put, h.d + from);
         if (m.staged) trid_copy_async(m.to_ring, put + (int)sizeof(tb_real) * shape::slice, m.w + from);
     }
@@ -112,6 +102,12 @@ TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, 
             m.numbers[q * points + e] = h.t.number[axis][q * h.t.room[axis] + last];
     }
     for (int e = m.thread; e < depth * m.slot_len; e += shape::threads) m.ring[e] = 0;
+    for (int e = m.thread; e < m.to - m.from && shape::down; e += shape::threads) {
+        const adi3d_p_plane plane = h.planes[m.from + e];
+        const int last = e == m.to - m.from - 1; /* its unknowns are known */
+        m.planes[4 * e] = last ? 0 : plane.r, m.planes[4 * e + 1] = last ? -1 : plane.q;
+        m.planes[4 * e + 2] = last ? 0 : plane.s;
+    }
 }
 
 /* A line: its place along the two other axes (0 along its own), where its first point is in memory, and whether it is
@@ -147,7 +143,8 @@ TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march
 {
     enum { axis = shape::axis, rows = shape::rows, parts = shape::parts, lines = shape::lines };
     tb_real f[shape::factor_len], *const none = 0;
-    if (m.valid && !fixed) adi3d_p_device_put_faces<axis, rows>(h, m.first, m.faces, none, none, none, d);
+    if (h.makes[axis] && m.valid && !fixed)
+        adi3d_p_device_put_faces<axis, rows>(h, m.first, m.faces, none, none, none, d);
     adi3d_p_device_take_factors<parts>(m.factors, m.thread / lines, 0, 5 * rows, f);
     adi3d_p_device_take_factors<parts>(m.factors, m.thread % parts, 5 * rows, shape::factor_len, f);
     trid_block_interleaved_solve(rows, lines, parts, rows * parts, pcr_steps, f, d, m.solver);
@@ -176,7 +173,37 @@ TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const fd_p_step &step, const
     trid_block_interleaved_unchecked(rows, shape::lines, shape::parts, m.n, a, b, c, d, m.solver);
 }
 
-/* Ends the stage along z, adding what the differences are the difference from and applying exercise, and writes the
+/* What a thread has in the sweep downward: the unknowns of the plane above, those of the last plane of the partition
+   below. */
+template <class shape>
+struct adi3d_p_yz_above {
+    tb_real z[shape::rows], before[shape::rows];
+};
+
+/* Loads the interface unknowns of the block's partition: its last plane is known already. */
+template <class shape>
+TB_D void adi3d_p_yz_open(const adi3d_p_device &h, const adi3d_p_yz_march &m, adi3d_p_yz_above<shape> *above)
+{
+    const tb_real *lasts = h.ends + (h.partitions + (int)blockIdx.y) * h.plane + m.i + m.first * m.stride;
+    TB_UNROLL
+    for (int r = 0; r < shape::rows; r++) {
+        const int is_there = m.first + r < m.n;
+        above->z[r] = is_there ? lasts[r * m.stride] : 0;
+        above->before[r] = is_there && blockIdx.y > 0 ? lasts[r * m.stride - h.plane] : 0;
+    }
+}
+
+/* Substitutes back in plane k, whose eliminated right-hand sides are in d. */
+template <class shape>
+TB_D void adi3d_p_yz_substitute(const adi3d_p_yz_march &m, int k, adi3d_p_yz_above<shape> *above, tb_real *d)
+{
+    const tb_real *factors = m.planes + 4 * (k - m.from);
+    TB_UNROLL
+    for (int r = 0; r < shape::rows; r++)
+        d[r] = above->z[r] = factors[0] * d[r] - factors[1] * above->z[r] - factors[2] * above->before[r];
+}
+
+/* Ends the stage, adding what the differences are the difference from and applying exercise, and writes the
    line. */
 template <class shape>
 TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
@@ -187,11 +214,12 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
     const tb_real *w = m.w;
     tb_real *result = m.result;
     TB_UNROLL
-    for (int r = 0; r < rows && axis == 2; r++)
+    for (int r = 0; r < rows && shape::ends; r++)
         d[r] += staged ? here[shape::slice + r * shape::lines] : first + r < n ? w[line + (first + r) * stride] : 0;
     TB_UNROLL
     for (int r = 0; r < rows && exercise != FD_EUROPEAN; r++) {
-        const int at = line + (first + r) * stride, index[3] = {m.i, l.j, first + r};
+        const int at = line + (first + r) * stride;
+        const int index[3] = {m.i, axis == 1 ? first + r : l.j, axis == 2 ? first + r : l.k};
         tb_real unused = 0;
         if (first + r < n)
             d[r] = fd_lane_exercise(exercise, step.data.dt,
@@ -204,12 +232,13 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
 }
 
 /* Solves along y or z, lines interleaved in x, each in partitions; along z it also ends the stage. A block marches
-   along the third axis through the lines of its columns, and prefetches the next depth - 1. Along z, w is prefetched
-   with them (staged), or read when it is due. */
+   along the third axis through the lines of its columns, and prefetches the next depth - 1. Where it ends the stage, w
+   is prefetched with them (staged), or read when it is due. The sweep downward marches from the last plane of a
+   partition to its first; it substitutes back along z, solves along y and ends the stage. */
 template <class shape>
-TRID_KERNEL void __launch_bounds__(shape::threads) adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h,
-                                                                       const __grid_constant__ fd_p_step step, int s,
-                                                                       int depth, int staged)
+TRID_KERNEL void __launch_bounds__(shape::threads)
+    adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s,
+                         int depth, int staged)
 {
     enum { axis = shape::axis, rows = shape::rows };
     TRID_DYNAMIC_SHARED(memory);
@@ -217,29 +246,33 @@ TRID_KERNEL void __launch_bounds__(shape::threads) adi3d_p_device_lines(const __
     const int pcr_steps = shape::alone ? h.march->pcr_steps[axis] : 0;
     adi3d_p_yz_tables<shape>(h, m, depth);
     __syncthreads();
-    for (int e = 0; e < depth - 1; e++) adi3d_p_yz_fetch<shape>(h, m, m.from + e, e);
+    for (int e = 0; e < depth - 1; e++) adi3d_p_yz_fetch<shape>(h, m, e, e);
     fd_numbers number[3];
     tb_real d[rows];
+    adi3d_p_yz_above<shape> above;
+    if (shape::down) adi3d_p_yz_open<shape>(h, m, &above);
     TB_LOOP
-    for (int at = m.from, slot = 0; at < m.to; at++) {
+    for (int e = 0, slot = 0; e < m.to - m.from; e++) {
+        const int at = shape::down ? m.to - 1 - e : m.from + e;
         const adi3d_p_yz_line l = adi3d_p_yz_line_of<shape>(h, m, at);
         const tb_real *here = m.ring + slot * m.slot_len + m.place;
         auto change = [&](int r) { return adi3d_p_yz_change<shape>(h, step, m, l, r); };
         if (!shape::alone) adi3d_p_device_numbers<axis>(h, m.i, l.j, l.k, number); /* loads that overlap the wait */
-        if (m.valid && !l.fixed)
+        if (h.makes[axis] && m.valid && !l.fixed)
             adi3d_p_device_make_faces<axis, rows>(
                 h, step, m.first, m.i, l.j, l.k, m.w + l.at, m.stride,
                 [&](int r) { return h.d[l.at + r * m.stride] + change(r); }, m.faces);
-        if (depth == 1) __syncthreads(), adi3d_p_yz_fetch<shape>(h, m, at, 0);
+        if (depth == 1) __syncthreads(), adi3d_p_yz_fetch<shape>(h, m, e, 0);
         if (depth > 2)
             TRID_COPY_AWAIT(1);
         else
             TRID_COPY_AWAIT(0);
         __syncthreads();
-        if (depth > 1) adi3d_p_yz_fetch<shape>(h, m, at + depth - 1, slot > 0 ? slot - 1 : depth - 1);
+        if (depth > 1) adi3d_p_yz_fetch<shape>(h, m, e + depth - 1, slot > 0 ? slot - 1 : depth - 1);
         TB_UNROLL
         for (int r = 0; r < rows; r++)
             d[r] = here[r * shape::lines] + (shape::changes && m.first + r < m.n ? change(m.first + r) : 0);
+        if (shape::down) adi3d_p_yz_substitute<shape>(m, at, &above, d);
         if (shape::alone)
             adi3d_p_yz_solve_alone<shape>(h, m, l.fixed, pcr_steps, here, d);
         else
@@ -249,22 +282,30 @@ TRID_KERNEL void __launch_bounds__(shape::threads) adi3d_p_device_lines(const __
     }
 }
 
-/* Launches the solves along y or z with one shape; returns 0 where they need more shared memory than the device has. */
-template <int axis, int changes, int rows, int parts, int lines>
-static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
+/* Launches the solves along y or z with one shape, or both sweeps, upward and downward, of which this shape is the
+   latter's; returns 0 where they need more shared memory than the device has. */
+template <int axis, int changes, int down, int rows, int parts, int lines>
+static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stream, adi3d_p_device h,
                                            const fd_p_step &step, int s)
 {
-    using shape = adi3d_p_yz_shape<axis, changes, rows, parts, lines>;
+    using shape = adi3d_p_yz_shape<axis, changes, down, rows, parts, lines>;
+    const int columns = (h.n[0] + lines - 1) / lines;
+    int pieces = trid_best_pieces(h.n[3 - axis], columns, h.processors, 1);
+    if constexpr (down) { /* where more would be wanted, the grid is too small for sweeps to pay */
+        if (3 * pieces > 4 * ADI3D_P_PARTITIONS) return 0;
+        h.partitions = pieces = pieces < ADI3D_P_PARTITIONS ? pieces : ADI3D_P_PARTITIONS;
+    }
     const int tables = shape::alone ? parts * shape::factor_len : rows * parts * (4 + fd_p_numbers(axis));
+    const int planes = down ? 4 * ((h.n[2] - 1) / pieces + 1) : 0;
     const size_t slice = sizeof(tb_real) * (size_t)shape::slice;
-    const size_t rest = sizeof(tb_real) * (size_t)(shape::ring + tables);
+    const size_t rest = sizeof(tb_real) * (size_t)(shape::ring + tables + planes);
     /* Prefetches as much as there is room for, w last. */
     const int room = h.shared - 1024 - (int)rest, slices = room > 0 ? room / (int)slice : 0;
-    const int staged = axis == 2 && slices > 3, depth = slices >> staged > 3 ? 3 : slices >> staged;
-    const int columns = (h.n[0] + lines - 1) / lines;
-    const int pieces = trid_best_pieces(h.n[3 - axis], columns, h.processors, 1);
+    const int staged = shape::ends && slices > 3, depth = slices >> staged > 3 ? 3 : slices >> staged;
     if (depth < 1) return 0;
-    if (shape::alone && h.fresh && s == 0)
+    if constexpr (down)
+        if (!adi3d_p_device_upward<0>(error, stream, h, step)) return 0;
+    if (shape::alone && h.fresh)
         adi3d_p_launch(error, stream, adi3d_p_device_factor<axis, rows, parts>, dim3(1), dim3(32), 0, h, step);
     adi3d_p_launch(error, stream, adi3d_p_device_lines<shape>, dim3((unsigned)columns, (unsigned)pieces),
                    dim3(shape::threads), rest + (size_t)(depth << staged) * slice, h, step, s, depth, staged);
@@ -272,20 +313,44 @@ static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stre
 }
 
 /* Chooses the shape by the length of the axis: rows a thread, partitions a line, lines a block. To add one, add a line
-   here. Where shared memory does not suffice, the narrowest is the last resort. */
-template <int axis, int changes>
-static inline void adi3d_p_device_yz(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                     const fd_p_step &step, int s)
+   here. Where shared memory does not suffice, the narrowest is the last resort; the sweep downward has too few
+   registers for that, and 0 is returned. */
+template <int axis, int changes, int down>
+static inline int adi3d_p_device_yz(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
+                                    const fd_p_step &step, int s)
 {
     enum { wide = 256 / (int)sizeof(tb_real) }; /* lines of a block, of the shortest */
     const int n = h.n[axis];
     int done = 0;
     if (n <= 128)
-        done = adi3d_p_device_launch_yz<axis, changes, 16, 8, wide>(error, stream, h, step, s);
+        done = adi3d_p_device_launch_yz<axis, changes, down, 16, 8, wide>(error, stream, h, step, s);
     else if (n <= 256)
-        done = adi3d_p_device_launch_yz<axis, changes, 16, 16, wide / 2>(error, stream, h, step, s);
+        done = adi3d_p_device_launch_yz<axis, changes, down, 16, 16, wide / 2>(error, stream, h, step, s);
     else if (n <= 512)
-        done = adi3d_p_device_launch_yz<axis, changes, 16, 32, wide / 4>(error, stream, h, step, s);
-    if (!done) done = adi3d_p_device_launch_yz<axis, changes, 32, 32, wide / 8>(error, stream, h, step, s);
-    if (!done && *error == cudaSuccess) *error = cudaErrorInvalidConfiguration;
+        done = adi3d_p_device_launch_yz<axis, changes, down, 16, 32, wide / 4>(error, stream, h, step, s);
+    if constexpr (!down) {
+        if (!done) done = adi3d_p_device_launch_yz<axis, changes, 0, 32, 32, wide / 8>(error, stream, h, step, s);
+        if (!done && *error == cudaSuccess) *error = cudaErrorInvalidConfiguration;
+    }
+    return done;
+}
+
+/* Launches stage s: the sweeps upward and downward where a step allows that, else the solves along each axis. Returns
+   whether the sweeps were launched. */
+template <int unused>
+static inline int adi3d_p_device_stage(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
+                                       const fd_p_step &step, int s)
+{
+    if constexpr (adi3d_p_fusible)
+        if (s == 0 && adi3d_p_device_commutes(h, step) && adi3d_p_device_yz<1, 0, 1>(error, stream, h, step, s))
+            return 1;
+    adi3d_p_device_x<unused>(error, stream, h, step, s);
+    if (step.changes && !(s && step.data.about)) {
+        adi3d_p_device_yz<1, 1, 0>(error, stream, h, step, s);
+        adi3d_p_device_yz<2, 1, 0>(error, stream, h, step, s);
+    } else {
+        adi3d_p_device_yz<1, 0, 0>(error, stream, h, step, s);
+        adi3d_p_device_yz<2, 0, 0>(error, stream, h, step, s);
+    }
+    return 0;
 }

@@ -44,6 +44,7 @@ namespace FD_OF(rooms)
 
 #if FD_FACTORS == 3 && TB_LAUNCHES
 #include "../adi3d/device.h"       /* what kernels know; what they compute at a point; rows of their lines */
+#include "../adi3d/device_planes.h" /* solves along z within the sweeps */
 #include "../adi3d/device_x.h"     /* right-hand sides and lines along x: kernels and launches */
 #include "../adi3d/device_yz.h"    /* lines along y and z: kernel, shapes, launches. For a shape see p_device_yz */
 #include "../adi3d/device_march.h" /* preparation and marches in device memory */

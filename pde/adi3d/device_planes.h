@@ -1,0 +1,122 @@
+/* device_planes.h - a room of adi3d.h, read once a model and precision: solves along z within the sweeps of a GPU, and
+   the system that their partitions leave.
+   MIT licence, see LICENSE. */
+
+/* Where all lines along z have one matrix, and those along y have matrices that do not depend on z, the two solves may
+   change places. Then the march along x eliminates forward along z what it has solved, plane by plane, and the sweep
+   that solves along y substitutes back before: docs/adi3d.md. z is cut into partitions, each eliminated by itself; x
+   being their unknowns, l .. s of a plane its factors,
+       y[k] = d[k] - l y[k-1],   x[k] = r y[k] - q x[k+1] - s x[last of the partition before],
+   and the partition's first unknown is the sum of h y, less multiples of the last unknowns of the partition before and
+   of its own. So the last unknowns of all partitions are a tridiagonal system. */
+
+/* Returns the first plane of a partition. */
+TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
+{
+    return h.n[2] * partition / h.partitions;
+}
+
+/* Returns whether the solves along y and z of a step do change places. A face whose value is given, except along x, is
+   one whose lines are not solved along the other axis. A face that takes its third point from its neighbour's row needs
+   that neighbour's right-hand side, which for planes is gone, or still to come. */
+TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
+{
+    const int *y = h.problem.face[1], *z = h.problem.face[2];
+    return adi3d_p_fusible && !step.changes && (y[0] == FD_LINEAR || y[0] == FD_DEGENERATE) && y[1] == FD_LINEAR &&
+           z[0] == FD_LINEAR && z[1] == FD_LINEAR;
+}
+
+/* Returns into how many pieces to cut the sweep upward, each of whole partitions, as trid_best_pieces does. */
+TB_HOST int adi3d_p_device_upward_pieces(const adi3d_p_device &h, int blocks, int slots)
+{
+    int best = 1, least = 0;
+    for (int s = 1; slots > 0 && s <= h.partitions; s++) {
+        const int planes = ((h.partitions - 1) / s + 1) * ((h.n[2] - 1) / h.partitions + 1);
+        const int time = ((blocks * s - 1) / slots + 1) * (planes + 3);
+        if (s == 1 || time < least) least = time, best = s;
+    }
+    return best;
+}
+
+/* Factors a partition: writes the factors of its planes.
+   Leaves   link: s and q of its last row; what its first unknown takes from the last of the partition before and from
+            its own last */
+TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_step &step, int partition, double *link)
+{
+    const int from = adi3d_p_partition(h, partition), to = adi3d_p_partition(h, partition + 1);
+    double above_r = 0, above_c = 0, g = 0, product = 1, before = 0;
+    for (int k = from; k < to; k++) {
+        const int last = k == to - 1;
+        tb_real row[3], *const none = 0;
+        fd_numbers own[3];
+        adi3d_p_device_numbers<2>(h, 0, 0, k, own);
+        adi3d_p_device_rows<2, 1>(h, step, own, adi3d_p_device_own<2>(h, k), row, row + 1, row + 2);
+        adi3d_p_device_put_faces<2, 1>(h, k, none, row, row + 1, row + 2, none);
+        const double a = k > 0 ? (double)row[0] : 0, c = (double)row[2];
+        const double l = a * above_r, r = 1 / ((double)row[1] - l * above_c), q = c * r;
+        g = k == from ? a : -l * g;
+        const tb_real first = last || trid_abs((tb_real)product) < trid_roundoff() ? 0 : (tb_real)(product * r);
+        const adi3d_p_plane plane = {
+            (tb_real)l, first, last ? (tb_real)(1 + partition) : 0, (tb_real)r, (tb_real)q, (tb_real)(g * r), {0, 0}};
+        h.planes[k] = plane;
+        if (last)
+            link[0] = g * r, link[1] = q;
+        else
+            before += product * g * r, product *= -q;
+        above_r = r, above_c = c;
+    }
+    link[2] = before, link[3] = -product;
+}
+
+/* Factors all partitions, and the system of their last unknowns, a thread for each partition: x[s] + link[0] x[s-1] +
+   link[1] f[s+1] = r y of the last row, where f[s+1], the first unknown of the next partition, is expressed by x[s] and
+   x[s+1]. */
+template <int unused>
+TRID_KERNEL void __launch_bounds__(32)
+    adi3d_p_device_factor_planes(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
+{
+    __shared__ double link[ADI3D_P_PARTITIONS + 1][4];
+    const int thread = (int)threadIdx.x;
+    if (thread < h.partitions) adi3d_p_device_factor_partition(h, step, thread, link[thread]);
+    __syncthreads();
+    if (thread > 0) return;
+    double above = 0;
+    for (int s = 0; s < h.partitions; s++) {
+        const int more = s < h.partitions - 1;
+        const double in = link[s][0], out = more ? link[s][1] : 0;
+        const double pivot = 1 - in * above - (more ? out * link[s + 1][2] : 0);
+        above = more ? -out * link[s + 1][3] / pivot : 0;
+        const adi3d_p_link of = {(tb_real)in, (tb_real)out, (tb_real)(1 / pivot), (tb_real)above};
+        h.links[s] = of;
+    }
+}
+
+/* Solves that system, a thread for each point of a plane: h.ends has the first rows of all partitions, then their last
+   rows, which become the last unknowns. */
+template <int unused>
+TRID_KERNEL void __launch_bounds__(128) adi3d_p_device_interfaces(const __grid_constant__ adi3d_p_device h)
+{
+    enum { most = ADI3D_P_PARTITIONS };
+    const int at = (int)(blockIdx.x * blockDim.x + threadIdx.x), partitions = h.partitions;
+    if (at >= h.plane || at % h.pitch >= h.n[0]) return;
+    const tb_real *firsts = h.ends + at;
+    tb_real *lasts = h.ends + at + partitions * h.plane, first[most + 1], x[most + 1];
+    TB_UNROLL
+    for (int s = 0; s < most; s++) {
+        first[s] = s < partitions ? firsts[s * h.plane] : 0;
+        x[s] = s < partitions ? lasts[s * h.plane] : 0;
+    }
+    first[most] = x[most] = 0;
+    TB_UNROLL
+    for (int s = 0; s < most; s++) {
+        if (s >= partitions) break;
+        const adi3d_p_link link = h.links[s];
+        x[s] = link.pivot * (x[s] - link.out * first[s + 1] - link.in * (s > 0 ? x[s > 0 ? s - 1 : 0] : 0));
+    }
+    TB_UNROLL
+    for (int s = most - 1; s >= 0; s--) {
+        if (s >= partitions) continue;
+        x[s] -= h.links[s].above * x[s + 1];
+        lasts[s * h.plane] = x[s];
+    }
+}
