@@ -43,11 +43,11 @@ namespace FD_OF(rooms)
 #endif
 
 #if FD_FACTORS == 3 && TB_LAUNCHES
-#include "../adi3d/device.h"       /* what kernels know; what they compute at a point; rows of their lines */
+#include "../adi3d/device.h"        /* what kernels know; what they compute at a point; rows of their lines */
 #include "../adi3d/device_planes.h" /* solves along z within the sweeps */
-#include "../adi3d/device_x.h"     /* right-hand sides and lines along x: kernels and launches */
-#include "../adi3d/device_yz.h"    /* lines along y and z: kernel, shapes, launches. For a shape see p_device_yz */
-#include "../adi3d/device_march.h" /* preparation and marches in device memory */
+#include "../adi3d/device_x.h"      /* right-hand sides and lines along x: kernels and launches */
+#include "../adi3d/device_yz.h"     /* lines along y and z: kernel, shapes, launches. For a shape see p_device_yz */
+#include "../adi3d/device_march.h"  /* preparation and marches in device memory */
 #endif
 
 #if FD_FACTORS > 1 && TB_DEVICE_SCOPES
