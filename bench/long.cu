@@ -14,7 +14,7 @@ static const size_t BYTES = (size_t)1 << 29; /* of an array */
 static Bench bench;
 static double copy_speed;
 
-static __host__ __device__ double uniform(size_t i, unsigned k)
+static __device__ double uniform(size_t i, unsigned k)
 {
     unsigned long long z = (i * 8 + k + 1) * 0x9e3779b97f4a7c15ull;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
