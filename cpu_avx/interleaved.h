@@ -75,8 +75,6 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
 
 /* Prefetches the cache lines at `at` of all arrays, of d alone where there is one matrix, into the second-level cache;
    if `first`, into the first as well. */
-/* Prefetches the cache lines at `at` of all arrays, of d alone where there is one matrix, into the second-level cache;
-   if `first`, into the first as well. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first)
 {
     const cpu_avx_real *const array[4] = {batch->d + at, batch->a + at, batch->b + at, batch->c + at};
@@ -88,17 +86,20 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
 }
 
 /* The rows of a tile. c and d of each are kept: c in the store, d in x or, where x is not to be written twice, apart in
-   the store too. After them the store has zeros, for what is before the first row and after the last: were they in
-   front, c of a row would lie where the next row does, but for multiples of 4 KB, whose loads would wait for it. */
+   the store too. Behind them the store has zeros, which stand for the row before the first and the row after the last.
+   In front they would move the kept rows to places that are a multiple of 4 KB from rows of the arrays, and loads of
+   these would wait for the stores. */
 typedef struct {
     cpu_avx_p_batch arrays; /* from the tile's first row on */
     long long n;
-    ptrdiff_t step, stride, width; /* from row to row, from system to system; lanes of a row */
+    ptrdiff_t step, stride; /* from row to row, from system to system */
+    ptrdiff_t width, room;  /* lanes of a row; elements that a row takes in the store */
     int apart, stream;
     cpu_avx_real *store;
 } cpu_avx_p_rows;
 
-/* One of them: b stands for the a and the c that it does not have, and meets zeros; l, r and q are of one matrix. */
+/* A row. b stands in for an a or a c that the row does not have, and is multiplied by zeros; l, r and q are the factors
+   of one matrix for all systems. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d;
     cpu_avx_vec l, r, q;
@@ -106,6 +107,7 @@ typedef struct {
     const cpu_avx_real *before_c, *before_d, *after_d; /* of its neighbours */
 } cpu_avx_p_row;
 
+/* Returns the rows of a tile. one, a literal: all systems have one matrix. */
 CPU_AVX_INLINE cpu_avx_p_rows cpu_avx_p_rows_of(int one, ptrdiff_t stride, const cpu_avx_p_plan *plan,
                                                 const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile,
                                                 cpu_avx_real *store)
@@ -119,15 +121,17 @@ CPU_AVX_INLINE cpu_avx_p_rows cpu_avx_p_rows_of(int one, ptrdiff_t stride, const
                                     batch->f,
                                     batch->x + at,
                                     0};
-    const cpu_avx_p_rows rows = {arrays,       plan->lines.n, (ptrdiff_t)plan->lines.step, stride, width, plan->apart,
-                                 plan->stream, store};
+    const ptrdiff_t room = (one ? 0 : width) + (plan->apart ? width : 0);
+    const cpu_avx_p_rows rows = {arrays, plan->lines.n, (ptrdiff_t)plan->lines.step, stride, width, room,
+                                 plan->apart, plan->stream, store};
     return rows;
 }
 
+/* Returns row j. */
 CPU_AVX_INLINE cpu_avx_p_row cpu_avx_p_row_at(int one, const cpu_avx_p_rows *rows, long long j)
 {
     const long long n = rows->n;
-    const ptrdiff_t own = one ? 0 : rows->width, room = own + (rows->apart ? rows->width : 0);
+    const ptrdiff_t own = one ? 0 : rows->width, room = rows->room;
     const ptrdiff_t at = (ptrdiff_t)j * rows->step, pitch = rows->apart ? room : rows->step;
     const cpu_avx_real *zeros = rows->store + (ptrdiff_t)n * room;
     cpu_avx_p_row row;
@@ -190,8 +194,8 @@ CPU_AVX_INLINE void cpu_avx_p_row_soon(int one, const cpu_avx_p_rows *rows, cons
     for (ptrdiff_t v = 0; v < rows->width; v += CPU_AVX_P_CACHE_LINE) cpu_avx_p_prefetch(batch, at + v, one, 0);
 }
 
-/* Solves a tile row by row. The processor's own prefetching does not see rows coming that are far apart; and on the way
-   back memory is read for the first quarter of the next tile, or, of one matrix, for all. */
+/* Solves a tile row by row. Prefetches rows, because they are too far apart for the processor's own prefetching; and,
+   on the way back, the first quarter of the next tile's rows, or with one matrix all of them. */
 CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                            const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {
@@ -202,8 +206,7 @@ CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, 
     const long long ahead = 1 + (CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE - 1) / rows.width * (one ? 4 : 1);
     const int rest = (int)(tile->valid - whole), fetched = plan->fetched;
     cpu_avx_vec good = *sound;
-    const ptrdiff_t room = (one ? 0 : rows.width) + (rows.apart ? rows.width : 0);
-    memset(store + (ptrdiff_t)rows.n * room, 0, (size_t)rows.width * sizeof *store);
+    memset(store + (ptrdiff_t)rows.n * rows.room, 0, (size_t)rows.width * sizeof *store);
     for (long long j = 0; j < rows.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
         if (fetched && j + ahead < rows.n) cpu_avx_p_row_soon(one, &rows, &arrays, here, j + ahead);

@@ -16,9 +16,9 @@ TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
     return h.n[2] * partition / h.partitions;
 }
 
-/* Returns whether the solves along y and z of a step do change places. A face whose value is given, except along x, is
-   one whose lines are not solved along the other axis. A face that takes its third point from its neighbour's row needs
-   that neighbour's right-hand side, which for planes is gone, or still to come. */
+/* Returns whether the solves along y and z of a step do change places. A face along y
+   or z whose value is given rules that out: its lines are not solved along the other axis. A face that takes its third
+   point from its neighbour's row needs that neighbour's right-hand side, which along z is gone or still to come. */
 TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
 {
     const int *y = h.problem.face[1], *z = h.problem.face[2];

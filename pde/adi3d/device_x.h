@@ -231,7 +231,7 @@ TB_D adi3d_p_x_vector adi3d_p_x_vector_of(const adi3d_p_device &h, int q)
     return v;
 }
 
-/* Begins to copy plane k, or where there is none the one beside it, to a slot. Lines that there are not remain 0. */
+/* Begins to copy plane k, or where there is none the one beside it, to a slot. Lines that do not exist stay 0. */
 template <class shape>
 TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march &m, int k, int slot)
 {
@@ -509,8 +509,8 @@ TB_D void adi3d_p_x_store(const adi3d_p_device &h, const adi3d_p_x_march &m, con
             *(transpose_vector *)(plane + adi3d_p_device_at(h, m.first + r, m.j, 0)) = transpose_pack(v + r);
 }
 
-/* Eliminates along z: d, the solution along x in a plane, becomes its y. At faces whose value is given along x it
-   remains. At the end of a partition, stores what the interface unknowns need of it. */
+/* Eliminates along z: turns d, the solution along x in a plane, into y (device_planes.h). Values given at faces along x
+   stay as they are. At the end of a partition, stores the two rows that it leaves. */
 template <class shape>
 TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march &m, const adi3d_p_plane &plane,
                               tb_real *d)

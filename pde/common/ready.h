@@ -21,8 +21,8 @@ typedef struct {
     const fd_model_parameters *parameters;
     unsigned char *memory;
     size_t bytes; /* of a problem */
-    int width, parts, each, pitch,
-        arrays; /* of two factors, as adi2d_p_chip: the last is how many arrays of the grid */
+    int width, parts, each, pitch; /* of two factors, as adi2d_p_chip has them */
+    int arrays;                    /* likewise: how many arrays of the grid */
 } fd_p_launch;
 
 /* Lays out a problem's device memory; if memory is null, only counts. Returns bytes. */

@@ -85,15 +85,6 @@ typedef struct {
     double couplings, drifts;
 } fd_p_rate;
 
-/* Returns the longest explicit step; 0: there is none. */
-TB_HD double fd_p_longest(int steps, const fd_step *step)
-{
-    double longest = 0;
-    for (int k = 0; k < steps; k++)
-        if (step[k].kind == FD_EXPLICIT) longest = fd_p_max(longest, step[k].from - step[k].to);
-    return longest;
-}
-
 /* Returns a point's rate as an integer that is least for the fastest point; 0 if no explicit step is too long. */
 TB_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
 {

@@ -14,13 +14,14 @@
    Launches that have nothing to do return at once.
 
    A block has three partitions at a time: one that is published and waits for its neighbours, one in registers that is
-   reduced, one on its way to shared memory. What it waits for has mostly come when it looks.
+   reduced, one on its way to shared memory. By the time it looks, what it waits for has mostly come.
 
    Partitions are handed out in order, by a ticket, and a block publishes each before it waits for the neighbours of the
-   one before. So what it waits for lies no further than what it has published. Whoever has that unpublished waits for
-   an earlier partition, and somebody can always go on, however few blocks run at a time.
+   one before. So what it waits for is no later than what it has published. A block that has not published that yet
+   waits for an earlier partition: some block can always go on, however few run at a time.
 
-   Numbers tell by themselves whether they have come: all bits are set before, as in no number that is published. */
+   A number shows by itself whether it has come: before, all its bits are set, which they are in no number that is
+   published. */
 template <class tb_real>
 struct trid_p_batch_partitions {
     enum {
