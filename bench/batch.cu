@@ -537,30 +537,39 @@ static __global__ void empty_kernel(T *)
 }
 
 template <typename T>
-static void measure_launch(const Arrays<T> &s)
+static void measure_launch(const trid_lines &l, const char *layout, unsigned blocks, const Arrays<T> &s)
 {
-    enum { TIMES = 200, N = 128, WARPS = TRID_P_BATCH_WARPS(T), SYSTEMS = 4 * WARPS }; /* a block has */
-    if (!wanted("launch")) return;
-    for (long long systems : {1ll, 10ll, 100ll, 1000ll}) {
-        trid_lines l = trid_lines_contiguous(N, systems);
-        prepare(l, s);
-        unsigned blocks = (unsigned)((systems + SYSTEMS - 1) / SYSTEMS);
-        auto one = [&] { solve(l, 0, s, s.x, 0, 0); };
-        auto empty = [&] { empty_kernel<T><<<blocks, 32 * WARPS>>>(s.x); };
-        auto row = [](const std::function<void()> &f) {
-            return [=] {
-                for (int i = 0; i < TIMES; i++) f();
-            };
+    enum { TIMES = 200 };
+    prepare(l, s);
+    auto one = [&] { solve(l, 0, s, s.x, 0, 0); };
+    auto empty = [&] { empty_kernel<T><<<blocks, 32 * TRID_P_BATCH_WARPS(T)>>>(s.x); };
+    auto row = [](const std::function<void()> &f) {
+        return [=] {
+            for (int i = 0; i < TIMES; i++) f();
         };
-        BENCH_OK(cudaMemset(s.x, 0xff, (size_t)elements_of(l) * sizeof(T)));
-        one();
-        double error = check("launch", plain(l), s, s.x);
-        report<T>("one", l, "launch", bench_seconds_after(pace, 31, 1, nullptr, one), 5, 0, error);
-        report<T>("one_empty_kernel", l, "launch", bench_seconds_after(pace, 31, 1, nullptr, empty), 5, 0, 0);
-        double t = bench_seconds_after(pace, runs, 1, nullptr, row(one)) / TIMES;
-        report<T>("in_a_row", l, "launch", t, 5, 0, error);
-        t = bench_seconds_after(pace, runs, 1, nullptr, row(empty)) / TIMES;
-        report<T>("in_a_row_empty_kernel", l, "launch", t, 5, 0, 0);
+    };
+    BENCH_OK(cudaMemset(s.x, 0xff, (size_t)elements_of(l) * sizeof(T)));
+    one();
+    double error = check(layout, plain(l), s, s.x);
+    report<T>("one", l, layout, bench_seconds_after(pace, 31, 1, nullptr, one), 5, 0, error);
+    report<T>("one_empty_kernel", l, layout, bench_seconds_after(pace, 31, 1, nullptr, empty), 5, 0, 0);
+    double t = bench_seconds_after(pace, runs, 1, nullptr, row(one)) / TIMES;
+    report<T>("in_a_row", l, layout, t, 5, 0, error);
+    t = bench_seconds_after(pace, runs, 1, nullptr, row(empty)) / TIMES;
+    report<T>("in_a_row_empty_kernel", l, layout, t, 5, 0, 0);
+}
+
+template <typename T>
+static void measure_launches(const Arrays<T> &s)
+{
+    enum { N = 128, SYSTEMS = 4 * TRID_P_BATCH_WARPS(T), INTERLEAVED = 8 }; /* systems of a block */
+    for (long long systems : {1ll, 10ll, 100ll, 1000ll}) {
+        if (wanted("launch"))
+            measure_launch(trid_lines_contiguous(N, systems), "launch", (unsigned)((systems - 1) / SYSTEMS + 1), s);
+        for (long long n : {N, 2 * N, 4 * N})
+            if (wanted("launch_interleaved"))
+                measure_launch(trid_lines_interleaved(n, systems), "launch_interleaved",
+                               (unsigned)((systems - 1) / INTERLEAVED + 1), s);
     }
 }
 #endif
@@ -632,9 +641,8 @@ struct Tune {
         trid_p_batch_plan own = plan(refined ? TRID_BATCH_REFINED : 0);
         own.report.status = (int *)s.work[1];
         own.report.tolerance = 1;
-        time(name, 5, [&] {
-            launch<how::checked, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(own, 1, rows());
-        });
+        time(name, 5,
+             [&] { launch<how::checked, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(own, 1, rows()); });
     }
     template <int K, int L, int S, int AHEAD>
     void several(int factored) const
@@ -671,9 +679,7 @@ struct Tune {
         char name[64];
         snprintf(name, sizeof name, "tune_shared_K%d_L%d_S%d_A%d", K, L, S, AHEAD);
         trid_p_batch_one_matrix<T> one = {s.a, s.b, s.c, (int)lines.n};
-        auto f = [&] {
-            launch<how::shared, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(plan(), 1, one);
-        };
+        auto f = [&] { launch<how::shared, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(plan(), 1, one); };
         time(name, 2, f, 1);
     }
 };
@@ -807,7 +813,7 @@ static void measure_all(size_t elements)
     measure(trid_lines_contiguous(1 << 16, all >> 16), "long", s, 1, 1);
     measure(trid_lines_contiguous(1 << 20, all >> 20), "long", s, 1, 1);
     measure(trid_lines_contiguous(all / 2, 1), "long", s, 1, 1);
-    measure_launch(s);
+    measure_launches(s);
     for (T **p : arrays) BENCH_OK(cudaFree(*p));
 }
 #endif

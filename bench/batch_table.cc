@@ -188,14 +188,14 @@ static std::string describe(const std::vector<launch> &all, std::string *own)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-enum layout { CONTIGUOUS, STRIDED, INTERLEAVED, WITHOUT_CLUSTERS };
+enum layout { CONTIGUOUS, STRIDED, INTERLEAVED, FEW_INTERLEAVED, WITHOUT_CLUSTERS };
 enum operation { SOLVE, CHECKED, SHARED, PIVOTED };
 
 static trid_lines lines_of(int layout, long long n)
 {
     trid_lines lines = trid_lines_contiguous(n, 32); /* full tiles, whatever the width */
     if (layout == STRIDED) lines.stride = n + 1;
-    return layout >= INTERLEAVED ? trid_lines_interleaved(n, 128) : lines;
+    return layout >= INTERLEAVED ? trid_lines_interleaved(n, layout == FEW_INTERLEAVED ? 8 : 128) : lines;
 }
 
 #define CALL(name, suffix) trid_batch_##name##_##suffix(l, at(0), at(1), at(2), at(3), at(4), &options, 0)
@@ -389,6 +389,7 @@ int main(int argc, char **argv)
 {
     const call solve = {SOLVE, CONTIGUOUS}, pivoted = {PIVOTED, CONTIGUOUS}, interleaved = {SOLVE, INTERLEAVED};
     all_sizes = argc > 1 && !strcmp(argv[1], "--all");
+    simt_multiprocessors(1); /* for which 128 systems are many */
     read_symbols(argv[0]);
     for (int room = 1; room < argc; room++)
         if (strstr(argv[room], ".h")) read_room(argv[room]);
@@ -396,6 +397,8 @@ int main(int argc, char **argv)
     print_table("trid_batch_solve, contiguous, one system after another (batch/contiguous.h)", solve, NULL, 0);
     print_table("with another step or pitch", {SOLVE, STRIDED}, &solve, 1);
     print_table("trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)", interleaved, NULL, 0);
+    print_table("few systems, all of which are solved at a time, where that differs", {SOLVE, FEW_INTERLEAVED},
+                &interleaved, 0);
     print_table("where none fit, or the device has none", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
     print_table("trid_batch_checked, contiguous (the same)", {CHECKED, CONTIGUOUS}, &solve, 1);
     print_table("trid_batch_checked, interleaved", {CHECKED, INTERLEAVED}, &interleaved, 1);

@@ -146,6 +146,10 @@ struct trid_p_batch_tilings : trid_p_batch_how {
         {pivoted | lu, pipelined, 1, 16, 16, {128, 128}, 1, 4, 0},
         {pivoted, pipelined, 17, 32, 16, {128, 64}, 2, 4, 0},
         {hybrid | shared | checks, pipelined, 17, 32, 8, {64, 32}, 4, 4, 0},
+        {hybrid, few, 33, 64, 4, {0, 8}, 32, 4, 0},
+        {hybrid, few, 65, 128, 4, {8, 8}, 32, 4, 0},
+        {hybrid, few, 129, 256, 4, {8, 8}, 64, 4, 0},
+        {hybrid, few, 257, 512, 8, {8, 8}, 64, 8, 0},
         {hybrid | pivoted | checks, pipelined, 33, 64, 16, {64, 32}, 4, 4, 128},
         {lu, pipelined, 17, 64, 16, {64, 32}, 4, 4, 128},
         {reduced, pipelined, 1, 64, 16, {64, 32}, 4, 4, 128},
@@ -201,12 +205,17 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     trid_device device;
     dim3 grid, block(shape::threads);
     const trid_device *const known = trid_p_batch_known_device(work);
+    if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess)
+        return shape::few ? (int)TRID_P_BATCH_NOT_LAUNCHED : (int)TRID_BATCH_BAD_SIZE;
+    if constexpr (shape::few) {
+        const int processors = known ? known->processors : trid_device_attribute(cudaDevAttrMultiProcessorCount);
+        if (plan.tiles > (unsigned)(needs.resident * processors)) return TRID_P_BATCH_NOT_LAUNCHED;
+    }
     if (known)
         device = *known;
     else if (trid_p_batch_ask_device(kernel, &device))
         return TRID_BATCH_LAUNCH_FAILED;
     if (shape::elsewhere && device.always_pipelined) return TRID_P_BATCH_NOT_LAUNCHED;
-    if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
     const size_t bytes = (size_t)needs.bytes;
     const int ever = tiles::needs(~0, 16).bytes, room = device.shared_bytes - needs.fixed,
               allowed = ever < room ? ever : room;

@@ -29,9 +29,10 @@ struct trid_p_batch_how {
     enum { full, contiguous, strided };
     /* Interleaved systems: who takes a tile, and how its rows come: a block, rows coming to shared memory while it
        solves the tile before; a cluster of blocks, in the same way; or a block that fetches rows when it needs them.
+       few: such blocks, as long as all run at a time: of few rows a thread, so that little is done in sequence.
        Elsewhere: in code for devices all of which have clusters and room for a pipeline such a kernel is left empty, as
        nobody launches it. */
-    enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere };
+    enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere, few };
 };
 
 /* What a call compiles kernels for: systems of least .. most rows, of both layouts or of one alone. */
