@@ -566,7 +566,7 @@ static void measure_launches(const Arrays<T> &s)
     for (long long systems : {1ll, 10ll, 100ll, 1000ll}) {
         if (wanted("launch"))
             measure_launch(trid_lines_contiguous(N, systems), "launch", (unsigned)((systems - 1) / SYSTEMS + 1), s);
-        for (long long n : {N, 2 * N, 4 * N})
+        for (long long n : {128ll, 256ll, 512ll})
             if (wanted("launch_interleaved"))
                 measure_launch(trid_lines_interleaved(n, systems), "launch_interleaved",
                                (unsigned)((systems - 1) / INTERLEAVED + 1), s);
