@@ -120,12 +120,12 @@ awk -v version="$version" -v passed=$passed -v failed=$failed -v skipped=$skippe
     # Is this one of the kernels that must have no local memory? All but those of the ladders, and of them those in
     # the tables of README.md: implicit1 and 4 of 256 points in bs1d.h; in bs3d.h those of up to 512 points with positive
     # correlations (form 0), in single precision; in trid/batch.h, for the architecture that the README times, those
-    # that solve plainly or by factors in one reading, interleaved from aligned arrays, but for 16 bytes. In the others
-    # a set-up may spill, or more warps were worth some bytes: docs/bs1d.md, bs3d.md and batch.md say where.
+    # that solve plainly or by factors in one reading, interleaved from aligned arrays, but for 16 bytes, and periodic ones. In
+    # the others a set-up may spill, or more warps were worth some bytes: docs/bs1d.md, bs3d.md and batch.md say where.
     function must_stay_in_registers(name, part) {
         if (name !~ /^(trid_p_batch|bs1d|bs3d)_/) return 1
         if (name ~ /^trid_p_batch_/)
-            return $1 == "sm_90" && $4 > 16 &&
+            return $1 == "sm_90" && $4 > 16 && name !~ /lu_rows<[a-z]*,[01],1>/ &&
                    name ~ /^trid_p_batch_(contiguous<[a-z]*,(1|768),|interleaved<[a-z]*,1,trid_p_batch_shape<[0-9,]*,[0-2],1>,trid_p)/
         if (name !~ /_f32/) return 0
         split(name, part, /[<,>]/)

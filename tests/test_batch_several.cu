@@ -70,6 +70,13 @@ struct fault {
     int row;
 };
 
+/* What the columns of some periodic matrices are multiplied by: recurrences grow where it falls, so that threads take
+   turns. */
+static double steepness(int j)
+{
+    return pow(10, 2.5 * sin(0.3 * j));
+}
+
 /* One call on random matrices, dominant by rows and by columns, |b| >= 1.4 of the larger sum: as test_solve, with the
    same bound, twice for periodic systems, which add two solutions. What is not said to be read is NaN, or has no
    memory. */
@@ -81,13 +88,14 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
     const int n = (int)lines.n, add = flags & TRID_BATCH_ADD, periodic = (flags & TRID_BATCH_PERIODIC) != 0;
     const int transposed = (flags & TRID_BATCH_TRANSPOSED) != 0, factored = (flags & TRID_BATCH_FACTORED) != 0;
     const int kept = factored && case_below(&dice, 2); /* r is b and u is c */
+    const int steep = periodic && case_below(&dice, 4) == 0;
     const int tight = !periodic && !factored && case_below(&dice, 2), shared = (flags & TRID_BATCH_SHARED) != 0;
     const trid_lines own = shared ? trid_lines_contiguous(n, 1) : lines; /* of the matrices */
     const double tolerance = (periodic ? 256 : 128) * unit;
     char what[256];
-    snprintf(what, sizeof what, "%s %s n %d, %lld x %lld systems, %lld sides, pitch %lld, flags %d%s, shift %d%s", name,
-             sizeof(T) == 4 ? "f32" : "f64", n, lines.systems, lines.groups, sides, pitch, flags,
-             in_place ? ", in place" : "", shift, spoil ? ", spoilt" : "");
+    snprintf(what, sizeof what, "%s %s n %d, %lld x %lld systems, %lld sides, pitch %lld, flags %d%s, shift %d%s%s",
+             name, sizeof(T) == 4 ? "f32" : "f64", n, lines.systems, lines.groups, sides, pitch, flags,
+             in_place ? ", in place" : "", shift, spoil ? ", spoilt" : "", steep ? ", steep" : "");
     field<T> a = tight ? make_part<T>(own, 1, n) : make_field<T>(own, shift);
     field<T> b = make_field<T>(own, shift + 1);
     field<T> c = tight ? make_part<T>(own, 0, n - 1) : make_field<T>(own, shift + 2);
@@ -117,6 +125,11 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
                 if (bad < n - 1 || periodic) c[offset(own, g, s, bad)] = 0;
                 if (bad > 0) c[offset(own, g, s, bad - 1)] = 0;
                 if (bad < n - 1) a[offset(own, g, s, bad + 1)] = 0;
+            }
+            for (int j = 0; j < n && steep; j++) {
+                a[offset(own, g, s, j)] *= (T)steepness(j > 0 ? j - 1 : n - 1);
+                b[offset(own, g, s, j)] *= (T)steepness(j);
+                c[offset(own, g, s, j)] *= (T)steepness(j < n - 1 ? j + 1 : 0);
             }
             if (!periodic && !tight) a[offset(own, g, s, 0)] = c[offset(own, g, s, n - 1)] = (T)NAN;
         }

@@ -28,7 +28,12 @@
                              the same for interleaved systems
        trid_block_recurrence_open, trid_block_recurrence
        trid_block_interleaved_recurrence_open, trid_block_interleaved_recurrence
-                             the halves of a linear recurrence */
+                             the halves of a linear recurrence
+     periodic systems, from the factors of all rows but the last
+       trid_warp_ring_open, trid_warp_ring_solve
+                             the matrix's part, once, then for each d   (6k+2w) FMA or mul + (2w+4) shfl
+       trid_block_interleaved_ring_open, trid_block_interleaved_ring_solve
+                             the same for interleaved systems, or for one system of a block, with two barriers */
 
 #ifndef TB_BODY
 #ifndef TRID_LU_H
@@ -42,14 +47,31 @@ enum {
     TRID_BLOCK_LU_LEN = 196,             /* trid_block_lu: for the block */
     TRID_RECURRENCE_LEN = 7,             /* trid_warp_recurrence_open, trid_block_recurrence_open: keep, of each lane */
     TRID_INTERLEAVED_RECURRENCE_LEN = 8, /* trid_block_interleaved_recurrence_open: the same */
-    TRID_BLOCK_RECURRENCE_LEN = 98       /* trid_block_recurrence: for the block. Each warp's product, sum and last
+    TRID_BLOCK_RECURRENCE_LEN = 98,      /* trid_block_recurrence: for the block. Each warp's product, sum and last
                                             coefficient, 32 of each; two places for what warps pass on in turns. */
+    TRID_RING_KEEP_LEN = 17              /* trid_warp_ring_open and its like: keep, of each lane */
+};
+
+/* A ring: what is known of a periodic system of n rows, whose last unknown s stays out of the factors. Of one of some
+   systems, element e is ring[e * systems]. s is last (own - first x[0] - second x[n-2]), where x is the solution for
+   s = 0 and own is d[n-1]. middle is y[n-2] as far as its partition knows; times, what it gains from the y above that.
+   Before trid_warp_ring_open last may be b[n-1], and middle is what x[n-2] gains from s at once: -u[n-2], or 1 where n
+   is 1. */
+enum {
+    TRID_RING_FIRST,
+    TRID_RING_SECOND,
+    TRID_RING_LAST,
+    TRID_RING_OWN,
+    TRID_RING_MIDDLE,
+    TRID_RING_TIMES,
+    TRID_RING_LEN
 };
 #define TRID_BLOCK_INTERLEAVED_LU_LEN_F32(systems, parts)                                                              \
     TRID_P_INTERLEAVED_LU_LEN(systems, parts, 32) /* trid_block_interleaved_lu: for the block */
 #define TRID_BLOCK_INTERLEAVED_LU_LEN_F64(systems, parts) TRID_P_INTERLEAVED_LU_LEN(systems, parts, 16)
-#define TRID_P_INTERLEAVED_LU_LEN(systems, parts, banks)                                                               \
-    (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts)))
+#define TRID_RING_PLACE(systems, parts, banks)                                                                         \
+    (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts))) /* where rings begin in shared memory */
+#define TRID_P_INTERLEAVED_LU_LEN(systems, parts, banks) TRID_RING_PLACE(systems, parts, banks)
 
 /* Where a product of a recurrence's coefficients exceeds the growth, partitions take turns, one after another: a small
    number in such a recurrence may be the difference of large ones. A lane keeps of a recurrence's matrix the factors of
@@ -57,6 +79,10 @@ enum {
    systems, a pair's second product, where number 5 is the first. */
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
 enum { TRID_P_MOST_SIDES = 4 }; /* of trid_warp_lu_solve_precomputed */
+
+/* What a lane keeps of a ring: of each recurrence what it keeps elsewhere; what the first x of its partition gains from
+   the y above it; for s = 1 and d = 0 the y above and the x below it. */
+enum { TRID_P_UP = 7, TRID_P_GAIN = 14, TRID_P_RING_ABOVE, TRID_P_RING_BELOW };
 
 #if TB_DEVICE_SCOPES
 
@@ -92,6 +118,19 @@ TB_D tb_real trid_p_power(tb_real x)
     tb_real y;
     memcpy(&y, &u, sizeof y);
     return y;
+}
+
+/* Returns x, hidden from the compiler, which would keep for all rows what it could work out again. */
+TB_D tb_real trid_p_hidden(tb_real x)
+{
+#ifdef __CUDA_ARCH__
+#if TB_BYTES == 4
+    asm volatile("" : "+f"(x));
+#else
+    asm volatile("" : "+d"(x));
+#endif
+#endif
+    return x;
 }
 
 /* Computes the map by which k rows act on u = c / pivot of the row above them. With v = |u| and w = 1 - v, the rows of
@@ -783,6 +822,268 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int tra
     trid_p_block_interleaved_recurrence_solve(k, systems, parts, 0, transposed, transposed ? u : l, d, shared);
     trid_p_block_interleaved_recurrence_solve(k, systems, parts, 1, transposed, transposed ? l : u, d, shared);
     trid_p_lu_end(k, transposed, r, d);
+}
+
+/* ---- periodic systems -------------------------------------------------------------------------------------------- */
+
+/* The rows are y[j] + l[j] y[j-1] = d[j], then x[j] + u[j] x[j+1] = y[j]. l of row 0 and u of row n-2 couple to s, and
+   rows from n-1 on have l = 0, u = -1 and d = 0, so that all x there are s: to the partitions' ends s is the y above
+   the first and the x below the last. So s comes from what partitions tell each other for s = 0, and each row is solved
+   once. */
+
+/* Works out what k rows make of both recurrences, given the y above them and 0 for the x below: in q the last y, the
+   first x, and what that gains from the x below. A null d is 0. */
+TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_real *d, tb_real above, tb_real *q)
+{
+    tb_real y = above, x = 0, times = trid_p_hidden(1);
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        y = trid_fnma(d ? d[j] : (tb_real)0, l[j], y);
+        x += times * y;
+        times *= -u[j];
+    }
+    q[0] = y, q[1] = x, q[2] = times;
+}
+
+/* Returns y of row n-2 of a periodic system, given the y above the partition that has it: 0 in others. */
+TB_D tb_real trid_p_ring_middle(int k, int n, int partition, const tb_real *l, const tb_real *d, tb_real above)
+{
+    tb_real y = above, middle = 0;
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        y = trid_fnma(d ? d[j] : (tb_real)0, l[j], y);
+        if (k * partition + j == n - 2) middle = y;
+    }
+    return middle;
+}
+
+/* Returns which partition has row n-2, or tells of it where n is 1. */
+TB_D int trid_p_ring_partition(int k, int n)
+{
+    return n > 1 ? (n - 2) / k : 0;
+}
+
+/* Precomputes from p, which trid_p_ring_rows leaves for d = 0 and y = 1 above, what a group's lanes keep. Leaves
+   in *first the first x of the group for s = 1. Returns whether anything in the warp grows. */
+TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *first)
+{
+    const int rank = trid_warp_lane() & (lanes - 1);
+    tb_real down = -p[0], up = -p[2], x;
+    int grown = __any_sync(TB_FULL_WARP, !(trid_abs(p[1]) <= (tb_real)TRID_P_RECURRENCE_GROWTH));
+    grown |= trid_warp_recurrence_open(1, lanes, 0, 0, &down, 0, 0, keep);
+    grown |= trid_warp_recurrence_open(1, lanes, 1, 0, &up, 0, 0, keep + TRID_P_UP);
+    keep[TRID_P_GAIN] = p[1];
+    keep[TRID_P_RING_ABOVE] = __shfl_up_sync(TB_FULL_WARP, keep[5], 1, lanes);
+    if (rank == 0) keep[TRID_P_RING_ABOVE] = 1;
+    x = p[1] * keep[TRID_P_RING_ABOVE] + (rank == lanes - 1 ? p[2] : (tb_real)0);
+    x = trid_p_recurrence_scan(1, lanes, 1, 0, &up, keep + TRID_P_UP, &x);
+    keep[TRID_P_RING_BELOW] = __shfl_down_sync(TB_FULL_WARP, x, 1, lanes);
+    if (rank == lanes - 1) keep[TRID_P_RING_BELOW] = 1;
+    *first = __shfl_sync(TB_FULL_WARP, x, 0, lanes);
+    return grown;
+}
+
+/* Makes of q the y above and the x below each lane's partition, with nothing around the group. Returns the group's
+   first x. */
+TB_D tb_real trid_p_ring_scan(int lanes, const tb_real *keep, tb_real *q)
+{
+    const int rank = trid_warp_lane() & (lanes - 1);
+    tb_real y = trid_p_recurrence_scan(1, lanes, 0, 0, q, keep, q);
+    q[0] = __shfl_up_sync(TB_FULL_WARP, y, 1, lanes);
+    if (rank == 0) q[0] = 0;
+    q[1] += keep[TRID_P_GAIN] * q[0];
+    tb_real x = trid_p_recurrence_scan(1, lanes, 1, 0, q, keep + TRID_P_UP, q + 1);
+    q[1] = __shfl_down_sync(TB_FULL_WARP, x, 1, lanes);
+    if (rank == lanes - 1) q[1] = 0;
+    return __shfl_sync(TB_FULL_WARP, x, 0, lanes);
+}
+
+/* Makes last of a ring of b[n-1], given what lane 0 has of x[0] and lane `from` of x[n-2], for s = 1 and d = 0. */
+TB_D void trid_p_ring_open(int lanes, int from, tb_real first, tb_real middle, tb_real *ring, int stride)
+{
+    middle = __shfl_sync(TB_FULL_WARP, middle, from, lanes);
+    if ((trid_warp_lane() & (lanes - 1)) == 0) {
+        tb_real *last = &ring[TRID_RING_LAST * stride];
+        *last =
+            trid_rcp_refined(*last + ring[TRID_RING_FIRST * stride] * first + ring[TRID_RING_SECOND * stride] * middle);
+    }
+}
+
+/* Adds to q what comes round from s, given the first x of the group and the y[n-2] that lane `from` has, for s = 0. */
+TB_D void trid_p_ring_close(int lanes, int from, tb_real first, tb_real middle, const tb_real *keep,
+                            const tb_real *ring, int stride, tb_real *q)
+{
+    middle = __shfl_sync(TB_FULL_WARP, middle, from, lanes);
+    tb_real s = ring[TRID_RING_LAST * stride] * (ring[TRID_RING_OWN * stride] - ring[TRID_RING_FIRST * stride] * first -
+                                                 ring[TRID_RING_SECOND * stride] * middle);
+    q[0] += keep[TRID_P_RING_ABOVE] * s;
+    q[1] += keep[TRID_P_RING_BELOW] * s;
+}
+
+/* Solves the rows of a partition, `above` and `below` being the y and the x around it. */
+TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real above, tb_real below, tb_real *d)
+{
+    trid_p_recurrence_expand(k, 0, 0, l, l[0], above, d);
+    trid_p_recurrence_expand(k, 1, 0, u, u[k - 1], below, d);
+}
+
+/* Precomputes, once for many right-hand sides, what a periodic system's factors alone decide. The rows lie as in
+   trid_warp_hybrid, each as said above.
+   Needs    k >= 2 and lanes literals; rings: TRID_RING_LEN * 32 / lanes elements of the warp, with first, second, last
+            and middle; known: last is what it is called
+   Lanes    all 32 of the warp, which may have written the rings just before
+   Leaves   keep, of TRID_RING_KEEP_LEN elements; last, which all may read
+   Returns  whether products grow so far that only trid_warp_recurrence in turns will do */
+TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *l, const tb_real *u, tb_real *rings,
+                             tb_real *keep)
+{
+    const int rank = trid_warp_lane() & (lanes - 1), systems = 32 >> trid_log2(lanes);
+    tb_real p[3], first, *own = rings + (trid_warp_lane() >> trid_log2(lanes));
+    trid_p_ring_rows(k, l, u, (const tb_real *)0, 1, p);
+    int grown = trid_p_ring_join(lanes, p, keep, &first);
+    __syncwarp(TB_FULL_WARP);
+    if (!known) {
+        tb_real middle = own[TRID_RING_MIDDLE * systems] +
+                         trid_p_ring_middle(k, n, rank, l, (const tb_real *)0, keep[TRID_P_RING_ABOVE]);
+        trid_p_ring_open(lanes, trid_p_ring_partition(k, n), first, middle, own, systems);
+        __syncwarp(TB_FULL_WARP);
+    }
+    return grown;
+}
+
+/* Solves for one right-hand side, after trid_warp_ring_open.
+   Needs    k, lanes, n, l, u, rings, keep as there, and own in the rings
+   Lanes    all 32 of the warp, which may have written own just before
+   Leaves   x in d, s in rows beyond
+   Cost     (6k+2w) FMA or mul + (2w+4) shuffles
+   Error    as trid_warp_lu_solve */
+TB_D void trid_warp_ring_solve(int k, int lanes, int n, const tb_real *l, const tb_real *u, const tb_real *rings,
+                               const tb_real *keep, tb_real *d)
+{
+    tb_real q[3];
+    trid_p_ring_rows(k, l, u, d, 0, q);
+    tb_real first = trid_p_ring_scan(lanes, keep, q);
+    tb_real middle = trid_p_ring_middle(k, n, trid_warp_lane() & (lanes - 1), l, d, q[0]);
+    __syncwarp(TB_FULL_WARP);
+    trid_p_ring_close(lanes, trid_p_ring_partition(k, n), first, middle, keep,
+                      rings + (trid_warp_lane() >> trid_log2(lanes)), 32 >> trid_log2(lanes), q);
+    trid_p_ring_expand(k, l, u, q[0], q[1], d);
+}
+
+/* Thread t < systems * group, group = min(parts, 32), solves for parts / group partitions of system t / group, from
+   number parts / group * (t % group) on. Returns the slot of one of them. */
+TB_D int trid_p_lane_slot(int systems, int parts, int e)
+{
+    enum { banks = TRID_BANKS };
+    const int group = parts < 32 ? parts : 32, thread = trid_block_thread();
+    return TRID_INTERLEAVED_SLOT(systems, parts, banks,
+                                 (thread >> trid_log2(group)) + systems * (parts / group * (thread & (group - 1)) + e));
+}
+
+/* trid_warp_ring_open for interleaved systems, and for one system that a block has: then systems is 1 and parts
+   the block's threads. Thread t has partition t / systems of system t % systems.
+   Needs    k, n, known, l, u as there; else systems and parts as trid_block_interleaved_lu. shared: five slots a
+            partition and, from TRID_RING_PLACE on, the rings of all systems
+   Lanes    all threads of the block; the rings may have been written just before
+   Shared   two barriers inside */
+TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, int known, const tb_real *l,
+                                          const tb_real *u, tb_real *keep, tb_real *shared)
+{
+    enum { banks = TRID_BANKS };
+    const int thread = trid_block_thread(), partition = thread / systems, group = parts < 32 ? parts : 32;
+    const int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts), each = parts / group;
+    const int from = trid_p_ring_partition(k, n);
+    tb_real p[3], *times = shared + 2 * part, *rings = shared + 5 * part;
+    trid_p_ring_rows(k, l, u, (const tb_real *)0, 1, p);
+    TB_UNROLL
+    for (int e = 0; e < 3; e++) times[e * part + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = p[e];
+    if (partition == from)
+        rings[TRID_RING_TIMES * systems + thread % systems] =
+            trid_p_ring_middle(k, n, partition, l, (const tb_real *)0, 1);
+    __syncthreads();
+    int grown = 0;
+    if (thread < systems * group) {
+        tb_real *own = rings + (thread >> trid_log2(group)), first, middle = 0;
+        TB_UNROLL
+        for (int e = 0; e < each; e++) {
+            const tb_real *of = times + trid_p_lane_slot(systems, parts, e);
+            p[1] = e == 0 ? of[part] : p[1] + p[2] * of[part] * p[0];
+            p[0] = e == 0 ? of[0] : p[0] * of[0];
+            p[2] = e == 0 ? of[2 * part] : p[2] * of[2 * part];
+        }
+        grown = trid_p_ring_join(group, p, keep, &first);
+        tb_real y = keep[TRID_P_RING_ABOVE];
+        TB_UNROLL
+        for (int e = 0; e < each; e++) {
+            if (each * (thread & (group - 1)) + e == from)
+                middle = own[TRID_RING_MIDDLE * systems] + own[TRID_RING_TIMES * systems] * y;
+            y *= times[trid_p_lane_slot(systems, parts, e)];
+        }
+        if (!known) trid_p_ring_open(group, from / each, first, middle, own, systems);
+    }
+    return __syncthreads_or(grown);
+}
+
+/* Solves for a lane's partitions: ys and xs, of which each has its last y and its first x, become the y above and the x
+   below each. */
+TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_real *keep, const tb_real *own,
+                                 tb_real *ys)
+{
+    enum { banks = TRID_BANKS };
+    const int group = parts < 32 ? parts : 32, each = parts / group, rank = trid_block_thread() & (group - 1);
+    const int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
+    const int from = trid_p_ring_partition(k, n);
+    tb_real *xs = ys + part, *times = xs + part, q[2], through = 1, middle = 0;
+    TB_UNROLL
+    for (int e = 0; e < each; e++) {
+        const int s = trid_p_lane_slot(systems, parts, e);
+        q[1] = e == 0 ? xs[s] : q[1] + through * (xs[s] + times[part + s] * q[0]);
+        q[0] = e == 0 ? ys[s] : ys[s] + times[s] * q[0];
+        through *= times[2 * part + s];
+    }
+    tb_real first = trid_p_ring_scan(group, keep, q);
+    tb_real above = q[0];
+    TB_UNROLL
+    for (int e = 0; e < each; e++) {
+        const int s = trid_p_lane_slot(systems, parts, e);
+        if (each * rank + e == from) middle = own[TRID_RING_MIDDLE * systems] + own[TRID_RING_TIMES * systems] * above;
+        above = ys[s] + times[s] * above;
+    }
+    trid_p_ring_close(group, from / each, first, middle, keep, own, systems, q);
+    TB_UNROLL
+    for (int e = 0; e < each; e++) {
+        const int s = trid_p_lane_slot(systems, parts, e);
+        const tb_real last = ys[s] + times[s] * q[0];
+        ys[s] = q[0], q[0] = last;
+    }
+    TB_UNROLL
+    for (int e = each - 1; e >= 0; e--) {
+        const int s = trid_p_lane_slot(systems, parts, e);
+        const tb_real x = xs[s] + times[part + s] * ys[s] + times[2 * part + s] * q[1];
+        xs[s] = q[1], q[1] = x;
+    }
+}
+
+/* trid_warp_ring_solve for interleaved systems, and for one system that a block has.
+   Lanes    all threads of the block; own may have been written just before
+   Shared   two barriers inside; none is needed before the next call */
+TB_D void trid_block_interleaved_ring_solve(int k, int systems, int parts, int n, const tb_real *l, const tb_real *u,
+                                            const tb_real *keep, tb_real *d, tb_real *shared)
+{
+    enum { banks = TRID_BANKS };
+    const int thread = trid_block_thread(), partition = thread / systems, group = parts < 32 ? parts : 32;
+    const int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
+    const int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    tb_real *rings = shared + 5 * part, q[3];
+    trid_p_ring_rows(k, l, u, d, 0, q);
+    shared[slot] = q[0], shared[part + slot] = q[1];
+    if (partition == trid_p_ring_partition(k, n))
+        rings[TRID_RING_MIDDLE * systems + thread % systems] = trid_p_ring_middle(k, n, partition, l, d, 0);
+    __syncthreads();
+    if (thread < systems * group)
+        trid_p_ring_partitions(k, systems, parts, n, keep, rings + (thread >> trid_log2(group)), shared);
+    __syncthreads();
+    trid_p_ring_expand(k, l, u, shared[slot], shared[part + slot], d);
 }
 
 #endif /* TB_BODY */

@@ -152,16 +152,17 @@ TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows,
     typedef trid_p_batch_instance<tb_real, method, scope, layout, k, warps> of;
     enum {
         between_len = of::pivoted ? TRID_BLOCK_PIVOTED_LEN
-                      : of::lu    ? TRID_BLOCK_LU_LEN + 1
+                      : of::lu    ? trid_p_batch_between_len<tb_real, 1, 32 * warps>
                                   : TRID_BLOCK_HYBRID_LEN
     };
     __shared__ __align__(16) tb_real buffer[warps][of::checked ? 4 * of::kept::own_len : of::len + 32];
-    __shared__ tb_real matrix[of::one_matrix ? 3 * of::len : of::lu ? 32 * k * warps : 1];
+    __shared__ tb_real matrix[of::one_matrix ? 3 * of::len : of::lu ? 32 * TRID_RING_LEN * warps : 1];
     __shared__ tb_real between[between_len], border[2 * warps];
     __shared__ int bad[warps];
     __shared__ trid_p_batch_worst worst[warps];
     const int warp = (int)threadIdx.x / 32;
-    const trid_p_batch_workspace<tb_real> room = {buffer[warp], matrix, between, border, bad, worst};
+    tb_real *const rings = of::lu ? matrix + 32 * TRID_RING_LEN * warp : matrix;
+    const trid_p_batch_workspace<tb_real> room = {buffer[warp], rings, between, border, bad, worst};
     if constexpr (of::one_matrix) trid_p_batch_keep_matrix<of>(plan, rows, matrix);
     TRID_P_BATCH_LOOP
     for (unsigned i = 0; i < (of::one_matrix ? plan.repeat : 1); i++) {

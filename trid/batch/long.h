@@ -491,7 +491,7 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
                                        const trid_p_batch_more<tb_real> &corners)
 {
     typedef trid_p_batch_bounds<TRID_BATCH_MAX_N, 1, bounds::only> any_n;
-    const trid_p_batch_lu_rows<tb_real, 0> both = {rows, corners};
+    const trid_p_batch_lu_rows<tb_real, 0, 1> both = {rows, corners};
     if constexpr (periodic)
         return trid_p_batch_launch_on_chip<trid_p_batch_how::several, any_n>(work, both);
     else if constexpr (interleaved)

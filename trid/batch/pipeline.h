@@ -77,8 +77,8 @@ TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_
    (the matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*count + j) * threads + t].
    Each thread asks for its own rows, element by element; or, vectorised, a warp asks for the rows of its threads in
    pieces of 16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its right-hand side, or for four
-   rows of one array. No other warp reads them, so that no barrier of the block is needed. Nobody asks for a of row 0
-   and c of row n-1. */
+   rows of one array. No other warp reads them, so that no barrier of the block is needed. a of row 0 and c of row n-1
+   are asked for where systems have corners. */
 template <class tb_real, class of_shape, int of_arrays, int at_a_time = of_shape::k, int of_rows = of_shape::k>
 struct trid_p_batch_pipeline {
     typedef of_shape shape;
@@ -90,6 +90,7 @@ struct trid_p_batch_pipeline {
     tb_real *stage;
     int first; /* the thread's first row */
     int part;  /* of a cluster, or of its rows: the first has row 0 */
+    int corners = 0;
 };
 /* Where the next row is; scalar: of each array, vectorised: of each piece. */
 template <class tb_real>
@@ -179,8 +180,8 @@ TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real
                 }
                 continue;
             }
-            int top = which == 0 && thread < shape::systems && pipeline.part == 0;
-            int end = which == 2 ? route->valid[i] - 1 : route->valid[i];
+            int top = which == 0 && thread < shape::systems && pipeline.part == 0 && !pipeline.corners;
+            int end = which == 2 && !pipeline.corners ? route->valid[i] - 1 : route->valid[i];
             if (route->valid[i] >= count) { /* all rows, as usual: nothing to compare but at the ends of a system */
                 TB_UNROLL
                 for (int r = 0; r < burst; r++) {
@@ -205,7 +206,8 @@ TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real
             TB_UNROLL
             for (int e = 0; e < arrays; e++) {
                 int top = arrays > 1 && e == 0 && j + r == 0 && threadIdx.x < shape::systems && pipeline.part == 0;
-                if (j + r + (e == 2) < route->valid[0] && !top) /* of c there must be one row more */
+                int more = e == 2 && !pipeline.corners; /* of c there must be one row more */
+                if (j + r + more < route->valid[0] && (!top || pipeline.corners))
                     trid_p_batch_copy<sizeof(tb_real), ahead>(&to[(e * count + j + r) * threads], route->from[e]);
                 route->from[e] += arrays > 1 && e < 3 ? pipeline.matrix.step : step;
             }
@@ -320,16 +322,17 @@ TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here
     trid_p_batch_scatter(k, here.valid, 0, r, step, x + here.at);
 }
 
-/* Fetches the thread's rows of the matrix from memory, or makes them; 0 beyond the system. */
+/* Fetches the thread's rows of the matrix from memory, or makes them; 0 beyond the system, and without corners in their
+   places. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_own_rows(const trid_p_batch_plan &plan, const trid_p_batch_place &p, int first,
-                                const rows_type &from, trid_p_batch_equations<tb_real, k> *own)
+                                const rows_type &from, trid_p_batch_equations<tb_real, k> *own, int corners = 0)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
         long long at = trid_p_batch_matrix_at(plan, from, p, first);
-        trid_p_batch_gather(k, first == 0, p.valid, from.a + at, from.step, own->a);
+        trid_p_batch_gather(k, first == 0 && !corners, p.valid, from.a + at, from.step, own->a);
         trid_p_batch_gather(k, 0, p.valid, from.b + at, from.step, own->b);
-        trid_p_batch_gather(k, 0, p.valid - 1, from.c + at, from.step, own->c);
+        trid_p_batch_gather(k, 0, p.valid - !corners, from.c + at, from.step, own->c);
     } else {
         TB_UNROLL
         for (int j = 0; j < k; j++) {

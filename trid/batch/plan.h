@@ -154,8 +154,8 @@ struct trid_p_batch_known {
 };
 
 /* The matrices of a launch for several right-hand sides, and what it knows besides. With factor, there are none: it
-   stores the factors, r in x. */
-template <class tb_real, int factor>
+   stores the factors, r in x. Periodic systems have kernels of their own, or others would have fewer registers. */
+template <class tb_real, int factor, int periodic = 0>
 struct trid_p_batch_lu_rows {
     trid_p_batch_arrays<tb_real> rows;
     trid_p_batch_more<tb_real> more;
@@ -194,8 +194,8 @@ struct trid_p_batch_rows<trid_p_batch_known<tb_real, rows_type>> {
     typedef trid_p_batch_rows<rows_type> inner;
     enum { are_arrays = inner::are_arrays, are_one_matrix = inner::are_one_matrix, are_known = 1, are_lu = 0 };
 };
-template <class tb_real, int factor>
-struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor>> {
+template <class tb_real, int factor, int periodic>
+struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor, periodic>> {
     enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 1 };
 };
 

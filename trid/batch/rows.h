@@ -49,7 +49,7 @@ TB_D trid_p_batch_spot trid_p_batch_spot_of(int k, int warps, const trid_p_batch
 /* What a block has in shared memory. */
 template <class tb_real>
 struct trid_p_batch_workspace {
-    tb_real *rows, *matrix;    /* of this warp; of a matrix for all systems, or the last columns of periodic ones */
+    tb_real *rows, *matrix;    /* of this warp; of a matrix for all systems, or rings of periodic ones */
     tb_real *between, *border; /* of the warps of a block: its solve; two unknowns each */
     int *bad;                  /* and what each reports */
     trid_p_batch_worst *worst;
@@ -118,16 +118,20 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_right(const trid_p_batch_plan &
     return {d, plan.lines.step, plan.lines.stride, 0, total, 0};
 }
 
-/* Returns the elements of the matrix: of a, b or c. */
+/* Returns the elements of the matrix: of a, b or c. corners: of a and c all. */
 template <int scope, class tb_real>
 TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
-                                                           const trid_p_batch_arrays<tb_real> &from, int array)
+                                                           const trid_p_batch_arrays<tb_real> &from, int array,
+                                                           int corners = 0)
 {
     const int lanes = scope == trid_p_batch_how::lanes, has_first = lanes || here.before == 0;
     const int has_last = lanes || here.before + here.total == plan.n;
     const long long at = here.tile.group * from.jump + here.tile.first * from.stride + here.before * from.step;
+    if (array == 1 || corners) {
+        const tb_real *src = array == 0 ? from.a : array == 1 ? from.b : from.c;
+        return {src + at, from.step, from.stride, 0, here.total, 0};
+    }
     if (array == 0) return {from.a + at, from.step, from.stride, has_first, here.total, -lanes};
-    if (array == 1) return {from.b + at, from.step, from.stride, 0, here.total, 0};
     return {from.c + at, from.step, from.stride, 0, here.total - has_last, lanes};
 }
 
@@ -242,12 +246,12 @@ TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, in
    operator()(system, row, a, b, c). */
 template <int scope, int layout, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_matrix(const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const rows_type &from,
-                              trid_p_batch_equations<tb_real, k> *own)
+                              trid_p_batch_equations<tb_real, k> *own, int corners = 0)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-        trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 0), own->a);
+        trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 0, corners), own->a);
         trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 1), own->b);
-        trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 2), own->c);
+        trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 2, corners), own->c);
     } else {
         const int rows = layout == trid_p_batch_how::full ? k : here.valid;
         TB_UNROLL
@@ -261,15 +265,15 @@ TB_D void trid_p_batch_matrix(const trid_p_batch_plan &plan, const trid_p_batch_
 }
 
 /* Transposes the matrix that came from arrays; it stays in shared memory if the arrays' places are `apart`. Rows beyond
-   the system become identity rows, and its last row is coupled to none of them. */
+   the system become identity rows, and its last row is coupled to none of them but, with corners, to what c says. */
 template <int layout, int literal, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *slot, tb_real *shared, int apart,
-                                        trid_p_batch_equations<tb_real, k> *own)
+                                        trid_p_batch_equations<tb_real, k> *own, int corners = 0)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
         trid_p_batch_transpose<layout, literal>(k, rows, (tb_real)0, slot, own->a, shared);
         trid_p_batch_transpose<layout, literal>(k, rows, (tb_real)1, slot, own->b, shared + apart);
-        trid_p_batch_transpose<layout, literal>(k, rows - 1, (tb_real)0, slot, own->c, shared + 2 * apart);
+        trid_p_batch_transpose<layout, literal>(k, rows - !corners, (tb_real)0, slot, own->c, shared + 2 * apart);
     }
 }
 

@@ -59,8 +59,8 @@ static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, 
                                              lines, from, to));
 }
 
-/* Returns the rows of these launches, and where the matrix's corners are. Where there are no factors, the transposed
-   matrix is the same arrays by other names, as in trid_p_batch_sides. */
+/* Returns the rows of these launches, and where the matrix's corners are. Where the kernels do not transpose, the
+   transposed matrix is the same arrays by other names, as in trid_p_batch_sides. They do with factors and corners. */
 template <int factor, class tb_real>
 static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batch_call<tb_real> *call, long long sides,
                                                                      long long pitch, tb_real *u)
@@ -70,13 +70,25 @@ static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batc
     const long long end = (plan->n - 1) * rows.step;
     trid_p_batch_more<tb_real> more = {sides, pitch, rows.a, rows.c + end, u};
     if (trid_p_batch_lu_is_long(plan->lines)) plan->flags &= ~TRID_BATCH_FACTORED;
-    if (plan->flags & TRID_BATCH_FACTORED) { /* there the kernels do it */
+    const int periodic = plan->flags & TRID_BATCH_PERIODIC;
+    if (periodic && !trid_p_batch_lu_is_long(plan->lines)) return {rows, more};
+    if (plan->flags & TRID_BATCH_FACTORED) {
         if (plan->n == 1) rows.a = rows.c = rows.b;
     } else {
         if (plan->flags & TRID_BATCH_TRANSPOSED) more.top = rows.c + end, more.bottom = rows.a;
         trid_p_batch_sides(*plan, &rows);
     }
     return {rows, more};
+}
+
+/* Launches systems that a block holds beside their factors. */
+template <int method, class bounds, int factor, class tb_real>
+static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
+                                  const trid_p_batch_lu_rows<tb_real, factor> &rows)
+{
+    const trid_p_batch_lu_rows<tb_real, factor, 1> rings = {rows.rows, rows.more};
+    return work.plan.flags & TRID_BATCH_PERIODIC ? trid_p_batch_launch_on_chip<method, bounds>(work, rings)
+                                                 : trid_p_batch_launch_on_chip<method, bounds>(work, rows);
 }
 
 #define TB_BODY "batch/several.h"
@@ -93,7 +105,7 @@ static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batc
             TRID_BATCH_SHARED: a, b, c are one matrix (or its factors) for all systems, n elements each, contiguous,
             such as the periodic 1 4 1 of closed splines
    Returns  a status of enum trid_batch_status. With FACTORED a system's status is what the factors tell of bad pivots
-   Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor where it has them (PERIODIC: 160)
+   Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor where it has them
    Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: no 3), where n <= 1024. Longer systems are solved a side
             at a time as by trid_batch_solve: 5 sides arrays, or 9 where these are long; periodic 9
    Error    as trid_warp_lu_solve */
@@ -114,8 +126,7 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     trid_p_batch_work<tb_real> &work = call.work;
     const trid_p_batch_lu_rows<tb_real, 0> rows = trid_p_batch_lu_rows_of<0>(&call, sides, pitch, (tb_real *)0);
     if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
-    if (!trid_p_batch_lu_is_long(lines))
-        return trid_p_batch_launch_on_chip<trid_p_batch_how::several, bounds>(work, rows);
+    if (!trid_p_batch_lu_is_long(lines)) return trid_p_batch_launch_lu<trid_p_batch_how::several, bounds>(work, rows);
     if constexpr (bounds::has_long) {
         for (long long side = 0; side < sides && !status; side++, work.d += pitch, work.x += pitch) {
             status = trid_p_batch_launch_side<bounds>(work, rows);
@@ -161,7 +172,7 @@ static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *
     const trid_p_batch_lu_rows<tb_real, 1> rows = trid_p_batch_lu_rows_of<1>(&call, 0, 0, u);
     if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
     if (!trid_p_batch_lu_is_long(lines))
-        return trid_p_batch_launch_on_chip<trid_p_batch_how::factor, bounds>(call.work, rows);
+        return trid_p_batch_launch_lu<trid_p_batch_how::factor, bounds>(call.work, rows);
     const size_t bytes = (size_t)(lines.systems * lines.groups) * sizeof(int);
     if (plan.report.status && cudaMemsetAsync(plan.report.status, 0, bytes, stream) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;
