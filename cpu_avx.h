@@ -16,8 +16,8 @@
    All names but cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). The functions of
    vector scope exist for each instruction set, whose name stands before the precision (cpu_avx_fma_avx512_f32); they
    are inlined into functions with the attribute of the set, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). A vector
-   has `lanes` lanes: 4 in plain C; in single precision 8 (AVX, AVX2), 16 (AVX-512) or 4 (NEON), in double precision 4,
-   8 or 2.
+   has `lanes` lanes: in single precision 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512), in double precision half as
+   many. It is the compiler's own: v[l] is lane l, and + - * / work on all lanes.
 
      whatever the precision
        cpu_avx_has, cpu_avx_best, cpu_avx_name      what this processor runs, the widest of it, its name
@@ -27,7 +27,7 @@
      vector (in the comment of each its meaning in C)
        cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes where the set is no literal
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (in NEON a part: one a lane)
-       cpu_avx_add, _sub, _mul, _div, _fma, _fnma, _min, _max, _sqrt     1 (in AVX fma, fnma: 2; in NEON min, max: 2)
+       cpu_avx_fma, _fnma, _min, _max, _sqrt                             1 (in AVX fma, fnma: 2; in NEON min, max: 2)
        cpu_avx_select                               by a comparison         2
        cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 3)
        cpu_avx_sum                                  of all lanes         log2 lanes shuffles and additions
@@ -204,7 +204,7 @@
 
 /* A user's code for all sets: written once, compiled for set after set with CPU_AVX_SET and CPU_AVX_PRECISION defined
    (examples/cpu_own_kernel.c):
-     CPU_AVX(add)           the header's function, type or number for the set: cpu_avx_add_avx2_f32
+     CPU_AVX(fma)           the header's function, type or number for the set: cpu_avx_fma_avx2_f32
      CPU_AVX_OWN(smooth)    a name for the user's own: smooth_avx2_f32
      CPU_AVX_HERE           the attribute of the set, which each function that calls the header's must have
    and called by

@@ -44,7 +44,7 @@ CPU_AVX_INLINE void cpu_avx_p_columns_forward(int sides, int from, int to, const
         const cpu_avx_vec li = cpu_avx_set(l[i]), ri = cpu_avx_set(r[i]);
         CPU_AVX_P_UNROLL
         for (int g = 0; g < sides; g++) {
-            y[g] = cpu_avx_fnma(li, y[g], cpu_avx_mul(ri, d[g][i]));
+            y[g] = cpu_avx_fnma(li, y[g], ri * d[g][i]);
             cpu_avx_store(slot + i * stride + g * cpu_avx_lanes, y[g]);
         }
     }
@@ -200,20 +200,13 @@ CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whol
     if (array == 1 && place->first) v[0] = cpu_avx_p_without_first(v[0], place->kind, g);
     if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_last(v[columns - 1], place->kind, g);
     if (array == 2 && rows < lanes)
-        for (int i = 0; i < lanes; i++) v[i] = cpu_avx_add(v[i], cpu_avx_p_beyond(rows));
+        for (int i = 0; i < lanes; i++) v[i] = v[i] + cpu_avx_p_beyond(rows);
 }
 CPU_AVX_CALL void cpu_avx_p_block_load_part(cpu_avx_p_block *block, int k, const cpu_avx_p_batch *batch,
                                             ptrdiff_t pitch)
 {
     cpu_avx_p_block_load(block, k, 0, batch, pitch);
 }
-
-/* A loop over the two vectors of a column. In plain C, where these are arrays, the compiler does better by itself. */
-#if CPU_AVX_P_BYTES > 0
-#define CPU_AVX_P_UNROLL_BOTH CPU_AVX_P_UNROLL
-#else
-#define CPU_AVX_P_UNROLL_BOTH
-#endif
 
 /* Eliminates column i of a block whose store begins at slot, and prefetches now and then. */
 CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i, int columns, cpu_avx_real *slot,
@@ -223,7 +216,7 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
     enum { lanes = cpu_avx_lanes };
     slot += i * cpu_avx_p_slot(fill != 0);
     if (i % 2) cpu_avx_p_prefetch_some(list, 0, 1);
-    CPU_AVX_P_UNROLL_BOTH
+    CPU_AVX_P_UNROLL
     for (int g = 0; g < 2; g++) {
         const cpu_avx_vec r = cpu_avx_p_eliminate(block->a[g][i], block->b[g][i], block->c[g][i], block->d[g][i],
                                                   &chain->c[g], &chain->d[g], &chain->sound[g]);
@@ -386,7 +379,7 @@ CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx
 /* Returns the first system of a tile that met a bad pivot, or LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *tile, const cpu_avx_vec *sound)
 {
-    const cpu_avx_real sum = cpu_avx_sum(cpu_avx_add(sound[0], sound[1]));
+    const cpu_avx_real sum = cpu_avx_sum(sound[0] + sound[1]);
     if (cpu_avx_p_finite(sum) && sum < (cpu_avx_real)0.5) return LLONG_MAX;
     const int g = cpu_avx_worst(sound[0]) == cpu_avx_lanes, worst = cpu_avx_worst(sound[g]);
     if (worst == cpu_avx_lanes) return LLONG_MAX;
@@ -464,7 +457,5 @@ CPU_AVX_CALL long long cpu_avx_p_partitions_tiles(const cpu_avx_p_plan *plan, co
 {
     return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 1);
 }
-
-#undef CPU_AVX_P_UNROLL_BOTH
 
 #endif /* CPU_AVX_PASS */

@@ -107,9 +107,9 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
                 const int k = side ? columns - 1 - i : i;
                 const cpu_avx_vec r = cpu_avx_p_eliminate(a[side][k], b[side][k], c[side][k], d[side][k], &now_c[side],
                                                           &now_d[side], &sound);
-                const cpu_avx_vec factor = cpu_avx_mul(a[side][k], r);
-                const cpu_avx_vec size = cpu_avx_max(factor, cpu_avx_sub(zero, factor));
-                f[side] = cpu_avx_max(cpu_avx_mul(size, f[side]), least); /* or arithmetic would become slow */
+                const cpu_avx_vec factor = a[side][k] * r;
+                const cpu_avx_vec size = cpu_avx_max(factor, zero - factor);
+                f[side] = cpu_avx_max(size * f[side], least); /* or arithmetic would become slow */
                 noise[side] = cpu_avx_fma(size, noise[side], size);
             }
     }

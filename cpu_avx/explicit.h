@@ -233,14 +233,14 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_real *column,
 {
     CPU_AVX_P_UNROLL
     for (int t = 0; t < 2 * reach; t++) sum[t] = cpu_avx_fma(cpu_avx_load(column + t * cpu_avx_lanes), u, sum[t + 1]);
-    sum[2 * reach] = cpu_avx_mul(cpu_avx_load(column + 2 * reach * cpu_avx_lanes), u);
-    if (CPU_AVX_SIZE == 8) sum[reach] = cpu_avx_add(sum[reach], u);
+    sum[2 * reach] = cpu_avx_load(column + 2 * reach * cpu_avx_lanes) * u;
+    if (CPU_AVX_SIZE == 8) sum[reach] = sum[reach] + u;
 }
 
 /* Stores a row that is complete. */
 CPU_AVX_INLINE void cpu_avx_p_swept(cpu_avx_real *u, cpu_avx_vec sum)
 {
-    cpu_avx_store(u, CPU_AVX_SIZE == 8 ? sum : cpu_avx_add(cpu_avx_load(u), sum));
+    cpu_avx_store(u, CPU_AVX_SIZE == 8 ? sum : cpu_avx_load(u) + sum);
 }
 
 /* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are under way in
@@ -263,12 +263,12 @@ CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, int k, const cpu_avx_real *band, 
     CPU_AVX_P_UNROLL
     for (int t = 0; t < reach; t++) {
         cpu_avx_vec crossed = cpu_avx_load(halo + t * lanes);
-        cpu_avx_p_swept(u + (k - reach + t) * lanes, cpu_avx_add(sum[t + 1], crossed));
+        cpu_avx_p_swept(u + (k - reach + t) * lanes, sum[t + 1] + crossed);
     }
     CPU_AVX_P_UNROLL
     for (int t = 0; t < reach; t++) {
         cpu_avx_vec crossed = cpu_avx_p_below(sum[reach + t + 1]);
-        cpu_avx_store(u + t * lanes, cpu_avx_add(cpu_avx_load(u + t * lanes), crossed));
+        cpu_avx_store(u + t * lanes, cpu_avx_load(u + t * lanes) + crossed);
     }
 }
 
@@ -286,13 +286,13 @@ CPU_AVX_CALL void cpu_avx_p_any_sweep(int reach, int k, const cpu_avx_real *band
         cpu_avx_vec all = cpu_avx_load(sum + (reach + q) * lanes), crossed;
         if (q < reach) {
             crossed = cpu_avx_p_below(cpu_avx_load(sum + (reach + k + q) * lanes));
-            all = cpu_avx_add(all, crossed);
+            all = all + crossed;
         }
         if (q >= k - reach) {
             crossed = cpu_avx_p_above(cpu_avx_load(sum + (reach + q - k) * lanes));
-            all = cpu_avx_add(all, crossed);
+            all = all + crossed;
         }
-        cpu_avx_store(u + q * lanes, cpu_avx_add(cpu_avx_load(u + q * lanes), all));
+        cpu_avx_store(u + q * lanes, cpu_avx_load(u + q * lanes) + all);
     }
 }
 
@@ -307,7 +307,6 @@ CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_r
                                    cpu_avx_real *halo)
 {
     switch (reach) {
-#if CPU_AVX_P_BYTES > 0
         CPU_AVX_P_SWEEPS(1);
         CPU_AVX_P_SWEEPS(2);
         CPU_AVX_P_SWEEPS(3);
@@ -318,7 +317,6 @@ CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_r
         CPU_AVX_P_SWEEPS(8);
         CPU_AVX_P_SWEEPS(12);
         CPU_AVX_P_SWEEPS(16);
-#endif
     default:
         for (int s = 0; s < sweeps; s++) cpu_avx_p_any_sweep(reach, k, band, u, halo);
     }

@@ -191,7 +191,6 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain(const cpu_avx_grid *g, const cpu_avx_p_gr
     }
 }
 
-#if CPU_AVX_P_BYTES > 0
 /* What a row carries from one vector to the next: the differences in x, the two sums of which x takes differences, and
    what is done of the result. */
 typedef struct {
@@ -232,33 +231,33 @@ CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_x *x
     const cpu_avx_vec u = CPU_AVX_P_AT(row->here[1]), north = CPU_AVX_P_AT(row->here[2]);
     const cpu_avx_vec south = CPU_AVX_P_AT(row->here[0]);
     const cpu_avx_vec next = cpu_avx_p_grid_at(row->here[1] + i + 1, last, n - 1);
-    const cpu_avx_vec de = cpu_avx_sub(next, u), dn = cpu_avx_sub(north, u), ds = cpu_avx_sub(u, south);
-    const cpu_avx_vec du = cpu_avx_sub(CPU_AVX_P_AT(row->above[1]), u);
-    const cpu_avx_vec dd = cpu_avx_sub(u, CPU_AVX_P_AT(row->below[1]));
-    const cpu_avx_vec up_north = cpu_avx_sub(CPU_AVX_P_AT(row->above[2]), north);
-    const cpu_avx_vec down_south = cpu_avx_sub(south, CPU_AVX_P_AT(row->below[0]));
+    const cpu_avx_vec de = next - u, dn = north - u, ds = u - south;
+    const cpu_avx_vec du = CPU_AVX_P_AT(row->above[1]) - u;
+    const cpu_avx_vec dd = u - CPU_AVX_P_AT(row->below[1]);
+    const cpu_avx_vec up_north = CPU_AVX_P_AT(row->above[2]) - north;
+    const cpu_avx_vec down_south = south - CPU_AVX_P_AT(row->below[0]);
     const cpu_avx_vec xy = cpu_avx_set(row->xy), xz = cpu_avx_set(row->xz);
-    cpu_avx_vec upper = cpu_avx_fma(xy, dn, cpu_avx_mul(xz, du));
-    cpu_avx_vec lower = cpu_avx_fma(xy, ds, cpu_avx_mul(xz, dd));
-    cpu_avx_vec in_y = cpu_avx_mul(cpu_avx_set(row->up), dn);
-    cpu_avx_vec in_z = cpu_avx_mul(cpu_avx_set(row->upward), du);
-    cpu_avx_vec in_x = cpu_avx_mul(cpu_avx_load(x->up + i), de);
+    cpu_avx_vec upper = cpu_avx_fma(xy, dn, xz * du);
+    cpu_avx_vec lower = cpu_avx_fma(xy, ds, xz * dd);
+    cpu_avx_vec in_y = cpu_avx_set(row->up) * dn;
+    cpu_avx_vec in_z = cpu_avx_set(row->upward) * du;
+    cpu_avx_vec in_x = cpu_avx_load(x->up + i) * de;
     in_y = cpu_avx_fnma(cpu_avx_set(row->down), ds, in_y);
     in_z = cpu_avx_fnma(cpu_avx_set(row->downward), dd, in_z);
-    in_z = cpu_avx_fma(cpu_avx_set(row->yz), cpu_avx_sub(up_north, down_south), in_z);
+    in_z = cpu_avx_fma(cpu_avx_set(row->yz), up_north - down_south, in_z);
     if (general) {
         const cpu_avx_vec minus_xy = cpu_avx_set(row->minus_xy), minus_xz = cpu_avx_set(row->minus_xz);
-        const cpu_avx_vec up_south = cpu_avx_sub(CPU_AVX_P_AT(row->above[0]), south);
-        const cpu_avx_vec down_north = cpu_avx_sub(north, CPU_AVX_P_AT(row->below[2]));
+        const cpu_avx_vec up_south = CPU_AVX_P_AT(row->above[0]) - south;
+        const cpu_avx_vec down_north = north - CPU_AVX_P_AT(row->below[2]);
         upper = cpu_avx_fnma(minus_xy, ds, cpu_avx_fnma(minus_xz, dd, upper));
         lower = cpu_avx_fnma(minus_xy, dn, cpu_avx_fnma(minus_xz, du, lower));
-        in_y = cpu_avx_fma(cpu_avx_set(row->minus_yz), cpu_avx_sub(up_south, down_north), in_y);
+        in_y = cpu_avx_fma(cpu_avx_set(row->minus_yz), up_south - down_north, in_y);
     }
     const cpu_avx_vec dw = cpu_avx_up(carry->east, de, 1);
-    const cpu_avx_vec inner = cpu_avx_sub(cpu_avx_sub(lower, upper), cpu_avx_up(carry->lower, lower, 1));
+    const cpu_avx_vec inner = lower - upper - cpu_avx_up(carry->lower, lower, 1);
     in_x = cpu_avx_fnma(cpu_avx_load(x->down + i), dw, in_x);
     in_x = cpu_avx_fma(cpu_avx_load(x->weight + i), inner, in_x);
-    const cpu_avx_vec sum = cpu_avx_add(in_x, cpu_avx_add(in_y, in_z));
+    const cpu_avx_vec sum = in_x + (in_y + in_z);
     if (!first) cpu_avx_p_grid_finish(x, row, i - cpu_avx_lanes, 0, cpu_avx_lanes, stream, carry, upper);
     CPU_AVX_P_PREFETCH(row->ahead + i);
     carry->east = de;
@@ -268,16 +267,11 @@ CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_x *x
     if (last) cpu_avx_p_grid_finish(x, row, i, 1, n, stream, carry, cpu_avx_set(0));
 #undef CPU_AVX_P_AT
 }
-#endif
 
-/* Makes a row from end to end; the first and the last vector know of the ends. Plain C gains nothing by it. */
+/* Makes a row from end to end; the first and the last vector know of the ends. */
 CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row,
                                            int nx, int stream)
 {
-#if CPU_AVX_P_BYTES == 0
-    (void)stream;
-    cpu_avx_p_grid_loop(general, x, row, nx);
-#else
     const cpu_avx_p_grid_x axis = *x;
     const cpu_avx_p_grid_row r = *row;
     const cpu_avx_vec zero = cpu_avx_set(0);
@@ -289,7 +283,6 @@ CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_x *
             cpu_avx_p_grid_vector(general, &axis, &r, i, 0, 0, cpu_avx_lanes, stream, &carry);
     }
     cpu_avx_p_grid_vector(general, &axis, &r, i, i == 0, 1, nx - (int)i, stream, &carry);
-#endif
 }
 
 /* Makes rows j0 .. j1-1 of plane k from what the slab has; row j0 goes to out. */

@@ -115,7 +115,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz
         int i = 0;
         for (int at = 0; at < n; at += cache_line) CPU_AVX_P_PREFETCH(u + next + at);
         for (; i + cpu_avx_lanes <= n; i += cpu_avx_lanes)
-            cpu_avx_store(to + i, cpu_avx_add(cpu_avx_load(to + i), cpu_avx_load(from + i)));
+            cpu_avx_store(to + i, cpu_avx_load(to + i) + cpu_avx_load(from + i));
         for (; i < n; i++) to[i] += from[i];
     }
 }

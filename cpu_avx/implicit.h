@@ -192,7 +192,7 @@ CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, in
         cpu_avx_store(lane, v);
         for (int l = 0; l < cpu_avx_lanes; l++) matters |= !(lane[l] <= roundoff && lane[l] >= -roundoff);
         if (1 << step < cpu_avx_lanes && matters) steps = step + 1;
-        if (1 << step < cpu_avx_lanes) v = cpu_avx_mul(v, cpu_avx_p_far(v, step, backward));
+        if (1 << step < cpu_avx_lanes) v = v * cpu_avx_p_far(v, step, backward);
     }
     return steps;
 }
@@ -235,7 +235,7 @@ CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, in
         CPU_AVX_P_UNROLL
         for (int o = 0; o < options; o++) {
             cpu_avx_real *at = row + o * row_len;
-            cpu_avx_vec d = cpu_avx_mul(cpu_avx_load(at + cpu_avx_p_at_r), cpu_avx_load(at));
+            cpu_avx_vec d = cpu_avx_load(at + cpu_avx_p_at_r) * cpu_avx_load(at);
             y[o] = cpu_avx_fnma(cpu_avx_load(at + cpu_avx_p_at_l), y[o], d);
             x[o] = cpu_avx_fma(cpu_avx_load(at + cpu_avx_p_at_w), y[o], x[o]);
             cpu_avx_store(at, y[o]);

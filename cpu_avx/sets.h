@@ -7,7 +7,7 @@
    ending in _plain, _avx, _avx2, _avx512 or _neon before the precision; a function of array scope takes one as its
    first argument. On one kind of processor a larger number is a wider set. */
 enum {
-    CPU_AVX_PLAIN,  /* C alone: a vector is an array of 4 lanes */
+    CPU_AVX_PLAIN,  /* 16 bytes, of which the compiler makes what the processor has */
     CPU_AVX_AVX,    /* 32 bytes, no multiply-add, no permutation across the two halves */
     CPU_AVX_AVX2,   /* 32 bytes, with multiply-add */
     CPU_AVX_AVX512, /* 64 bytes: AVX-512 F, DQ, VL and BW */
