@@ -33,9 +33,8 @@ typedef cpu_avx_real cpu_avx_vec __attribute__((vector_size(16)));
 
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_set(cpu_avx_real x)
 {
-    cpu_avx_vec v;
-    for (int l = 0; l < CPU_AVX_P_LANES; l++) v[l] = x;
-    return v;
+    const cpu_avx_vec zero = {0};
+    return x - zero; /* -0 stays so */
 }
 
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_select(cpu_avx_vec x, cpu_avx_vec y, cpu_avx_vec a, cpu_avx_vec b)
