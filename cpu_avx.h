@@ -142,6 +142,7 @@
 #define CPU_AVX_P_UNUSED __attribute__((unused))
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
+#define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* what stands before it is read and written before */
 #else
 #define CPU_AVX_P_UNUSED
 #define CPU_AVX_P_INLINE static inline

@@ -20,7 +20,7 @@
 enum { cpu_avx_p_side = cpu_avx_lanes < CPU_AVX_P_CACHE_LINE ? CPU_AVX_P_CACHE_LINE / cpu_avx_lanes : 1 };
 
 /* Two vectors of systems or partitions, so that two recurrences are in flight. Of the store each has, for each
-   column, d and c, or y where there is one matrix for all; of partitions also f. */
+   column, d and c, of partitions also f. */
 typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
 } cpu_avx_p_chain;
