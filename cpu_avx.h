@@ -138,18 +138,12 @@
 #define CPU_AVX_SUFFIX
 #define CPU_AVX_SET_SUFFIX
 
-#ifdef __GNUC__
 #define CPU_AVX_P_UNUSED __attribute__((unused))
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
 #define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* what stands before it is read and written before */
-#else
-#define CPU_AVX_P_UNUSED
-#define CPU_AVX_P_INLINE static inline
-#define CPU_AVX_P_RESTRICT
-#endif
 /* A loop over a literal count, whose arrays stay in registers. */
-#if defined __OPTIMIZE__ && defined __GNUC__
+#ifdef __OPTIMIZE__
 #define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
 #else
 #define CPU_AVX_P_UNROLL
@@ -157,7 +151,7 @@
 #define CPU_AVX_API static inline CPU_AVX_P_UNUSED
 /* A whole loop is worth a call; copied into its callers by the optimiser it makes the loops beside it slower by some
    percent. Without optimisation "inline" only lets the compiler drop what nobody calls. */
-#if defined __OPTIMIZE__ && defined __GNUC__
+#ifdef __OPTIMIZE__
 #define CPU_AVX_P_LOOP static __attribute__((noinline, unused))
 #else
 #define CPU_AVX_P_LOOP static inline CPU_AVX_P_UNUSED
@@ -193,13 +187,8 @@
 
 /* Prefetches the cache line at p, which may be any address: into the second-level cache; _NEAR: into the first as
    well. None asks for the first alone (prefetchnta): on Intel's processors that halves the speed of batches. */
-#ifdef __GNUC__
 #define CPU_AVX_P_PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #define CPU_AVX_P_PREFETCH_NEAR(p) __builtin_prefetch(p, 0, 3)
-#else
-#define CPU_AVX_P_PREFETCH(p) ((void)(p))
-#define CPU_AVX_P_PREFETCH_NEAR(p) ((void)(p))
-#endif
 
 #include "cpu_avx/sets.h"
 

@@ -19,7 +19,7 @@ enum {
    by function attribute, whatever the compiler's flags are; NEON every 64-bit Arm has. CPU_AVX_ONLY_PLAIN leaves them
    out, as does another processor or compiler. nvcc has those of x86 where it is asked for them (CPU_AVX_UNDER_NVCC);
    on Arm it does not understand its host compiler's arm_neon.h (13.0 that of gcc 12). */
-#if defined CPU_AVX_ONLY_PLAIN || !defined __GNUC__ || (defined __CUDACC__ && !defined CPU_AVX_UNDER_NVCC)
+#if defined CPU_AVX_ONLY_PLAIN || (defined __CUDACC__ && !defined CPU_AVX_UNDER_NVCC)
 #define CPU_AVX_X86 0
 #define CPU_AVX_ARM 0
 #elif defined __x86_64__ || defined __i386__

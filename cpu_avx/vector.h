@@ -306,28 +306,29 @@ CPU_AVX_INLINE int cpu_avx_p_clip(long long n)
     return n < 0 ? 0 : n < cpu_avx_lanes ? (int)n : cpu_avx_lanes;
 }
 
-/* Copies some columns of rows that are pitch elements apart to vectors: column j at to + j step, zeros in the lanes
+/* Copies some columns of rows that are pitch elements apart to vectors: column j to to[j step], zeros in the lanes
    beyond the rows. */
 CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
-                                       cpu_avx_real *to, ptrdiff_t step)
+                                       cpu_avx_vec *to, ptrdiff_t step)
 {
     cpu_avx_vec tile[cpu_avx_lanes];
     for (long long j = 0; j < columns; j += cpu_avx_lanes) {
         int some = cpu_avx_p_clip(columns - j);
         cpu_avx_load_tile(from + j, (ptrdiff_t)pitch, rows, some, tile);
-        for (int i = 0; i < some; i++) cpu_avx_store(to + (j + i) * step, tile[i]);
+        CPU_AVX_P_UNROLL
+        for (int i = 0; i < cpu_avx_lanes; i++)
+            if (i < some) to[(j + i) * step] = tile[i];
     }
 }
 
 /* The way back. */
-CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
+CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long columns, const cpu_avx_vec *from,
                                          ptrdiff_t step, cpu_avx_real *to)
 {
     cpu_avx_vec tile[cpu_avx_lanes];
     for (long long j = 0; j < columns; j += cpu_avx_lanes) {
         int some = cpu_avx_p_clip(columns - j);
-        for (int i = 0; i < cpu_avx_lanes; i++)
-            tile[i] = i < some ? cpu_avx_load(from + (j + i) * step) : cpu_avx_set(0);
+        for (int i = 0; i < cpu_avx_lanes; i++) tile[i] = i < some ? from[(j + i) * step] : cpu_avx_set(0);
         cpu_avx_store_tile(to + j, (ptrdiff_t)pitch, rows, some, tile);
     }
 }
