@@ -42,7 +42,6 @@
        cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
        cpu_avx_hybrid         the same as cpu_avx_thomas, each system across the lanes: contiguous, or few and long
                                                     10 FMA, 3 mul, 1 rcp
-       cpu_avx_hybrid_refined the same with a step of refinement       twice that and 3 FMA
        cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                         the work they need
      array: one factor, a batch of options, from the plain loop to the fastest (cost a row and step)
        cpu_avx_explicit1      the compiler vectorises the loop over the grid                   3 FMA
@@ -87,7 +86,7 @@
      systems.h          cpu_avx_factor, and how a batch is cut into tiles
      thomas.h           cpu_avx_thomas, _solve: which way a batch goes
      interleaved.h, contiguous.h, cut.h, scalar.h      those ways: interleaved, contiguous, few long systems, few
-     hybrid.h           cpu_avx_hybrid, _hybrid_refined; partitions.h, what a system's partitions know of each other
+     hybrid.h           cpu_avx_hybrid; partitions.h, what a system's partitions know of each other
      explicit.h, implicit.h              one factor; one_factor.h, what they share
      grid_explicit.h, grid_implicit.h    three factors; grid.h, the operator
    They are C over cpu_avx_real and cpu_avx_vec. rooms.h reads all of them in order, in every pass: once, for what
