@@ -238,7 +238,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_last(cpu_avx_vec v, int kind, int g
 }
 
 /* Loads tile k of the 8 of a block, the first two of which are d. */
-CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whole, const cpu_avx_p_batch *batch)
+CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whole, const cpu_avx_p_batch *batch,
+                                         ptrdiff_t pitch)
 {
     enum { lanes = cpu_avx_lanes };
     const cpu_avx_p_place *place = &block->place;
@@ -247,15 +248,16 @@ CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whol
     const cpu_avx_real *from = array == 0 ? batch->d : array == 1 ? batch->a : array == 2 ? batch->b : batch->c;
     cpu_avx_vec *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
     CPU_AVX_P_IN_ORDER; /* or the compiler would load tiles early, and lack registers */
-    cpu_avx_load_tile(from + place->at + g * place->side, place->pitch, rows, columns, v);
+    cpu_avx_load_tile(from + place->at + g * place->side, pitch, rows, columns, v);
     if (array == 1 && place->first) v[0] = cpu_avx_p_without_first(v[0], place->kind, g);
     if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_last(v[columns - 1], place->kind, g);
     if (array == 2 && rows < lanes)
         for (int i = 0; i < lanes; i++) v[i] = v[i] + cpu_avx_p_beyond(rows);
 }
-CPU_AVX_CALL void cpu_avx_p_block_load_part(cpu_avx_p_block *block, int k, const cpu_avx_p_batch *batch)
+CPU_AVX_CALL void cpu_avx_p_block_load_part(cpu_avx_p_block *block, int k, const cpu_avx_p_batch *batch,
+                                            ptrdiff_t pitch)
 {
-    cpu_avx_p_block_load(block, k, 0, batch);
+    cpu_avx_p_block_load(block, k, 0, batch, pitch);
 }
 
 /* Eliminates column i of a block whose store begins at slot, and prefetches now and then. */
@@ -283,8 +285,8 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
    some columns of that: shuffles fill the time in which the elimination waits for its reciprocals. The recurrence is
    kept in registers: for the compiler, the store might lie where *now does. Partitions have a fill, others 0. */
 CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_avx_p_block *next, int whole,
-                                            const cpu_avx_p_batch *batch, cpu_avx_real *slot, cpu_avx_p_chain *now,
-                                            cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
+                                            const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
+                                            cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
 {
     enum { lanes = cpu_avx_lanes, prefetches = CPU_AVX_P_LANES / cpu_avx_p_side > 8 ? 2 : 1 };
     const int columns = whole ? lanes : block->place.columns;
@@ -294,9 +296,9 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_av
     CPU_AVX_P_UNROLL
     for (int k = 0; k < 8; k++) {
         if (whole)
-            cpu_avx_p_block_load(next, k, 1, batch);
+            cpu_avx_p_block_load(next, k, 1, batch, pitch);
         else if (next->place.rows)
-            cpu_avx_p_block_load_part(next, k, batch);
+            cpu_avx_p_block_load_part(next, k, batch, pitch);
         cpu_avx_p_prefetch_some(list, 0, prefetches);
         if (whole) {
             CPU_AVX_P_UNROLL
@@ -313,13 +315,13 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_av
 
 /* The same for whole blocks, and for what there is of others. */
 CPU_AVX_INLINE void cpu_avx_p_columns_any(const cpu_avx_p_block *block, cpu_avx_p_block *next,
-                                          const cpu_avx_p_batch *batch, cpu_avx_real *slot, cpu_avx_p_chain *now,
-                                          cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
+                                          const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
+                                          cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
 {
     if (cpu_avx_p_whole(&block->place) && cpu_avx_p_whole(&next->place))
-        cpu_avx_p_block_forward(block, next, 1, batch, slot, now, fill, list);
+        cpu_avx_p_block_forward(block, next, 1, batch, pitch, slot, now, fill, list);
     else
-        cpu_avx_p_block_forward(block, next, 0, batch, slot, now, fill, list);
+        cpu_avx_p_block_forward(block, next, 0, batch, pitch, slot, now, fill, list);
 }
 
 /* Substitutes the columns of the tile behind from j on back, as many as make a cache line. */
@@ -383,7 +385,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_vec left[2] = {zero, zero};
     int odd = 0;
     block[0].place = cpu_avx_p_place_at(plan, &ahead, 0);
-    for (int k = 0; k < 8; k++) cpu_avx_p_block_load_part(block, k, batch);
+    for (int k = 0; k < 8; k++) cpu_avx_p_block_load_part(block, k, batch, pitch);
     for (long long t = from; t <= to; t++) {
         cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
         cpu_avx_p_chain now = {{zero, zero}, {zero, zero}, {zero, zero}};
@@ -406,7 +408,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
                 j += lanes;
                 soon->place = cpu_avx_p_place_at(plan, j < n ? &ahead : &next, j < n ? j : 0);
-                cpu_avx_p_columns_any(here, soon, batch, slot, &now, partitions ? &fill : 0, &list);
+                cpu_avx_p_columns_any(here, soon, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
             }
             cpu_avx_p_prefetch_some(&list, 0, list.left);
         }

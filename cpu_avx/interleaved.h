@@ -30,25 +30,26 @@
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_gather(const cpu_avx_real *p, ptrdiff_t stride, int valid)
 {
     if (stride == 1) return valid == cpu_avx_lanes ? cpu_avx_load(p) : cpu_avx_load_part(p, valid);
-    cpu_avx_real lane[cpu_avx_lanes] = {0};
-    for (int l = 0; l < valid; l++) lane[l] = p[l * stride];
-    return cpu_avx_load(lane);
+    cpu_avx_vec v = cpu_avx_set(0);
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < cpu_avx_lanes; l++)
+        if (l < valid) v[l] = p[l * stride];
+    return v;
 }
 
 /* Stores them. */
 CPU_AVX_INLINE void cpu_avx_p_scatter(cpu_avx_real *p, ptrdiff_t stride, int valid, int stream, cpu_avx_vec v)
 {
-    if (stride == 1 && valid == cpu_avx_lanes) {
-        if (stream)
-            cpu_avx_stream(p, v);
-        else
-            cpu_avx_store(p, v);
-    } else if (stride == 1) {
+    if (stride != 1) {
+        CPU_AVX_P_UNROLL
+        for (int l = 0; l < cpu_avx_lanes; l++)
+            if (l < valid) p[l * stride] = v[l];
+    } else if (valid < cpu_avx_lanes) {
         cpu_avx_store_part(p, valid, v);
+    } else if (stream) {
+        cpu_avx_stream(p, v);
     } else {
-        cpu_avx_real lane[cpu_avx_lanes];
-        cpu_avx_store(lane, v);
-        for (int l = 0; l < valid; l++) p[l * stride] = lane[l];
+        cpu_avx_store(p, v);
     }
 }
 
