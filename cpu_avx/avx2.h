@@ -14,6 +14,8 @@ CPU_AVX_API int cpu_avx_p_has_avx2(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
+#define cpu_avx_p_avx2_shift_halves CPU_AVX_OF_SET(cpu_avx_p_avx2_shift_halves)
+
 #else /* of a precision */
 
 #undef CPU_AVX_SET_SUFFIX
@@ -22,10 +24,11 @@ CPU_AVX_API int cpu_avx_p_has_avx2(void)
 #define CPU_AVX_P_HAS_FMA 1
 #define CPU_AVX_OP_FMA(a, b, c) CPU_AVX_I(fmadd)(a, b, c)
 #define CPU_AVX_OP_FNMA(a, b, c) CPU_AVX_I(fnmadd)(a, b, c)
+#define CPU_AVX_OP_SHIFT_HALVES(low, high, s) cpu_avx_p_avx2_shift_halves(low, high, s)
 
 #if CPU_AVX_SIZE == 4
 /* Returns, in each half, the lanes of low and then high from s on, 0 < s < 4. */
-CPU_AVX_INLINE __m256 cpu_avx_p_shift_halves(__m256 low, __m256 high, int s)
+CPU_AVX_INLINE __m256 cpu_avx_p_avx2_shift_halves(__m256 low, __m256 high, int s)
 {
     __m256i x = _mm256_castps_si256(low), y = _mm256_castps_si256(high);
     return _mm256_castsi256_ps(s == 1   ? _mm256_alignr_epi8(y, x, 4)

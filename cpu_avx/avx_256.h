@@ -4,7 +4,6 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 #define cpu_avx_p_256_valid CPU_AVX_OF_SET(cpu_avx_p_256_valid)
-#define cpu_avx_p_shift_halves CPU_AVX_OF_SET(cpu_avx_p_shift_halves)
 #define cpu_avx_p_256_down CPU_AVX_OF_SET(cpu_avx_p_256_down)
 #define cpu_avx_p_256_exchange_blocks CPU_AVX_OF_SET(cpu_avx_p_256_exchange_blocks)
 
@@ -17,8 +16,10 @@
 
 #if CPU_AVX_SIZE == 4
 #define CPU_AVX_P_PERMUTE_HALVES _mm256_permute2f128_ps
+#define CPU_AVX_P_SHIFT_HALVES(low, high, s) CPU_AVX_OP_SHIFT_HALVES(low, high, s)
 #else
 #define CPU_AVX_P_PERMUTE_HALVES _mm256_permute2f128_pd
+#define CPU_AVX_P_SHIFT_HALVES(low, high, s) _mm256_shuffle_pd(low, high, 5) /* s is 1 */
 #endif
 
 #define CPU_AVX_OP_LOAD_PART(p, n) CPU_AVX_I(maskload)(p, cpu_avx_p_256_valid(n))
@@ -37,14 +38,6 @@ CPU_AVX_INLINE __m256i cpu_avx_p_256_valid(int n)
     return _mm256_loadu_si256((const __m256i *)(const void *)(bits + 8 - n * (CPU_AVX_SIZE / 4)));
 }
 
-#if CPU_AVX_SIZE == 8
-CPU_AVX_INLINE __m256d cpu_avx_p_shift_halves(__m256d low, __m256d high, int s)
-{
-    (void)s; /* is 1 */
-    return _mm256_shuffle_pd(low, high, 5);
-}
-#endif
-
 /* cpu_avx_down. The middle of both vectors, a's upper and b's lower half, is a shift by a half; the rest of a shift
    stays within halves. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_256_down(cpu_avx_vec a, cpu_avx_vec b, int s)
@@ -52,7 +45,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_256_down(cpu_avx_vec a, cpu_avx_vec b, int 
     enum { half = CPU_AVX_P_LANES / 2 };
     cpu_avx_vec middle = CPU_AVX_P_PERMUTE_HALVES(a, b, 0x21);
     if (s == half) return middle;
-    return s < half ? cpu_avx_p_shift_halves(a, middle, s) : cpu_avx_p_shift_halves(middle, b, s - half);
+    return s < half ? CPU_AVX_P_SHIFT_HALVES(a, middle, s) : CPU_AVX_P_SHIFT_HALVES(middle, b, s - half);
 }
 
 /* Exchanges the upper block of v[0] and the lower one of the vector that is as many further as a block has elements. */

@@ -54,9 +54,9 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int o
     }
 }
 
-/* Columns of a tile to be substituted back: d of column i lies at slot + i stride; c at q[i] where there is one matrix for
-   all, else behind d; partitions have *left for the unknown before their first, and its factor behind c. x is where the
-   first of them belongs, in rows that are pitch apart. */
+/* Columns of a tile to be substituted back: d of column i lies at slot + i stride; c at q[i] where there is one matrix
+   for all, else behind d; partitions have *left for the unknown before their first, and its factor behind c. x is where
+   the first of them belongs, in rows that are pitch apart. */
 typedef struct {
     const cpu_avx_real *slot, *q;
     const cpu_avx_vec *left;

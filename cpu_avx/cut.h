@@ -137,8 +137,8 @@ CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
     return coupled;
 }
 
-/* Solves system s for its separators, and then its tail, which is eliminated upwards first, x[i] + c x[i - 1] = d with c
-   in the store. Returns whether a pivot was bad. */
+/* Solves system s for its separators, and then its tail, which is eliminated upwards first, x[i] + c x[i - 1] = d with
+   c in the store. Returns whether a pivot was bad. */
 CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                               const cpu_avx_p_batch *batch, cpu_avx_real *work, long long s)
 {

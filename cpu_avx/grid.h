@@ -119,8 +119,8 @@ CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, co
     return s;
 }
 
-/* Sets up row j of plane k, the first of those that go to out being j0. The cross difference of y and z, taken as U_north - U + D - D_south, has U and D
-   themselves, each once: their weights are put together here. */
+/* Sets up row j of plane k; the first of those that go to out is j0. The cross difference of y and z, taken as
+   U_north - U + D - D_south, has U and D themselves, each once: their weights are put together here. */
 CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_slab *s,
                                        int j0, int j, int k, cpu_avx_p_grid_row *row)
 {

@@ -1,8 +1,8 @@
 /* vector.h - a room of cpu_avx.h: a vector of numbers, the functions of vector scope on lanes, and what numbers need.
    MIT licence, see LICENSE.
 
-   A vector is the compiler's own: v[l] is its lane l, and + - * / work on all lanes. What else a function does with them
-   the set's file says in CPU_AVX_OP_name; plain.h in C. */
+   A vector is the compiler's own: v[l] is its lane l, and + - * / work on all lanes. What else a function does with
+   them the set's file says in CPU_AVX_OP_name; plain.h in C. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 

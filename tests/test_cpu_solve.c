@@ -161,7 +161,8 @@ static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, cons
         REAL *to = (REAL *)(in_place ? d.at : x.at);
         work =
             guard(across ? F(cpu_avx_hybrid_bytes)(lines, threads) : F(cpu_avx_thomas_bytes)(lines, threads), offset);
-        status = (across ? F(cpu_avx_hybrid) : F(cpu_avx_thomas))(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at, to,
+        status = (across ? F(cpu_avx_hybrid)
+                         : F(cpu_avx_thomas))(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at, to,
                                                 work.at, threads);
         unguard(&a, "a of %s", what);
         unguard(&b, "b of %s", what);
