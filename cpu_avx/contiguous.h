@@ -436,7 +436,8 @@ CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu
         for (int g = 0; g < 2; g++) {
             const ptrdiff_t at = tile.offset + g * tile.side, soon = g ? next.offset : at + tile.side;
             const int rows = cpu_avx_p_clip(tile.valid - g * cpu_avx_lanes);
-            cpu_avx_p_prefetch_list list = {batch, soon, soon + run, pitch - run, pitch, 0, 1};
+            /* into the second-level cache: the first holds this tile, its store and no more */
+            cpu_avx_p_prefetch_list list = {batch, soon, soon + run, pitch - run, pitch, 0, 0};
             cpu_avx_p_solve_rows(plan, batch, at, rows, store, &list);
         }
     }
