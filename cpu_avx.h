@@ -16,8 +16,8 @@
    All names but cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). The functions of
    vector scope exist for each instruction set, whose name stands before the precision (cpu_avx_fma_avx512_f32); they
    are inlined into functions with the attribute of the set, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). A vector
-   has `lanes` lanes: 4 in plain C; in single precision 8 (AVX, AVX2), 16 (AVX-512) or 4 (NEON), in double precision 4,
-   8 or 2.
+   has `lanes` lanes: in single precision 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512), in double precision half as
+   many. It is the compiler's own: v[l] is lane l, and + - * / work on all lanes.
 
      whatever the precision
        cpu_avx_has, cpu_avx_best, cpu_avx_name      what this processor runs, the widest of it, its name
@@ -27,7 +27,7 @@
      vector (in the comment of each its meaning in C)
        cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes where the set is no literal
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (in NEON a part: one a lane)
-       cpu_avx_add, _sub, _mul, _div, _fma, _fnma, _min, _max, _sqrt     1 (in AVX fma, fnma: 2; in NEON min, max: 2)
+       cpu_avx_fma, _fnma, _min, _max, _sqrt                             1 (in AVX fma, fnma: 2; in NEON min, max: 2)
        cpu_avx_select                               by a comparison         2
        cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 3)
        cpu_avx_sum                                  of all lanes         log2 lanes shuffles and additions
@@ -42,7 +42,6 @@
        cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
        cpu_avx_hybrid         the same as cpu_avx_thomas, each system across the lanes: contiguous, or few and long
                                                     10 FMA, 3 mul, 1 rcp
-       cpu_avx_hybrid_refined the same with a step of refinement       twice that and 3 FMA
        cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                         the work they need
      array: one factor, a batch of options, from the plain loop to the fastest (cost a row and step)
        cpu_avx_explicit1      the compiler vectorises the loop over the grid                   3 FMA
@@ -87,7 +86,7 @@
      systems.h          cpu_avx_factor, and how a batch is cut into tiles
      thomas.h           cpu_avx_thomas, _solve: which way a batch goes
      interleaved.h, contiguous.h, cut.h, scalar.h      those ways: interleaved, contiguous, few long systems, few
-     hybrid.h           cpu_avx_hybrid, _hybrid_refined; partitions.h, what a system's partitions know of each other
+     hybrid.h           cpu_avx_hybrid; partitions.h, what a system's partitions know of each other
      explicit.h, implicit.h              one factor; one_factor.h, what they share
      grid_explicit.h, grid_implicit.h    three factors; grid.h, the operator
    They are C over cpu_avx_real and cpu_avx_vec. rooms.h reads all of them in order, in every pass: once, for what
@@ -138,17 +137,12 @@
 #define CPU_AVX_SUFFIX
 #define CPU_AVX_SET_SUFFIX
 
-#ifdef __GNUC__
 #define CPU_AVX_P_UNUSED __attribute__((unused))
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
-#else
-#define CPU_AVX_P_UNUSED
-#define CPU_AVX_P_INLINE static inline
-#define CPU_AVX_P_RESTRICT
-#endif
+#define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* what stands before it is read and written before */
 /* A loop over a literal count, whose arrays stay in registers. */
-#if defined __OPTIMIZE__ && defined __GNUC__
+#ifdef __OPTIMIZE__
 #define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
 #else
 #define CPU_AVX_P_UNROLL
@@ -156,7 +150,7 @@
 #define CPU_AVX_API static inline CPU_AVX_P_UNUSED
 /* A whole loop is worth a call; copied into its callers by the optimiser it makes the loops beside it slower by some
    percent. Without optimisation "inline" only lets the compiler drop what nobody calls. */
-#if defined __OPTIMIZE__ && defined __GNUC__
+#ifdef __OPTIMIZE__
 #define CPU_AVX_P_LOOP static __attribute__((noinline, unused))
 #else
 #define CPU_AVX_P_LOOP static inline CPU_AVX_P_UNUSED
@@ -192,19 +186,14 @@
 
 /* Prefetches the cache line at p, which may be any address: into the second-level cache; _NEAR: into the first as
    well. None asks for the first alone (prefetchnta): on Intel's processors that halves the speed of batches. */
-#ifdef __GNUC__
 #define CPU_AVX_P_PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #define CPU_AVX_P_PREFETCH_NEAR(p) __builtin_prefetch(p, 0, 3)
-#else
-#define CPU_AVX_P_PREFETCH(p) ((void)(p))
-#define CPU_AVX_P_PREFETCH_NEAR(p) ((void)(p))
-#endif
 
 #include "cpu_avx/sets.h"
 
 /* A user's code for all sets: written once, compiled for set after set with CPU_AVX_SET and CPU_AVX_PRECISION defined
    (examples/cpu_own_kernel.c):
-     CPU_AVX(add)           the header's function, type or number for the set: cpu_avx_add_avx2_f32
+     CPU_AVX(fma)           the header's function, type or number for the set: cpu_avx_fma_avx2_f32
      CPU_AVX_OWN(smooth)    a name for the user's own: smooth_avx2_f32
      CPU_AVX_HERE           the attribute of the set, which each function that calls the header's must have
    and called by

@@ -164,9 +164,9 @@ CPU_AVX_HERE static void CPU_AVX_OWN(pattern)(const order *o, const double *cons
                 for (int k = 0; k < 4 && t < last; k++) {
                     __builtin_prefetch(from[k] + soon, 0, 3);
                     for (int l = 0; l < LINE; l += W)
-                        sum[k] = CPU_AVX(add)(sum[k], CPU_AVX(load)(from[k] + in + there + l));
+                        sum[k] = sum[k] + CPU_AVX(load)(from[k] + in + there + l);
                 }
-                all = CPU_AVX(add)(CPU_AVX(add)(sum[0], sum[1]), CPU_AVX(add)(sum[2], sum[3]));
+                all = sum[0] + sum[1] + (sum[2] + sum[3]);
                 for (int l = 0; l < LINE && out; l += W)
                     CPU_AVX(stream)(out + i / piece * o->piece_step + i % piece + l, all);
             }

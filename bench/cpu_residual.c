@@ -1,12 +1,12 @@
-/* cpu_residual.c - what cpu_avx_hybrid and its refined variant leave of matrices that are only just dominant.
+/* cpu_residual.c - what cpu_avx_hybrid leaves of matrices that are only just dominant.
    MIT licence, see LICENSE.
 
        cpu_residual [--csv FILE]
 
    The largest residual, |Ax - d| over |A||x| + |d|, in roundoffs, of 20000 random systems for each number K of rows a
    lane, in all instruction sets that the processor has: couplings shared out at random, so that rows differ as much as
-   they can. Beside it the bound that the header gives and what cpu_avx_thomas leaves. Systems for which the header
-   promises nothing of the refined variant are left out of its column. The file includes itself for each precision. */
+   they can. Beside it the bound that the header gives and what cpu_avx_thomas leaves. The file includes itself for each
+   precision. */
 #ifndef REAL
 #include "../cpu_avx.h"
 #include "orders.h"
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     static const double excess[] = {1e-1, 1e-2, 1e-3, 1e-5, 1e-7};
     static const int rows_a_lane[] = {1, 2, 4, 8, 16};
     orders_begin(argc, argv, "cpu_residual", "largest residuals, roundoffs");
-    orders_line("precision,excess,K,hybrid,bound,refined,thomas\n");
+    orders_line("precision,excess,K,hybrid,bound,thomas\n");
     for (int i = 0; i < 5; i++)
         for (int k = 0; k < 5; k++) {
             if (excess[i] > 1e-6) measure_f32(excess[i], rows_a_lane[k]);
@@ -53,13 +53,13 @@ static void F(measure)(double excess, int K)
     static REAL a[MOST_ROWS], b[MOST_ROWS], c[MOST_ROWS], d[MOST_ROWS], x[MOST_ROWS];
     case_random random = {SEED};
     const double strength = pow(K, 2.5) * excess;
-    double hybrid = 0, refined = 0, thomas = 0;
+    double hybrid = 0, thomas = 0;
     for (int system = 0; system < SYSTEMS; system++) {
         int isa = system % CPU_AVX_ISAS;
         while (!cpu_avx_has(isa)) isa = (isa + 1) % CPU_AVX_ISAS;
         const int W = F(cpu_avx_width)(isa), lanes = K < 2 * W ? W : 2 * W; /* from 2W rows a lane on, sections halve */
-        const int n = lanes * (K - 1) + 1 + case_below(&random, lanes);
-        if (n < 2 || n > MOST_ROWS) continue;
+        const int n = lanes * K;
+        if (n > MOST_ROWS) continue;
         for (int j = 0; j < n; j++) {
             const double share = case_between(&random, 0, 1);
             a[j] = (REAL)-share, c[j] = (REAL)(share - 1), d[j] = (REAL)case_between(&random, -1, 1);
@@ -71,14 +71,11 @@ static void F(measure)(double excess, int K)
         thomas = fmax(thomas, F(residual_of)(n, a, b, c, d, x));
         if (F(cpu_avx_hybrid)(isa, &lines, a, b, c, d, x, work, 1)) exit(1);
         hybrid = fmax(hybrid, F(residual_of)(n, a, b, c, d, x));
-        if (F(cpu_avx_hybrid_refined)(isa, &lines, a, b, c, d, x, work, 1)) exit(1);
-        refined = fmax(refined, F(residual_of)(n, a, b, c, d, x));
         free(work);
     }
-    char row[120], shown[20] = "";
-    if (strength > 2 * sqrt(ROUNDOFF)) snprintf(shown, sizeof shown, "%.1f", refined);
-    snprintf(row, sizeof row, "f%d,%g,%d,%.3g,%.3g,%s,%.1f\n", 8 * (int)sizeof(REAL), excess, K, hybrid,
-             8 + 1 / strength, shown, thomas);
+    char row[120];
+    snprintf(row, sizeof row, "f%d,%g,%d,%.3g,%.3g,%.1f\n", 8 * (int)sizeof(REAL), excess, K, hybrid, 8 + 1 / strength,
+             thomas);
     orders_line(row);
 }
 #endif

@@ -24,8 +24,6 @@ CPU_AVX_API int cpu_avx_p_has_avx(void)
 #define CPU_AVX_SET_SUFFIX CPU_AVX_OF(_avx)
 #define CPU_AVX_P_HERE CPU_AVX_TARGET_avx
 #define CPU_AVX_P_HAS_FMA 0
-#define CPU_AVX_OP_FMA(v, a, b, c) v = CPU_AVX_I(add)(CPU_AVX_I(mul)(a, b), c)
-#define CPU_AVX_OP_FNMA(v, a, b, c) v = CPU_AVX_I(sub)(c, CPU_AVX_I(mul)(a, b))
 #define CPU_AVX_OP_SHIFT_HALVES(low, high, s) cpu_avx_p_avx_shift_halves(low, high, s)
 
 #if CPU_AVX_SIZE == 4

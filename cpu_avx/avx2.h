@@ -22,16 +22,9 @@ CPU_AVX_API int cpu_avx_p_has_avx2(void)
 #define CPU_AVX_SET_SUFFIX CPU_AVX_OF(_avx2)
 #define CPU_AVX_P_HERE CPU_AVX_TARGET_avx2
 #define CPU_AVX_P_HAS_FMA 1
-#define CPU_AVX_OP_FMA(v, a, b, c) v = CPU_AVX_I(fmadd)(a, b, c)
-#define CPU_AVX_OP_FNMA(v, a, b, c) v = CPU_AVX_I(fnmadd)(a, b, c)
+#define CPU_AVX_OP_FMA(a, b, c) CPU_AVX_I(fmadd)(a, b, c)
+#define CPU_AVX_OP_FNMA(a, b, c) CPU_AVX_I(fnmadd)(a, b, c)
 #define CPU_AVX_OP_SHIFT_HALVES(low, high, s) cpu_avx_p_avx2_shift_halves(low, high, s)
-#if CPU_AVX_SIZE == 4
-#define CPU_AVX_OP_ROTATE_UP(v) v = _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6))
-#define CPU_AVX_OP_ROTATE_DOWN(v) v = _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0))
-#else
-#define CPU_AVX_OP_ROTATE_UP(v) v = _mm256_permute4x64_pd(v, _MM_SHUFFLE(2, 1, 0, 3))
-#define CPU_AVX_OP_ROTATE_DOWN(v) v = _mm256_permute4x64_pd(v, _MM_SHUFFLE(0, 3, 2, 1))
-#endif
 
 #if CPU_AVX_SIZE == 4
 /* Returns, in each half, the lanes of low and then high from s on, 0 < s < 4. */

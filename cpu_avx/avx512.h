@@ -24,7 +24,6 @@ CPU_AVX_API int cpu_avx_p_has_avx512(void)
 #undef CPU_AVX_SET_SUFFIX
 #define CPU_AVX_SET_SUFFIX CPU_AVX_OF(_avx512)
 #define CPU_AVX_P_HERE CPU_AVX_TARGET_avx512
-#define CPU_AVX_P_BYTES 64
 #define CPU_AVX_P_LANES (64 / CPU_AVX_SIZE)
 #define CPU_AVX_P_HAS_FMA 1
 #define CPU_AVX_P_RCP_BITS 14
@@ -33,72 +32,38 @@ CPU_AVX_API int cpu_avx_p_has_avx512(void)
 #define CPU_AVX_P_MOVE(operation, ...) CPU_AVX_I(maskz_##operation)(CPU_AVX_P_ALL, __VA_ARGS__)
 
 #if CPU_AVX_SIZE == 4
-typedef __m512 cpu_avx_vec;
 #define CPU_AVX_P_MASK(n) ((__mmask16)((1u << n) - 1))
 #define CPU_AVX_P_ALL ((__mmask16)-1)
 #define CPU_AVX_P_LESS(x, y) _mm512_cmp_ps_mask(x, y, _CMP_LT_OQ)
 #define CPU_AVX_P_SHUFFLE_BLOCKS _mm512_maskz_shuffle_f32x4
-#define CPU_AVX_P_ALIGN(a, b, s)                                                                                       \
-    _mm512_castsi512_ps(_mm512_maskz_alignr_epi32(CPU_AVX_P_ALL, _mm512_castps_si512(b), _mm512_castps_si512(a), s))
 #else
-typedef __m512d cpu_avx_vec;
 #define CPU_AVX_P_MASK(n) ((__mmask8)((1u << n) - 1))
 #define CPU_AVX_P_ALL ((__mmask8)-1)
 #define CPU_AVX_P_LESS(x, y) _mm512_cmp_pd_mask(x, y, _CMP_LT_OQ)
 #define CPU_AVX_P_SHUFFLE_BLOCKS _mm512_maskz_shuffle_f64x2
-#define CPU_AVX_P_ALIGN(a, b, s)                                                                                       \
-    _mm512_castsi512_pd(_mm512_maskz_alignr_epi64(CPU_AVX_P_ALL, _mm512_castpd_si512(b), _mm512_castpd_si512(a), s))
 #endif
 
-#define CPU_AVX_OP_LOAD_PART(v, p, n) v = CPU_AVX_I(maskz_loadu)(CPU_AVX_P_MASK(n), p)
+#define CPU_AVX_OP_LOAD_PART(p, n) CPU_AVX_I(maskz_loadu)(CPU_AVX_P_MASK(n), p)
 #define CPU_AVX_OP_STORE_PART(p, n, v) CPU_AVX_I(mask_storeu)(p, CPU_AVX_P_MASK(n), v)
-#define CPU_AVX_OP_FMA(v, a, b, c) v = CPU_AVX_I(fmadd)(a, b, c)
-#define CPU_AVX_OP_FNMA(v, a, b, c) v = CPU_AVX_I(fnmadd)(a, b, c)
-#define CPU_AVX_OP_SELECT(v, x, y, a, b) v = CPU_AVX_I(mask_blend)(CPU_AVX_P_LESS(x, y), b, a)
-#define CPU_AVX_OP_DOWN(v, a, b, s) v = cpu_avx_p_avx512_down(a, b, s)
-#define CPU_AVX_OP_RCP(v, a) v = CPU_AVX_P_MOVE(rcp14, a)
+#define CPU_AVX_OP_FMA(a, b, c) CPU_AVX_I(fmadd)(a, b, c)
+#define CPU_AVX_OP_FNMA(a, b, c) CPU_AVX_I(fnmadd)(a, b, c)
+#define CPU_AVX_OP_SELECT(x, y, a, b) CPU_AVX_I(mask_blend)(CPU_AVX_P_LESS(x, y), b, a)
+#define CPU_AVX_OP_DOWN(a, b, s) cpu_avx_p_avx512_down(a, b, s)
+#define CPU_AVX_OP_RCP(a) CPU_AVX_P_MOVE(rcp14, a)
 #define CPU_AVX_OP_EXCHANGE_BLOCKS(v) cpu_avx_p_avx512_exchange_blocks(v)
 
 #include "x86.h"
 
-/* cpu_avx_down. Without optimisation, too, the instruction wants a literal. */
+/* cpu_avx_down */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_avx512_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
-    switch (s) {
-    case 1:
-        return CPU_AVX_P_ALIGN(a, b, 1);
-    case 2:
-        return CPU_AVX_P_ALIGN(a, b, 2);
-    case 3:
-        return CPU_AVX_P_ALIGN(a, b, 3);
-    case 4:
-        return CPU_AVX_P_ALIGN(a, b, 4);
-    case 5:
-        return CPU_AVX_P_ALIGN(a, b, 5);
-    case 6:
-        return CPU_AVX_P_ALIGN(a, b, 6);
-    case 7:
-        return CPU_AVX_P_ALIGN(a, b, 7);
 #if CPU_AVX_SIZE == 4
-    case 8:
-        return CPU_AVX_P_ALIGN(a, b, 8);
-    case 9:
-        return CPU_AVX_P_ALIGN(a, b, 9);
-    case 10:
-        return CPU_AVX_P_ALIGN(a, b, 10);
-    case 11:
-        return CPU_AVX_P_ALIGN(a, b, 11);
-    case 12:
-        return CPU_AVX_P_ALIGN(a, b, 12);
-    case 13:
-        return CPU_AVX_P_ALIGN(a, b, 13);
-    case 14:
-        return CPU_AVX_P_ALIGN(a, b, 14);
-    case 15:
-        return CPU_AVX_P_ALIGN(a, b, 15);
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm512_permutex2var_ps(a, _mm512_add_epi32(lane, _mm512_set1_epi32(s)), b);
+#else
+    const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm512_permutex2var_pd(a, _mm512_add_epi64(lane, _mm512_set1_epi64(s)), b);
 #endif
-    }
-    return a;
 }
 
 /* Block q of vector g, at v[g b] where a block has b elements, becomes block g of vector q. */
@@ -120,6 +85,5 @@ CPU_AVX_INLINE void cpu_avx_p_avx512_exchange_blocks(cpu_avx_vec *v)
 #undef CPU_AVX_P_ALL
 #undef CPU_AVX_P_LESS
 #undef CPU_AVX_P_SHUFFLE_BLOCKS
-#undef CPU_AVX_P_ALIGN
 
 #endif /* CPU_AVX_PASS */

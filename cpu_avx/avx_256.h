@@ -9,27 +9,24 @@
 
 #else /* of a precision */
 
-#define CPU_AVX_P_BYTES 32
 #define CPU_AVX_P_LANES (32 / CPU_AVX_SIZE)
 #define CPU_AVX_P_RCP_BITS 12
 #define CPU_AVX_P_PREFIX _mm256_
 #define CPU_AVX_P_MOVE(operation, ...) CPU_AVX_I(operation)(__VA_ARGS__)
 
 #if CPU_AVX_SIZE == 4
-typedef __m256 cpu_avx_vec;
 #define CPU_AVX_P_PERMUTE_HALVES _mm256_permute2f128_ps
 #define CPU_AVX_P_SHIFT_HALVES(low, high, s) CPU_AVX_OP_SHIFT_HALVES(low, high, s)
 #else
-typedef __m256d cpu_avx_vec;
 #define CPU_AVX_P_PERMUTE_HALVES _mm256_permute2f128_pd
 #define CPU_AVX_P_SHIFT_HALVES(low, high, s) _mm256_shuffle_pd(low, high, 5) /* s is 1 */
 #endif
 
-#define CPU_AVX_OP_LOAD_PART(v, p, n) v = CPU_AVX_I(maskload)(p, cpu_avx_p_256_valid(n))
+#define CPU_AVX_OP_LOAD_PART(p, n) CPU_AVX_I(maskload)(p, cpu_avx_p_256_valid(n))
 #define CPU_AVX_OP_STORE_PART(p, n, v) CPU_AVX_I(maskstore)(p, cpu_avx_p_256_valid(n), v)
-#define CPU_AVX_OP_SELECT(v, x, y, a, b) v = CPU_AVX_I(blendv)(b, a, CPU_AVX_I(cmp)(x, y, _CMP_LT_OQ))
-#define CPU_AVX_OP_DOWN(v, a, b, s) v = cpu_avx_p_256_down(a, b, s)
-#define CPU_AVX_OP_RCP(v, a) v = _mm256_rcp_ps(a)
+#define CPU_AVX_OP_SELECT(x, y, a, b) CPU_AVX_I(blendv)(b, a, CPU_AVX_I(cmp)(x, y, _CMP_LT_OQ))
+#define CPU_AVX_OP_DOWN(a, b, s) cpu_avx_p_256_down(a, b, s)
+#define CPU_AVX_OP_RCP(a) _mm256_rcp_ps(a)
 #define CPU_AVX_OP_EXCHANGE_BLOCKS(v) cpu_avx_p_256_exchange_blocks(v)
 
 #include "x86.h"
@@ -47,9 +44,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_256_down(cpu_avx_vec a, cpu_avx_vec b, int 
 {
     enum { half = CPU_AVX_P_LANES / 2 };
     cpu_avx_vec middle = CPU_AVX_P_PERMUTE_HALVES(a, b, 0x21);
-    return s == half  ? middle
-           : s < half ? CPU_AVX_P_SHIFT_HALVES(a, middle, s)
-                      : CPU_AVX_P_SHIFT_HALVES(middle, b, s - half);
+    if (s == half) return middle;
+    return s < half ? CPU_AVX_P_SHIFT_HALVES(a, middle, s) : CPU_AVX_P_SHIFT_HALVES(middle, b, s - half);
 }
 
 /* Exchanges the upper block of v[0] and the lower one of the vector that is as many further as a block has elements. */

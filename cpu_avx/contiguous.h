@@ -4,6 +4,9 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 #define cpu_avx_p_columns_forward CPU_AVX_OF_SET(cpu_avx_p_columns_forward)
+#define cpu_avx_p_columns CPU_AVX_OF_SET(cpu_avx_p_columns)
+#define cpu_avx_p_solve_rows CPU_AVX_OF_SET(cpu_avx_p_solve_rows)
+#define cpu_avx_p_factored_tiles CPU_AVX_OF_SET(cpu_avx_p_factored_tiles)
 #define cpu_avx_p_columns_back CPU_AVX_OF_SET(cpu_avx_p_columns_back)
 #define cpu_avx_contiguous_solve CPU_AVX_OF_SET(cpu_avx_contiguous_solve)
 #define cpu_avx_p_prefetch_some CPU_AVX_OF_SET(cpu_avx_p_prefetch_some)
@@ -16,9 +19,7 @@
 #define cpu_avx_p_block_load_part CPU_AVX_OF_SET(cpu_avx_p_block_load_part)
 #define cpu_avx_p_column_forward CPU_AVX_OF_SET(cpu_avx_p_column_forward)
 #define cpu_avx_p_block_forward CPU_AVX_OF_SET(cpu_avx_p_block_forward)
-#define cpu_avx_p_block_forward_one CPU_AVX_OF_SET(cpu_avx_p_block_forward_one)
 #define cpu_avx_p_columns_any CPU_AVX_OF_SET(cpu_avx_p_columns_any)
-#define cpu_avx_p_columns_one CPU_AVX_OF_SET(cpu_avx_p_columns_one)
 #define cpu_avx_p_cache_line_back CPU_AVX_OF_SET(cpu_avx_p_cache_line_back)
 #define cpu_avx_p_cache_line_back_part CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_part)
 #define cpu_avx_p_block_back CPU_AVX_OF_SET(cpu_avx_p_block_back)
@@ -32,73 +33,6 @@
 #define cpu_avx_p_block CPU_AVX_OF_SET(cpu_avx_p_block)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
-
-/* Eliminates columns from .. to-1 of `sides` tiles of systems that all have the matrix of which l and r are. d[g][i]
-   is column i of tile g, y[g] what was eliminated before and after; column i goes to slot + i stride + g lanes. */
-CPU_AVX_INLINE void cpu_avx_p_columns_forward(int sides, int from, int to, const cpu_avx_real *l, const cpu_avx_real *r,
-                                              cpu_avx_vec (*d)[cpu_avx_lanes], cpu_avx_vec *y, cpu_avx_real *slot,
-                                              ptrdiff_t stride)
-{
-    CPU_AVX_P_UNROLL
-    for (int i = from; i < to; i++) {
-        const cpu_avx_vec li = cpu_avx_set(l[i]), ri = cpu_avx_set(r[i]);
-        CPU_AVX_P_UNROLL
-        for (int g = 0; g < sides; g++) {
-            y[g] = cpu_avx_fnma(li, y[g], cpu_avx_mul(ri, d[g][i]));
-            cpu_avx_store(slot + i * stride + g * cpu_avx_lanes, y[g]);
-        }
-    }
-}
-
-/* Substitutes one tile back, from *x of the column after: d of column i lies at slot + i stride, c at c[i] where
-   there is one matrix, else at c + i stride. Partitions have *left for the unknown before their first, and its
-   factor at f + i stride. */
-CPU_AVX_INLINE void cpu_avx_p_columns_back(int one, int columns, const cpu_avx_real *slot, const cpu_avx_real *c,
-                                           const cpu_avx_real *f, const cpu_avx_vec *left, ptrdiff_t stride,
-                                           cpu_avx_vec *x, cpu_avx_vec *tile)
-{
-    cpu_avx_vec last = *x;
-    CPU_AVX_P_UNROLL
-    for (int i = columns - 1; i >= 0; i--) {
-        cpu_avx_vec ci = one ? cpu_avx_set(c[i]) : cpu_avx_load(c + i * stride);
-        cpu_avx_vec d = cpu_avx_load(slot + i * stride);
-        if (left) d = cpu_avx_fnma(cpu_avx_load(f + i * stride), *left, d);
-        tile[i] = last = cpu_avx_fnma(ci, last, d);
-    }
-    *x = last;
-}
-
-/* Solves `rows` contiguous systems, pitch elements apart, of cpu_avx_factor's matrix in f: a system a lane, by
-   transposed tiles.
-   Needs    rows <= lanes; store of lanes * (n rounded up to lanes) elements, aligned to 64 bytes
-   Leaves   the solutions in x
-   Cost     2 FMA + 1 mul an element, and two transposes a tile */
-CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t pitch,
-                                             int rows, cpu_avx_real *store)
-{
-    enum { lanes = cpu_avx_lanes };
-    const cpu_avx_real *l = f, *r = f + n, *q = f + 2 * n;
-    cpu_avx_vec tile[lanes], y = cpu_avx_set(0);
-    for (long long j = 0; j < n; j += lanes) {
-        const int columns = cpu_avx_p_clip(n - j);
-        cpu_avx_load_tile(x + j, pitch, rows, columns, tile);
-        if (columns == lanes)
-            cpu_avx_p_columns_forward(1, 0, lanes, l + j, r + j, &tile, &y, store + j * lanes, lanes);
-        else
-            cpu_avx_p_columns_forward(1, 0, columns, l + j, r + j, &tile, &y, store + j * lanes, lanes);
-    }
-    y = cpu_avx_set(0);
-    for (long long j = (n - 1) / lanes * lanes; n > 0 && j >= 0; j -= lanes) {
-        const int columns = cpu_avx_p_clip(n - j);
-        if (columns == lanes) {
-            cpu_avx_p_columns_back(1, lanes, store + j * lanes, q + j, 0, 0, lanes, &y, tile);
-        } else {
-            for (int i = columns; i < lanes; i++) tile[i] = cpu_avx_set(0);
-            cpu_avx_p_columns_back(1, columns, store + j * lanes, q + j, 0, 0, lanes, &y, tile);
-        }
-        cpu_avx_store_tile(x + j, pitch, rows, columns, tile);
-    }
-}
 
 /* Cache lines of the next tile that are still to be prefetched, in the order in which they lie in memory, a few at a
    time between the operations: all at once would keep them waiting. */
@@ -120,6 +54,122 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int o
     }
 }
 
+/* Columns of a tile to be substituted back: d of column i lies at slot + i stride; c at q[i] where there is one matrix
+   for all, else behind d; partitions have *left for the unknown before their first, and its factor behind c. x is where
+   the first of them belongs, in rows that are pitch apart. */
+typedef struct {
+    const cpu_avx_real *slot, *q;
+    const cpu_avx_vec *left;
+    ptrdiff_t stride, pitch;
+    cpu_avx_real *x;
+    int stream;
+} cpu_avx_p_columns;
+
+/* Substitutes some columns back, from *x of the column after them. */
+CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from, int columns, cpu_avx_vec *x,
+                                           cpu_avx_vec *tile)
+{
+    cpu_avx_vec last = *x;
+    CPU_AVX_P_UNROLL
+    for (int i = columns - 1; i >= 0; i--) {
+        const cpu_avx_real *at = of->slot + (from + i) * of->stride;
+        const cpu_avx_vec c = of->q ? cpu_avx_set(of->q[from + i]) : cpu_avx_load(at + 2 * cpu_avx_lanes);
+        cpu_avx_vec d = cpu_avx_load(at);
+        if (of->left) d = cpu_avx_fnma(cpu_avx_load(at + 4 * cpu_avx_lanes), *of->left, d);
+        tile[i] = last = cpu_avx_fnma(c, last, d);
+    }
+    *x = last;
+}
+
+/* Substitutes a cache line's worth of columns of `lanes` rows back; whole cache lines are written, in order. */
+CPU_AVX_INLINE void cpu_avx_p_cache_line_back(const cpu_avx_p_columns *of, cpu_avx_vec *last,
+                                              cpu_avx_p_prefetch_list *list)
+{
+    enum { tiles = cpu_avx_p_side, lanes = cpu_avx_lanes };
+    cpu_avx_vec tile[tiles][lanes];
+    for (int p = tiles - 1; p >= 0; p--) {
+        cpu_avx_p_columns_back(of, p * lanes, lanes, last, tile[p]);
+        cpu_avx_transpose(tile[p]);
+    }
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < lanes; l++) {
+        if (l % 4 == 0) cpu_avx_p_prefetch_some(list, of->q != 0, 1);
+        for (int p = 0; p < tiles; p++)
+            cpu_avx_p_scatter(of->x + l * of->pitch + p * lanes, 1, lanes, of->stream, tile[p][l]);
+    }
+}
+/* The same for what there is of such columns, if anything. */
+CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(cpu_avx_p_columns of, cpu_avx_vec *last, int rows, long long columns)
+{
+    enum { lanes = cpu_avx_lanes };
+    cpu_avx_vec tile[lanes];
+    for (int p = CPU_AVX_P_CACHE_LINE - lanes; p >= 0 && rows > 0; p -= lanes) {
+        const int some = cpu_avx_p_clip(columns - p);
+        for (int l = 0; l < lanes; l++) tile[l] = cpu_avx_set(0);
+        cpu_avx_p_columns_back(&of, p, some, last, tile);
+        cpu_avx_store_tile(of.x + p, of.pitch, rows, some, tile);
+    }
+}
+
+/* Eliminates some columns of a tile of systems that all have the matrix of which l and r are; y is what was eliminated
+   before and after. */
+CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l, const cpu_avx_real *r,
+                                              const cpu_avx_vec *d, cpu_avx_vec *y, cpu_avx_real *slot,
+                                              cpu_avx_p_prefetch_list *list)
+{
+    CPU_AVX_P_UNROLL
+    for (int i = 0; i < columns; i++) {
+        cpu_avx_p_prefetch_some(list, 1, 1);
+        *y = cpu_avx_fnma(cpu_avx_set(l[i]), *y, cpu_avx_set(r[i]) * d[i]);
+        cpu_avx_store(slot + i * cpu_avx_lanes, *y);
+    }
+}
+
+/* Solves `rows` contiguous systems of which the first lies at `at`, a system a lane, and prefetches those of the list,
+   three quarters on the way forward. */
+CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch, ptrdiff_t at,
+                                         int rows, cpu_avx_real *store, cpu_avx_p_prefetch_list *list)
+{
+    enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes, quarter = (cpu_avx_lanes + 3) / 4 };
+    const long long n = plan->n;
+    const ptrdiff_t pitch = (ptrdiff_t)plan->pitch;
+    const cpu_avx_real *l = batch->f, *r = l + n, *q = r + n;
+    cpu_avx_vec tile[lanes], y = cpu_avx_set(0);
+    for (long long j = 0; j < n; j += lanes) {
+        const int columns = cpu_avx_p_clip(n - j);
+        if (list->batch && j % cache_line == 0) list->left += lanes - quarter;
+        cpu_avx_load_tile(batch->d + at + j, pitch, rows, columns, tile);
+        if (columns == lanes)
+            cpu_avx_p_columns_forward(lanes, l + j, r + j, tile, &y, store + j * lanes, list);
+        else
+            cpu_avx_p_columns_forward(columns, l + j, r + j, tile, &y, store + j * lanes, list);
+    }
+    y = cpu_avx_set(0);
+    for (long long j = (n - 1) / cache_line * cache_line; n > 0 && j >= 0; j -= cache_line) {
+        const cpu_avx_p_columns of = {store + j * lanes, q + j, 0, lanes, pitch, batch->x + at + j, plan->stream};
+        if (list->batch) list->left += quarter;
+        if (rows == lanes && j + cache_line <= n)
+            cpu_avx_p_cache_line_back(&of, &y, list);
+        else
+            cpu_avx_p_cache_line_back_part(of, &y, rows, n - j);
+    }
+}
+
+/* Solves `rows` contiguous systems, pitch elements apart, of cpu_avx_factor's matrix in f: a system a lane, by
+   transposed tiles.
+   Needs    rows <= lanes; store of lanes * (n rounded up to lanes) elements, aligned to 64 bytes
+   Leaves   the solutions in x
+   Cost     2 FMA + 1 mul an element, and two transposes a tile */
+CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t pitch,
+                                             int rows, cpu_avx_real *store)
+{
+    const cpu_avx_p_batch batch = {0, 0, 0, x, f, x, 0};
+    cpu_avx_p_plan plan = cpu_avx_p_plan_of(n, 1);
+    cpu_avx_p_prefetch_list none = {0, 0, 0, 0, 0, 0, 0};
+    plan.pitch = pitch;
+    cpu_avx_p_solve_rows(&plan, &batch, 0, rows, store, &none);
+}
+
 /* Returns a list of the cache lines of block i of a tile alone, or of the next tile. Rows are long: they are to stay in
    the second-level cache, not in the places that they share in the first. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
@@ -136,8 +186,8 @@ CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_pl
 
 /* Where up to `lanes` columns of a tile lie in the arrays; and a block, which has d, a, b and c of them as vectors. */
 typedef struct {
-    ptrdiff_t at, side; /* of the first column; from there to the second vector */
-    int rows;           /* 0: no tile */
+    ptrdiff_t at, side, pitch; /* of the first column; from there to the second vector; from row to row */
+    int rows;                  /* 0: no tile */
     int columns;
     int first, last; /* are they the first, the last ones? */
     int kind;        /* as that of the plan */
@@ -153,6 +203,7 @@ CPU_AVX_INLINE cpu_avx_p_place cpu_avx_p_place_at(const cpu_avx_p_plan *plan, co
     cpu_avx_p_place place;
     place.at = tile->offset + (ptrdiff_t)j;
     place.side = tile->side;
+    place.pitch = (ptrdiff_t)plan->pitch;
     place.rows = tile->valid;
     place.columns = cpu_avx_p_clip(plan->n - j);
     place.first = j == 0 && (plan->kind != CPU_AVX_P_CUT || tile->first % plan->lines.systems == 0);
@@ -196,24 +247,18 @@ CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whol
     const int rows = whole ? lanes : cpu_avx_p_clip(place->rows - g * lanes), columns = whole ? lanes : place->columns;
     const cpu_avx_real *from = array == 0 ? batch->d : array == 1 ? batch->a : array == 2 ? batch->b : batch->c;
     cpu_avx_vec *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
+    CPU_AVX_P_IN_ORDER; /* or the compiler would load tiles early, and lack registers */
     cpu_avx_load_tile(from + place->at + g * place->side, pitch, rows, columns, v);
     if (array == 1 && place->first) v[0] = cpu_avx_p_without_first(v[0], place->kind, g);
     if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_last(v[columns - 1], place->kind, g);
     if (array == 2 && rows < lanes)
-        for (int i = 0; i < lanes; i++) v[i] = cpu_avx_add(v[i], cpu_avx_p_beyond(rows));
+        for (int i = 0; i < lanes; i++) v[i] = v[i] + cpu_avx_p_beyond(rows);
 }
 CPU_AVX_CALL void cpu_avx_p_block_load_part(cpu_avx_p_block *block, int k, const cpu_avx_p_batch *batch,
                                             ptrdiff_t pitch)
 {
     cpu_avx_p_block_load(block, k, 0, batch, pitch);
 }
-
-/* A loop over the two vectors of a column. In plain C, where these are arrays, the compiler does better by itself. */
-#if CPU_AVX_P_BYTES > 0
-#define CPU_AVX_P_UNROLL_BOTH CPU_AVX_P_UNROLL
-#else
-#define CPU_AVX_P_UNROLL_BOTH
-#endif
 
 /* Eliminates column i of a block whose store begins at slot, and prefetches now and then. */
 CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i, int columns, cpu_avx_real *slot,
@@ -223,7 +268,7 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
     enum { lanes = cpu_avx_lanes };
     slot += i * cpu_avx_p_slot(fill != 0);
     if (i % 2) cpu_avx_p_prefetch_some(list, 0, 1);
-    CPU_AVX_P_UNROLL_BOTH
+    CPU_AVX_P_UNROLL
     for (int g = 0; g < 2; g++) {
         const cpu_avx_vec r = cpu_avx_p_eliminate(block->a[g][i], block->b[g][i], block->c[g][i], block->d[g][i],
                                                   &chain->c[g], &chain->d[g], &chain->sound[g]);
@@ -236,7 +281,7 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
     }
 }
 
-/* Eliminates a block of systems, each with its own matrix, while the next one is loaded, a tile of this and then
+/* Eliminates a block while the next one is loaded, a tile of this and then
    some columns of that: shuffles fill the time in which the elimination waits for its reciprocals. The recurrence is
    kept in registers: for the compiler, the store might lie where *now does. Partitions have a fill, others 0. */
 CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_avx_p_block *next, int whole,
@@ -268,33 +313,6 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_av
     if (fill) *fill = filled;
 }
 
-/* Loads a block and eliminates it where there is one matrix for all, l at f and r at f + n, and little to wait for. */
-CPU_AVX_INLINE void cpu_avx_p_block_forward_one(const cpu_avx_p_place *place, int whole, const cpu_avx_p_batch *batch,
-                                                ptrdiff_t pitch, const cpu_avx_real *f, long long n, cpu_avx_real *slot,
-                                                cpu_avx_p_chain *now, cpu_avx_p_prefetch_list *list)
-{
-    enum { lanes = cpu_avx_lanes, prefetches = CPU_AVX_P_LANES / cpu_avx_p_side > 8 ? 2 : 1 };
-    const int columns = whole ? lanes : place->columns;
-    cpu_avx_p_block block;
-    cpu_avx_vec y[2] = {now->d[0], now->d[1]};
-    block.place = *place;
-    CPU_AVX_P_UNROLL
-    for (int k = 0; k < 2; k++) {
-        if (whole)
-            cpu_avx_p_block_load(&block, k, 1, batch, pitch);
-        else
-            cpu_avx_p_block_load_part(&block, k, batch, pitch);
-        cpu_avx_p_prefetch_some(list, 1, prefetches);
-    }
-    CPU_AVX_P_UNROLL
-    for (int i = 0; i < lanes && i < columns; i += 2) {
-        cpu_avx_p_prefetch_some(list, 1, 1);
-        cpu_avx_p_columns_forward(2, i, i + 2 < columns ? i + 2 : columns, f, f + n, block.d, y, slot,
-                                  cpu_avx_p_slot(0));
-    }
-    now->d[0] = y[0], now->d[1] = y[1];
-}
-
 /* The same for whole blocks, and for what there is of others. */
 CPU_AVX_INLINE void cpu_avx_p_columns_any(const cpu_avx_p_block *block, cpu_avx_p_block *next,
                                           const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
@@ -305,71 +323,25 @@ CPU_AVX_INLINE void cpu_avx_p_columns_any(const cpu_avx_p_block *block, cpu_avx_
     else
         cpu_avx_p_block_forward(block, next, 0, batch, pitch, slot, now, fill, list);
 }
-CPU_AVX_CALL void cpu_avx_p_columns_one(const cpu_avx_p_place *place, const cpu_avx_p_batch *batch, ptrdiff_t pitch,
-                                        const cpu_avx_real *f, long long n, cpu_avx_real *slot, cpu_avx_p_chain *now,
-                                        cpu_avx_p_prefetch_list *list)
-{
-    if (cpu_avx_p_whole(place))
-        cpu_avx_p_block_forward_one(place, 1, batch, pitch, f, n, slot, now, list);
-    else
-        cpu_avx_p_block_forward_one(place, 0, batch, pitch, f, n, slot, now, list);
-}
-
-/* Substitutes a cache line's worth of columns of `lanes` rows back; whole cache lines are written, in order. */
-CPU_AVX_INLINE void cpu_avx_p_cache_line_back(const cpu_avx_real *slot, const cpu_avx_real *q, int g,
-                                              const cpu_avx_vec *left, cpu_avx_vec *last, cpu_avx_real *x,
-                                              ptrdiff_t pitch, int stream, cpu_avx_p_prefetch_list *list)
-{
-    enum { tiles = cpu_avx_p_side, lanes = cpu_avx_lanes };
-    const ptrdiff_t stride = cpu_avx_p_slot(left != 0);
-    cpu_avx_vec tile[tiles][lanes];
-    for (int p = tiles - 1; p >= 0; p--) {
-        const cpu_avx_real *at = slot + p * lanes * stride + g * lanes;
-        cpu_avx_p_columns_back(q != 0, lanes, at, q ? q + p * lanes : at + 2 * lanes, at + 4 * lanes, left, stride,
-                               last, tile[p]);
-        cpu_avx_transpose(tile[p]);
-    }
-    CPU_AVX_P_UNROLL
-    for (int l = 0; l < lanes; l++) {
-        if (l % 4 == 0) cpu_avx_p_prefetch_some(list, q != 0, 1);
-        for (int p = 0; p < tiles; p++) cpu_avx_p_scatter(x + l * pitch + p * lanes, 1, lanes, stream, tile[p][l]);
-    }
-}
-/* The same for what there is of such columns, if anything. */
-CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(const cpu_avx_real *slot, const cpu_avx_real *q, int g,
-                                                 const cpu_avx_vec *left, cpu_avx_vec *last, cpu_avx_real *x,
-                                                 ptrdiff_t pitch, int rows, long long columns)
-{
-    enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
-    const ptrdiff_t stride = cpu_avx_p_slot(left != 0);
-    cpu_avx_vec tile[lanes];
-    for (int p = cache_line - lanes; p >= 0 && rows > 0; p -= lanes) {
-        const int some = cpu_avx_p_clip(columns - p);
-        const cpu_avx_real *at = slot + p * stride + g * lanes;
-        for (int l = 0; l < lanes; l++) tile[l] = cpu_avx_set(0);
-        cpu_avx_p_columns_back(q != 0, some, at, q ? q + p : at + 2 * lanes, at + 4 * lanes, left, stride, last, tile);
-        cpu_avx_store_tile(x + p, pitch, rows, some, tile);
-    }
-}
 
 /* Substitutes the columns of the tile behind from j on back, as many as make a cache line. */
 CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                         const cpu_avx_p_tile *behind, long long j, int partitions,
-                                         const cpu_avx_real *slot, const cpu_avx_vec *left, cpu_avx_vec *last,
-                                         cpu_avx_p_prefetch_list *list)
+                                         const cpu_avx_p_tile *behind, long long j, const cpu_avx_real *slot,
+                                         const cpu_avx_vec *left, cpu_avx_vec *last, cpu_avx_p_prefetch_list *list)
 {
     enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
-    const ptrdiff_t pitch = (ptrdiff_t)plan->pitch;
-    const cpu_avx_real *q = !partitions && batch->f ? batch->f + 2 * plan->n + j : 0;
     for (int g = 0; g < 2; g++) {
-        cpu_avx_real *x = batch->x + behind->offset + g * behind->side + (ptrdiff_t)j;
-        const cpu_avx_vec *l = partitions ? &left[g] : 0;
-        if (behind->valid < 2 * lanes || j + cache_line > plan->n) {
-            const int rows = cpu_avx_p_clip(behind->valid - g * lanes);
-            cpu_avx_p_cache_line_back_part(slot, q, g, l, &last[g], x, pitch, rows, plan->n - j);
-        } else {
-            cpu_avx_p_cache_line_back(slot, q, g, l, &last[g], x, pitch, plan->stream, list);
-        }
+        const cpu_avx_p_columns of = {slot + g * lanes,
+                                      0,
+                                      left ? &left[g] : 0,
+                                      cpu_avx_p_slot(left != 0),
+                                      (ptrdiff_t)plan->pitch,
+                                      batch->x + behind->offset + g * behind->side + (ptrdiff_t)j,
+                                      plan->stream};
+        if (behind->valid < 2 * lanes || j + cache_line > plan->n)
+            cpu_avx_p_cache_line_back_part(of, &last[g], cpu_avx_p_clip(behind->valid - g * lanes), plan->n - j);
+        else
+            cpu_avx_p_cache_line_back(&of, &last[g], list);
     }
 }
 
@@ -386,7 +358,7 @@ CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx
 /* Returns the first system of a tile that met a bad pivot, or LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *tile, const cpu_avx_vec *sound)
 {
-    const cpu_avx_real sum = cpu_avx_sum(cpu_avx_add(sound[0], sound[1]));
+    const cpu_avx_real sum = cpu_avx_sum(sound[0] + sound[1]);
     if (cpu_avx_p_finite(sum) && sum < (cpu_avx_real)0.5) return LLONG_MAX;
     const int g = cpu_avx_worst(sound[0]) == cpu_avx_lanes, worst = cpu_avx_worst(sound[g]);
     if (worst == cpu_avx_lanes) return LLONG_MAX;
@@ -400,7 +372,7 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *til
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {
-    const int one = !partitions && batch->f != 0, halves = plan->kind == CPU_AVX_P_ONE_SYSTEM;
+    const int halves = plan->kind == CPU_AVX_P_ONE_SYSTEM;
     const int big = !partitions && 2 * cpu_avx_lanes * CPU_AVX_SIZE * plan->n >= CPU_AVX_P_BIG_TILE;
     enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, stride = cpu_avx_p_slot(partitions);
@@ -413,7 +385,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_vec left[2] = {zero, zero};
     int odd = 0;
     block[0].place = cpu_avx_p_place_at(plan, &ahead, 0);
-    for (int k = 0; !one && k < 8; k++) cpu_avx_p_block_load_part(block, k, batch, pitch);
+    for (int k = 0; k < 8; k++) cpu_avx_p_block_load_part(block, k, batch, pitch);
     for (long long t = from; t <= to; t++) {
         cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
         cpu_avx_p_chain now = {{zero, zero}, {zero, zero}, {zero, zero}};
@@ -431,40 +403,57 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
             if (big) list = cpu_avx_p_columns_soon(plan, batch, &ahead, &next, i + CPU_AVX_P_BLOCKS_AHEAD);
             cpu_avx_real *slot = store + cache_line * stride * (ptrdiff_t)((t - from) & 1 ? blocks - 1 - i : i);
             long long j = i * cache_line, end = (blocks - 1 - i) * cache_line;
-            cpu_avx_p_block_back(plan, batch, &behind, end, partitions, slot, left, last, &list);
+            cpu_avx_p_block_back(plan, batch, &behind, end, slot, partitions ? left : 0, last, &list);
             for (int p = 0; p < cache_line && j < n && ahead.valid; p += lanes, slot += lanes * stride, odd = !odd) {
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
                 j += lanes;
                 soon->place = cpu_avx_p_place_at(plan, j < n ? &ahead : &next, j < n ? j : 0);
-                if (one)
-                    cpu_avx_p_columns_one(&here->place, batch, pitch, batch->f + j - lanes, n, slot, &now, &list);
-                else
-                    cpu_avx_p_columns_any(here, soon, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
+                cpu_avx_p_columns_any(here, soon, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
             }
-            cpu_avx_p_prefetch_some(&list, one, list.left);
+            cpu_avx_p_prefetch_some(&list, 0, list.left);
         }
         if (partitions && ahead.valid) {
             const long long column = ((t - from) & 1 ? 0 : (blocks - 1) * cache_line) + (n - 1) % cache_line;
             cpu_avx_real *slot = store + (ptrdiff_t)column * stride;
             cpu_avx_p_partitions_join(halves, &now, &fill, slot, left);
         }
-        if (!one && bad == LLONG_MAX) bad = cpu_avx_p_first_bad(plan->kind, &ahead, now.sound);
+        if (bad == LLONG_MAX) bad = cpu_avx_p_first_bad(plan->kind, &ahead, now.sound);
         behind = ahead, ahead = next;
     }
     cpu_avx_fence();
     return bad;
 }
+/* The same where all have one matrix: a vector of systems at a time, for there is little to wait for. */
+CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                           cpu_avx_real *store, long long from, long long to)
+{
+    const ptrdiff_t pitch = (ptrdiff_t)plan->pitch;
+    const ptrdiff_t run =
+        (ptrdiff_t)((plan->n + CPU_AVX_P_CACHE_LINE - 1) / CPU_AVX_P_CACHE_LINE * CPU_AVX_P_CACHE_LINE);
+    for (long long t = from; t < to; t++) {
+        const cpu_avx_p_tile tile = cpu_avx_p_tile_at(plan, t, from, to),
+                             next = cpu_avx_p_tile_at(plan, t + 1, from, to);
+        for (int g = 0; g < 2; g++) {
+            const ptrdiff_t at = tile.offset + g * tile.side, soon = g ? next.offset : at + tile.side;
+            const int rows = cpu_avx_p_clip(tile.valid - g * cpu_avx_lanes);
+            /* into the second-level cache: the first holds this tile, its store and no more */
+            cpu_avx_p_prefetch_list list = {batch, soon, soon + run, pitch - run, pitch, 0, 0};
+            cpu_avx_p_solve_rows(plan, batch, at, rows, store, &list);
+        }
+    }
+    cpu_avx_fence();
+}
 CPU_AVX_CALL long long cpu_avx_p_contiguous_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                   cpu_avx_real *store, long long from, long long to)
 {
-    return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 0);
+    if (!batch->f) return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 0);
+    cpu_avx_p_factored_tiles(plan, batch, store, from, to);
+    return LLONG_MAX;
 }
 CPU_AVX_CALL long long cpu_avx_p_partitions_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                   cpu_avx_real *store, long long from, long long to)
 {
     return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 1);
 }
-
-#undef CPU_AVX_P_UNROLL_BOTH
 
 #endif /* CPU_AVX_PASS */

@@ -44,10 +44,8 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
 #define cpu_avx_p_separators_of CPU_AVX_OF(cpu_avx_p_separators_of)
 #define cpu_avx_p_towards_ends CPU_AVX_OF_SET(cpu_avx_p_towards_ends)
 #define cpu_avx_p_reduce CPU_AVX_OF_SET(cpu_avx_p_reduce)
-#define cpu_avx_p_eliminate_tail CPU_AVX_OF_SET(cpu_avx_p_eliminate_tail)
 #define cpu_avx_p_solve_separators CPU_AVX_OF_SET(cpu_avx_p_solve_separators)
-#define cpu_avx_p_solve_tail CPU_AVX_OF_SET(cpu_avx_p_solve_tail)
-#define cpu_avx_p_separators_or_tails CPU_AVX_OF_SET(cpu_avx_p_separators_or_tails)
+#define cpu_avx_p_all_separators CPU_AVX_OF_SET(cpu_avx_p_all_separators)
 #define cpu_avx_p_find_separators CPU_AVX_OF(cpu_avx_p_find_separators)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
@@ -107,9 +105,9 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
                 const int k = side ? columns - 1 - i : i;
                 const cpu_avx_vec r = cpu_avx_p_eliminate(a[side][k], b[side][k], c[side][k], d[side][k], &now_c[side],
                                                           &now_d[side], &sound);
-                const cpu_avx_vec factor = cpu_avx_mul(a[side][k], r);
-                const cpu_avx_vec size = cpu_avx_max(factor, cpu_avx_sub(zero, factor));
-                f[side] = cpu_avx_max(cpu_avx_mul(size, f[side]), least); /* or arithmetic would become slow */
+                const cpu_avx_vec factor = a[side][k] * r;
+                const cpu_avx_vec size = cpu_avx_max(factor, zero - factor);
+                f[side] = cpu_avx_max(size * f[side], least); /* or arithmetic would become slow */
                 noise[side] = cpu_avx_fma(size, noise[side], size);
             }
     }
@@ -139,67 +137,41 @@ CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
     return coupled;
 }
 
-/* Eliminates the tail of a system, n rows from `at` on, upwards: x[at] + *c x[at - 1] = *d. Of each row c and d go to
-   keep and x, unless keep is null. */
-CPU_AVX_INLINE void cpu_avx_p_eliminate_tail(const cpu_avx_p_batch *batch, ptrdiff_t at, ptrdiff_t n, cpu_avx_real *c,
-                                             cpu_avx_real *d, cpu_avx_real *keep, int *bad)
-{
-    *c = *d = 0;
-    for (ptrdiff_t j = n - 1; j >= 0; j--) {
-        const ptrdiff_t i = at + j;
-        cpu_avx_p_eliminate_one(j < n - 1 ? batch->c[i] : 0, batch->b[i], batch->a[i], batch->d[i], c, d, bad);
-        if (keep) keep[j] = *c, batch->x[i] = *d;
-    }
-}
-
-/* Solves system s for its separators. Returns whether one met a bad pivot. */
+/* Solves system s for its separators, and then its tail, which is eliminated upwards first, x[i] + c x[i - 1] = d with
+   c in the store. Returns whether a pivot was bad. */
 CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                               const cpu_avx_p_batch *batch, cpu_avx_real *work, long long s)
 {
     const cpu_avx_p_separators of = cpu_avx_p_separators_of(lines, cut, work, s);
     const ptrdiff_t at = cpu_avx_p_system_at(lines, s), end = at + (ptrdiff_t)lines->n;
     const ptrdiff_t count = (ptrdiff_t)cut.count, rows = (ptrdiff_t)cut.rows, tail = at + count * rows;
-    cpu_avx_real tail_c, tail_d;
+    cpu_avx_real c = 0, d = 0, *x = batch->x;
     int bad = 0;
-    cpu_avx_p_eliminate_tail(batch, tail, end - tail, &tail_c, &tail_d, 0, &bad);
+    for (ptrdiff_t i = end - 1; i >= tail; i--) {
+        cpu_avx_p_eliminate_one(i < end - 1 ? batch->c[i] : 0, batch->b[i], batch->a[i], batch->d[i], &c, &d, &bad);
+        of.tail[i - tail] = c, x[i] = d;
+    }
     of.x[0] = 0;
     for (ptrdiff_t p = 0; p < count; p++) {
         const ptrdiff_t i = at + (p + 1) * rows - 1;
         const int last = p == count - 1;
         const cpu_avx_real above = i < end - 1 ? batch->c[i] : 0;
-        const cpu_avx_real pivot = cpu_avx_p_madd(-above, last ? tail_c : of.c[1][p + 1], batch->b[i]);
-        const cpu_avx_real y = cpu_avx_p_madd(-above, last ? tail_d : of.d[1][p + 1], batch->d[i]);
+        const cpu_avx_real pivot = cpu_avx_p_madd(-above, last ? c : of.c[1][p + 1], batch->b[i]);
+        const cpu_avx_real y = cpu_avx_p_madd(-above, last ? d : of.d[1][p + 1], batch->d[i]);
         cpu_avx_p_eliminate_one(batch->a[i], pivot, 0, y, &of.c[0][p], &of.d[0][p], &bad);
-        of.x[p + 1] = of.d[0][p];
+        of.x[p + 1] = x[i] = of.d[0][p];
     }
+    for (ptrdiff_t i = tail; i < end; i++) x[i] = cpu_avx_p_madd(-of.tail[i - tail], x[i - 1], x[i]);
     return bad;
 }
 
-/* Stores the separators of system s, and solves its tail. Returns whether that met a bad pivot. */
-CPU_AVX_INLINE int cpu_avx_p_solve_tail(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
-                                        cpu_avx_real *work, long long s)
-{
-    const cpu_avx_p_separators of = cpu_avx_p_separators_of(lines, cut, work, s);
-    const ptrdiff_t count = (ptrdiff_t)cut.count, rows = (ptrdiff_t)cut.rows, rest = (ptrdiff_t)lines->n - count * rows;
-    const ptrdiff_t at = cpu_avx_p_system_at(lines, s);
-    cpu_avx_real *x = batch->x + at + count * rows, c, d;
-    int bad = 0;
-    for (ptrdiff_t p = 0; p < count; p++) batch->x[at + (p + 1) * rows - 1] = of.x[p + 1];
-    cpu_avx_p_eliminate_tail(batch, at + count * rows, rest, &c, &d, of.tail, &bad);
-    for (ptrdiff_t j = 0; j < rest; j++) x[j] = cpu_avx_p_madd(-of.tail[j], x[j - 1], x[j]);
-    return bad;
-}
-
-/* Does one or the other for all systems. Returns the first that met a bad pivot, or LLONG_MAX. */
-CPU_AVX_CALL long long cpu_avx_p_separators_or_tails(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
-                                                     const cpu_avx_p_batch *batch, cpu_avx_real *work, int tails)
+/* Does so for all systems. Returns the first that met a bad pivot, or LLONG_MAX. */
+CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
+                                                const cpu_avx_p_batch *batch, cpu_avx_real *work)
 {
     long long first = LLONG_MAX;
-    for (long long s = 0; s < lines->systems; s++) {
-        const int bad = tails ? cpu_avx_p_solve_tail(lines, cut, batch, work, s)
-                              : cpu_avx_p_solve_separators(lines, cut, batch, work, s);
-        if (bad && s < first) first = s;
-    }
+    for (long long s = lines->systems - 1; s >= 0; s--)
+        if (cpu_avx_p_solve_separators(lines, cut, batch, work, s)) first = s;
     return first;
 }
 

@@ -10,16 +10,15 @@
 enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #define cpu_avx_p_explicit1_step CPU_AVX_OF_SET(cpu_avx_p_explicit1_step)
+#define cpu_avx_p_explicit1_steps CPU_AVX_OF_SET(cpu_avx_p_explicit1_steps)
 #define cpu_avx_p_explicit1 CPU_AVX_OF_SET(cpu_avx_p_explicit1)
 #define cpu_avx_p_stencil_at CPU_AVX_OF_SET(cpu_avx_p_stencil_at)
 #define cpu_avx_p_stencil_step CPU_AVX_OF_SET(cpu_avx_p_stencil_step)
-#define cpu_avx_p_single_step CPU_AVX_OF_SET(cpu_avx_p_single_step)
 #define cpu_avx_p_two_rows_step CPU_AVX_OF_SET(cpu_avx_p_two_rows_step)
 #define cpu_avx_p_two_steps CPU_AVX_OF_SET(cpu_avx_p_two_steps)
 #define cpu_avx_p_two_steps_begin CPU_AVX_OF_SET(cpu_avx_p_two_steps_begin)
 #define cpu_avx_p_explicit2 CPU_AVX_OF_SET(cpu_avx_p_explicit2)
 #define cpu_avx_p_band_column CPU_AVX_OF_SET(cpu_avx_p_band_column)
-#define cpu_avx_p_swept CPU_AVX_OF_SET(cpu_avx_p_swept)
 #define cpu_avx_p_sweep CPU_AVX_OF_SET(cpu_avx_p_sweep)
 #define cpu_avx_p_any_sweep CPU_AVX_OF_SET(cpu_avx_p_any_sweep)
 #define cpu_avx_p_sweeps CPU_AVX_OF_SET(cpu_avx_p_sweeps)
@@ -55,17 +54,19 @@ CPU_AVX_CALL void cpu_avx_p_explicit1_step(int n, const cpu_avx_real *CPU_AVX_P_
     next[n - 1] = cpu_avx_p_madd(a[n - 1], u[n - 2], next[n - 1]);
 }
 
-CPU_AVX_CALL int cpu_avx_p_explicit1(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+/* Makes some steps of option i; work has n elements. */
+CPU_AVX_CALL void cpu_avx_p_explicit1_steps(const cpu_avx_p_options *m, int i, int steps, cpu_avx_real *work)
 {
-    for (int i = first; i < last; i++) {
-        ptrdiff_t at = (ptrdiff_t)i * m->n;
-        cpu_avx_real *u = m->u + at;
-        for (int s = 0; s < m->steps; s++) {
-            const cpu_avx_real *now = s % 2 ? work : u;
-            cpu_avx_p_explicit1_step(m->n, m->a + at, m->b + at, m->c + at, now, s % 2 ? u : work);
-        }
-        if (m->steps % 2) memcpy(u, work, (size_t)m->n * sizeof *u);
-    }
+    const ptrdiff_t at = (ptrdiff_t)i * m->n;
+    cpu_avx_real *u = m->u + at;
+    for (int s = 0; s < steps; s++)
+        cpu_avx_p_explicit1_step(m->n, m->a + at, m->b + at, m->c + at, s % 2 ? work : u, s % 2 ? u : work);
+    if (steps % 2) memcpy(u, work, (size_t)m->n * sizeof *u);
+}
+
+CPU_AVX_CALL int cpu_avx_p_explicit1(const cpu_avx_p_options *m, int first, int last, void *work)
+{
+    for (int i = first; i < last; i++) cpu_avx_p_explicit1_steps(m, i, m->steps, (cpu_avx_real *)work);
     return 0;
 }
 
@@ -74,12 +75,10 @@ typedef struct {
     cpu_avx_vec a, b, c;
 } cpu_avx_p_stencil;
 
-CPU_AVX_INLINE cpu_avx_p_stencil cpu_avx_p_stencil_at(const cpu_avx_real *a, size_t size, int j)
+/* Returns row j of k. */
+CPU_AVX_INLINE cpu_avx_p_stencil cpu_avx_p_stencil_at(const cpu_avx_vec *a, ptrdiff_t k, int j)
 {
-    cpu_avx_p_stencil row;
-    row.a = cpu_avx_load(a + j * cpu_avx_lanes);
-    row.b = cpu_avx_load(a + size + j * cpu_avx_lanes);
-    row.c = cpu_avx_load(a + 2 * size + j * cpu_avx_lanes);
+    const cpu_avx_p_stencil row = {a[j], a[k + j], a[2 * k + j]};
     return row;
 }
 
@@ -87,22 +86,7 @@ CPU_AVX_INLINE cpu_avx_p_stencil cpu_avx_p_stencil_at(const cpu_avx_real *a, siz
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_stencil_step(cpu_avx_p_stencil row, cpu_avx_vec below, cpu_avx_vec here,
                                                   cpu_avx_vec above)
 {
-    cpu_avx_vec sum = cpu_avx_fma(row.b, here, here);
-    return cpu_avx_fma(row.c, above, cpu_avx_fma(row.a, below, sum));
-}
-
-/* Makes one step on partitions in place; u has a row more than k. */
-CPU_AVX_INLINE void cpu_avx_p_single_step(int k, const cpu_avx_real *a, size_t size, cpu_avx_real *u)
-{
-    cpu_avx_vec below = cpu_avx_p_below(cpu_avx_load(u + (k - 1) * cpu_avx_lanes));
-    cpu_avx_vec here = cpu_avx_load(u);
-    cpu_avx_store(u + (ptrdiff_t)k * cpu_avx_lanes, cpu_avx_p_above(here));
-    for (int j = 0; j < k; j++) {
-        cpu_avx_vec above = cpu_avx_load(u + (j + 1) * cpu_avx_lanes);
-        cpu_avx_p_stencil row = cpu_avx_p_stencil_at(a, size, j);
-        cpu_avx_store(u + j * cpu_avx_lanes, cpu_avx_p_stencil_step(row, below, here, above));
-        below = here, here = above;
-    }
+    return cpu_avx_fma(row.c, above, cpu_avx_fma(row.a, below, cpu_avx_fma(row.b, here, here)));
 }
 
 /* What two steps in one sweep have under way after row j of the first: of u rows j and j+1, of the values between
@@ -113,14 +97,13 @@ typedef struct {
 } cpu_avx_p_two_rows;
 
 /* Makes row j of the first step and row j-1 of the second. */
-CPU_AVX_INLINE void cpu_avx_p_two_rows_step(int j, const cpu_avx_real *a, size_t size, cpu_avx_real *u,
+CPU_AVX_INLINE void cpu_avx_p_two_rows_step(int j, const cpu_avx_vec *a, ptrdiff_t k, cpu_avx_vec *u,
                                             cpu_avx_p_two_rows *now)
 {
-    cpu_avx_p_stencil next = cpu_avx_p_stencil_at(a, size, j);
-    cpu_avx_vec below = now->here, here = now->above, above = cpu_avx_load(u + (j + 1) * cpu_avx_lanes);
-    cpu_avx_vec mid_above = cpu_avx_p_stencil_step(next, below, here, above);
-    cpu_avx_store(u + (j - 1) * cpu_avx_lanes, cpu_avx_p_stencil_step(now->row, now->mid_below, now->mid, mid_above));
-    now->here = here, now->above = above;
+    const cpu_avx_p_stencil next = cpu_avx_p_stencil_at(a, k, j);
+    const cpu_avx_vec above = u[j + 1], mid_above = cpu_avx_p_stencil_step(next, now->here, now->above, above);
+    u[j - 1] = cpu_avx_p_stencil_step(now->row, now->mid_below, now->mid, mid_above);
+    now->here = now->above, now->above = above;
     now->mid_below = now->mid, now->mid = mid_above;
     now->row = next;
 }
@@ -129,63 +112,54 @@ CPU_AVX_INLINE void cpu_avx_p_two_rows_step(int j, const cpu_avx_real *a, size_t
    both, and the values between the steps are never stored. The second step's rows at the ends of the partitions want
    the first step's at the other ends, and come last. Some rows at a time, or what is under way moves from register
    to register. */
-CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_real *a, size_t size, cpu_avx_real *u)
+CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *u)
 {
     enum { unrolled = 3 };
-    const cpu_avx_p_stencil first = cpu_avx_p_stencil_at(a, size, 0);
-    cpu_avx_p_two_rows now;
-    cpu_avx_vec below = cpu_avx_p_below(cpu_avx_load(u + (k - 1) * cpu_avx_lanes));
-    cpu_avx_vec bottom = cpu_avx_load(u);
-    cpu_avx_store(u + (ptrdiff_t)k * cpu_avx_lanes, cpu_avx_p_above(bottom));
-    now.here = cpu_avx_load(u + cpu_avx_lanes), now.above = cpu_avx_load(u + 2 * cpu_avx_lanes);
-    now.row = cpu_avx_p_stencil_at(a, size, 1);
-    const cpu_avx_vec first_mid = cpu_avx_p_stencil_step(first, below, bottom, now.here);
-    const cpu_avx_vec second_mid = cpu_avx_p_stencil_step(now.row, bottom, now.here, now.above);
-    now.mid_below = first_mid, now.mid = second_mid;
+    const cpu_avx_p_stencil first = cpu_avx_p_stencil_at(a, k, 0), second = cpu_avx_p_stencil_at(a, k, 1);
+    const cpu_avx_vec bottom = u[0], first_mid = cpu_avx_p_stencil_step(first, cpu_avx_p_below(u[k - 1]), bottom, u[1]);
+    u[k] = cpu_avx_p_above(bottom);
+    const cpu_avx_vec second_mid = cpu_avx_p_stencil_step(second, bottom, u[1], u[2]);
+    cpu_avx_p_two_rows now = {u[1], u[2], first_mid, second_mid, second};
     int j = 2;
     for (; j + unrolled <= k; j += unrolled) {
         CPU_AVX_P_UNROLL
-        for (int i = 0; i < unrolled; i++) cpu_avx_p_two_rows_step(j + i, a, size, u, &now);
+        for (int i = 0; i < unrolled; i++) cpu_avx_p_two_rows_step(j + i, a, k, u, &now);
     }
-    for (; j < k; j++) cpu_avx_p_two_rows_step(j, a, size, u, &now);
-    cpu_avx_vec from_above = cpu_avx_p_above(first_mid), from_below = cpu_avx_p_below(now.mid);
-    cpu_avx_store(u, cpu_avx_p_stencil_step(first, from_below, first_mid, second_mid));
-    cpu_avx_store(u + (k - 1) * cpu_avx_lanes, cpu_avx_p_stencil_step(now.row, now.mid_below, now.mid, from_above));
+    for (; j < k; j++) cpu_avx_p_two_rows_step(j, a, k, u, &now);
+    u[0] = cpu_avx_p_stencil_step(first, cpu_avx_p_below(now.mid), first_mid, second_mid);
+    u[k - 1] = cpu_avx_p_stencil_step(now.row, now.mid_below, now.mid, cpu_avx_p_above(first_mid));
 }
 
-/* Copies option i to partitions: a, b, c and u, size elements each, and a row more of u. */
-CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, int k, cpu_avx_real *partitions)
+/* Copies option i to partitions: a, b, c and u, k vectors each, and one more of u; makes the first step if their number
+   is odd. */
+CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, int k, cpu_avx_vec *partitions)
 {
-    const size_t size = (size_t)k * cpu_avx_lanes;
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
-    for (size_t array = 0; array < 4; array++)
-        cpu_avx_p_to_partitions(m->n, k, from[array] + (ptrdiff_t)i * m->n, partitions + array * size, cpu_avx_lanes);
-    partitions[0] = partitions[2 * size + (size_t)((m->n - 1) % k) * cpu_avx_lanes + (size_t)((m->n - 1) / k)] = 0;
+    if (m->steps % 2) cpu_avx_p_explicit1_steps(m, i, 1, (cpu_avx_real *)partitions);
+    for (int array = 0; array < 4; array++)
+        cpu_avx_p_to_partitions(m->n, k, from[array] + (ptrdiff_t)i * m->n, partitions + (ptrdiff_t)array * k, 1);
+    partitions[0][0] = 0;
+    partitions[2 * (ptrdiff_t)k + (m->n - 1) % k][(m->n - 1) / k] = 0;
 }
 
 /* Takes some options in turn, as many as the first-level cache holds: while the last rows of one wait for each
    other, the next begins. */
-CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int last, void *work)
 {
-    const int n = m->n, k = cpu_avx_p_partition_rows(n, 2);
-    const size_t size = (size_t)k * cpu_avx_lanes, all = 4 * size + cpu_avx_lanes;
-    const size_t share = cpu_avx_p_explicit_share(n, 0) - 64,
-                 room = share < CPU_AVX_P_TURN_BYTES ? share : (size_t)CPU_AVX_P_TURN_BYTES;
-    const size_t fit = room / (all * sizeof *work);
+    const int k = cpu_avx_p_partition_rows(m->n, 2);
+    const ptrdiff_t all = 4 * (ptrdiff_t)k + 1;
+    const size_t share = cpu_avx_p_explicit_share(m->n, 0) - 64,
+                 fit = (share < CPU_AVX_P_TURN_BYTES ? share : (size_t)CPU_AVX_P_TURN_BYTES) /
+                       ((size_t)all * sizeof(cpu_avx_vec));
     const int in_turn = fit < 1 ? 1 : fit < CPU_AVX_P_TURNS ? (int)fit : CPU_AVX_P_TURNS;
+    cpu_avx_vec *a = (cpu_avx_vec *)work;
     for (int i = first; i < last; i += in_turn) {
         const int some = last - i < in_turn ? last - i : in_turn;
-        for (int g = 0; g < some; g++) cpu_avx_p_two_steps_begin(m, i + g, k, work + (size_t)g * all);
+        for (int g = 0; g < some; g++) cpu_avx_p_two_steps_begin(m, i + g, k, a + g * all);
         for (int s = 1; s < m->steps; s += 2)
-            for (int g = 0; g < some; g++) {
-                cpu_avx_real *a = work + (size_t)g * all;
-                cpu_avx_p_two_steps(k, a, size, a + 3 * size);
-            }
-        for (int g = 0; g < some; g++) {
-            cpu_avx_real *a = work + (size_t)g * all, *u = a + 3 * size;
-            if (m->steps % 2) cpu_avx_p_single_step(k, a, size, u);
-            cpu_avx_p_from_partitions(n, k, u, cpu_avx_lanes, m->u + (ptrdiff_t)(i + g) * n);
-        }
+            for (int g = 0; g < some; g++) cpu_avx_p_two_steps(k, a + g * all, a + g * all + 3 * k);
+        for (int g = 0; g < some; g++)
+            cpu_avx_p_from_partitions(m->n, k, a + g * all + 3 * k, 1, m->u + (ptrdiff_t)(i + g) * m->n);
     }
     return 0;
 }
@@ -194,7 +168,7 @@ CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int 
    the other way round. */
 CPU_AVX_INLINE void cpu_avx_p_explicit3_step(int n, int now, int next, cpu_avx_real *work)
 {
-    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
+    enum { lanes = cpu_avx_lanes, row_len = 5 * lanes };
     for (cpu_avx_real *row = work; row < work + (ptrdiff_t)n * row_len; row += row_len) {
         const cpu_avx_real *u = row + now;
         for (int l = 0; l < lanes; l++) {
@@ -205,23 +179,21 @@ CPU_AVX_INLINE void cpu_avx_p_explicit3_step(int n, int now, int next, cpu_avx_r
     }
 }
 
-CPU_AVX_CALL int cpu_avx_p_explicit3(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+CPU_AVX_CALL int cpu_avx_p_explicit3(const cpu_avx_p_options *m, int first, int last, void *work)
 {
-    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
-    const ptrdiff_t size = (ptrdiff_t)m->n * row_len;
-    cpu_avx_real *rows = work + row_len; /* a row of zeros below, and one above */
-    memset(work, 0, row_len * sizeof *work);
-    memset(rows + size, 0, row_len * sizeof *work);
+    enum { lanes = cpu_avx_lanes };
+    cpu_avx_vec *below = (cpu_avx_vec *)work, *rows = below + 5; /* a row of zeros below, and one above */
+    memset(below, 0, 5 * sizeof *below);
+    memset(rows + 5 * (ptrdiff_t)m->n, 0, 5 * sizeof *below);
     for (int i = first; i < last; i += lanes) {
         int options = last - i < lanes ? last - i : lanes;
-        cpu_avx_p_load_options(m, i, options, rows, row_len);
+        cpu_avx_p_load_options(m, i, options, rows, 5);
         for (int s = 1; s < m->steps; s += 2) {
-            cpu_avx_p_explicit3_step(m->n, 3 * lanes, 4 * lanes, rows);
-            cpu_avx_p_explicit3_step(m->n, 4 * lanes, 3 * lanes, rows);
+            cpu_avx_p_explicit3_step(m->n, 3 * lanes, 4 * lanes, (cpu_avx_real *)rows);
+            cpu_avx_p_explicit3_step(m->n, 4 * lanes, 3 * lanes, (cpu_avx_real *)rows);
         }
-        if (m->steps % 2) cpu_avx_p_explicit3_step(m->n, 3 * lanes, 4 * lanes, rows);
-        cpu_avx_p_from_columns(m->n, options, m->n, rows + (m->steps % 2 ? 4 : 3) * lanes, row_len,
-                               m->u + (ptrdiff_t)i * m->n);
+        if (m->steps % 2) cpu_avx_p_explicit3_step(m->n, 3 * lanes, 4 * lanes, (cpu_avx_real *)rows);
+        cpu_avx_p_from_columns(m->n, options, m->n, rows + (m->steps % 2 ? 4 : 3), 5, m->u + (ptrdiff_t)i * m->n);
     }
     return 0;
 }
@@ -229,71 +201,51 @@ CPU_AVX_CALL int cpu_avx_p_explicit3(const cpu_avx_p_options *m, int first, int 
 /* Adds column q of the band times u[q]; sum[t] belongs to row q - reach + t, and moves on by one. In double
    precision row q gets u[q] itself too, which is at hand; in single precision the many small products would then be
    lost in it. */
-CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_real *column, cpu_avx_vec u, cpu_avx_vec *sum)
+CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, cpu_avx_vec u, cpu_avx_vec *sum)
 {
     CPU_AVX_P_UNROLL
-    for (int t = 0; t < 2 * reach; t++) sum[t] = cpu_avx_fma(cpu_avx_load(column + t * cpu_avx_lanes), u, sum[t + 1]);
-    sum[2 * reach] = cpu_avx_mul(cpu_avx_load(column + 2 * reach * cpu_avx_lanes), u);
-    if (CPU_AVX_SIZE == 8) sum[reach] = cpu_avx_add(sum[reach], u);
-}
-
-/* Stores a row that is complete. */
-CPU_AVX_INLINE void cpu_avx_p_swept(cpu_avx_real *u, cpu_avx_vec sum)
-{
-    cpu_avx_store(u, CPU_AVX_SIZE == 8 ? sum : cpu_avx_add(cpu_avx_load(u), sum));
+    for (int t = 0; t < 2 * reach; t++) sum[t] = cpu_avx_fma(column[t], u, sum[t + 1]);
+    sum[2 * reach] = column[2 * reach] * u;
+    if (CPU_AVX_SIZE == 8) sum[reach] = sum[reach] + u;
 }
 
 /* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are under way in
    registers, each value of u is loaded once for them. What a partition adds to the rows of its neighbours crosses
    lanes: to those of the one below it is complete first and waits in halo, to those of the one above last. */
-CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, int k, const cpu_avx_real *band, cpu_avx_real *u, cpu_avx_real *halo)
+CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
-    const ptrdiff_t lanes = cpu_avx_lanes, column = (2 * reach + 1) * lanes;
+    const ptrdiff_t column = 2 * reach + 1;
     cpu_avx_vec sum[2 * CPU_AVX_P_FAST_REACH + 1];
     CPU_AVX_P_UNROLL
     for (int t = 0; t <= 2 * reach; t++) sum[t] = cpu_avx_set(0);
     for (int q = 0; q < reach; q++) {
-        cpu_avx_p_band_column(reach, band + q * column, cpu_avx_load(u + q * lanes), sum);
-        cpu_avx_store(halo + q * lanes, cpu_avx_p_above(sum[0]));
+        cpu_avx_p_band_column(reach, band + q * column, u[q], sum);
+        halo[q] = cpu_avx_p_above(sum[0]);
     }
-    for (int q = reach; q < k; q++) {
-        cpu_avx_p_band_column(reach, band + q * column, cpu_avx_load(u + q * lanes), sum);
-        cpu_avx_p_swept(u + (q - reach) * lanes, sum[0]);
-    }
-    CPU_AVX_P_UNROLL
-    for (int t = 0; t < reach; t++) {
-        cpu_avx_vec crossed = cpu_avx_load(halo + t * lanes);
-        cpu_avx_p_swept(u + (k - reach + t) * lanes, cpu_avx_add(sum[t + 1], crossed));
+    for (ptrdiff_t q = reach; q < k; q++) {
+        cpu_avx_p_band_column(reach, band + q * column, u[q], sum);
+        u[q - reach] = CPU_AVX_SIZE == 8 ? sum[0] : u[q - reach] + sum[0];
     }
     CPU_AVX_P_UNROLL
     for (int t = 0; t < reach; t++) {
-        cpu_avx_vec crossed = cpu_avx_p_below(sum[reach + t + 1]);
-        cpu_avx_store(u + t * lanes, cpu_avx_add(cpu_avx_load(u + t * lanes), crossed));
+        const cpu_avx_vec all = sum[t + 1] + halo[t];
+        u[k - reach + t] = CPU_AVX_SIZE == 8 ? all : u[k - reach + t] + all;
     }
+    CPU_AVX_P_UNROLL
+    for (int t = 0; t < reach; t++) u[t] = u[t] + cpu_avx_p_below(sum[reach + t + 1]);
 }
 
-/* The same for any reach, the sums in memory: row r of a partition at sum + (reach + r) lanes. */
-CPU_AVX_CALL void cpu_avx_p_any_sweep(int reach, int k, const cpu_avx_real *band, cpu_avx_real *u, cpu_avx_real *sum)
+/* The same for any reach, the sums in memory: row r of a partition at sum[reach + r]. */
+CPU_AVX_CALL void cpu_avx_p_any_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *sum)
 {
-    const ptrdiff_t lanes = cpu_avx_lanes, rows = k + 2 * reach;
-    memset(sum, 0, (size_t)(rows * lanes) * sizeof *sum);
-    for (int q = 0; q < k; q++)
-        for (int t = 0; t <= 2 * reach; t++, band += lanes) {
-            cpu_avx_vec old = cpu_avx_load(sum + (q + t) * lanes), uq = cpu_avx_load(u + q * lanes);
-            cpu_avx_store(sum + (q + t) * lanes, cpu_avx_fma(cpu_avx_load(band), uq, old));
-        }
-    for (int q = 0; q < k; q++) {
-        cpu_avx_vec all = cpu_avx_load(sum + (reach + q) * lanes), crossed;
-        if (q < reach) {
-            crossed = cpu_avx_p_below(cpu_avx_load(sum + (reach + k + q) * lanes));
-            all = cpu_avx_add(all, crossed);
-        }
-        if (q >= k - reach) {
-            crossed = cpu_avx_p_above(cpu_avx_load(sum + (reach + q - k) * lanes));
-            all = cpu_avx_add(all, crossed);
-        }
-        cpu_avx_store(u + q * lanes, cpu_avx_add(cpu_avx_load(u + q * lanes), all));
+    memset(sum, 0, (size_t)(k + 2 * reach) * sizeof *sum);
+    for (ptrdiff_t q = 0; q < k; q++)
+        for (int t = 0; t <= 2 * reach; t++, band++) sum[q + t] = cpu_avx_fma(*band, u[q], sum[q + t]);
+    for (int q = 0; q < reach; q++) {
+        sum[reach + q] = sum[reach + q] + cpu_avx_p_below(sum[reach + k + q]);
+        sum[k + q] = sum[k + q] + cpu_avx_p_above(sum[q]);
     }
+    for (ptrdiff_t q = 0; q < k; q++) u[q] = u[q] + sum[reach + q];
 }
 
 /* reach is a literal where registers matter. */
@@ -303,11 +255,10 @@ CPU_AVX_CALL void cpu_avx_p_any_sweep(int reach, int k, const cpu_avx_real *band
         break
 
 /* Makes so many sweeps. */
-CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_real *band, cpu_avx_real *u,
-                                   cpu_avx_real *halo)
+CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_vec *band, cpu_avx_vec *u,
+                                   cpu_avx_vec *halo)
 {
     switch (reach) {
-#if CPU_AVX_P_BYTES > 0
         CPU_AVX_P_SWEEPS(1);
         CPU_AVX_P_SWEEPS(2);
         CPU_AVX_P_SWEEPS(3);
@@ -318,7 +269,6 @@ CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_r
         CPU_AVX_P_SWEEPS(8);
         CPU_AVX_P_SWEEPS(12);
         CPU_AVX_P_SWEEPS(16);
-#endif
     default:
         for (int s = 0; s < sweeps; s++) cpu_avx_p_any_sweep(reach, k, band, u, halo);
     }
@@ -326,29 +276,27 @@ CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_r
 #undef CPU_AVX_P_SWEEPS
 
 /* Copies the band to columns: what u[i] gives to rows i-padded .. i+padded, partition by partition. */
-CPU_AVX_CALL void cpu_avx_p_band_columns(int n, int k, int reach, int padded, const cpu_avx_real *from,
-                                         cpu_avx_real *to)
+CPU_AVX_CALL void cpu_avx_p_band_columns(const cpu_avx_p_options *m, int i, int k, int padded, cpu_avx_vec *to)
 {
-    const ptrdiff_t wide = 2 * padded + 1;
-    memset(to, 0, (size_t)(wide * k) * cpu_avx_lanes * sizeof *to);
-    for (int i = 0; i < n; i++) {
-        cpu_avx_real *column = to + i % k * wide * cpu_avx_lanes + i / k;
-        for (int row = i > reach ? i - reach : 0; row - reach <= i && row < n; row++)
-            column[(row - i + padded) * cpu_avx_lanes] = from[row * (ptrdiff_t)(2 * reach + 1) + reach + i - row];
+    const int n = m->n, reach = m->reach;
+    const cpu_avx_real *from = m->a + (ptrdiff_t)i * n * (2 * reach + 1);
+    memset(to, 0, (2 * (size_t)padded + 1) * (size_t)k * sizeof *to);
+    for (int q = 0; q < n; q++) {
+        cpu_avx_vec *column = to + q % k * (ptrdiff_t)(2 * padded + 1) + padded - q;
+        for (int row = q > reach ? q - reach : 0; row - reach <= q && row < n; row++)
+            column[row][q / k] = from[row * (ptrdiff_t)(2 * reach + 1) + reach + q - row];
     }
 }
 
-CPU_AVX_CALL int cpu_avx_p_explicit4(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+CPU_AVX_CALL int cpu_avx_p_explicit4(const cpu_avx_p_options *m, int first, int last, void *work)
 {
-    int n = m->n, reach = m->reach, padded = cpu_avx_p_padded_reach(reach), k = cpu_avx_p_partition_rows(n, padded);
-    size_t size = (size_t)k * cpu_avx_lanes;
-    cpu_avx_real *band = work, *u = band + (2 * (size_t)padded + 1) * size, *halo = u + size;
+    const int n = m->n, padded = cpu_avx_p_padded_reach(m->reach), k = cpu_avx_p_partition_rows(n, padded);
+    cpu_avx_vec *band = (cpu_avx_vec *)work, *u = band + (2 * (ptrdiff_t)padded + 1) * k, *halo = u + k;
     for (int i = first; i < last; i++) {
-        cpu_avx_real *own = m->u + (ptrdiff_t)i * n;
-        cpu_avx_p_band_columns(n, k, reach, padded, m->a + (ptrdiff_t)i * n * (2 * reach + 1), band);
-        cpu_avx_p_to_partitions(n, k, own, u, cpu_avx_lanes);
+        cpu_avx_p_band_columns(m, i, k, padded, band);
+        cpu_avx_p_to_partitions(n, k, m->u + (ptrdiff_t)i * n, u, 1);
         cpu_avx_p_sweeps(padded, k, m->steps, band, u, halo);
-        cpu_avx_p_from_partitions(n, k, u, cpu_avx_lanes, own);
+        cpu_avx_p_from_partitions(n, k, u, 1, m->u + (ptrdiff_t)i * n);
     }
     return 0;
 }

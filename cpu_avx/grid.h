@@ -58,17 +58,20 @@ typedef struct {
 } cpu_avx_p_grid_x;
 
 /* Planes k-1, k, k+1, and one to be prefetched, of which rows from .. to-1 are at hand, row from at plane[]. Beyond
-   the grid the nearest row or plane stands for the missing one. */
+   the grid the nearest row or plane stands for the missing one. The rows that are made of them go to out. */
 typedef struct {
     const cpu_avx_real *plane[3], *ahead;
-    ptrdiff_t pitch;
-    int from, to;
+    cpu_avx_real *out;
+    ptrdiff_t pitch, out_pitch;
+    int from, to, stream;
 } cpu_avx_p_grid_slab;
 
 /* A row in the making: its neighbours south of it, itself and north of it in the three planes, and its weights. */
 typedef struct {
     const cpu_avx_real *below[3], *here[3], *above[3], *ahead;
     cpu_avx_real *out;
+    cpu_avx_p_grid_x x;
+    int stream;
     cpu_avx_real up, down, upward, downward, xy, xz, yz, minus_xy, minus_xz, minus_yz, same;
 } cpu_avx_p_grid_row;
 
@@ -97,8 +100,9 @@ CPU_AVX_API ptrdiff_t cpu_avx_p_grid_work_pitch(const cpu_avx_grid *g)
     return ((((ptrdiff_t)g->nx + cache_line - 1) / cache_line) | 1) * cache_line;
 }
 
-/* Returns plane k of the grid u, and its two neighbours. */
-CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, const cpu_avx_real *u, int k)
+/* Returns plane k of the grid u, and its two neighbours; rows go to out, out_pitch apart. */
+CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, const cpu_avx_real *u, int k,
+                                                       cpu_avx_real *out, ptrdiff_t out_pitch, int stream)
 {
     cpu_avx_p_grid_slab s;
     const ptrdiff_t plane = cpu_avx_p_grid_plane_step(g);
@@ -109,13 +113,16 @@ CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, co
     s.pitch = (ptrdiff_t)g->pitch;
     s.from = 0;
     s.to = g->ny;
+    s.out = out;
+    s.out_pitch = out_pitch;
+    s.stream = stream;
     return s;
 }
 
-/* Sets up row j of plane k. The cross difference of y and z, taken as U_north - U + D - D_south, has U and D
-   themselves, each once: their weights are put together here. */
-CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_slab *s, int j, int k,
-                                       cpu_avx_p_grid_row *row)
+/* Sets up row j of plane k; the first of those that go to out is j0. The cross difference of y and z, taken as
+   U_north - U + D - D_south, has U and D themselves, each once: their weights are put together here. */
+CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_slab *s,
+                                       int j0, int j, int k, cpu_avx_p_grid_row *row)
 {
     const cpu_avx_real y = g->weight[1][j], z = g->weight[2][k];
     const int last = s->to - 1;
@@ -127,6 +134,9 @@ CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_gr
         row->above[n] = s->plane[2] + at;
     }
     row->ahead = s->ahead + (j - s->from) * s->pitch;
+    row->out = s->out + (j - j0) * s->out_pitch;
+    row->x = *x;
+    row->stream = s->stream;
     row->xy = g->plus[0] * y;
     row->xz = g->plus[1] * z;
     row->yz = g->plus[2] * y * z;
@@ -143,8 +153,8 @@ CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_gr
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
 /* Applies the operator as it is written at one point of the row, its neighbours in x at distances east and west. */
-CPU_AVX_INLINE cpu_avx_real cpu_avx_p_grid_point(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row,
-                                                 ptrdiff_t i, int east, int west)
+CPU_AVX_INLINE cpu_avx_real cpu_avx_p_grid_point(int general, const cpu_avx_p_grid_row *row, ptrdiff_t i, int east,
+                                                 int west)
 {
     const cpu_avx_real *here = row->here[1], *north = row->here[2], *south = row->here[0];
     const cpu_avx_real *above = row->above[1], *below = row->below[1];
@@ -153,45 +163,43 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_p_grid_point(int general, const cpu_avx_p_gr
     cpu_avx_real cross = row->xy * ((north[i + east] - north[i]) - (south[i] - south[i + west]) - bend) +
                          row->xz * ((above[i + east] - above[i]) - (below[i] - below[i + west]) - bend);
     cpu_avx_real sum = row->up * (north[i] - u) - row->down * (u - south[i]) + row->upward * du - row->downward * dd +
-                       row->yz * ((row->above[2][i] - north[i]) - (south[i] - row->below[0][i])) + x->up[i] * de -
-                       x->down[i] * dw;
+                       row->yz * ((row->above[2][i] - north[i]) - (south[i] - row->below[0][i])) + row->x.up[i] * de -
+                       row->x.down[i] * dw;
     if (general) {
         cross += row->minus_xy * ((south[i + east] - south[i]) - (north[i] - north[i + west]) - bend) +
                  row->minus_xz * ((below[i + east] - below[i]) - (above[i] - above[i + west]) - bend);
         sum += row->minus_yz * ((row->above[0][i] - south[i]) - (north[i] - row->below[2][i]));
     }
-    return row->same * u + (sum + x->weight[i] * cross);
+    return row->same * u + (sum + row->x.weight[i] * cross);
 }
 
 /* Makes a row by the plain loop. */
-CPU_AVX_INLINE void cpu_avx_p_grid_loop(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row, int nx)
+CPU_AVX_INLINE void cpu_avx_p_grid_loop(int general, const cpu_avx_p_grid_row *row, int nx)
 {
-    const cpu_avx_p_grid_x axis = *x;
     const cpu_avx_p_grid_row r = *row;
     cpu_avx_real *CPU_AVX_P_RESTRICT out = r.out;
-    out[0] = cpu_avx_p_grid_point(general, &axis, &r, 0, 1, 0);
-    for (int i = 1; i < nx - 1; i++) out[i] = cpu_avx_p_grid_point(general, &axis, &r, i, 1, -1);
-    out[nx - 1] = cpu_avx_p_grid_point(general, &axis, &r, nx - 1, 0, -1);
+    out[0] = cpu_avx_p_grid_point(general, &r, 0, 1, 0);
+    for (int i = 1; i < nx - 1; i++) out[i] = cpu_avx_p_grid_point(general, &r, i, 1, -1);
+    out[nx - 1] = cpu_avx_p_grid_point(general, &r, nx - 1, 0, -1);
 }
 
 /* Makes plane k of v from u by plain loops. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, const cpu_avx_real *u,
                                        cpu_avx_real *v)
 {
-    const cpu_avx_p_grid_slab s = cpu_avx_p_grid_slab_of(g, u, k);
+    const cpu_avx_p_grid_slab s =
+        cpu_avx_p_grid_slab_of(g, u, k, v + k * cpu_avx_p_grid_plane_step(g), (ptrdiff_t)g->pitch, 0);
     const int general = cpu_avx_p_grid_general(g);
     cpu_avx_p_grid_row row;
     for (int j = 0; j < g->ny; j++) {
-        cpu_avx_p_grid_row_of(g, &s, j, k, &row);
-        row.out = v + k * cpu_avx_p_grid_plane_step(g) + j * (ptrdiff_t)g->pitch;
+        cpu_avx_p_grid_row_of(g, x, &s, 0, j, k, &row);
         if (general)
-            cpu_avx_p_grid_loop(1, x, &row, g->nx);
+            cpu_avx_p_grid_loop(1, &row, g->nx);
         else
-            cpu_avx_p_grid_loop(0, x, &row, g->nx);
+            cpu_avx_p_grid_loop(0, &row, g->nx);
     }
 }
 
-#if CPU_AVX_P_BYTES > 0
 /* What a row carries from one vector to the next: the differences in x, the two sums of which x takes differences, and
    what is done of the result. */
 typedef struct {
@@ -205,16 +213,15 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_grid_at(const cpu_avx_real *p, int last, in
 }
 
 /* Completes the vector at i, when the upper sum of the one after it is there. */
-CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row, ptrdiff_t i,
-                                          int last, int n, int stream, const cpu_avx_p_grid_carry *carry,
-                                          cpu_avx_vec upper)
+CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_row *row, ptrdiff_t i, int last, int n,
+                                          const cpu_avx_p_grid_carry *carry, cpu_avx_vec upper)
 {
-    const cpu_avx_vec weight = cpu_avx_load(x->weight + i);
+    const cpu_avx_vec weight = cpu_avx_load(row->x.weight + i);
     const cpu_avx_vec shifted = cpu_avx_down(carry->upper, upper, 1);
     const cpu_avx_vec sum = cpu_avx_fma(weight, shifted, carry->sum);
     if (last && n < cpu_avx_lanes)
         cpu_avx_store_part(row->out + i, n, sum);
-    else if (stream)
+    else if (row->stream)
         cpu_avx_stream(row->out + i, sum);
     else
         cpu_avx_store(row->out + i, sum);
@@ -224,88 +231,77 @@ CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_x *x, const cpu_a
    with x are differences in x of two sums of them,
        weight (upper[i + 1] - upper[i] + lower[i] - lower[i - 1]),
    so that beside de only these need lanes beyond the vector, and no neighbour in two directions is read in x. */
-CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row,
-                                          ptrdiff_t i, int first, int last, int n, int stream,
-                                          cpu_avx_p_grid_carry *carry)
+CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_row *row, ptrdiff_t i, int first, int last,
+                                          int n, cpu_avx_p_grid_carry *carry)
 {
 #define CPU_AVX_P_AT(p) cpu_avx_p_grid_at((p) + i, last, n)
     const cpu_avx_vec u = CPU_AVX_P_AT(row->here[1]), north = CPU_AVX_P_AT(row->here[2]);
     const cpu_avx_vec south = CPU_AVX_P_AT(row->here[0]);
     const cpu_avx_vec next = cpu_avx_p_grid_at(row->here[1] + i + 1, last, n - 1);
-    const cpu_avx_vec de = cpu_avx_sub(next, u), dn = cpu_avx_sub(north, u), ds = cpu_avx_sub(u, south);
-    const cpu_avx_vec du = cpu_avx_sub(CPU_AVX_P_AT(row->above[1]), u);
-    const cpu_avx_vec dd = cpu_avx_sub(u, CPU_AVX_P_AT(row->below[1]));
-    const cpu_avx_vec up_north = cpu_avx_sub(CPU_AVX_P_AT(row->above[2]), north);
-    const cpu_avx_vec down_south = cpu_avx_sub(south, CPU_AVX_P_AT(row->below[0]));
+    const cpu_avx_vec de = next - u, dn = north - u, ds = u - south;
+    const cpu_avx_vec du = CPU_AVX_P_AT(row->above[1]) - u;
+    const cpu_avx_vec dd = u - CPU_AVX_P_AT(row->below[1]);
+    const cpu_avx_vec up_north = CPU_AVX_P_AT(row->above[2]) - north;
+    const cpu_avx_vec down_south = south - CPU_AVX_P_AT(row->below[0]);
     const cpu_avx_vec xy = cpu_avx_set(row->xy), xz = cpu_avx_set(row->xz);
-    cpu_avx_vec upper = cpu_avx_fma(xy, dn, cpu_avx_mul(xz, du));
-    cpu_avx_vec lower = cpu_avx_fma(xy, ds, cpu_avx_mul(xz, dd));
-    cpu_avx_vec in_y = cpu_avx_mul(cpu_avx_set(row->up), dn);
-    cpu_avx_vec in_z = cpu_avx_mul(cpu_avx_set(row->upward), du);
-    cpu_avx_vec in_x = cpu_avx_mul(cpu_avx_load(x->up + i), de);
+    cpu_avx_vec upper = cpu_avx_fma(xy, dn, xz * du);
+    cpu_avx_vec lower = cpu_avx_fma(xy, ds, xz * dd);
+    cpu_avx_vec in_y = cpu_avx_set(row->up) * dn;
+    cpu_avx_vec in_z = cpu_avx_set(row->upward) * du;
+    cpu_avx_vec in_x = cpu_avx_load(row->x.up + i) * de;
     in_y = cpu_avx_fnma(cpu_avx_set(row->down), ds, in_y);
     in_z = cpu_avx_fnma(cpu_avx_set(row->downward), dd, in_z);
-    in_z = cpu_avx_fma(cpu_avx_set(row->yz), cpu_avx_sub(up_north, down_south), in_z);
+    in_z = cpu_avx_fma(cpu_avx_set(row->yz), up_north - down_south, in_z);
     if (general) {
         const cpu_avx_vec minus_xy = cpu_avx_set(row->minus_xy), minus_xz = cpu_avx_set(row->minus_xz);
-        const cpu_avx_vec up_south = cpu_avx_sub(CPU_AVX_P_AT(row->above[0]), south);
-        const cpu_avx_vec down_north = cpu_avx_sub(north, CPU_AVX_P_AT(row->below[2]));
+        const cpu_avx_vec up_south = CPU_AVX_P_AT(row->above[0]) - south;
+        const cpu_avx_vec down_north = north - CPU_AVX_P_AT(row->below[2]);
         upper = cpu_avx_fnma(minus_xy, ds, cpu_avx_fnma(minus_xz, dd, upper));
         lower = cpu_avx_fnma(minus_xy, dn, cpu_avx_fnma(minus_xz, du, lower));
-        in_y = cpu_avx_fma(cpu_avx_set(row->minus_yz), cpu_avx_sub(up_south, down_north), in_y);
+        in_y = cpu_avx_fma(cpu_avx_set(row->minus_yz), up_south - down_north, in_y);
     }
     const cpu_avx_vec dw = cpu_avx_up(carry->east, de, 1);
-    const cpu_avx_vec inner = cpu_avx_sub(cpu_avx_sub(lower, upper), cpu_avx_up(carry->lower, lower, 1));
-    in_x = cpu_avx_fnma(cpu_avx_load(x->down + i), dw, in_x);
-    in_x = cpu_avx_fma(cpu_avx_load(x->weight + i), inner, in_x);
-    const cpu_avx_vec sum = cpu_avx_add(in_x, cpu_avx_add(in_y, in_z));
-    if (!first) cpu_avx_p_grid_finish(x, row, i - cpu_avx_lanes, 0, cpu_avx_lanes, stream, carry, upper);
+    const cpu_avx_vec inner = lower - upper - cpu_avx_up(carry->lower, lower, 1);
+    in_x = cpu_avx_fnma(cpu_avx_load(row->x.down + i), dw, in_x);
+    in_x = cpu_avx_fma(cpu_avx_load(row->x.weight + i), inner, in_x);
+    const cpu_avx_vec sum = in_x + (in_y + in_z);
+    if (!first) cpu_avx_p_grid_finish(row, i - cpu_avx_lanes, 0, cpu_avx_lanes, carry, upper);
     CPU_AVX_P_PREFETCH(row->ahead + i);
     carry->east = de;
     carry->upper = upper;
     carry->lower = lower;
     carry->sum = cpu_avx_fma(cpu_avx_set(row->same), u, sum);
-    if (last) cpu_avx_p_grid_finish(x, row, i, 1, n, stream, carry, cpu_avx_set(0));
+    if (last) cpu_avx_p_grid_finish(row, i, 1, n, carry, cpu_avx_set(0));
 #undef CPU_AVX_P_AT
 }
-#endif
 
-/* Makes a row from end to end; the first and the last vector know of the ends. Plain C gains nothing by it. */
-CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row,
-                                           int nx, int stream)
+/* Makes a row from end to end; the first and the last vector know of the ends. */
+CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_row *row, int nx)
 {
-#if CPU_AVX_P_BYTES == 0
-    (void)stream;
-    cpu_avx_p_grid_loop(general, x, row, nx);
-#else
-    const cpu_avx_p_grid_x axis = *x;
     const cpu_avx_p_grid_row r = *row;
     const cpu_avx_vec zero = cpu_avx_set(0);
     cpu_avx_p_grid_carry carry = {zero, zero, zero, zero};
     ptrdiff_t i = 0;
     if (nx > cpu_avx_lanes) {
-        cpu_avx_p_grid_vector(general, &axis, &r, 0, 1, 0, cpu_avx_lanes, stream, &carry);
+        cpu_avx_p_grid_vector(general, &r, 0, 1, 0, cpu_avx_lanes, &carry);
         for (i = cpu_avx_lanes; i < nx - cpu_avx_lanes; i += cpu_avx_lanes)
-            cpu_avx_p_grid_vector(general, &axis, &r, i, 0, 0, cpu_avx_lanes, stream, &carry);
+            cpu_avx_p_grid_vector(general, &r, i, 0, 0, cpu_avx_lanes, &carry);
     }
-    cpu_avx_p_grid_vector(general, &axis, &r, i, i == 0, 1, nx - (int)i, stream, &carry);
-#endif
+    cpu_avx_p_grid_vector(general, &r, i, i == 0, 1, nx - (int)i, &carry);
 }
 
-/* Makes rows j0 .. j1-1 of plane k from what the slab has; row j0 goes to out. */
+/* Makes rows j0 .. j1-1 of plane k from what the slab has. */
 CPU_AVX_CALL void cpu_avx_p_grid_plane(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, int j0, int j1,
-                                       const cpu_avx_p_grid_slab *slab, cpu_avx_real *out, ptrdiff_t out_pitch,
-                                       int stream)
+                                       const cpu_avx_p_grid_slab *slab)
 {
     const int general = cpu_avx_p_grid_general(g);
     cpu_avx_p_grid_row row;
     for (int j = j0; j < j1; j++) {
-        cpu_avx_p_grid_row_of(g, slab, j, k, &row);
-        row.out = out + (j - j0) * out_pitch;
+        cpu_avx_p_grid_row_of(g, x, slab, j0, j, k, &row);
         if (general)
-            cpu_avx_p_grid_vectors(1, x, &row, g->nx, stream);
+            cpu_avx_p_grid_vectors(1, &row, g->nx);
         else
-            cpu_avx_p_grid_vectors(0, x, &row, g->nx, stream);
+            cpu_avx_p_grid_vectors(0, &row, g->nx);
     }
 }
 

@@ -18,25 +18,27 @@ CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_
                                            cpu_avx_real *v, cpu_avx_real *ring, int stream)
 {
     const ptrdiff_t pitch = (ptrdiff_t)g->pitch, plane = cpu_avx_p_grid_plane_step(g);
+    const ptrdiff_t ring_pitch = cpu_avx_p_grid_work_pitch(g);
+    const int from = t->j0 > 0 ? t->j0 - 1 : 0, to = t->j1 < g->ny ? t->j1 + 1 : g->ny;
+    const ptrdiff_t slot = ring_pitch * (to - from);
     cpu_avx_real *out = v + t->j0 * pitch;
-    cpu_avx_p_grid_slab given, made;
-    made.from = t->j0 > 0 ? t->j0 - 1 : 0;
-    made.to = t->j1 < g->ny ? t->j1 + 1 : g->ny;
-    made.pitch = cpu_avx_p_grid_work_pitch(g);
-    const ptrdiff_t slot = made.pitch * (made.to - made.from);
     for (int k = steps == 2 && t->k0 > 0 ? t->k0 - 1 : t->k0; k < t->k1 + steps - 1; k++) {
-        const int now = k - 1;
-        if (k < g->nz) given = cpu_avx_p_grid_slab_of(g, u, k);
         if (steps == 1) {
-            cpu_avx_p_grid_plane(g, x, k, t->j0, t->j1, &given, out + k * plane, pitch, stream);
+            const cpu_avx_p_grid_slab given = cpu_avx_p_grid_slab_of(g, u, k, out + k * plane, pitch, stream);
+            cpu_avx_p_grid_plane(g, x, k, t->j0, t->j1, &given);
             continue;
         }
-        if (k < g->nz) cpu_avx_p_grid_plane(g, x, k, made.from, made.to, &given, ring + k % 3 * slot, made.pitch, 0);
+        if (k < g->nz) {
+            const cpu_avx_p_grid_slab given = cpu_avx_p_grid_slab_of(g, u, k, ring + k % 3 * slot, ring_pitch, 0);
+            cpu_avx_p_grid_plane(g, x, k, from, to, &given);
+        }
+        const int now = k - 1;
         if (now < t->k0) continue;
-        made.plane[0] = ring + (now > 0 ? now - 1 : now) % 3 * slot;
-        made.ahead = made.plane[1] = ring + now % 3 * slot;
-        made.plane[2] = ring + (now < g->nz - 1 ? now + 1 : now) % 3 * slot;
-        cpu_avx_p_grid_plane(g, x, now, t->j0, t->j1, &made, out + now * plane, pitch, stream);
+        const cpu_avx_real *below = ring + (now > 0 ? now - 1 : now) % 3 * slot, *here = ring + now % 3 * slot;
+        const cpu_avx_real *above = ring + (now < g->nz - 1 ? now + 1 : now) % 3 * slot;
+        const cpu_avx_p_grid_slab made = {
+            {below, here, above}, here, out + now * plane, ring_pitch, pitch, from, to, stream};
+        cpu_avx_p_grid_plane(g, x, now, t->j0, t->j1, &made);
     }
     cpu_avx_fence();
 }

@@ -82,13 +82,13 @@ CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_
                                     const cpu_avx_real *fy, const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *work,
                                     int stream)
 {
-    const cpu_avx_p_grid_slab s = cpu_avx_p_grid_slab_of(g, u, k);
     const ptrdiff_t pitch = cpu_avx_p_grid_work_pitch(g);
     cpu_avx_real *made = work + pitch * cpu_avx_lanes, *out = v + k * cpu_avx_p_grid_plane_step(g);
-    for (int j = 0; j < g->ny; j += cpu_avx_lanes) {
+    cpu_avx_p_grid_slab s = cpu_avx_p_grid_slab_of(g, u, k, made, pitch, 0);
+    for (int j = 0; j < g->ny; j += cpu_avx_lanes, s.out += cpu_avx_lanes * pitch) {
         const int rows = g->ny - j < cpu_avx_lanes ? g->ny - j : cpu_avx_lanes;
-        cpu_avx_p_grid_plane(g, x, k, j, j + rows, &s, made + j * pitch, pitch, 0);
-        cpu_avx_contiguous_solve(g->nx, fx, made + j * pitch, pitch, rows, work);
+        cpu_avx_p_grid_plane(g, x, k, j, j + rows, &s);
+        cpu_avx_contiguous_solve(g->nx, fx, s.out, pitch, rows, work);
     }
     cpu_avx_p_grid_lines(g->ny, fy, made, pitch, g->nx);
     for (int j = 0; j < g->ny; j++) cpu_avx_p_grid_move(made + j * pitch, out + j * (ptrdiff_t)g->pitch, g->nx, stream);
@@ -115,7 +115,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz
         int i = 0;
         for (int at = 0; at < n; at += cache_line) CPU_AVX_P_PREFETCH(u + next + at);
         for (; i + cpu_avx_lanes <= n; i += cpu_avx_lanes)
-            cpu_avx_store(to + i, cpu_avx_add(cpu_avx_load(to + i), cpu_avx_load(from + i)));
+            cpu_avx_store(to + i, cpu_avx_load(to + i) + cpu_avx_load(from + i));
         for (; i < n; i++) to[i] += from[i];
     }
 }

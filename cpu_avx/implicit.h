@@ -19,12 +19,8 @@
 #define cpu_avx_p_implicit3_together CPU_AVX_OF_SET(cpu_avx_p_implicit3_together)
 #define cpu_avx_p_implicit3 CPU_AVX_OF_SET(cpu_avx_p_implicit3)
 #define cpu_avx_p_links CPU_AVX_OF_SET(cpu_avx_p_links)
-#define cpu_avx_p_at_r CPU_AVX_OF_SET(cpu_avx_p_at_r)
-#define cpu_avx_p_at_l CPU_AVX_OF_SET(cpu_avx_p_at_l)
-#define cpu_avx_p_at_w CPU_AVX_OF_SET(cpu_avx_p_at_w)
-#define cpu_avx_p_at_p CPU_AVX_OF_SET(cpu_avx_p_at_p)
-#define cpu_avx_p_at_q CPU_AVX_OF_SET(cpu_avx_p_at_q)
-#define cpu_avx_p_partitions_row CPU_AVX_OF_SET(cpu_avx_p_partitions_row)
+#define cpu_avx_p_part_row CPU_AVX_OF_SET(cpu_avx_p_part_row)
+#define cpu_avx_p_row_vectors CPU_AVX_OF_SET(cpu_avx_p_row_vectors)
 #define cpu_avx_implicit1 CPU_AVX_OF(cpu_avx_implicit1)
 #define cpu_avx_implicit2 CPU_AVX_OF(cpu_avx_implicit2)
 #define cpu_avx_implicit3 CPU_AVX_OF(cpu_avx_implicit3)
@@ -35,7 +31,7 @@
 CPU_AVX_CALL void cpu_avx_p_implicit1_step(int n, cpu_avx_real *CPU_AVX_P_RESTRICT work,
                                            cpu_avx_real *CPU_AVX_P_RESTRICT bad)
 {
-    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
+    enum { lanes = cpu_avx_lanes, row_len = 5 * lanes };
     cpu_avx_real y[lanes] = {0}, q[lanes] = {0}, *row = work;
     for (int j = 0; j < n; j++, row += row_len)
         for (int l = 0; l < lanes; l++) {
@@ -55,96 +51,83 @@ CPU_AVX_CALL void cpu_avx_p_implicit1_step(int n, cpu_avx_real *CPU_AVX_P_RESTRI
     }
 }
 
-CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int last, void *work)
 {
-    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
+    enum { lanes = cpu_avx_lanes };
+    cpu_avx_vec *rows = (cpu_avx_vec *)work;
     int status = 0;
     for (int i = first; i < last; i += lanes) {
         int options = last - i < lanes ? last - i : lanes;
         cpu_avx_real bad[lanes] = {0}; /* of the type of the values, for the compiler's sake */
-        cpu_avx_p_load_options(m, i, options, work, row_len);
-        for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit1_step(m->n, work, bad);
-        cpu_avx_p_from_columns(m->n, options, m->n, work + 3 * lanes, row_len, m->u + (ptrdiff_t)i * m->n);
+        cpu_avx_p_load_options(m, i, options, rows, 5);
+        for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit1_step(m->n, (cpu_avx_real *)work, bad);
+        cpu_avx_p_from_columns(m->n, options, m->n, rows + 3, 5, m->u + (ptrdiff_t)i * m->n);
         for (int l = 0; l < options && !status; l++)
             if (bad[l] > 0) status = cpu_avx_p_failed(i + l);
     }
     return status;
 }
 
-/* implicit2: makes a step of groups*lanes options, groups a literal; rows of the groups take turns in work. */
-CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_real *work, cpu_avx_vec *sound)
+/* implicit2: makes a step of groups*lanes options, groups a literal; rows of the groups take turns. */
+CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_vec *rows, cpu_avx_vec *sound)
 {
-    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
-    cpu_avx_vec y[CPU_AVX_P_GROUPS], q[CPU_AVX_P_GROUPS];
-    cpu_avx_real *row = work;
+    cpu_avx_vec y[CPU_AVX_P_GROUPS], q[CPU_AVX_P_GROUPS], *row = rows;
     CPU_AVX_P_UNROLL
     for (int g = 0; g < groups; g++) y[g] = q[g] = cpu_avx_set(0);
-    for (int j = 0; j < n; j++, row += groups * row_len) {
+    for (int j = 0; j < n; j++) {
         CPU_AVX_P_UNROLL
-        for (int g = 0; g < groups; g++) {
-            cpu_avx_real *at = row + g * row_len;
-            cpu_avx_vec a = cpu_avx_load(at), b = cpu_avx_load(at + lanes);
-            cpu_avx_vec c = cpu_avx_load(at + 2 * lanes), d = cpu_avx_load(at + 3 * lanes);
-            cpu_avx_p_eliminate(a, b, c, d, &q[g], &y[g], &sound[g]);
-            cpu_avx_store(at + 4 * lanes, q[g]);
-            cpu_avx_store(at + 3 * lanes, y[g]);
+        for (int g = 0; g < groups; g++, row += 5) {
+            cpu_avx_p_eliminate(row[0], row[1], row[2], row[3], &q[g], &y[g], &sound[g]);
+            row[4] = q[g];
+            row[3] = y[g];
         }
     }
     for (int j = n - 2; j >= 0; j--) {
-        row = work + (ptrdiff_t)j * groups * row_len;
+        row = rows + (ptrdiff_t)j * groups * 5;
         CPU_AVX_P_UNROLL
-        for (int g = 0; g < groups; g++) {
-            cpu_avx_real *at = row + g * row_len;
-            cpu_avx_vec above = cpu_avx_load(at + 4 * lanes);
-            y[g] = cpu_avx_fnma(above, y[g], cpu_avx_load(at + 3 * lanes));
-            cpu_avx_store(at + 3 * lanes, y[g]);
-        }
+        for (int g = 0; g < groups; g++, row += 5) row[3] = y[g] = cpu_avx_fnma(row[4], y[g], row[3]);
     }
 }
 
 /* Makes all steps of a literal count of vectors of options at once, so that one's recurrence of reciprocals hides
    the other's. */
 CPU_AVX_INLINE int cpu_avx_p_implicit2_together(int groups, const cpu_avx_p_options *m, int first, int last,
-                                                cpu_avx_real *work)
+                                                cpu_avx_vec *rows)
 {
-    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
+    enum { lanes = cpu_avx_lanes };
     cpu_avx_vec sound[CPU_AVX_P_GROUPS];
     int status = 0;
     for (int g = 0, i = first; g < groups; g++, i += lanes) {
         sound[g] = cpu_avx_set(0);
-        cpu_avx_p_load_options(m, i, last - i < lanes ? last - i : lanes, work + g * row_len, groups * row_len);
+        cpu_avx_p_load_options(m, i, last - i < lanes ? last - i : lanes, rows + g * 5, groups * 5);
     }
-    for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit2_step(groups, m->n, work, sound);
+    for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit2_step(groups, m->n, rows, sound);
     for (int g = 0, i = first; g < groups; g++, i += lanes) {
         int options = last - i < lanes ? last - i : lanes, bad = cpu_avx_worst(sound[g]);
-        cpu_avx_p_from_columns(m->n, options, m->n, work + g * row_len + 3 * lanes, groups * row_len,
-                               m->u + (ptrdiff_t)i * m->n);
+        cpu_avx_p_from_columns(m->n, options, m->n, rows + g * 5 + 3, groups * 5, m->u + (ptrdiff_t)i * m->n);
         if (bad < options && !status) status = cpu_avx_p_failed(i + bad);
     }
     return status;
 }
 
-CPU_AVX_CALL int cpu_avx_p_implicit2(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+CPU_AVX_CALL int cpu_avx_p_implicit2(const cpu_avx_p_options *m, int first, int last, void *work)
 {
-    int status = 0, i = first, bad;
-    for (; last - i > cpu_avx_lanes; i += 2 * cpu_avx_lanes) {
-        bad = cpu_avx_p_implicit2_together(2, m, i, last - i < 2 * cpu_avx_lanes ? last : i + 2 * cpu_avx_lanes, work);
+    int status = 0;
+    for (int i = first, some; i < last; i += some) {
+        some = last - i < 2 * cpu_avx_lanes ? last - i : 2 * cpu_avx_lanes;
+        const int bad = some > cpu_avx_lanes ? cpu_avx_p_implicit2_together(2, m, i, i + some, (cpu_avx_vec *)work)
+                                             : cpu_avx_p_implicit2_together(1, m, i, i + some, (cpu_avx_vec *)work);
         if (!status) status = bad;
     }
-    bad = i < last ? cpu_avx_p_implicit2_together(1, m, i, last, work) : 0;
-    return status ? status : bad;
+    return status;
 }
 
-/* A row of partitions is 6 vectors: u; r, l and q of cpu_avx_factor; p, what the row takes from the last y of the
-   partition below; w, what it gives to the first x of its own. */
-enum {
-    cpu_avx_p_at_r = cpu_avx_lanes,
-    cpu_avx_p_at_l = 2 * cpu_avx_lanes,
-    cpu_avx_p_at_w = 3 * cpu_avx_lanes,
-    cpu_avx_p_at_p = 4 * cpu_avx_lanes,
-    cpu_avx_p_at_q = 5 * cpu_avx_lanes,
-    cpu_avx_p_partitions_row = 6 * cpu_avx_lanes
-};
+/* A row of partitions: u; r, l and q of cpu_avx_factor; p, what the row takes from the last y of the partition below;
+   w, what it gives to the first x of its own. */
+typedef struct {
+    cpu_avx_vec u, r, l, w, p, q;
+} cpu_avx_p_part_row;
+enum { cpu_avx_p_row_vectors = 6 };
 
 /* What crosses lanes, by scans over them: factors of the steps to the lane 1, 2, 4, 8 away, and how many of the
    steps matter; link is what the first x of a partition takes from the last y of the partition below. */
@@ -153,20 +136,12 @@ typedef struct {
     int forward, backward;
 } cpu_avx_p_links;
 
-/* Moves lanes by 2^step; zeros come in. */
+/* Moves lanes by 2^step; zeros come in. A shift that does not exist is not asked for. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_far(cpu_avx_vec v, int step, int backward)
 {
-    cpu_avx_vec zero = cpu_avx_set(0);
-#if CPU_AVX_P_LANES < 16
-    step = step < 3 ? step : 0; /* a shift that does not exist is not asked for */
-#endif
-#if CPU_AVX_P_LANES < 8
-    step = step < 2 ? step : 0;
-#endif
-#if CPU_AVX_P_LANES < 4
-    step = 0;
-#endif
-    return backward ? cpu_avx_down(v, zero, 1 << step) : cpu_avx_up(zero, v, 1 << step);
+    const cpu_avx_vec zero = cpu_avx_set(0);
+    const int by = 1 << step < cpu_avx_lanes ? 1 << step : 1;
+    return backward ? cpu_avx_down(v, zero, by) : cpu_avx_up(zero, v, by);
 }
 
 /* Solves the linear recurrence from lane to lane, v[l] += factor[l] v[l -+ 1], by a scan. */
@@ -183,62 +158,59 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *fact
 CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, int backward)
 {
     const cpu_avx_real roundoff = CPU_AVX_SIZE == 4 ? (cpu_avx_real)0x1p-24 : (cpu_avx_real)0x1p-53;
-    cpu_avx_real lane[cpu_avx_lanes];
     int steps = 0;
     CPU_AVX_P_UNROLL
     for (int step = 0; step < 4; step++) {
         int matters = 0;
         factor[step] = v;
-        cpu_avx_store(lane, v);
-        for (int l = 0; l < cpu_avx_lanes; l++) matters |= !(lane[l] <= roundoff && lane[l] >= -roundoff);
+        for (int l = 0; l < cpu_avx_lanes; l++) matters |= !(v[l] <= roundoff && v[l] >= -roundoff);
         if (1 << step < cpu_avx_lanes && matters) steps = step + 1;
-        if (1 << step < cpu_avx_lanes) v = cpu_avx_mul(v, cpu_avx_p_far(v, step, backward));
+        if (1 << step < cpu_avx_lanes) v = v * cpu_avx_p_far(v, step, backward);
     }
     return steps;
 }
 
-/* Copies an option that cpu_avx_factor has left in f to rows of partitions, step elements apart. Returns their
+/* Copies an option, and what cpu_avx_factor has left of it in f, to rows of partitions, step apart. Returns their
    links. */
-CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu_avx_real *f, cpu_avx_real *row,
-                                                         ptrdiff_t step)
+CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu_avx_real *u, const cpu_avx_real *f,
+                                                         cpu_avx_p_part_row *row, int step)
 {
-    cpu_avx_vec zero = cpu_avx_set(0), p = cpu_avx_set(1), w = p;
+    const cpu_avx_vec zero = cpu_avx_set(0);
+    const ptrdiff_t vectors = (ptrdiff_t)step * cpu_avx_p_row_vectors;
+    cpu_avx_vec p = cpu_avx_set(1), w = p;
     cpu_avx_p_links links;
-    cpu_avx_p_to_partitions(n, k, f, row + cpu_avx_p_at_l, step);
-    cpu_avx_p_to_partitions(n, k, f + n, row + cpu_avx_p_at_r, step);
-    cpu_avx_p_to_partitions(n, k, f + 2 * (ptrdiff_t)n, row + cpu_avx_p_at_q, step);
+    cpu_avx_p_to_partitions(n, k, u, &row->u, vectors);
+    cpu_avx_p_to_partitions(n, k, f, &row->l, vectors);
+    cpu_avx_p_to_partitions(n, k, f + n, &row->r, vectors);
+    cpu_avx_p_to_partitions(n, k, f + 2 * (ptrdiff_t)n, &row->q, vectors);
     links.link = zero;
     for (int j = 0; j < k; j++, row += step) {
-        p = cpu_avx_fnma(cpu_avx_load(row + cpu_avx_p_at_l), p, zero);
+        row->p = p = cpu_avx_fnma(row->l, p, zero);
+        row->w = w;
         links.link = cpu_avx_fma(w, p, links.link);
-        cpu_avx_store(row + cpu_avx_p_at_p, p);
-        cpu_avx_store(row + cpu_avx_p_at_w, w);
-        w = cpu_avx_fnma(cpu_avx_load(row + cpu_avx_p_at_q), w, zero);
+        w = cpu_avx_fnma(row->q, w, zero);
     }
     links.forward = cpu_avx_p_scan_factors(p, links.carry, 0);
     links.backward = cpu_avx_p_scan_factors(w, links.back, 1);
     return links;
 }
 
-/* Makes a step of a literal count of options, whose rows take turns in work. Forward each partition is eliminated as
-   if nothing came from below, and its first x summed up as if nothing came from above; two scans find what does
-   come; backward both go in. */
+/* Makes a step of a literal count of options, whose rows take turns. Forward each partition is eliminated as if nothing
+   came from below, and its first x summed up as if nothing came from above; two scans find what does come; backward
+   both go in. */
 CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, int backward,
-                                             const cpu_avx_p_links *links, cpu_avx_real *work)
+                                             const cpu_avx_p_links *links, cpu_avx_p_part_row *rows)
 {
-    enum { row_len = cpu_avx_p_partitions_row };
     cpu_avx_vec y[CPU_AVX_P_GROUPS], x[CPU_AVX_P_GROUPS];
-    cpu_avx_real *row = work;
+    cpu_avx_p_part_row *row = rows;
     CPU_AVX_P_UNROLL
     for (int o = 0; o < options; o++) y[o] = x[o] = cpu_avx_set(0);
-    for (int j = 0; j < k; j++, row += options * row_len) {
+    for (int j = 0; j < k; j++) {
         CPU_AVX_P_UNROLL
-        for (int o = 0; o < options; o++) {
-            cpu_avx_real *at = row + o * row_len;
-            cpu_avx_vec d = cpu_avx_mul(cpu_avx_load(at + cpu_avx_p_at_r), cpu_avx_load(at));
-            y[o] = cpu_avx_fnma(cpu_avx_load(at + cpu_avx_p_at_l), y[o], d);
-            x[o] = cpu_avx_fma(cpu_avx_load(at + cpu_avx_p_at_w), y[o], x[o]);
-            cpu_avx_store(at, y[o]);
+        for (int o = 0; o < options; o++, row++) {
+            y[o] = cpu_avx_fnma(row->l, y[o], row->r * row->u);
+            x[o] = cpu_avx_fma(row->w, y[o], x[o]);
+            row->u = y[o];
         }
     }
     CPU_AVX_P_UNROLL
@@ -248,52 +220,47 @@ CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, in
         x[o] = cpu_avx_p_above(cpu_avx_p_scan(x[o], links[o].back, backward, 1));
     }
     for (int j = k - 1; j >= 0; j--) {
-        row = work + (ptrdiff_t)j * options * row_len;
+        row = rows + (ptrdiff_t)j * options;
         CPU_AVX_P_UNROLL
-        for (int o = 0; o < options; o++) {
-            cpu_avx_real *at = row + o * row_len;
-            cpu_avx_vec d = cpu_avx_fma(cpu_avx_load(at + cpu_avx_p_at_p), y[o], cpu_avx_load(at));
-            x[o] = cpu_avx_fnma(cpu_avx_load(at + cpu_avx_p_at_q), x[o], d);
-            cpu_avx_store(at, x[o]);
-        }
+        for (int o = 0; o < options; o++, row++)
+            row->u = x[o] = cpu_avx_fnma(row->q, x[o], cpu_avx_fma(row->p, y[o], row->u));
     }
 }
 
 /* Makes all steps of a literal count of options at once, so that one's recurrences hide the other's. */
-CPU_AVX_INLINE int cpu_avx_p_implicit3_together(int options, const cpu_avx_p_options *m, int first, cpu_avx_real *work)
+CPU_AVX_INLINE int cpu_avx_p_implicit3_together(int options, const cpu_avx_p_options *m, int first, void *work)
 {
-    enum { row_len = cpu_avx_p_partitions_row };
     const int n = m->n, k = cpu_avx_p_partition_rows(n, 1);
+    cpu_avx_p_part_row *rows = (cpu_avx_p_part_row *)work;
+    cpu_avx_real *f = (cpu_avx_real *)(rows + (ptrdiff_t)k * options);
     cpu_avx_p_links links[CPU_AVX_P_GROUPS];
-    cpu_avx_real *f = work + (ptrdiff_t)k * options * row_len;
     int forward = 0, backward = 0, status = 0;
     for (int o = 0; o < options; o++) {
         ptrdiff_t skip = ((ptrdiff_t)first + o) * n;
         int bad = cpu_avx_factor(n, m->a + skip, m->b + skip, m->c + skip, f);
         for (ptrdiff_t j = 0; bad && j < 3 * (ptrdiff_t)n; j++) f[j] = 0;
         if (bad && !status) status = cpu_avx_p_failed(first + o);
-        links[o] = cpu_avx_p_factor_partitions(n, k, f, work + o * row_len, options * row_len);
-        cpu_avx_p_to_partitions(n, k, m->u + skip, work + o * row_len, options * row_len);
+        links[o] = cpu_avx_p_factor_partitions(n, k, m->u + skip, f, rows + o, options);
         forward = cpu_avx_p_larger(forward, links[o].forward);
         backward = cpu_avx_p_larger(backward, links[o].backward);
     }
-    for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit3_step(options, k, forward, backward, links, work);
+    for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit3_step(options, k, forward, backward, links, rows);
     for (int o = 0; o < options; o++) {
         cpu_avx_real *u = m->u + ((ptrdiff_t)first + o) * n;
-        cpu_avx_p_from_partitions(n, k, work + o * row_len, options * row_len, u);
+        cpu_avx_p_from_partitions(n, k, &rows[o].u, (ptrdiff_t)options * cpu_avx_p_row_vectors, u);
     }
     return status;
 }
 
-CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int last, void *work)
 {
-    int status = 0, i = first, bad;
-    for (; i < last - 1; i += 2) {
-        bad = cpu_avx_p_implicit3_together(2, m, i, work);
+    int status = 0;
+    for (int i = first; i < last; i += 2) {
+        const int bad =
+            i < last - 1 ? cpu_avx_p_implicit3_together(2, m, i, work) : cpu_avx_p_implicit3_together(1, m, i, work);
         if (!status) status = bad;
     }
-    bad = i < last ? cpu_avx_p_implicit3_together(1, m, i, work) : 0;
-    return status ? status : bad;
+    return status;
 }
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */

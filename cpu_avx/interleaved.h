@@ -30,25 +30,26 @@
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_gather(const cpu_avx_real *p, ptrdiff_t stride, int valid)
 {
     if (stride == 1) return valid == cpu_avx_lanes ? cpu_avx_load(p) : cpu_avx_load_part(p, valid);
-    cpu_avx_real lane[cpu_avx_lanes] = {0};
-    for (int l = 0; l < valid; l++) lane[l] = p[l * stride];
-    return cpu_avx_load(lane);
+    cpu_avx_vec v = cpu_avx_set(0);
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < cpu_avx_lanes; l++)
+        if (l < valid) v[l] = p[l * stride];
+    return v;
 }
 
 /* Stores them. */
 CPU_AVX_INLINE void cpu_avx_p_scatter(cpu_avx_real *p, ptrdiff_t stride, int valid, int stream, cpu_avx_vec v)
 {
-    if (stride == 1 && valid == cpu_avx_lanes) {
-        if (stream)
-            cpu_avx_stream(p, v);
-        else
-            cpu_avx_store(p, v);
-    } else if (stride == 1) {
+    if (stride != 1) {
+        CPU_AVX_P_UNROLL
+        for (int l = 0; l < cpu_avx_lanes; l++)
+            if (l < valid) p[l * stride] = v[l];
+    } else if (valid < cpu_avx_lanes) {
         cpu_avx_store_part(p, valid, v);
+    } else if (stream) {
+        cpu_avx_stream(p, v);
     } else {
-        cpu_avx_real lane[cpu_avx_lanes];
-        cpu_avx_store(lane, v);
-        for (int l = 0; l < valid; l++) p[l * stride] = lane[l];
+        cpu_avx_store(p, v);
     }
 }
 
@@ -58,7 +59,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_beyond(int n)
     cpu_avx_vec one = cpu_avx_set(1);
     cpu_avx_real lane[cpu_avx_lanes];
     cpu_avx_store(lane, one);
-    return cpu_avx_sub(one, cpu_avx_load_part(lane, n));
+    return one - cpu_avx_load_part(lane, n);
 }
 
 /* Eliminates a row: *c and *d of the row before become those of this one, x[j] + c x[j+1] = d. Returns the pivot's
@@ -68,8 +69,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
 {
     cpu_avx_vec pivot = cpu_avx_fnma(a, *c, b), r = cpu_avx_rcp(pivot);
     *sound = cpu_avx_check(*sound, pivot, r);
-    *c = cpu_avx_mul(cj, r);
-    *d = cpu_avx_mul(cpu_avx_fnma(a, *d, dj), r);
+    *c = cj * r;
+    *d = cpu_avx_fnma(a, *d, dj) * r;
     return r;
 }
 
@@ -158,11 +159,11 @@ CPU_AVX_INLINE void cpu_avx_p_row_lanes(int one, const cpu_avx_p_row *row, ptrdi
     const ptrdiff_t at = v * stride;
     const cpu_avx_vec dj = cpu_avx_p_gather(row->d + at, stride, valid);
     if (one) {
-        *d = cpu_avx_fnma(row->l, *d, cpu_avx_mul(row->r, dj));
+        *d = cpu_avx_fnma(row->l, *d, row->r * dj);
         return;
     }
     cpu_avx_vec b = cpu_avx_p_gather(row->b + at, stride, valid);
-    if (valid < cpu_avx_lanes) b = cpu_avx_add(b, cpu_avx_p_beyond(valid));
+    if (valid < cpu_avx_lanes) b = b + cpu_avx_p_beyond(valid);
     cpu_avx_p_eliminate(cpu_avx_p_gather(row->a + at, stride, valid), b, cpu_avx_p_gather(row->c + at, stride, valid),
                         dj, c, d, sound);
 }

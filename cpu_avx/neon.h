@@ -7,8 +7,6 @@
 #undef CPU_AVX_BUILT_FOR
 #define CPU_AVX_BUILT_FOR CPU_AVX_NEON
 
-#define cpu_avx_p_neon_load_part CPU_AVX_OF_SET(cpu_avx_p_neon_load_part)
-#define cpu_avx_p_neon_store_part CPU_AVX_OF_SET(cpu_avx_p_neon_store_part)
 #define cpu_avx_p_neon_down CPU_AVX_OF_SET(cpu_avx_p_neon_down)
 #define cpu_avx_p_neon_transpose_blocks CPU_AVX_OF_SET(cpu_avx_p_neon_transpose_blocks)
 
@@ -17,7 +15,6 @@
 #undef CPU_AVX_SET_SUFFIX
 #define CPU_AVX_SET_SUFFIX CPU_AVX_OF(_neon)
 #define CPU_AVX_P_HERE CPU_AVX_TARGET_neon
-#define CPU_AVX_P_BYTES 16
 #define CPU_AVX_P_LANES (16 / CPU_AVX_SIZE)
 #define CPU_AVX_P_HAS_FMA 1
 #define CPU_AVX_P_RCP_BITS 0    /* its approximation has 8 bits, and would take two steps */
@@ -27,49 +24,21 @@
 #if CPU_AVX_SIZE == 4
 typedef float32x4_t cpu_avx_vec;
 #define CPU_AVX_I(operation) v##operation##q_f32
-#define CPU_AVX_OP_SET(v, x) v = vdupq_n_f32(x)
+#define CPU_AVX_OP_SET(x) vdupq_n_f32(x)
 #else
 typedef float64x2_t cpu_avx_vec;
 #define CPU_AVX_I(operation) v##operation##q_f64
-#define CPU_AVX_OP_SET(v, x) v = vdupq_n_f64(x)
+#define CPU_AVX_OP_SET(x) vdupq_n_f64(x)
 #endif
 
-#define CPU_AVX_OP_LOAD(v, p) v = CPU_AVX_I(ld1)(p)
-#define CPU_AVX_OP_LOAD_PART(v, p, n) v = cpu_avx_p_neon_load_part(p, n)
-#define CPU_AVX_OP_STORE(p, v) CPU_AVX_I(st1)(p, v)
-#define CPU_AVX_OP_STORE_PART(p, n, v) cpu_avx_p_neon_store_part(p, n, v)
-#define CPU_AVX_OP_STREAM(p, v) CPU_AVX_I(st1)(p, v)
-#define CPU_AVX_OP_ADD(v, a, b) v = CPU_AVX_I(add)(a, b)
-#define CPU_AVX_OP_SUB(v, a, b) v = CPU_AVX_I(sub)(a, b)
-#define CPU_AVX_OP_MUL(v, a, b) v = CPU_AVX_I(mul)(a, b)
-#define CPU_AVX_OP_DIV(v, a, b) v = CPU_AVX_I(div)(a, b)
-#define CPU_AVX_OP_FMA(v, a, b, c) v = CPU_AVX_I(fma)(c, a, b)
-#define CPU_AVX_OP_FNMA(v, a, b, c) v = CPU_AVX_I(fms)(c, a, b)
-#define CPU_AVX_OP_MIN(v, a, b) v = CPU_AVX_I(bsl)(CPU_AVX_I(clt)(a, b), a, b)
-#define CPU_AVX_OP_MAX(v, a, b) v = CPU_AVX_I(bsl)(CPU_AVX_I(cgt)(a, b), a, b)
-#define CPU_AVX_OP_SQRT(v, a) v = CPU_AVX_I(sqrt)(a)
-#define CPU_AVX_OP_SELECT(v, x, y, a, b) v = CPU_AVX_I(bsl)(CPU_AVX_I(clt)(x, y), a, b)
-#define CPU_AVX_OP_DOWN(v, a, b, s) v = cpu_avx_p_neon_down(a, b, s)
+#define CPU_AVX_OP_FMA(a, b, c) CPU_AVX_I(fma)(c, a, b)
+#define CPU_AVX_OP_FNMA(a, b, c) CPU_AVX_I(fms)(c, a, b)
+#define CPU_AVX_OP_MIN(a, b) cpu_avx_select(a, b, a, b)
+#define CPU_AVX_OP_MAX(a, b) cpu_avx_select(b, a, a, b)
+#define CPU_AVX_OP_SQRT(a) CPU_AVX_I(sqrt)(a)
+#define CPU_AVX_OP_SELECT(x, y, a, b) CPU_AVX_I(bsl)(CPU_AVX_I(clt)(x, y), a, b)
+#define CPU_AVX_OP_DOWN(a, b, s) cpu_avx_p_neon_down(a, b, s)
 #define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_neon_transpose_blocks(v)
-
-/* cpu_avx_load_part. A loop of n rounds would become a call of memcpy. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_neon_load_part(const cpu_avx_real *p, int n)
-{
-    cpu_avx_vec v;
-    CPU_AVX_OP_SET(v, 0);
-    CPU_AVX_P_UNROLL
-    for (int l = 0; l < CPU_AVX_P_LANES; l++)
-        if (l < n) v[l] = p[l];
-    return v;
-}
-
-/* cpu_avx_store_part */
-CPU_AVX_INLINE void cpu_avx_p_neon_store_part(cpu_avx_real *p, int n, cpu_avx_vec v)
-{
-    CPU_AVX_P_UNROLL
-    for (int l = 0; l < CPU_AVX_P_LANES; l++)
-        if (l < n) p[l] = v[l];
-}
 
 /* cpu_avx_down. Without optimisation, too, the instruction wants a literal. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_neon_down(cpu_avx_vec a, cpu_avx_vec b, int s)

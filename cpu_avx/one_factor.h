@@ -33,7 +33,6 @@ CPU_AVX_API int cpu_avx_p_padded_reach(int reach)
 #define cpu_avx_p_below CPU_AVX_OF_SET(cpu_avx_p_below)
 #define cpu_avx_p_above CPU_AVX_OF_SET(cpu_avx_p_above)
 #define cpu_avx_p_load_options CPU_AVX_OF_SET(cpu_avx_p_load_options)
-#define cpu_avx_p_lanes_row CPU_AVX_OF_SET(cpu_avx_p_lanes_row)
 #define cpu_avx_explicit_bytes CPU_AVX_OF(cpu_avx_explicit_bytes)
 #define cpu_avx_implicit_bytes CPU_AVX_OF(cpu_avx_implicit_bytes)
 
@@ -91,20 +90,20 @@ CPU_AVX_API int cpu_avx_p_partition_rows(int n, int least)
     return cpu_avx_p_larger(n / cpu_avx_lanes + (n % cpu_avx_lanes != 0), least);
 }
 
-/* Copies rows of the grid to their lanes, zeros in rows from n on; vectors are step elements apart. */
-CPU_AVX_CALL void cpu_avx_p_to_partitions(int n, int k, const cpu_avx_real *from, cpu_avx_real *to, ptrdiff_t step)
+/* Copies rows of the grid to their lanes, zeros in rows from n on; rows of a partition are step vectors apart. */
+CPU_AVX_CALL void cpu_avx_p_to_partitions(int n, int k, const cpu_avx_real *from, cpu_avx_vec *to, ptrdiff_t step)
 {
     const int full = n / k, rest = n % k; /* partitions that are full, rows of the one that follows */
     cpu_avx_p_to_columns(k, full, k, from, to, step);
-    for (int j = 0; j < rest; j++) to[j * step + full] = from[full * k + j];
+    for (int j = 0; j < rest; j++) to[j * step][full] = from[full * k + j];
 }
 
 /* The way back. */
-CPU_AVX_CALL void cpu_avx_p_from_partitions(int n, int k, const cpu_avx_real *from, ptrdiff_t step, cpu_avx_real *to)
+CPU_AVX_CALL void cpu_avx_p_from_partitions(int n, int k, const cpu_avx_vec *from, ptrdiff_t step, cpu_avx_real *to)
 {
     const int full = n / k, rest = n % k;
     cpu_avx_p_from_columns(k, full, k, from, step, to);
-    for (int j = 0; j < rest; j++) to[full * k + j] = from[j * step + full];
+    for (int j = 0; j < rest; j++) to[full * k + j] = from[j * step][full];
 }
 
 /* Returns the neighbour of a partition's first row: the last row of the partition below, 0 where there is none. */
@@ -119,21 +118,16 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_above(cpu_avx_vec first)
     return cpu_avx_down(first, cpu_avx_set(0), 1);
 }
 
-/* A row of up to `lanes` options is 5 vectors: a, b, c, u and one to work with. One stream of memory: five would
-   meet in the same sets of the cache where n is a power of two. */
-enum { cpu_avx_p_lanes_row = 5 * cpu_avx_lanes };
-
-/* Loads the rows of so many options from `at` on, 0 for what is not to be read. */
-CPU_AVX_CALL void cpu_avx_p_load_options(const cpu_avx_p_options *m, int at, int options, cpu_avx_real *row,
+/* Loads the rows of so many options from `at` on, 0 for what is not to be read. A row of up to `lanes` options is 5
+   vectors: a, b, c, u and one to work with; rows are step vectors apart. One stream of memory: five would meet in the
+   same sets of the cache where n is a power of two. */
+CPU_AVX_CALL void cpu_avx_p_load_options(const cpu_avx_p_options *m, int at, int options, cpu_avx_vec *row,
                                          ptrdiff_t step)
 {
-    const ptrdiff_t skip = (ptrdiff_t)at * m->n, lanes = cpu_avx_lanes;
-    cpu_avx_p_to_columns(m->n, options, m->n, m->a + skip, row, step);
-    cpu_avx_p_to_columns(m->n, options, m->n, m->b + skip, row + lanes, step);
-    cpu_avx_p_to_columns(m->n, options, m->n, m->c + skip, row + 2 * lanes, step);
-    cpu_avx_p_to_columns(m->n, options, m->n, m->u + skip, row + 3 * lanes, step);
-    cpu_avx_store(row, cpu_avx_set(0));
-    cpu_avx_store(row + (m->n - 1) * step + 2 * lanes, cpu_avx_set(0));
+    const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
+    for (int array = 0; array < 4; array++)
+        cpu_avx_p_to_columns(m->n, options, m->n, from[array] + (ptrdiff_t)at * m->n, row + array, step);
+    row[0] = row[(m->n - 1) * step + 2] = cpu_avx_set(0);
 }
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
@@ -160,7 +154,7 @@ CPU_AVX_API size_t cpu_avx_implicit_bytes(int n, int threads)
     const size_t part = bytes;                                                                                         \
     CPU_AVX_P_OMP(omp parallel for num_threads(threads) reduction(min : least))                                        \
     for (int t = 0; t < threads; t++) {                                                                                \
-        cpu_avx_real *mine = (cpu_avx_real *)cpu_avx_p_align((char *)work + (size_t)t * part);                         \
+        void *mine = cpu_avx_p_align((char *)work + (size_t)t * part);                                                 \
         long long from = cpu_avx_p_part(units, threads, t) * (unit);                                                   \
         long long to = cpu_avx_p_part(units, threads, t + 1) * (unit);                                                 \
         int bad = 0;                                                                                                   \

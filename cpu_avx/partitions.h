@@ -20,7 +20,7 @@
 enum { cpu_avx_p_side = cpu_avx_lanes < CPU_AVX_P_CACHE_LINE ? CPU_AVX_P_CACHE_LINE / cpu_avx_lanes : 1 };
 
 /* Two vectors of systems or partitions, so that two recurrences are in flight. Of the store each has, for each
-   column, d and c, or y where there is one matrix for all; of partitions also f. */
+   column, d and c, of partitions also f. */
 typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
 } cpu_avx_p_chain;
@@ -43,7 +43,7 @@ CPU_AVX_INLINE void cpu_avx_p_fill_in(cpu_avx_p_fill *fill, int g, int last, cpu
                                       cpu_avx_vec c, cpu_avx_vec d, cpu_avx_real *slot)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
-    const cpu_avx_vec f = cpu_avx_mul(cpu_avx_fnma(a, fill->f[g], zero), r);
+    const cpu_avx_vec f = cpu_avx_fnma(a, fill->f[g], zero) * r;
     cpu_avx_store(slot, f);
     fill->f[g] = f;
     if (last) return;
@@ -90,9 +90,9 @@ CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c
         pivot = cpu_avx_fnma(c[g], down_a[g], pivot);
         const cpu_avx_vec r = cpu_avx_rcp(pivot);
         sound[g] = cpu_avx_check(sound[g], pivot, r);
-        d[g] = cpu_avx_mul(r, d[g]);
-        a[g] = cpu_avx_fnma(cpu_avx_mul(r, a[g]), up_a[g], zero);
-        c[g] = cpu_avx_fnma(cpu_avx_mul(r, c[g]), down_c[g], zero);
+        d[g] = r * d[g];
+        a[g] = cpu_avx_fnma(r * a[g], up_a[g], zero);
+        c[g] = cpu_avx_fnma(r * c[g], down_c[g], zero);
     }
     return 0;
 }
@@ -112,9 +112,9 @@ CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cp
         const cpu_avx_vec pivot = cpu_avx_fnma(now->c[g], next_f, cpu_avx_set(1));
         const cpu_avx_vec r = cpu_avx_rcp(pivot);
         now->sound[g] = cpu_avx_check(now->sound[g], pivot, r);
-        a[g] = cpu_avx_mul(r, fill->f[g]);
-        c[g] = cpu_avx_mul(cpu_avx_mul(r, now->c[g]), next_c);
-        d[g] = cpu_avx_mul(r, cpu_avx_fnma(now->c[g], next_d, now->d[g]));
+        a[g] = r * fill->f[g];
+        c[g] = r * now->c[g] * next_c;
+        d[g] = r * cpu_avx_fnma(now->c[g], next_d, now->d[g]);
     }
     int known = cpu_avx_p_pcr_step(halves, a, c, d, 1, now->sound);
     if (lanes > 2 && !known) known = cpu_avx_p_pcr_step(halves, a, c, d, 2, now->sound);

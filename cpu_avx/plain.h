@@ -1,4 +1,4 @@
-/* plain.h - a room of cpu_avx.h: plain C, where a vector is an array of four lanes and an operation a loop over them.
+/* plain.h - a room of cpu_avx.h: plain C, vectors of 16 bytes from which the compiler makes what the processor has.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -6,43 +6,71 @@
 #define CPU_AVX_TARGET_plain
 #define CPU_AVX_BUILT_FOR CPU_AVX_PLAIN
 
+#define cpu_avx_p_plain_set CPU_AVX_OF_SET(cpu_avx_p_plain_set)
+#define cpu_avx_p_plain_select CPU_AVX_OF_SET(cpu_avx_p_plain_select)
+#define cpu_avx_p_plain_sqrt CPU_AVX_OF_SET(cpu_avx_p_plain_sqrt)
+#define cpu_avx_p_plain_down CPU_AVX_OF_SET(cpu_avx_p_plain_down)
+#define cpu_avx_p_plain_transpose CPU_AVX_OF_SET(cpu_avx_p_plain_transpose)
+
 #else /* of a precision */
 
 #undef CPU_AVX_SET_SUFFIX
 #define CPU_AVX_SET_SUFFIX CPU_AVX_OF(_plain)
 #define CPU_AVX_P_HERE CPU_AVX_TARGET_plain
-#define CPU_AVX_P_BYTES 0
-#define CPU_AVX_P_LANES 4
+#define CPU_AVX_P_LANES (16 / CPU_AVX_SIZE)
 #define CPU_AVX_P_HAS_FMA 0
 #define CPU_AVX_P_RCP_BITS 0
 
-typedef struct {
-    cpu_avx_real lane[CPU_AVX_P_LANES];
-} cpu_avx_vec;
+typedef cpu_avx_real cpu_avx_vec __attribute__((vector_size(16)));
 
-#define CPU_AVX_P_EACH(statement)                                                                                      \
-    for (int l = 0; l < CPU_AVX_P_LANES; l++) statement
-#define CPU_AVX_OP_SET(v, x) CPU_AVX_P_EACH(v.lane[l] = x)
-#define CPU_AVX_OP_LOAD(v, p) CPU_AVX_P_EACH(v.lane[l] = p[l])
-#define CPU_AVX_OP_LOAD_PART(v, p, n) CPU_AVX_P_EACH(v.lane[l] = l < n ? p[l] : 0)
-#define CPU_AVX_OP_STORE(p, v) CPU_AVX_P_EACH(p[l] = v.lane[l])
-#define CPU_AVX_OP_STORE_PART(p, n, v)                                                                                 \
-    for (int l = 0; l < n; l++) p[l] = v.lane[l]
-#define CPU_AVX_OP_STREAM(p, v) CPU_AVX_OP_STORE(p, v)
-#define CPU_AVX_OP_ADD(v, a, b) CPU_AVX_P_EACH(v.lane[l] = a.lane[l] + b.lane[l])
-#define CPU_AVX_OP_SUB(v, a, b) CPU_AVX_P_EACH(v.lane[l] = a.lane[l] - b.lane[l])
-#define CPU_AVX_OP_MUL(v, a, b) CPU_AVX_P_EACH(v.lane[l] = a.lane[l] * b.lane[l])
-#define CPU_AVX_OP_DIV(v, a, b) CPU_AVX_P_EACH(v.lane[l] = a.lane[l] / b.lane[l])
-#define CPU_AVX_OP_FMA(v, a, b, c) CPU_AVX_P_EACH(v.lane[l] = a.lane[l] * b.lane[l] + c.lane[l])
-#define CPU_AVX_OP_FNMA(v, a, b, c) CPU_AVX_P_EACH(v.lane[l] = c.lane[l] - a.lane[l] * b.lane[l])
-#define CPU_AVX_OP_MIN(v, a, b) CPU_AVX_P_EACH(v.lane[l] = a.lane[l] < b.lane[l] ? a.lane[l] : b.lane[l])
-#define CPU_AVX_OP_MAX(v, a, b) CPU_AVX_P_EACH(v.lane[l] = a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l])
-#define CPU_AVX_OP_SQRT(v, a) CPU_AVX_P_EACH(v.lane[l] = (cpu_avx_real)sqrt(a.lane[l]))
-#define CPU_AVX_OP_SELECT(v, x, y, a, b) CPU_AVX_P_EACH(v.lane[l] = x.lane[l] < y.lane[l] ? a.lane[l] : b.lane[l])
-#define CPU_AVX_OP_DOWN(v, a, b, s)                                                                                    \
-    CPU_AVX_P_EACH(v.lane[l] = (l < CPU_AVX_P_LANES - s ? a : b).lane[(l + s) & (CPU_AVX_P_LANES - 1)])
+#define CPU_AVX_OP_SET(x) cpu_avx_p_plain_set(x)
+#define CPU_AVX_OP_MIN(a, b) cpu_avx_select(a, b, a, b)
+#define CPU_AVX_OP_MAX(a, b) cpu_avx_select(b, a, a, b)
+#define CPU_AVX_OP_SQRT(a) cpu_avx_p_plain_sqrt(a)
+#define CPU_AVX_OP_SELECT(x, y, a, b) cpu_avx_p_plain_select(x, y, a, b)
+#define CPU_AVX_OP_DOWN(a, b, s) cpu_avx_p_plain_down(a, b, s)
+#define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_plain_transpose(v)
+
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_set(cpu_avx_real x)
+{
+    const cpu_avx_vec zero = {0};
+    return x - zero; /* -0 stays so */
+}
+
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_select(cpu_avx_vec x, cpu_avx_vec y, cpu_avx_vec a, cpu_avx_vec b)
+{
+    for (int l = 0; l < CPU_AVX_P_LANES; l++) b[l] = x[l] < y[l] ? a[l] : b[l];
+    return b;
+}
+
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_sqrt(cpu_avx_vec v)
+{
+    for (int l = 0; l < CPU_AVX_P_LANES; l++) v[l] = (cpu_avx_real)sqrt(v[l]);
+    return v;
+}
+
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_down(cpu_avx_vec a, cpu_avx_vec b, int s)
+{
+#define CPU_AVX_P_AT(l) l < CPU_AVX_P_LANES - s ? a[(l + s) % CPU_AVX_P_LANES] : b[(l + s) % CPU_AVX_P_LANES]
+#if CPU_AVX_SIZE == 4
+    const cpu_avx_vec v = {CPU_AVX_P_AT(0), CPU_AVX_P_AT(1), CPU_AVX_P_AT(2), CPU_AVX_P_AT(3)};
+#else
+    const cpu_avx_vec v = {CPU_AVX_P_AT(0), CPU_AVX_P_AT(1)};
+#endif
+#undef CPU_AVX_P_AT
+    return v;
+}
+
+CPU_AVX_INLINE void cpu_avx_p_plain_transpose(cpu_avx_vec *v)
+{
+    for (int i = 0; i < CPU_AVX_P_LANES; i++)
+        for (int l = 0; l < i; l++) {
+            const cpu_avx_real swap = v[i][l];
+            v[i][l] = v[l][i];
+            v[l][i] = swap;
+        }
+}
 
 #include "set.h"
-#undef CPU_AVX_P_EACH
 
 #endif /* CPU_AVX_PASS */

@@ -9,7 +9,6 @@ enum { cpu_avx_lanes = CPU_AVX_P_LANES };
 #define CPU_AVX_SET_SUFFIX
 #undef CPU_AVX_I
 #undef CPU_AVX_P_HERE
-#undef CPU_AVX_P_BYTES
 #undef CPU_AVX_P_LANES
 #undef CPU_AVX_P_HAS_FMA
 #undef CPU_AVX_P_RCP_BITS
@@ -19,15 +18,9 @@ enum { cpu_avx_lanes = CPU_AVX_P_LANES };
 #undef CPU_AVX_P_PERMUTE_HALVES
 #undef CPU_AVX_P_SHIFT_HALVES
 #undef CPU_AVX_OP_SET
-#undef CPU_AVX_OP_LOAD
 #undef CPU_AVX_OP_LOAD_PART
-#undef CPU_AVX_OP_STORE
 #undef CPU_AVX_OP_STORE_PART
 #undef CPU_AVX_OP_STREAM
-#undef CPU_AVX_OP_ADD
-#undef CPU_AVX_OP_SUB
-#undef CPU_AVX_OP_MUL
-#undef CPU_AVX_OP_DIV
 #undef CPU_AVX_OP_FMA
 #undef CPU_AVX_OP_FNMA
 #undef CPU_AVX_OP_MIN
@@ -36,8 +29,6 @@ enum { cpu_avx_lanes = CPU_AVX_P_LANES };
 #undef CPU_AVX_OP_SELECT
 #undef CPU_AVX_OP_DOWN
 #undef CPU_AVX_OP_SHIFT_HALVES
-#undef CPU_AVX_OP_ROTATE_UP
-#undef CPU_AVX_OP_ROTATE_DOWN
 #undef CPU_AVX_OP_RCP
 #undef CPU_AVX_OP_TRANSPOSE_BLOCKS
 #undef CPU_AVX_OP_EXCHANGE_BLOCKS

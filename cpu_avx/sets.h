@@ -7,7 +7,7 @@
    ending in _plain, _avx, _avx2, _avx512 or _neon before the precision; a function of array scope takes one as its
    first argument. On one kind of processor a larger number is a wider set. */
 enum {
-    CPU_AVX_PLAIN,  /* C alone: a vector is an array of 4 lanes */
+    CPU_AVX_PLAIN,  /* 16 bytes, of which the compiler makes what the processor has */
     CPU_AVX_AVX,    /* 32 bytes, no multiply-add, no permutation across the two halves */
     CPU_AVX_AVX2,   /* 32 bytes, with multiply-add */
     CPU_AVX_AVX512, /* 64 bytes: AVX-512 F, DQ, VL and BW */
@@ -19,7 +19,7 @@ enum {
    by function attribute, whatever the compiler's flags are; NEON every 64-bit Arm has. CPU_AVX_ONLY_PLAIN leaves them
    out, as does another processor or compiler. nvcc has those of x86 where it is asked for them (CPU_AVX_UNDER_NVCC);
    on Arm it does not understand its host compiler's arm_neon.h (13.0 that of gcc 12). */
-#if defined CPU_AVX_ONLY_PLAIN || !defined __GNUC__ || (defined __CUDACC__ && !defined CPU_AVX_UNDER_NVCC)
+#if defined CPU_AVX_ONLY_PLAIN || (defined __CUDACC__ && !defined CPU_AVX_UNDER_NVCC)
 #define CPU_AVX_X86 0
 #define CPU_AVX_ARM 0
 #elif defined __x86_64__ || defined __i386__

@@ -14,8 +14,6 @@ typedef struct {
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is not kept in x */
     int fetched;                /* interleaved: rows are fetched by instruction */
-    int copied;                 /* partitions: of copies, since the systems do not lie as they must */
-    int refined;                /* partitions: a second solve, for the residual */
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* interleaved systems, or systems that lie neither way */
@@ -38,7 +36,7 @@ typedef struct {
 /* Returns a plan for interleaved systems, of which one tile is solved. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_plan_of(long long n, long long step)
 {
-    const cpu_avx_p_plan plan = {{n, step, 0, 1, 1, 0}, 1, 1, 0, CPU_AVX_P_INTERLEAVED, n, 1, 0, 0, 0, 0, 0};
+    const cpu_avx_p_plan plan = {{n, step, 0, 1, 1, 0}, 0, 1, 0, CPU_AVX_P_INTERLEAVED, n, 1, 0, 0, 0};
     return plan;
 }
 
@@ -208,7 +206,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_contiguous_plan(int isa, int kind, const cp
     const long long apart = lines->stride | (lines->groups > 1 ? lines->jump : 0);
     const int stream = batch->x != batch->d && cpu_avx_p_streams(lines, batch, apart);
     const cpu_avx_p_plan plan = {
-        *lines, per_group * lines->groups, per_group, width, kind, lines->n, lines->stride, stream, 0, 0, 0, 0};
+        *lines, per_group * lines->groups, per_group, width, kind, lines->n, lines->stride, stream, 0, 0};
     return plan;
 }
 

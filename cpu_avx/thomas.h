@@ -67,15 +67,13 @@ CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_av
 {
     const cpu_avx_lines partitions = {cut.rows - 1, 1, cut.count, cut.rows, lines->systems, lines->stride};
     cpu_avx_p_batch batch = *given;
-    long long bad, in_tail;
+    long long bad;
     batch.known = cpu_avx_p_separators_of(lines, cut, work, 0).x;
-    CPU_AVX_P_PICK(isa, bad =, cpu_avx_p_separators_or_tails, (lines, cut, &batch, work, 0));
+    CPU_AVX_P_PICK(isa, bad =, cpu_avx_p_all_separators, (lines, cut, &batch, work));
     const cpu_avx_p_plan plan = cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &partitions, &batch);
     const int status = cpu_avx_p_run_tiles(isa, plan, &batch, work + cpu_avx_p_separators_len(lines, cut),
                                            cpu_avx_p_cut_store_len(cut), threads);
     if (status && (status - 1) / cut.count < bad) bad = (status - 1) / cut.count;
-    CPU_AVX_P_PICK(isa, in_tail =, cpu_avx_p_separators_or_tails, (lines, cut, &batch, work, 1));
-    if (in_tail < bad) bad = in_tail;
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
 }
 

@@ -1,7 +1,8 @@
 /* vector.h - a room of cpu_avx.h: a vector of numbers, the functions of vector scope on lanes, and what numbers need.
    MIT licence, see LICENSE.
 
-   v[l] is lane l of v. What a function does with lanes the set's file says in CPU_AVX_OP_name; plain.h in C. */
+   A vector is the compiler's own: v[l] is its lane l, and + - * / work on all lanes. What else a function does with
+   them the set's file says in CPU_AVX_OP_name; plain.h in C. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
@@ -22,10 +23,6 @@
 #define cpu_avx_store CPU_AVX_OF_SET(cpu_avx_store)
 #define cpu_avx_store_part CPU_AVX_OF_SET(cpu_avx_store_part)
 #define cpu_avx_stream CPU_AVX_OF_SET(cpu_avx_stream)
-#define cpu_avx_add CPU_AVX_OF_SET(cpu_avx_add)
-#define cpu_avx_sub CPU_AVX_OF_SET(cpu_avx_sub)
-#define cpu_avx_mul CPU_AVX_OF_SET(cpu_avx_mul)
-#define cpu_avx_div CPU_AVX_OF_SET(cpu_avx_div)
 #define cpu_avx_fma CPU_AVX_OF_SET(cpu_avx_fma)
 #define cpu_avx_fnma CPU_AVX_OF_SET(cpu_avx_fnma)
 #define cpu_avx_min CPU_AVX_OF_SET(cpu_avx_min)
@@ -81,125 +78,103 @@ CPU_AVX_API int cpu_avx_p_bad_pivot(cpu_avx_real pivot, cpu_avx_real reciprocal)
 /* Returns v[l] = x. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_set(cpu_avx_real x)
 {
-    cpu_avx_vec v;
-    CPU_AVX_OP_SET(v, x);
-    return v;
+    return CPU_AVX_OP_SET(x);
 }
 
 /* Returns v[l] = p[l], of any alignment. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_load(const cpu_avx_real *p)
 {
     cpu_avx_vec v;
-    CPU_AVX_OP_LOAD(v, p);
+    memcpy(&v, p, sizeof v);
     return v;
 }
 
 /* Returns v[l] = p[l] for l < n, else 0. What lies beyond is not touched; 0 <= n <= lanes. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
 {
-    cpu_avx_vec v;
-    CPU_AVX_OP_LOAD_PART(v, p, n);
+#ifdef CPU_AVX_OP_LOAD_PART
+    return CPU_AVX_OP_LOAD_PART(p, n);
+#else
+    cpu_avx_vec v = cpu_avx_set(0);
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < cpu_avx_lanes; l++) /* n rounds would become a call of memcpy */
+        if (l < n) v[l] = p[l];
     return v;
+#endif
 }
 
 /* Stores p[l] = v[l], of any alignment. */
 CPU_AVX_INLINE void cpu_avx_store(cpu_avx_real *p, cpu_avx_vec v)
 {
-    CPU_AVX_OP_STORE(p, v);
+    memcpy(p, &v, sizeof v);
 }
 
 /* Stores p[l] = v[l] for l < n. */
 CPU_AVX_INLINE void cpu_avx_store_part(cpu_avx_real *p, int n, cpu_avx_vec v)
 {
+#ifdef CPU_AVX_OP_STORE_PART
     CPU_AVX_OP_STORE_PART(p, n, v);
+#else
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < cpu_avx_lanes; l++)
+        if (l < n) p[l] = v[l];
+#endif
 }
 
-/* Stores p[l] = v[l] past the caches (not in NEON).
+/* Stores p[l] = v[l] past the caches (not in NEON and plain C).
    Needs    p aligned to the vector; cpu_avx_fence before another thread reads it */
 CPU_AVX_INLINE void cpu_avx_stream(cpu_avx_real *p, cpu_avx_vec v)
 {
+#ifdef CPU_AVX_OP_STREAM
     CPU_AVX_OP_STREAM(p, v);
-}
-
-/* Returns a[l] + b[l]. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_add(cpu_avx_vec a, cpu_avx_vec b)
-{
-    cpu_avx_vec v;
-    CPU_AVX_OP_ADD(v, a, b);
-    return v;
-}
-
-/* Returns a[l] - b[l]. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_sub(cpu_avx_vec a, cpu_avx_vec b)
-{
-    cpu_avx_vec v;
-    CPU_AVX_OP_SUB(v, a, b);
-    return v;
-}
-
-/* Returns a[l] b[l]. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_mul(cpu_avx_vec a, cpu_avx_vec b)
-{
-    cpu_avx_vec v;
-    CPU_AVX_OP_MUL(v, a, b);
-    return v;
-}
-
-/* Returns a[l] / b[l]. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_div(cpu_avx_vec a, cpu_avx_vec b)
-{
-    cpu_avx_vec v;
-    CPU_AVX_OP_DIV(v, a, b);
-    return v;
+#else
+    cpu_avx_store(p, v);
+#endif
 }
 
 /* Returns a[l] b[l] + c[l].
    Error    rounded once in AVX2, AVX-512 and NEON; elsewhere twice, unless the compiler fuses the two */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_fma(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_vec c)
 {
-    cpu_avx_vec v;
-    CPU_AVX_OP_FMA(v, a, b, c);
-    return v;
+#if CPU_AVX_P_HAS_FMA
+    return CPU_AVX_OP_FMA(a, b, c);
+#else
+    return a * b + c;
+#endif
 }
 
 /* Returns c[l] - a[l] b[l], rounded as cpu_avx_fma. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_fnma(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_vec c)
 {
-    cpu_avx_vec v;
-    CPU_AVX_OP_FNMA(v, a, b, c);
-    return v;
-}
-
-/* Returns a[l] < b[l] ? a[l] : b[l]. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_min(cpu_avx_vec a, cpu_avx_vec b)
-{
-    cpu_avx_vec v;
-    CPU_AVX_OP_MIN(v, a, b);
-    return v;
-}
-
-/* Returns a[l] > b[l] ? a[l] : b[l]. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_max(cpu_avx_vec a, cpu_avx_vec b)
-{
-    cpu_avx_vec v;
-    CPU_AVX_OP_MAX(v, a, b);
-    return v;
-}
-
-/* Returns the square root of a[l], rounded once. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_sqrt(cpu_avx_vec a)
-{
-    cpu_avx_vec v;
-    CPU_AVX_OP_SQRT(v, a);
-    return v;
+#if CPU_AVX_P_HAS_FMA
+    return CPU_AVX_OP_FNMA(a, b, c);
+#else
+    return c - a * b;
+#endif
 }
 
 /* Returns x[l] < y[l] ? a[l] : b[l]. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_select(cpu_avx_vec x, cpu_avx_vec y, cpu_avx_vec a, cpu_avx_vec b)
 {
-    cpu_avx_vec v;
-    CPU_AVX_OP_SELECT(v, x, y, a, b);
-    return v;
+    return CPU_AVX_OP_SELECT(x, y, a, b);
+}
+
+/* Returns a[l] < b[l] ? a[l] : b[l]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_min(cpu_avx_vec a, cpu_avx_vec b)
+{
+    return CPU_AVX_OP_MIN(a, b);
+}
+
+/* Returns a[l] > b[l] ? a[l] : b[l]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_max(cpu_avx_vec a, cpu_avx_vec b)
+{
+    return CPU_AVX_OP_MAX(a, b);
+}
+
+/* Returns the square root of a[l], rounded once. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_sqrt(cpu_avx_vec a)
+{
+    return CPU_AVX_OP_SQRT(a);
 }
 
 /* Returns the lanes of two vectors, a and then b, from s on: l < lanes - s ? a[l + s] : b[l - lanes + s], the neighbour
@@ -207,9 +182,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_select(cpu_avx_vec x, cpu_avx_vec y, cpu_avx_
    Needs    s a literal, 0 < s < lanes */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
-    cpu_avx_vec v;
-    CPU_AVX_OP_DOWN(v, a, b, s);
-    return v;
+    return CPU_AVX_OP_DOWN(a, b, s);
 }
 
 /* Returns them from lanes - s on: l >= s ? b[l - s] : a[lanes - s + l], the neighbour s lanes below, where a lies below
@@ -223,36 +196,22 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_up(cpu_avx_vec a, cpu_avx_vec b, int s)
 /* Returns v[(l - 1) mod lanes]. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_rotate_up(cpu_avx_vec v)
 {
-#ifdef CPU_AVX_OP_ROTATE_UP
-    CPU_AVX_OP_ROTATE_UP(v);
-    return v;
-#else
     return cpu_avx_up(v, v, 1);
-#endif
 }
 
 /* Returns v[(l + 1) mod lanes]. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_rotate_down(cpu_avx_vec v)
 {
-#ifdef CPU_AVX_OP_ROTATE_DOWN
-    CPU_AVX_OP_ROTATE_DOWN(v);
-    return v;
-#else
     return cpu_avx_down(v, v, 1);
-#endif
 }
 
 /* Returns the sum of all v[l].
    Cost     log2 lanes shuffles and as many additions */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
 {
-    cpu_avx_real lane[cpu_avx_lanes];
-    if (cpu_avx_lanes > 8) v = cpu_avx_add(v, cpu_avx_down(v, v, cpu_avx_lanes > 8 ? 8 : 1));
-    if (cpu_avx_lanes > 4) v = cpu_avx_add(v, cpu_avx_down(v, v, cpu_avx_lanes > 4 ? 4 : 1));
-    if (cpu_avx_lanes > 2) v = cpu_avx_add(v, cpu_avx_down(v, v, cpu_avx_lanes > 2 ? 2 : 1));
-    v = cpu_avx_add(v, cpu_avx_down(v, v, 1));
-    cpu_avx_store(lane, v);
-    return lane[0];
+    CPU_AVX_P_UNROLL
+    for (int s = cpu_avx_lanes / 2; s > 0; s /= 2) v = v + cpu_avx_down(v, v, s);
+    return v[0];
 }
 
 /* Returns the reciprocal 1 / v[l].
@@ -265,10 +224,9 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 {
 #if CPU_AVX_P_RCP_BITS == 0 || defined CPU_AVX_EXACT_RCP || CPU_AVX_SIZE == 8
-    return cpu_avx_div(cpu_avx_set(1), v);
+    return cpu_avx_set(1) / v;
 #else
-    cpu_avx_vec y;
-    CPU_AVX_OP_RCP(y, v);
+    const cpu_avx_vec y = CPU_AVX_OP_RCP(v);
     cpu_avx_vec error = cpu_avx_fnma(v, y, cpu_avx_set(1));
 #if CPU_AVX_P_RCP_BITS < 14 /* 12 bits: the square of the error counts, and always with the same sign */
     error = cpu_avx_fma(error, error, error);
@@ -282,9 +240,9 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
             sum. (The product alone would not show a reciprocal that underflowed to zero) */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, cpu_avx_vec reciprocal)
 {
-#if CPU_AVX_P_BYTES == 0
+#ifndef CPU_AVX_P_REGISTER
     for (int l = 0; l < cpu_avx_lanes; l++)
-        if (cpu_avx_p_bad_pivot(pivot.lane[l], reciprocal.lane[l])) sound.lane[l] = 1;
+        if (cpu_avx_p_bad_pivot(pivot[l], reciprocal[l])) sound[l] = 1;
     return sound;
 #else
     __asm__("" : CPU_AVX_P_REGISTER(reciprocal)); /* or -ffast-math would know the product */
@@ -296,10 +254,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, c
 /* Returns the first lane that cpu_avx_check has marked, or lanes. */
 CPU_AVX_INLINE int cpu_avx_worst(cpu_avx_vec sound)
 {
-    cpu_avx_real lane[cpu_avx_lanes];
     int l = 0;
-    cpu_avx_store(lane, sound);
-    while (l < cpu_avx_lanes && cpu_avx_p_finite(lane[l]) && lane[l] < (cpu_avx_real)0.5) l++;
+    while (l < cpu_avx_lanes && cpu_avx_p_finite(sound[l]) && sound[l] < (cpu_avx_real)0.5) l++;
     return l;
 }
 
@@ -307,20 +263,11 @@ CPU_AVX_INLINE int cpu_avx_worst(cpu_avx_vec sound)
    Cost     lanes log2 lanes shuffles */
 CPU_AVX_INLINE void cpu_avx_transpose(cpu_avx_vec *v)
 {
-#if CPU_AVX_P_BYTES == 0
-    for (int i = 0; i < cpu_avx_lanes; i++)
-        for (int l = 0; l < i; l++) {
-            cpu_avx_real swap = v[i].lane[l];
-            v[i].lane[l] = v[l].lane[i];
-            v[l].lane[i] = swap;
-        }
-#else
     CPU_AVX_P_UNROLL
     for (int i = 0; i < cpu_avx_lanes; i += CPU_AVX_P_BLOCK) CPU_AVX_OP_TRANSPOSE_BLOCKS(v + i);
 #ifdef CPU_AVX_OP_EXCHANGE_BLOCKS
     CPU_AVX_P_UNROLL
     for (int i = 0; i < CPU_AVX_P_BLOCK; i++) CPU_AVX_OP_EXCHANGE_BLOCKS(v + i);
-#endif
 #endif
 }
 
@@ -359,28 +306,29 @@ CPU_AVX_INLINE int cpu_avx_p_clip(long long n)
     return n < 0 ? 0 : n < cpu_avx_lanes ? (int)n : cpu_avx_lanes;
 }
 
-/* Copies some columns of rows that are pitch elements apart to vectors: column j at to + j step, zeros in the lanes
+/* Copies some columns of rows that are pitch elements apart to vectors: column j to to[j step], zeros in the lanes
    beyond the rows. */
 CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
-                                       cpu_avx_real *to, ptrdiff_t step)
+                                       cpu_avx_vec *to, ptrdiff_t step)
 {
     cpu_avx_vec tile[cpu_avx_lanes];
     for (long long j = 0; j < columns; j += cpu_avx_lanes) {
         int some = cpu_avx_p_clip(columns - j);
         cpu_avx_load_tile(from + j, (ptrdiff_t)pitch, rows, some, tile);
-        for (int i = 0; i < some; i++) cpu_avx_store(to + (j + i) * step, tile[i]);
+        CPU_AVX_P_UNROLL
+        for (int i = 0; i < cpu_avx_lanes; i++)
+            if (i < some) to[(j + i) * step] = tile[i];
     }
 }
 
 /* The way back. */
-CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
+CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long columns, const cpu_avx_vec *from,
                                          ptrdiff_t step, cpu_avx_real *to)
 {
     cpu_avx_vec tile[cpu_avx_lanes];
     for (long long j = 0; j < columns; j += cpu_avx_lanes) {
         int some = cpu_avx_p_clip(columns - j);
-        for (int i = 0; i < cpu_avx_lanes; i++)
-            tile[i] = i < some ? cpu_avx_load(from + (j + i) * step) : cpu_avx_set(0);
+        for (int i = 0; i < cpu_avx_lanes; i++) tile[i] = i < some ? from[(j + i) * step] : cpu_avx_set(0);
         cpu_avx_store_tile(to + j, (ptrdiff_t)pitch, rows, some, tile);
     }
 }

@@ -7,6 +7,8 @@
 
 #else /* of a precision */
 
+typedef cpu_avx_real cpu_avx_vec __attribute__((vector_size(sizeof(cpu_avx_real) * CPU_AVX_P_LANES)));
+
 /* An intrinsic of the set and precision: CPU_AVX_I(add) is _mm256_add_ps. */
 #if CPU_AVX_SIZE == 4
 #define CPU_AVX_I(operation) CPU_AVX_P_JOIN(CPU_AVX_P_PREFIX, operation, _ps)
@@ -15,17 +17,11 @@
 #endif
 #define CPU_AVX_P_REGISTER "+v" /* in assembly: a vector that is read and written */
 
-#define CPU_AVX_OP_SET(v, x) v = CPU_AVX_I(set1)(x)
-#define CPU_AVX_OP_LOAD(v, p) v = CPU_AVX_I(loadu)(p)
-#define CPU_AVX_OP_STORE(p, v) CPU_AVX_I(storeu)(p, v)
+#define CPU_AVX_OP_SET(x) CPU_AVX_I(set1)(x)
 #define CPU_AVX_OP_STREAM(p, v) CPU_AVX_I(stream)(p, v)
-#define CPU_AVX_OP_ADD(v, a, b) v = CPU_AVX_I(add)(a, b)
-#define CPU_AVX_OP_SUB(v, a, b) v = CPU_AVX_I(sub)(a, b)
-#define CPU_AVX_OP_MUL(v, a, b) v = CPU_AVX_I(mul)(a, b)
-#define CPU_AVX_OP_DIV(v, a, b) v = CPU_AVX_I(div)(a, b)
-#define CPU_AVX_OP_MIN(v, a, b) v = CPU_AVX_P_MOVE(min, a, b)
-#define CPU_AVX_OP_MAX(v, a, b) v = CPU_AVX_P_MOVE(max, a, b)
-#define CPU_AVX_OP_SQRT(v, a) v = CPU_AVX_P_MOVE(sqrt, a)
+#define CPU_AVX_OP_MIN(a, b) CPU_AVX_P_MOVE(min, a, b)
+#define CPU_AVX_OP_MAX(a, b) CPU_AVX_P_MOVE(max, a, b)
+#define CPU_AVX_OP_SQRT(a) CPU_AVX_P_MOVE(sqrt, a)
 #define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_x86_transpose_blocks(v)
 
 /* Transposes within each block of 16 bytes, of as many vectors as a block has elements. */

@@ -57,7 +57,7 @@ CPU_AVX_HERE static void CPU_AVX_OWN(smooth)(int n, float w, const float *u, flo
         above = more >= W  ? CPU_AVX(load)(u + i + W)
                 : more > 0 ? CPU_AVX(load_part)(u + i + W, more)
                            : CPU_AVX(set)(0);
-        CPU_AVX(vec) sum = CPU_AVX(add)(CPU_AVX(up)(below, here, 1), CPU_AVX(down)(here, above, 1));
+        CPU_AVX(vec) sum = CPU_AVX(up)(below, here, 1) + CPU_AVX(down)(here, above, 1);
         sum = CPU_AVX(fma)(weight, CPU_AVX(fnma)(two, here, sum), here);
         CPU_AVX(store_part)(v + i, left < W ? left : W, sum);
         below = here, here = above;

@@ -132,7 +132,7 @@ enum { CHAINS = 14, PLAIN_LINKS = 16 };
         for (int c = 0; c < CHAINS; c++) x[c] = cpu_avx_set_##set##_##precision((real)c);                              \
         for (long i = 0; i < links; i++)                                                                               \
             for (int c = 0; c < CHAINS; c++) x[c] = cpu_avx_fma_##set##_##precision(x[c], half, one);                  \
-        for (int c = 1; c < CHAINS; c++) x[0] = cpu_avx_add_##set##_##precision(x[0], x[c]);                           \
+        for (int c = 1; c < CHAINS; c++) x[0] = x[0] + x[c];                                                           \
         cpu_avx_store_##set##_##precision((real *)out, x[0]);                                                          \
         return 2.0 * CHAINS * cpu_avx_lanes_##set##_##precision * (double)links;                                       \
     }
@@ -166,7 +166,7 @@ enum { CHAINS = 14, PLAIN_LINKS = 16 };
         for (size_t i = 0; i < n / 4; i += cpu_avx_lanes_##set##_f64) {                                                \
             cpu_avx_vec_##set##_f64 x = cpu_avx_load_##set##_f64(from + i);                                            \
             for (size_t k = 1; k < 4; k++)                                                                             \
-                x = cpu_avx_add_##set##_f64(x, cpu_avx_load_##set##_f64(from + k * (n / 4) + i));                      \
+                x = x + cpu_avx_load_##set##_f64(from + k * (n / 4) + i);                                              \
             cpu_avx_stream_##set##_f64(to + i, x);                                                                     \
         }                                                                                                              \
     }
