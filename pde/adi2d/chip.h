@@ -51,16 +51,10 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const fd_p_launch *launch, int thr
     chip->bytes = (int)used;
 }
 
-/* Returns an array of the block. */
-TB_D tb_real *adi2d_p_array(unsigned char *memory, int array)
-{
-    return (tb_real *)(memory + array);
-}
-
 /* Returns a cell of an axis. */
-TB_D fd_cell adi2d_p_cell_of(const adi2d_p_chip *h, unsigned char *memory, int axis, int index)
+TB_D fd_cell adi2d_p_cell_of(const adi2d_p_chip *h, int axis, int index)
 {
-    return ((const fd_cell *)(memory + h->cell[axis]))[index];
+    return ((const fd_cell *)fd_p_chip_memory(h->cell[axis]))[index];
 }
 
 /* Returns piece c of the per_lane points from `first` on in a row. */
@@ -70,47 +64,46 @@ TB_D adi2d_p_pieces *adi2d_p_piece_of(tb_real *row, int first, int c)
 }
 
 /* Load the numbers of x at column i, and of y at row j. */
-TB_D void adi2d_p_numbers_of_x(const adi2d_p_chip *h, unsigned char *memory, int i, fd_numbers *own)
+TB_D void adi2d_p_numbers_of_x(const adi2d_p_chip *h, int i, fd_numbers *own)
 {
-    const tb_real *from = adi2d_p_array(memory, h->number[0]) + fd_p_swizzle(i);
+    const tb_real *from = fd_p_chip_array(h->number[0]) + fd_p_swizzle(i);
     TB_UNROLL
     for (int q = 0; q < fd_p_numbers(0); q++) own->number[q] = from[q * h->pitch];
 }
-TB_D void adi2d_p_numbers_of_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int j, fd_numbers *own)
+TB_D void adi2d_p_numbers_of_y(int per_lane, const adi2d_p_chip *h, int j, fd_numbers *own)
 {
-    const tb_real *from = adi2d_p_array(memory, h->number[1]) + j;
+    const tb_real *from = fd_p_chip_array(h->number[1]) + j;
     TB_UNROLL
     for (int q = 0; q < fd_p_numbers(1); q++) own->number[q] = from[q * per_lane * h->parts];
 }
 
 /* Returns the terms at point (i, j) with the numbers of a time. */
-TB_D fd_terms adi2d_p_chip_terms(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int i, int j,
-                                 const tb_real *time)
+TB_D fd_terms adi2d_p_chip_terms(int per_lane, const adi2d_p_chip *h, int i, int j, const tb_real *time)
 {
     fd_numbers own[2];
-    adi2d_p_numbers_of_x(h, memory, i, &own[0]);
-    adi2d_p_numbers_of_y(per_lane, h, memory, j, &own[1]);
+    adi2d_p_numbers_of_x(h, i, &own[0]);
+    adi2d_p_numbers_of_y(per_lane, h, j, &own[1]);
     return fd_p_terms(h->t.parameters, own, time);
 }
 
 /* Returns the numbers of the step's start (end 0) or end (1). */
-TB_D const tb_real *adi2d_p_chip_time(const adi2d_p_chip *h, unsigned char *memory, int end)
+TB_D const tb_real *adi2d_p_chip_time(const adi2d_p_chip *h, int end)
 {
-    return fd_p_chip_step(*h, memory).time[end];
+    return fd_p_chip_step(*h).time[end];
 }
 
 /* Writes the boundary row at (i, j), row k of its thread: makes it dominant, gives it the face's value, or eliminates
    the third unknown. near_by is the right-hand side of its neighbour, w the value that the solution is the difference
    from. */
-TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int axis, int side, int i,
-                            int j, int k, const tb_real *now, double t, tb_real near_by, tb_real w, tb_real *a,
-                            tb_real *b, tb_real *c, tb_real *d)
+TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, int axis, int side, int i, int j, int k,
+                            const tb_real *now, double t, tb_real near_by, tb_real w, tb_real *a, tb_real *b,
+                            tb_real *c, tb_real *d)
 {
     const int kind = h->t.problem->face[axis][side], at = axis ? j : i, next = at + (side ? -1 : 1);
-    const tb_real size = fd_p_chip_step(*h, memory).data.size;
-    const fd_terms terms = adi2d_p_chip_terms(per_lane, h, memory, i, j, now);
+    const tb_real size = fd_p_chip_step(*h).data.size;
+    const fd_terms terms = adi2d_p_chip_terms(per_lane, h, i, j, now);
     tb_real row[3], other[3], value = 0;
-    fd_p_matrix(axis, 1, adi2d_p_cell_of(h, memory, axis, at + at / per_lane), terms, size, &row[0], &row[1], &row[2]);
+    fd_p_matrix(axis, 1, adi2d_p_cell_of(h, axis, at + at / per_lane), terms, size, &row[0], &row[1], &row[2]);
     TB_UNROLL
     for (int m = 0; m < per_lane; m++)
         if (m == k) value = d[m];
@@ -120,9 +113,9 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
         value = fd_p_edge_given(&h->t, &edge) - w;
     }
     if (kind == FD_DEGENERATE) {
-        const fd_terms beside = adi2d_p_chip_terms(per_lane, h, memory, axis ? i : next, axis ? next : j, now);
-        fd_p_matrix(axis, 0, adi2d_p_cell_of(h, memory, axis, next + next / per_lane), beside, size, &other[0],
-                    &other[1], &other[2]);
+        const fd_terms beside = adi2d_p_chip_terms(per_lane, h, axis ? i : next, axis ? next : j, now);
+        fd_p_matrix(axis, 0, adi2d_p_cell_of(h, axis, next + next / per_lane), beside, size, &other[0], &other[1],
+                    &other[2]);
         value -= fd_lane_face_three(size * terms.drift[axis] * h->t.far_of[axis][side], &row[1], &row[side ? 0 : 2],
                                     other[side ? 2 : 0], other[1], other[side ? 0 : 2]) *
                  near_by;
@@ -133,28 +126,28 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
 }
 
 /* Returns what a face adds to F along its axis at (i, j), with v in `array`. */
-FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
-                                          int i, int j, const tb_real *now, double t)
+FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, int array, int axis, int side, int i, int j,
+                                          const tb_real *now, double t)
 {
     const int in = side ? -1 : 1;
     const fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {i, j, 0}, now, t};
     tb_real next = 0, third = 0;
     if (edge.kind == FD_DEGENERATE) {
-        next = fd_p_chip_value(*h, memory, array, axis ? i : i + in, axis ? j + in : j);
-        third = fd_p_chip_value(*h, memory, array, axis ? i : i + 2 * in, axis ? j + 2 * in : j);
+        next = fd_p_chip_value(*h, array, axis ? i : i + in, axis ? j + in : j);
+        third = fd_p_chip_value(*h, array, axis ? i : i + 2 * in, axis ? j + 2 * in : j);
     }
     return fd_p_edge_adds(&h->t, &edge, fd_p_edge_given(&h->t, &edge), next, third);
 }
 
 /* Loads the halo, rows of other blocks next to those of this one, to two rows after its own in `array`. */
-TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
+TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, int array)
 {
     if (h->size == 1) return;
-    tb_real *halo = adi2d_p_array(memory, array) + h->rows_each * h->pitch;
+    tb_real *halo = fd_p_chip_array(array) + h->rows_each * h->pitch;
     for (int at = trid_block_thread(); at < 2 * h->n[0] && h->rows > 0; at += trid_block_threads()) {
         const int after = at >= h->n[0], i = at - after * h->n[0],
                   j = after ? h->row_first + h->rows : h->row_first - 1;
-        if (j >= 0 && j < h->n[1]) halo[after * h->pitch + fd_p_swizzle(i)] = fd_p_chip_value(*h, memory, array, i, j);
+        if (j >= 0 && j < h->n[1]) halo[after * h->pitch + fd_p_swizzle(i)] = fd_p_chip_value(*h, array, i, j);
     }
     __syncthreads();
 }

@@ -3,10 +3,10 @@
    MIT licence, see LICENSE. */
 
 /* Computes z = (1 + size A_2) u. */
-TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
+TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h)
 {
-    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const tb_real size = fd_p_chip_step(*h, memory).data.size;
+    const tb_real *end = adi2d_p_chip_time(h, 1);
+    const tb_real size = fd_p_chip_step(*h).data.size;
     const int n = h->n[1], row = h->pitch * (int)sizeof(tb_real), share = h->share;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     TB_LOOP
@@ -14,20 +14,20 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
         const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
         const int low = valid && my.from > 0 ? my.from - 1 : 0,
                   high = my.from + per_lane < n ? my.from + per_lane : n - 1;
-        trid_cluster_place at = adi2d_p_column_of(h, memory, &my, h->u, i);
+        trid_cluster_place at = adi2d_p_column_of(h, &my, h->u, i);
         tb_real d[TRID_MOST_ROWS], here = 0, below = 0, after = 0;
         fd_numbers own[2];
         if (valid) {
             here = trid_cluster_load(at);
-            below = fd_p_chip_value(*h, memory, h->u, i, low);
-            after = fd_p_chip_value(*h, memory, h->u, i, high);
+            below = fd_p_chip_value(*h, h->u, i, low);
+            after = fd_p_chip_value(*h, h->u, i, high);
         }
-        adi2d_p_numbers_of_x(h, memory, i, &own[0]);
+        adi2d_p_numbers_of_x(h, i, &own[0]);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) {
             const tb_real above = k < per_lane - 1 && valid ? trid_cluster_load(at + (k + 1) * row) : after;
-            const fd_cell cell = adi2d_p_cell_of(h, memory, 1, my.from + my.from / per_lane + k);
-            adi2d_p_numbers_of_y(per_lane, h, memory, my.from + k, &own[1]);
+            const fd_cell cell = adi2d_p_cell_of(h, 1, my.from + my.from / per_lane + k);
+            adi2d_p_numbers_of_y(per_lane, h, my.from + k, &own[1]);
             const fd_terms terms = fd_p_terms(h->t.parameters, own, end);
             d[k] = here + size * fd_p_along_axis(1, cell, terms, below, here, above);
             below = here, here = above;
@@ -40,16 +40,16 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
 }
 
 /* Computes y = 2 z / (1 - size A_1) - z. */
-TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
+TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h)
 {
-    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const tb_real size = fd_p_chip_step(*h, memory).data.size;
+    const tb_real *end = adi2d_p_chip_time(h, 1);
+    const tb_real size = fd_p_chip_step(*h).data.size;
     const int width = h->width, lane = trid_block_thread() & (width - 1),
               group = trid_block_thread() >> trid_log2(width);
     const int groups = trid_block_threads() >> trid_log2(width), from = per_lane * lane, n = h->n[0], pitch = h->pitch;
     const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the first of the warp's lines */
     const int within = from < pitch ? from : 0, rows = h->rows, first = h->row_first;
-    tb_real *u = adi2d_p_array(memory, h->u);
+    tb_real *u = fd_p_chip_array(h->u);
     fd_numbers own[2], now;
     for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = end[q];
     TB_LOOP
@@ -57,21 +57,21 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
         const int valid = base + group < rows && from < n, local = base + group < rows ? base + group : rows - 1;
         tb_real *row = u + local * pitch;
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
-        adi2d_p_numbers_of_y(per_lane, h, memory, first + local, &own[1]);
+        adi2d_p_numbers_of_y(per_lane, h, first + local, &own[1]);
         TB_UNROLL
         for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
             adi2d_p_pieces number[fd_p_numbers_x], piece;
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) piece.v[e] = 0;
             if (valid) piece = *adi2d_p_piece_of(row, within, q); /* those of other lanes are being written */
-            adi2d_p_number_pieces(h, memory, within, q, number);
+            adi2d_p_number_pieces(h, within, q, number);
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) {
                 const int k = q * ADI2D_P_PIECE + e;
                 TB_UNROLL
                 for (int m = 0; m < fd_p_numbers(0); m++) own[0].number[m] = number[m].v[e];
                 const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
-                fd_p_matrix(0, 0, adi2d_p_cell_of(h, memory, 0, from + lane + k), terms, size, &a[k], &b[k], &c[k]);
+                fd_p_matrix(0, 0, adi2d_p_cell_of(h, 0, from + lane + k), terms, size, &a[k], &b[k], &c[k]);
                 d[k] = piece.v[e];
             }
         }
@@ -89,19 +89,19 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
 
 /* Factors 1 - size A_2, which is the same for all columns: the factors of partition s are at 5 per_lane s, those of
    reduced row r at 5 per_lane parts + 12 r. */
-FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
+FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h)
 {
-    const tb_real *now = adi2d_p_chip_time(h, memory, 1);
+    const tb_real *now = adi2d_p_chip_time(h, 1);
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     const int parts = h->parts, lines = my.lines, thread = trid_block_thread();
     tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS];
-    tb_real f[TRID_INTERLEAVED_FACTOR_LEN(TRID_MOST_ROWS)], *to = adi2d_p_array(memory, h->factors);
+    tb_real f[TRID_INTERLEAVED_FACTOR_LEN(TRID_MOST_ROWS)], *to = fd_p_chip_array(h->factors);
     fd_numbers own[2];
     int steps;
-    adi2d_p_numbers_of_x(h, memory, 0, &own[0]);
-    adi2d_p_chip_matrix_y(per_lane, h, memory, per_lane * (thread >> trid_log2(lines)), own, now, a, b, c);
+    adi2d_p_numbers_of_x(h, 0, &own[0]);
+    adi2d_p_chip_matrix_y(per_lane, h, per_lane * (thread >> trid_log2(lines)), own, now, a, b, c);
     trid_block_interleaved_factor(per_lane, lines, parts, per_lane * parts, a, b, c, f, &steps,
-                                  adi2d_p_array(memory, h->exchange));
+                                  fd_p_chip_array(h->exchange));
     __syncthreads(); /* the factors before these have been read */
     TB_UNROLL
     for (int e = 0; e < 5 * per_lane; e++)
@@ -114,23 +114,23 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
 }
 
 /* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes. */
-TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
+TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h)
 {
-    const int close = ((const adi2d_p_step *)(memory + h->step))->close;
-    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
+    const int close = ((const adi2d_p_step *)fd_p_chip_memory(h->step))->close;
+    const tb_real *end = adi2d_p_chip_time(h, 1);
     const tb_real twice = close ? 1 : 2, less = close ? 0 : 1;
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), share = h->share, parts = h->parts;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     const int own_rows = my.owner == h->rank, part = trid_block_thread() >> trid_log2(my.lines);
-    tb_real *u = adi2d_p_array(memory, h->u), *exchange = adi2d_p_array(memory, h->exchange);
-    tb_real *factors = adi2d_p_array(memory, h->factors);
+    tb_real *u = fd_p_chip_array(h->u), *exchange = fd_p_chip_array(h->exchange);
+    tb_real *factors = fd_p_chip_array(h->factors);
     fd_numbers now;
     const int steps = adi2d_p_independent ? (int)factors[parts * (5 * per_lane + 12)] : 0;
     for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = end[q];
     TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
         const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
-        trid_cluster_place at = adi2d_p_column_of(h, memory, &my, h->u, i);
+        trid_cluster_place at = adi2d_p_column_of(h, &my, h->u, i);
         tb_real d[TRID_MOST_ROWS], old[TRID_MOST_ROWS], *own = u + my.local * pitch + fd_p_swizzle(i);
         adi2d_p_load_column(per_lane, valid, own_rows, own, pitch, at, d);
         TB_UNROLL
@@ -150,8 +150,8 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
         } else {
             tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS];
             fd_numbers own[2];
-            adi2d_p_numbers_of_x(h, memory, i, &own[0]);
-            adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, now.number, a, b, c);
+            adi2d_p_numbers_of_x(h, i, &own[0]);
+            adi2d_p_chip_matrix_y(per_lane, h, my.from, own, now.number, a, b, c);
             trid_block_interleaved_unchecked(per_lane, my.lines, parts, per_lane * parts, a, b, c, d, exchange);
         }
         /* There are rows beyond the last, which stay 0. */

@@ -42,11 +42,11 @@ typedef struct {
 } adi2d_p_point;
 
 /* Returns the line's own numbers for all lines of a stage. */
-TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, unsigned char *memory, int s, int from)
+TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, int s, int from)
 {
-    const fd_p_step *step = &fd_p_chip_step(*h, memory);
+    const fd_p_step *step = &fd_p_chip_step(*h);
     adi2d_p_line l;
-    l.step = step, l.start = adi2d_p_chip_time(h, memory, 0), l.end = adi2d_p_chip_time(h, memory, 1);
+    l.step = step, l.start = adi2d_p_chip_time(h, 0), l.end = adi2d_p_chip_time(h, 1);
     l.s = s, l.about = s > 0 && step->data.about, l.american = h->t.problem->exercise == FD_AMERICAN;
     l.keeps = s == 0 && step->data.stages > 1, l.changes = s == 0 && step->changes;
     l.from = from, l.within = from < h->pitch ? from : 0;
@@ -78,7 +78,7 @@ TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point 
 }
 
 /* Loads the three rows around the line: v of this lane's points, left and right of its neighbours'. */
-TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
+TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, const adi2d_p_line *l,
                                    tb_real (*v)[TRID_MOST_ROWS], tb_real *left, tb_real *right)
 {
     const int local = l->local, below = local > 0 ? local - 1 : l->j > 0 ? h->rows_each : local;
@@ -86,7 +86,7 @@ TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, unsigned
     TB_UNROLL
     for (int r = 0; r < 3; r++) {
         const int at = r == 0 ? below : r == 1 ? local : above;
-        tb_real *row = adi2d_p_array(memory, l->s ? h->z : h->u) + at * h->pitch;
+        tb_real *row = fd_p_chip_array(l->s ? h->z : h->u) + at * h->pitch;
         adi2d_p_load_row(per_lane, row, l->within, v[r]);
         left[r] = __shfl_up_sync(TB_FULL_WARP, v[r][per_lane - 1], 1, h->width);
         right[r] = __shfl_down_sync(TB_FULL_WARP, v[r][0], 1, h->width);
@@ -94,29 +94,29 @@ TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, unsigned
 }
 
 /* Loads piece q of the numbers of x. */
-TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, unsigned char *memory, int within, int q, adi2d_p_pieces *number)
+TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, int within, int q, adi2d_p_pieces *number)
 {
     TB_UNROLL
     for (int m = 0; m < fd_p_numbers(0); m++)
-        number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * h->pitch, within, q);
+        number[m] = *adi2d_p_piece_of(fd_p_chip_array(h->number[0]) + m * h->pitch, within, q);
 }
 
 /* Forms the line's right-hand sides and its matrix, without what faces add. */
-TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
-                              tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, const adi2d_p_line *l, tb_real *a, tb_real *b,
+                              tb_real *c, tb_real *d)
 {
     const int lane = l->from / per_lane;
     tb_real v[3][TRID_MOST_ROWS], left[3], right[3];
-    tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
-    tb_real *old_row = adi2d_p_array(memory, h->u) + l->local * h->pitch;
+    tb_real *keep = fd_p_chip_array(h->g) + l->local * h->pitch;
+    tb_real *old_row = fd_p_chip_array(h->u) + l->local * h->pitch;
     adi2d_p_point p;
-    p.cell[1] = adi2d_p_cell_of(h, memory, 1, l->j + l->j / per_lane);
-    adi2d_p_numbers_of_y(per_lane, h, memory, l->j, &p.own[1]);
-    adi2d_p_chip_load_around(per_lane, h, memory, l, v, left, right);
+    p.cell[1] = adi2d_p_cell_of(h, 1, l->j + l->j / per_lane);
+    adi2d_p_numbers_of_y(per_lane, h, l->j, &p.own[1]);
+    adi2d_p_chip_load_around(per_lane, h, l, v, left, right);
     TB_UNROLL
     for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
         adi2d_p_pieces number[fd_p_numbers_x], kept, old;
-        adi2d_p_number_pieces(h, memory, l->within, q, number);
+        adi2d_p_number_pieces(h, l->within, q, number);
         TB_UNROLL
         for (int e = 0; e < ADI2D_P_PIECE; e++) kept.v[e] = 0;
         if (l->s > 0 && l->valid) kept = *adi2d_p_piece_of(keep, l->within, q); /* other lanes' are being written */
@@ -125,7 +125,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
         for (int e = 0; e < ADI2D_P_PIECE; e++) {
             const int k = q * ADI2D_P_PIECE + e, i = l->from + k;
             tb_real more = 0;
-            p.cell[0] = adi2d_p_cell_of(h, memory, 0, i + lane);
+            p.cell[0] = adi2d_p_cell_of(h, 0, i + lane);
             TB_UNROLL
             for (int m = 0; m < fd_p_numbers(0); m++) p.own[0].number[m] = number[m].v[e];
             TB_UNROLL
@@ -146,22 +146,21 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
 }
 
 /* Adds what a face adds to F at the lane's points: along y to whole lines, along x to two points. */
-TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
-                              int axis, int side, tb_real *d)
+TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, const adi2d_p_line *l, int axis, int side,
+                              tb_real *d)
 {
     const fd_p_step *step = l->step;
     const int kind = h->t.problem->face[axis][side], n = h->n[0], source = l->s ? h->z : h->u;
-    tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
+    tb_real *keep = fd_p_chip_array(h->g) + l->local * h->pitch;
     if (!fd_p_adds(kind) || (axis && l->j != (side ? h->n[1] - 1 : 0))) return;
     TB_LOOP
     for (int m = 0; m < per_lane; m++) {
         const int i = l->from + m;
         if (i >= n || (!axis && i != (side ? n - 1 : 0))) continue;
-        const tb_real more = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->s ? l->end : l->start,
-                                                 l->s ? step->to : step->from);
+        const tb_real more =
+            adi2d_p_chip_source(h, source, axis, side, i, l->j, l->s ? l->end : l->start, l->s ? step->to : step->from);
         tb_real late = 0;
-        if (l->changes && !axis)
-            late = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->end, step->to) - more;
+        if (l->changes && !axis) late = adi2d_p_chip_source(h, source, axis, side, i, l->j, l->end, step->to) - more;
         const tb_real add = (l->s ? step->data.base[1][3] : step->data.base[0][1]) * more + step->data.size * late;
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
@@ -172,44 +171,43 @@ TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char
 }
 
 /* Writes the boundary rows of the line. */
-TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
-                              tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, const adi2d_p_line *l, tb_real *a, tb_real *b,
+                              tb_real *c, tb_real *d)
 {
     const int n = h->n[0], lane = l->from / per_lane;
     const tb_real before = __shfl_up_sync(TB_FULL_WARP, d[per_lane - 1], 1, h->width);
-    const tb_real *w = adi2d_p_array(memory, l->about ? h->z : h->u) + l->local * h->pitch;
-    if (lane == 0)
-        adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, l->j, 0, l->end, l->step->to, d[1], w[0], a, b, c, d);
+    const tb_real *w = fd_p_chip_array(l->about ? h->z : h->u) + l->local * h->pitch;
+    if (lane == 0) adi2d_p_chip_face(per_lane, h, 0, 0, 0, l->j, 0, l->end, l->step->to, d[1], w[0], a, b, c, d);
     if (lane == (n - 1) / per_lane) {
         const int k = n - 1 - l->from;
         tb_real near_by = before;
         TB_UNROLL
         for (int m = 0; m < per_lane; m++)
             if (m + 1 == k) near_by = d[m];
-        adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, l->j, k, l->end, l->step->to, near_by,
-                          w[fd_p_swizzle(n - 1)], a, b, c, d);
+        adi2d_p_chip_face(per_lane, h, 0, 1, n - 1, l->j, k, l->end, l->step->to, near_by, w[fd_p_swizzle(n - 1)], a, b,
+                          c, d);
     }
 }
 
 /* Solves along x in stage s, from the differences on, which it forms of u in the first stage, or of z. */
-TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
+TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, int s)
 {
     const int width = h->width, lane = trid_block_thread() & (width - 1), rows = h->rows;
     const int group = trid_block_thread() >> trid_log2(width), groups = trid_block_threads() >> trid_log2(width);
     const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the warp's first line */
-    adi2d_p_line l = adi2d_p_line_of(h, memory, s, per_lane * lane);
-    adi2d_p_chip_halo(h, memory, s ? h->z : h->u);
+    adi2d_p_line l = adi2d_p_line_of(h, s, per_lane * lane);
+    adi2d_p_chip_halo(h, s ? h->z : h->u);
     TB_LOOP
     for (int base = 0; base + whole < rows; base += groups) {
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
         l.valid = base + group < rows && l.from < h->n[0], l.local = base + group < rows ? base + group : rows - 1;
         l.j = h->row_first + l.local;
-        adi2d_p_chip_x_rows(per_lane, h, memory, &l, a, b, c, d);
+        adi2d_p_chip_x_rows(per_lane, h, &l, a, b, c, d);
         TB_LOOP
-        for (int f = 0; f < 4; f++) adi2d_p_chip_x_face(per_lane, h, memory, &l, f / 2, f % 2, d);
-        adi2d_p_chip_x_ends(per_lane, h, memory, &l, a, b, c, d);
+        for (int f = 0; f < 4; f++) adi2d_p_chip_x_face(per_lane, h, &l, f / 2, f % 2, d);
+        adi2d_p_chip_x_ends(per_lane, h, &l, a, b, c, d);
         trid_warp_hybrid(per_lane, width, per_lane * width, a, b, c, d);
-        adi2d_p_store_row(per_lane, adi2d_p_array(memory, s ? h->g : h->z) + l.local * h->pitch, l.within, l.valid, d);
+        adi2d_p_store_row(per_lane, fd_p_chip_array(s ? h->g : h->z) + l.local * h->pitch, l.within, l.valid, d);
     }
 }
 
@@ -234,11 +232,10 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
 }
 
 /* Returns where row my.from of column i is in an array. */
-TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                                          int array, int i)
+TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, const adi2d_p_columns *my, int array, int i)
 {
     const int at = my->local * h->pitch + fd_p_swizzle(i);
-    return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(tb_real);
+    return trid_cluster_map(fd_p_chip_memory(array), my->owner) + at * (int)sizeof(tb_real);
 }
 
 /* Loads per_lane numbers of a column from `place` on; they are at `own` if the block holds them (own_rows). A thread
@@ -260,59 +257,59 @@ TB_D void adi2d_p_load_column(int per_lane, int valid, int own_rows, const tb_re
 }
 
 /* Computes rows my.from + k of 1 - size A_2, of a column whose numbers of x are own[0]. */
-TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, fd_numbers *own,
-                                const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
+TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, int from, fd_numbers *own, const tb_real *now,
+                                tb_real *a, tb_real *b, tb_real *c)
 {
-    const tb_real size = fd_p_chip_step(*h, memory).data.size;
+    const tb_real size = fd_p_chip_step(*h).data.size;
     TB_UNROLL
     for (int k = 0; k < per_lane; k++) {
-        adi2d_p_numbers_of_y(per_lane, h, memory, from + k, &own[1]);
+        adi2d_p_numbers_of_y(per_lane, h, from + k, &own[1]);
         const fd_terms terms = fd_p_terms(h->t.parameters, own, now);
-        const fd_cell cell = adi2d_p_cell_of(h, memory, 1, from + from / per_lane + k);
+        const fd_cell cell = adi2d_p_cell_of(h, 1, from + from / per_lane + k);
         fd_p_matrix(1, 0, cell, terms, size, &a[k], &b[k], &c[k]);
     }
 }
 
 /* Returns by how much F_2 at row j of column i changes from the step's start to its end, from the three values there,
    without what faces add. */
-TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned char *memory, fd_numbers *own, int j,
-                                   tb_real below, tb_real here, tb_real above)
+TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, fd_numbers *own, int j, tb_real below,
+                                   tb_real here, tb_real above)
 {
-    const fd_cell cell = adi2d_p_cell_of(h, memory, 1, j + j / per_lane);
-    adi2d_p_numbers_of_y(per_lane, h, memory, j, &own[1]);
-    const fd_terms now = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, memory, 0));
-    const fd_terms later = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, memory, 1));
+    const fd_cell cell = adi2d_p_cell_of(h, 1, j + j / per_lane);
+    adi2d_p_numbers_of_y(per_lane, h, j, &own[1]);
+    const fd_terms now = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, 0));
+    const fd_terms later = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, 1));
     return fd_p_along_axis(1, cell, later, below, here, above) - fd_p_along_axis(1, cell, now, below, here, above);
 }
 
 /* Adds what F_2 of w changes in the step to the right-hand sides of column i, whose numbers of x are own[0], and to
    that of the last point's neighbour, if another thread holds it. */
-TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                                 int w_of, int i, fd_numbers *own, tb_real *near_by, tb_real *d)
+TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, const adi2d_p_columns *my, int w_of, int i,
+                                 fd_numbers *own, tb_real *near_by, tb_real *d)
 {
-    const fd_p_step *step = &fd_p_chip_step(*h, memory);
+    const fd_p_step *step = &fd_p_chip_step(*h);
     const int n = h->n[1], from = my->from, row = h->pitch * (int)sizeof(tb_real);
     const int low = from > 0 ? from - 1 : 0, high = from + per_lane < n ? from + per_lane : n - 1;
-    trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of, i);
-    tb_real below = fd_p_chip_value(*h, memory, w_of, i, low), here = trid_cluster_load(w);
-    const tb_real after = fd_p_chip_value(*h, memory, w_of, i, high);
+    trid_cluster_place w = adi2d_p_column_of(h, my, w_of, i);
+    tb_real below = fd_p_chip_value(*h, w_of, i, low), here = trid_cluster_load(w);
+    const tb_real after = fd_p_chip_value(*h, w_of, i, high);
     if (from == n - 1) {
-        const tb_real beyond = fd_p_chip_value(*h, memory, w_of, i, n - 3);
-        *near_by += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, n - 2, beyond, below, here);
+        const tb_real beyond = fd_p_chip_value(*h, w_of, i, n - 3);
+        *near_by += step->data.size * adi2d_p_chip_y_change(per_lane, h, own, n - 2, beyond, below, here);
     }
     TB_UNROLL
     for (int k = 0; k < per_lane; k++) {
         const tb_real above = k < per_lane - 1 ? trid_cluster_load(w + (k + 1) * row) : after;
-        d[k] += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, from + k, below, here, above);
+        d[k] += step->data.size * adi2d_p_chip_y_change(per_lane, h, own, from + k, below, here, above);
         below = here, here = above;
     }
     TB_LOOP
     for (int side = 0; side < 2; side++) {
         const int j = side ? n - 1 : 0, kind = h->t.problem->face[1][side];
         if (j < from || j >= from + per_lane || !fd_p_adds(kind)) continue;
-        const tb_real *start = adi2d_p_chip_time(h, memory, 0), *end = adi2d_p_chip_time(h, memory, 1);
-        const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, end, step->to) -
-                             adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, start, step->from);
+        const tb_real *start = adi2d_p_chip_time(h, 0), *end = adi2d_p_chip_time(h, 1);
+        const tb_real more = adi2d_p_chip_source(h, w_of, 1, side, i, j, end, step->to) -
+                             adi2d_p_chip_source(h, w_of, 1, side, i, j, start, step->from);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (from + k == j) d[k] += step->data.size * more;
@@ -321,21 +318,20 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
 
 /* Writes the boundary rows of column i, and, where its face's value is given, the rows that the solve along x has set.
    near_by is the right-hand side of the last point's neighbour, if another thread holds it. */
-TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                              trid_cluster_place w, trid_cluster_place right, int i, tb_real near_by, tb_real *a,
-                              tb_real *b, tb_real *c, tb_real *d)
+TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, const adi2d_p_columns *my, trid_cluster_place w,
+                              trid_cluster_place right, int i, tb_real near_by, tb_real *a, tb_real *b, tb_real *c,
+                              tb_real *d)
 {
-    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const double to = fd_p_chip_step(*h, memory).to;
+    const tb_real *end = adi2d_p_chip_time(h, 1);
+    const double to = fd_p_chip_step(*h).to;
     const int n = h->n[1], last = n - 1 - my->from, row = h->pitch * (int)sizeof(tb_real);
-    if (my->from == 0)
-        adi2d_p_chip_face(per_lane, h, memory, 1, 0, i, 0, 0, end, to, d[1], trid_cluster_load(w), a, b, c, d);
+    if (my->from == 0) adi2d_p_chip_face(per_lane, h, 1, 0, i, 0, 0, end, to, d[1], trid_cluster_load(w), a, b, c, d);
     if (last < per_lane) {
         TB_UNROLL
         for (int m = 0; m < per_lane; m++)
             if (m + 1 == last) near_by = d[m];
-        adi2d_p_chip_face(per_lane, h, memory, 1, 1, i, n - 1, last, end, to, near_by,
-                          trid_cluster_load(w + last * row), a, b, c, d);
+        adi2d_p_chip_face(per_lane, h, 1, 1, i, n - 1, last, end, to, near_by, trid_cluster_load(w + last * row), a, b,
+                          c, d);
     }
     if ((i == 0 || i == h->n[0] - 1) && h->t.problem->face[0][i > 0] == FD_VALUE) {
         TB_UNROLL
@@ -347,20 +343,20 @@ TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char
 }
 
 /* Writes w + d to column i of an array. */
-TB_D void adi2d_p_chip_y_add(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                             int w_of, int to_of, int i, const tb_real *d)
+TB_D void adi2d_p_chip_y_add(int per_lane, const adi2d_p_chip *h, const adi2d_p_columns *my, int w_of, int to_of, int i,
+                             const tb_real *d)
 {
     const int last = h->n[1] - 1 - my->from, whole = last + 1 >= per_lane, pitch = h->pitch;
     const int row = pitch * (int)sizeof(tb_real), at = my->local * pitch + fd_p_swizzle(i);
     if (my->owner == h->rank) {
-        const tb_real *from = adi2d_p_array(memory, w_of) + at;
-        tb_real *to = adi2d_p_array(memory, to_of) + at;
+        const tb_real *from = fd_p_chip_array(w_of) + at;
+        tb_real *to = fd_p_chip_array(to_of) + at;
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (whole || k <= last) to[k * pitch] = from[k * pitch] + d[k];
     } else {
-        trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of, i);
-        trid_cluster_place to = adi2d_p_column_of(h, memory, my, to_of, i);
+        trid_cluster_place w = adi2d_p_column_of(h, my, w_of, i);
+        trid_cluster_place to = adi2d_p_column_of(h, my, to_of, i);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (whole || k <= last) trid_cluster_store(to + k * row, trid_cluster_load(w + k * row) + d[k]);
@@ -368,9 +364,9 @@ TB_D void adi2d_p_chip_y_add(int per_lane, const adi2d_p_chip *h, unsigned char 
 }
 
 /* Solves along y in stage s, and adds the solution: into u at the end of the last stage, else into z. */
-TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
+TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, int s)
 {
-    const fd_p_step *step = &fd_p_chip_step(*h, memory);
+    const fd_p_step *step = &fd_p_chip_step(*h);
     const int about = s > 0 && step->data.about, changes = !about && step->changes;
     const int right_of = s ? h->g : h->z, w_of = about ? h->z : h->u, to_of = s == step->data.stages - 1 ? h->u : h->z;
     const int share = h->share, n = h->n[1];
@@ -378,20 +374,20 @@ TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
         const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
-        trid_cluster_place right = adi2d_p_column_of(h, memory, &my, right_of, i);
-        trid_cluster_place w = adi2d_p_column_of(h, memory, &my, w_of, i);
+        trid_cluster_place right = adi2d_p_column_of(h, &my, right_of, i);
+        trid_cluster_place w = adi2d_p_column_of(h, &my, w_of, i);
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS], near_by = 0;
-        const tb_real *own_right = adi2d_p_array(memory, right_of) + my.local * h->pitch + fd_p_swizzle(i);
+        const tb_real *own_right = fd_p_chip_array(right_of) + my.local * h->pitch + fd_p_swizzle(i);
         fd_numbers own[2];
-        adi2d_p_numbers_of_x(h, memory, i, &own[0]);
+        adi2d_p_numbers_of_x(h, i, &own[0]);
         adi2d_p_load_column(per_lane, valid, my.owner == h->rank, own_right, h->pitch, right, d);
-        if (valid && my.from == n - 1) near_by = fd_p_chip_value(*h, memory, right_of, i, n - 2);
-        if (valid && changes) adi2d_p_chip_y_changes(per_lane, h, memory, &my, w_of, i, own, &near_by, d);
-        adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, adi2d_p_chip_time(h, memory, 1), a, b, c);
-        if (valid) adi2d_p_chip_y_ends(per_lane, h, memory, &my, w, right, i, near_by, a, b, c, d);
+        if (valid && my.from == n - 1) near_by = fd_p_chip_value(*h, right_of, i, n - 2);
+        if (valid && changes) adi2d_p_chip_y_changes(per_lane, h, &my, w_of, i, own, &near_by, d);
+        adi2d_p_chip_matrix_y(per_lane, h, my.from, own, adi2d_p_chip_time(h, 1), a, b, c);
+        if (valid) adi2d_p_chip_y_ends(per_lane, h, &my, w, right, i, near_by, a, b, c, d);
         trid_block_interleaved_unchecked(per_lane, my.lines, h->parts, per_lane * h->parts, a, b, c, d,
-                                         adi2d_p_array(memory, h->exchange));
-        if (valid) adi2d_p_chip_y_add(per_lane, h, memory, &my, w_of, to_of, i, d);
+                                         fd_p_chip_array(h->exchange));
+        if (valid) adi2d_p_chip_y_add(per_lane, h, &my, w_of, to_of, i, d);
         __syncthreads();
     }
 }
