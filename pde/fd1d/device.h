@@ -235,13 +235,11 @@ TB_D void fd1d_p_keep(int k, int lanes, fd1d_p_group *g, const tb_real *u, tb_re
 /* Applies the events at the date of a step's end to the values that were kept. */
 FD_P_CALLED_D void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
 {
-    const int date = g->step.of.date;
-    const fd_date *event = fd_p_event(g->h.t.problem, date);
-    fd1d_p_shift(&g->h, event, fd1d_p_rank(lanes), lanes);
+    const int date = g->step.of.date, rank = fd1d_p_rank(lanes);
+    fd_p_most(&g->given, fd1d_p_happen(&g->h, date, at, rank, lanes, 0));
     fd1d_p_sync(lanes);
-    fd_p_most(&g->given, fd1d_p_happen(&g->h, date, at, fd1d_p_rank(lanes), lanes, 0));
-    fd1d_p_sync(lanes);
-    if (event->what & FD_RECORD) fd1d_p_record(&g->batch, &g->h, g->which, 1 + date, fd1d_p_rank(lanes), lanes);
+    if (fd_p_event(g->h.t.problem, date)->what & FD_RECORD)
+        fd1d_p_record(&g->batch, &g->h, g->which, 1 + date, g->h.rest, rank, lanes);
 }
 
 /* Returns the group's first point whose value is not finite, and in *largest the largest magnitude of this lane's. */
@@ -362,7 +360,7 @@ TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
     fd1d_p_date(lanes, g, at);
     TB_UNROLL
     for (int i = 0; i < k; i++) {
-        u[i] = first + i < g->n ? g->h.value[first + i] : 0;
+        u[i] = first + i < g->n ? g->h.rest[first + i] : 0;
         extra[i] = first + i < g->n ? g->h.multiplier[first + i] : 0;
     }
 }
@@ -460,7 +458,7 @@ TB_D void fd1d_p_solve_problem(fd1d_p_group *g)
         fd_p_fill_nan(&g->batch, g->which, fd1d_p_rank(lanes), lanes);
     } else {
         fd1d_p_keep(k, lanes, g, u, g->h.value);
-        fd1d_p_record(&g->batch, &g->h, g->which, 0, fd1d_p_rank(lanes), lanes);
+        fd1d_p_record(&g->batch, &g->h, g->which, 0, g->h.value, fd1d_p_rank(lanes), lanes);
     }
     if (fd1d_p_rank(lanes) == 0) g->batch.status[g->which] = status;
 }

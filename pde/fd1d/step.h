@@ -32,7 +32,6 @@
 #define fd1d_p_steps_status FD_OF(p_1d_steps_status)
 #define fd1d_p_prepare FD_OF(p_1d_prepare)
 #define fd1d_p_when FD_OF(p_1d_when)
-#define fd1d_p_shift FD_OF(p_1d_shift)
 #define fd1d_p_happen FD_OF(p_1d_happen)
 #define fd1d_p_record FD_OF(p_1d_record)
 
@@ -76,7 +75,7 @@ typedef struct {
     fd_cell *cell;       /* of one that does; and number q of a point at [q per_lane lanes] from its place */
     tb_real *number;
     fd1d_step *step;                    /* segment by segment */
-    tb_real *value, *multiplier, *rest; /* for what happens between steps; exercise's, times dt; values after a shift */
+    tb_real *value, *multiplier, *rest; /* for what happens between steps; exercise's, times dt; values after a date */
 } fd1d_tables;
 
 /* Assigns memory to the tables; with null, only counts. Returns the bytes used. */
@@ -304,28 +303,25 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 #endif
 }
 
-/* Shifts the values at a date, from h->value to h->rest, by so many threads. */
-TB_HD void fd1d_p_shift(const fd1d_tables *h, const fd_date *event, int thread, int threads)
-{
-    const int n = h->t.found->points[0];
-    for (int i = thread; i < n; i += threads)
-        h->rest[i] = event->what & FD_SHIFT ? fd_p_shifted_to(event, n, h->t.x[0], i, h->value) : h->value[i];
-}
-
-/* Applies the other events at a date, which is step k's end, from h->rest to h->value. Returns the larger of `given`
-   and what a change adds (fd_p_larger). */
+/* Applies the events at a date, which is step k's end, from h->value to h->rest, by so many threads. Returns the larger
+   of `given` and what a change adds (fd_p_larger). */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;
+    const fd_date *event = fd_p_event(t->problem, date);
     const double when = fd1d_p_when(t, k);
-    for (int i = thread; i < t->found->points[0]; i += threads)
-        h->value[i] = fd_p_changed(t, date, when, &i, h->rest[i], t->final[i], &h->multiplier[i], &given);
+    const int n = t->found->points[0];
+    for (int i = thread; i < n; i += threads) {
+        const tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n, t->x[0], i, h->value) : h->value[i];
+        h->rest[i] = fd_p_changed(t, date, when, &i, value, t->final[i], &h->multiplier[i], &given);
+    }
     return given;
 }
 
-/* Writes the results of problem `which` at a time, 0 or 1 + a date, from h->value. */
-TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, int thread, int threads)
+/* Writes the results of problem `which` at a time, 0 or 1 + a date, from the values u. */
+TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, const tb_real *u,
+                         int thread, int threads)
 {
     const long long stride = 1;
-    fd_p_record(batch, &h->t, which, time, h->value, &stride, thread, threads);
+    fd_p_record(batch, &h->t, which, time, u, &stride, thread, threads);
 }
