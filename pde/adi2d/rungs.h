@@ -263,7 +263,8 @@ TB_D void adi2d_p_rung_x_apply(const adi2d_p_rung_x_line &x, const tb_real *v, i
 {
     tb_real nine[9];
     for (int m = 0; m < 3; m++) {
-        const int near_by = i + m - 1, last = x.l.n[0] - 1, to = may_be && near_by < 0 ? 0 : may_be && near_by > last ? last : near_by;
+        int to = i + m - 1;
+        if (may_be) to = to < 0 ? 0 : to < x.l.n[0] ? to : x.l.n[0] - 1;
         const tb_real *here = v + to * x.along[0];
         nine[m] = here[x.below], nine[3 + m] = here[0], nine[6 + m] = here[x.above];
     }
@@ -430,8 +431,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
             if (valid) tile[across ? j % 32 : 0][lane] = y.multiplier[j * y.stride];
         adi2d_p_rung_transpose(tile, first, l.n[0], from, n, l.a.multiplier[1]);
     };
-    adi2d_p_rung_thomas<ahead>(n, valid, !y.given, l.changes, y.stride, l.a.upper + y.i, l.a.e + y.i, make, again,
-                               put, flush);
+    adi2d_p_rung_thomas<ahead>(n, valid, !y.given, l.changes, y.stride, l.a.upper + y.i, l.a.e + y.i, make, again, put,
+                               flush);
     if (y.last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 

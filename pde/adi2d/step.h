@@ -7,7 +7,6 @@
 #define adi2d_p_may_be_product FD_OF(p_2d_may_be_product)
 #define adi2d_p_make_step FD_OF(p_2d_make_step)
 #define adi2d_p_continues FD_OF(p_2d_continues)
-#define adi2d_p_steps_status FD_OF(p_2d_steps_status)
 #define adi2d_p_prepare FD_OF(p_2d_prepare)
 
 /* All lines along y share one matrix throughout a march of steps of one length. */
@@ -58,15 +57,6 @@ TB_HD int adi2d_p_continues(const fd_p_tables *t, const adi2d_p_step *step, int 
     return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
 }
 
-/* Sets the status to what is wrong with the steps. */
-TB_HD void adi2d_p_steps_status(const fd_batch *batch, const fd_p_tables *t)
-{
-    const int what = batch->kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED;
-    const int k = t->found->fault[FD_P_AT_KIND];
-    if (k != FD_P_NONE) t->found->status = fd_status_of(what, 0, -1, -1, -1, -1, k);
-    t->found->status.not_dominant = t->found->not_dominant;
-}
-
 /* Prepares a problem, as fd_p_prepare does, in phases of its own after that's. */
 TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_step *step, int phase, int thread,
                            int threads)
@@ -80,5 +70,5 @@ TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_
             step[k].open = !adi2d_p_continues(t, step, k - 1);
             step[k].close = !adi2d_p_continues(t, step, k);
         }
-    if (phase == FD_P_PHASES + 2 && thread == 0) adi2d_p_steps_status(batch, t);
+    if (phase == FD_P_PHASES + 2 && thread == 0) fd_p_sum_up(batch, t);
 }

@@ -14,7 +14,6 @@
 #define fd_p_begin FD_OF(p_begin)
 #define fd_p_place_points FD_OF(p_place_points)
 #define fd_p_check_points FD_OF(p_check_points)
-#define fd_p_points_status FD_OF(p_points_status)
 #define fd_p_outside FD_OF(p_outside)
 #define fd_p_axis_numbers FD_OF(p_axis_numbers)
 #define fd_p_step_numbers FD_OF(p_step_numbers)
@@ -37,7 +36,8 @@
 #define fd_p_looked_at FD_OF(p_looked_at)
 #define fd_p_check_terms FD_OF(p_check_terms)
 #define fd_p_terms_status FD_OF(p_terms_status)
-#define fd_p_numbers_status FD_OF(p_numbers_status)
+#define fd_p_fault FD_OF(p_fault)
+#define fd_p_sum_up FD_OF(p_sum_up)
 #define fd_p_prepare FD_OF(p_prepare)
 
 /* Where the tables of a problem are in memory. */
@@ -149,13 +149,15 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
         const int date = found->status.what ? -1 : fd_p_no_change(problem);
         if (date >= 0) found->status = fd_p_status(FD_BAD_EVENT, 1 + date);
         found->steps = 0, found->not_dominant = 0, found->given = 0, found->longest = 0, found->sources = 0;
-        for (int f = 0; f < FD_P_FAULTS; f++) found->fault[f] = FD_P_NONE;
-        found->wrong[3] = found->status.what ? FD_OK : fd_p_intervals(batch, t);
+        for (int f = FD_FACTORS; f < FD_P_FAULTS; f++) found->fault[f] = FD_P_NONE;
+        const int wrong = found->status.what ? FD_OK : fd_p_intervals(batch, t);
+        if (wrong) found->fault[FD_P_AT_TIMES] = wrong;
     }
     for (int d = 0; d < FD_FACTORS; d++)
         if (thread == (d + 1) * 32 % threads) {
+            const int wrong = problem->points[d] ? FD_OK : fd_axis_map(&problem->axis[d], &found->map[d]);
             found->points[d] = problem->axis[d].points;
-            found->wrong[d] = problem->points[d] ? FD_OK : fd_axis_map(&problem->axis[d], &found->map[d]);
+            found->fault[FD_P_AT_POINTS + d] = wrong ? wrong - 1 : FD_P_NONE;
         }
 }
 
@@ -164,7 +166,7 @@ TB_HD void fd_p_place_points(const fd_p_tables *t, int thread, int threads)
 {
     const fd_p_findings *found = t->found;
     for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < found->points[d] && !found->wrong[d]; i += threads)
+        for (int i = thread; i < found->points[d] && found->fault[FD_P_AT_POINTS + d] >= 0; i += threads)
             t->x[d][i] = t->problem->points[d] ? t->problem->points[d][i] : fd_map_point(&found->map[d], i);
 }
 
@@ -173,26 +175,9 @@ TB_HD void fd_p_check_points(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
     for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < found->points[d] && !found->wrong[d]; i += threads)
+        for (int i = thread; i < found->points[d] && found->fault[FD_P_AT_POINTS + d] >= 0; i += threads)
             if (!trid_finite_f64(t->x[d][i]) || (i > 0 && !(t->x[d][i] > t->x[d][i - 1])))
                 fd_p_least(&found->fault[FD_P_AT_POINTS + d], i);
-}
-
-/* Sets the status to the first of what is wrong with points and steps. */
-TB_HD void fd_p_points_status(const fd_p_tables *t)
-{
-    fd_p_findings *found = t->found;
-    int wrong = 0, axis = 0;
-    for (int d = FD_FACTORS - 1; d >= 0; d--) {
-        const int fault = found->fault[FD_P_AT_POINTS + d];
-        if (found->wrong[d] || fault != FD_P_NONE) wrong = found->wrong[d] ? found->wrong[d] : 1 + fault, axis = d;
-    }
-    if (wrong)
-        found->status = fd_status_of(FD_BAD_AXIS, wrong, axis, -1, -1, -1, -1);
-    else if (found->wrong[3] == FD_NO_ROOM)
-        found->status = fd_p_status(FD_TOO_MANY_STEPS, found->steps);
-    else if (found->wrong[3])
-        found->status = fd_p_status(FD_BAD_TIMES, found->wrong[3]);
 }
 
 /* Returns the first axis in which a spot is outside the grid, or -1. */
@@ -521,34 +506,39 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
     return fd_p_status(FD_OK, 0);
 }
 
-/* Sets the status to the first of what is wrong with numbers, final values and terms. */
-TB_HD void fd_p_numbers_status(const fd_p_tables *t)
+/* Returns the status of fault f. */
+TB_HD fd_status fd_p_fault(const fd_batch *batch, const fd_p_tables *t, int f)
+{
+    const int at = t->found->fault[f], no_step = at == FD_NO_ROOM;
+    int index[3] = {-1, -1, -1};
+    if (f < FD_P_AT_TIMES) return fd_status_of(FD_BAD_AXIS, 1 + at, f - FD_P_AT_POINTS, -1, -1, -1, -1);
+    if (f == FD_P_AT_TIMES)
+        return fd_p_status(no_step ? FD_TOO_MANY_STEPS : FD_BAD_TIMES, no_step ? t->found->steps : at);
+    if (f < FD_P_AT_SPOT) {
+        index[f - FD_P_AT_NUMBERS] = at;
+        return fd_status_of(FD_MODEL_NAN, 0, f - FD_P_AT_NUMBERS, index[0], index[1], index[2], -1);
+    }
+    if (f == FD_P_AT_SPOT) return fd_status_of(FD_BAD_SPOT, at, fd_p_outside(t, at), -1, -1, -1, -1);
+    if (f == FD_P_AT_TIME) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, at);
+    if (f == FD_P_AT_TERMS) return fd_p_terms_status(t, at);
+    if (f == FD_P_AT_FAST) return fd_p_status(FD_UNSTABLE, fd_p_enough(&t->problem->times, at));
+    if (f == FD_P_AT_STEP) return fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
+#if FD_FACTORS == 2
+    const int excluded = batch->kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED;
+    if (f == FD_P_AT_KIND) return fd_status_of(excluded, 0, -1, -1, -1, -1, at);
+#endif
+    (void)batch;
+    fd_p_index(t->found->points, at, index);
+    return fd_status_of(FD_FINAL_NAN, 0, -1, index[0], index[1], index[2], -1);
+}
+
+/* Sets the status to the first fault, if there is one. */
+TB_HD void fd_p_sum_up(const fd_batch *batch, const fd_p_tables *t)
 {
     fd_p_findings *found = t->found;
-    const int *fault = found->fault, none = FD_P_NONE;
-    int index[3];
-    for (int d = 0; d < FD_FACTORS && !found->status.what; d++) {
-        const int at = fault[FD_P_AT_NUMBERS + d];
-        if (fault[FD_P_AT_POINTS + d] != none)
-            found->status = fd_status_of(FD_BAD_AXIS, 1 + fault[FD_P_AT_POINTS + d], d, -1, -1, -1, -1);
-        else if (at != none)
-            found->status = fd_status_of(FD_MODEL_NAN, 0, d, d == 0 ? at : -1, d == 1 ? at : -1, d == 2 ? at : -1, -1);
-    }
-    if (found->status.what) return;
-    fd_p_index(found->points, fault[FD_P_AT_FINAL], index);
-    const int spot = fault[FD_P_AT_SPOT];
-    if (spot != none)
-        found->status = fd_status_of(FD_BAD_SPOT, spot, fd_p_outside(t, spot), -1, -1, -1, -1);
-    else if (fault[FD_P_AT_TIME] != none)
-        found->status = fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, fault[FD_P_AT_TIME]);
-    else if (fault[FD_P_AT_FINAL] != none)
-        found->status = fd_status_of(FD_FINAL_NAN, 0, -1, index[0], index[1], index[2], -1);
-    else if (fault[FD_P_AT_TERMS] != none)
-        found->status = fd_p_terms_status(t, fault[FD_P_AT_TERMS]);
-    else if (fault[FD_P_AT_FAST] != none)
-        found->status = fd_p_status(FD_UNSTABLE, fd_p_enough(&t->problem->times, fault[FD_P_AT_FAST]));
-    else if (fault[FD_P_AT_STEP] != none)
-        found->status = fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
+    int f = 0;
+    while (f < FD_P_FAULTS && found->fault[f] == FD_P_NONE) f++;
+    if (f < FD_P_FAULTS) found->status = fd_p_fault(batch, t, f);
     found->status.not_dominant = found->not_dominant;
 }
 
@@ -561,12 +551,11 @@ TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, 
     if (t->found->status.what) return;
     if (phase == 1) fd_p_place_points(t, thread, threads);
     if (phase == 2) fd_p_check_points(t, thread, threads);
-    if (phase == 3) fd_p_points_status(t);
+    if (phase == 3 || phase == 6) fd_p_sum_up(batch, t);
     if (phase == 4) {
         fd_p_axis_numbers(batch, t, thread, threads);
         fd_p_step_numbers(t, thread, threads);
         fd_p_final_values(t, thread, threads);
     }
     if (phase == 5) fd_p_check_terms(t, thread, threads);
-    if (phase == 6) fd_p_numbers_status(t);
 }

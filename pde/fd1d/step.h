@@ -27,9 +27,7 @@
 #define fd1d_p_segment FD_OF(p_1d_segment)
 #define fd1d_p_step_of FD_OF(p_1d_step_of)
 #define fd1d_p_make_steps FD_OF(p_1d_make_steps)
-#define fd1d_p_count_segments FD_OF(p_1d_count_segments)
 #define fd1d_p_place_rows FD_OF(p_1d_place_rows)
-#define fd1d_p_steps_status FD_OF(p_1d_steps_status)
 #define fd1d_p_prepare FD_OF(p_1d_prepare)
 #define fd1d_p_when FD_OF(p_1d_when)
 #define fd1d_p_happen FD_OF(p_1d_happen)
@@ -226,31 +224,21 @@ TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
     return begun.from - begun.to > 5e-16 * begun.from;
 }
 
-/* Computes the numbers of all segments. */
+/* Computes the numbers of all segments, and counts these. */
 TB_HD void fd1d_p_make_steps(const fd1d_tables *h, int thread, int threads)
 {
     const fd_p_tables *t = &h->t;
-    int before = 0; /* segments of the intervals so far */
-    for (const fd_interval *v = t->interval; before < t->found->segments; v++) {
+    int before = 0, steps = 0; /* of the intervals so far: segments, steps */
+    for (const fd_interval *v = t->interval; steps < t->found->steps; v++) {
         const int segments = fd1d_p_segments_of(t, v);
         for (int s = (thread + threads - before % threads) % threads; s < segments; s += threads) {
             fd1d_step *step = &h->step[before + s];
             fd1d_p_segment(t, v, s, step);
             if (!fd1d_p_step_of(t, step)) fd_p_least(&t->found->fault[FD_P_AT_STEP], step->first);
         }
-        before += segments;
+        before += segments, steps += v->whole + v->halved;
     }
-}
-
-/* Counts the segments. */
-TB_HD void fd1d_p_count_segments(const fd_p_tables *t)
-{
-    int steps = 0;
-    t->found->segments = 0;
-    for (const fd_interval *v = t->interval; steps < t->found->steps; v++) {
-        t->found->segments += fd1d_p_segments_of(t, v);
-        steps += v->whole + v->halved;
-    }
+    if (thread == 0) t->found->segments = before;
 }
 
 /* Copies to their places the rows of all points, or what those that change are worked out from. */
@@ -271,25 +259,18 @@ TB_HD void fd1d_p_place_rows(const fd1d_tables *h, int thread, int threads)
     }
 }
 
-/* Sets the status to what is wrong with the steps. */
-TB_HD void fd1d_p_steps_status(const fd_p_tables *t)
-{
-    if (t->found->fault[FD_P_AT_STEP] != FD_P_NONE) t->found->status = fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
-}
-
 /* Prepares problem `which`, as fd_p_prepare does, in phases of its own after that's. */
 TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which, int phase, int thread, int threads)
 {
     const fd_p_tables *t = &h->t;
     if (phase < FD_P_PHASES) fd_p_prepare(batch, t, phase, thread, threads);
-    if (phase < FD_P_PHASES || (phase != FD_P_PHASES + 1 && thread > 0) || t->found->status.what) return;
-    if (phase == FD_P_PHASES) fd1d_p_count_segments(t);
-    if (phase == FD_P_PHASES + 1) {
+    if (phase < FD_P_PHASES || t->found->status.what) return;
+    if (phase == FD_P_PHASES) {
         fd1d_p_make_steps(h, thread, threads);
         fd1d_p_place_rows(h, thread, threads);
         fd_p_coordinates(batch, t, which, thread, threads);
     }
-    if (phase == FD_P_PHASES + 2) fd1d_p_steps_status(t);
+    if (phase == FD_P_PHASES + 1 && thread == 0) fd_p_sum_up(batch, t);
 }
 
 /* Returns the time at which a holder exercises after step k; NaN if what exercise pays does not depend on it. */
@@ -319,8 +300,8 @@ TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int t
 }
 
 /* Writes the results of problem `which` at a time, 0 or 1 + a date, from the values u. */
-TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, const tb_real *u,
-                         int thread, int threads)
+TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, const tb_real *u, int thread,
+                         int threads)
 {
     const long long stride = 1;
     fd_p_record(batch, &h->t, which, time, u, &stride, thread, threads);
