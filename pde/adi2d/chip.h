@@ -47,7 +47,7 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const fd_p_launch *launch, int thr
     if (adi2d_p_independent && launch->arrays == 1)
         used += fd_p_round((size_t)(launch->parts * (5 * per_lane + 12) + 2) * sizeof(tb_real));
     chip->step = (int)used;
-    used += fd_p_round(sizeof(adi2d_p_step));
+    used += fd_p_round(sizeof(fd_p_step));
     chip->bytes = (int)used;
 }
 

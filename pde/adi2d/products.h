@@ -92,7 +92,7 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h)
 /* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h)
 {
-    const int close = ((const adi2d_p_step *)fd_p_chip_memory(h->step))->close;
+    const int close = fd_p_chip_step(*h).close;
     const tb_real *end = adi2d_p_chip_time(h, 1);
     const tb_real twice = close ? 1 : 2, less = close ? 0 : 1;
     const int share = h->share, parts = h->parts;

@@ -19,6 +19,7 @@
 #define fd_p_step_numbers FD_OF(p_step_numbers)
 #define fd_p_count FD_OF(p_count)
 #define fd_p_index FD_OF(p_index)
+#define fd_p_status_at FD_OF(p_status_at)
 #define fd_p_given FD_OF(p_given)
 #define fd_p_line_length FD_OF(p_line_length)
 #define fd_p_lanes FD_OF(p_lanes)
@@ -38,6 +39,7 @@
 #define fd_p_terms_status FD_OF(p_terms_status)
 #define fd_p_fault FD_OF(p_fault)
 #define fd_p_sum_up FD_OF(p_sum_up)
+#define fd_p_phases FD_OF(p_phases)
 #define fd_p_prepare FD_OF(p_prepare)
 
 /* Where the tables of a problem are in memory. */
@@ -52,6 +54,9 @@ typedef struct {
     int room[3];           /* the batch's points, padded: numbers beyond the last point are the last's */
     fd_interval *interval; /* between the dates */
     tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
+#if FD_FACTORS > 1
+    fd_p_step *step; /* the steps as numbers; null where they are made when they are due */
+#endif
     fd_weights *around;    /* of spot s along axis d at [factors s + d] */
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
@@ -61,7 +66,7 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
 {
     size_t used = 0, steps = (size_t)batch->steps;
     fd_p_tables t;
-    t.problem = 0, t.parameters = 0, t.final = 0;
+    memset(&t, 0, sizeof t);
     t.found = (fd_p_findings *)fd_p_next(memory, &used, sizeof(fd_p_findings));
     t.interval = (fd_interval *)fd_p_next(memory, &used, (size_t)(batch->dates + 1) * sizeof(fd_interval));
     t.time = (tb_real *)fd_p_next(memory, &used, (steps * 2 * (size_t)fd_p_numbers(3) + 1) * sizeof(tb_real));
@@ -82,10 +87,14 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
 /* Assigns memory to all tables in the same way. */
 TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
 {
-    size_t used = fd_p_lay_out_tables(batch, memory, tables), all = 1;
+    fd_p_tables t;
+    size_t used = fd_p_lay_out_tables(batch, memory, &t), all = 1;
     for (int d = 0; d < FD_FACTORS; d++) all *= (size_t)batch->points[d];
-    tb_real *final = (tb_real *)fd_p_next(memory, &used, all * sizeof(tb_real));
-    if (tables) tables->final = final;
+#if FD_FACTORS > 1
+    t.step = (fd_p_step *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof(fd_p_step));
+#endif
+    t.final = (tb_real *)fd_p_next(memory, &used, all * sizeof(tb_real));
+    if (tables) *tables = t;
     return used;
 }
 
@@ -216,26 +225,22 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
     }
 }
 
-/* Computes the model's numbers of the steps, and finds the longest explicit one and, of several factors, those that are
-   too short. */
+/* Computes the steps and the model's numbers of them, and finds the longest explicit one and, of several factors, those
+   that are too short. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
-    double number[fd_p_most_numbers] = {0};
-    const int needed = fd_p_numbers(3) > 0 || t->problem->times.kind == FD_EXPLICIT || FD_FACTORS > 1;
+    const int numbers = fd_p_numbers(3);
+    const int needed = numbers > 0 || t->problem->times.kind == FD_EXPLICIT || FD_FACTORS > 1;
     for (int k = thread; k < t->found->steps && needed; k += threads) {
         const fd_step step = fd_p_step_at(t, k);
+#if FD_FACTORS > 1
+        if (t->step) t->step[k] = fd_p_step_of(t->problem, t->parameters, &step);
+#endif
         if (FD_FACTORS > 1 && !(step.to < step.from)) fd_p_least(&t->found->fault[FD_P_AT_STEP], k);
         if (step.kind == FD_EXPLICIT) fd_p_most(&t->found->longest, fd_p_larger(0, step.from - step.to));
-        for (int end = 0; end < 2; end++) {
-            const int coefficients = t->problem->coefficients;
-            /* One call for one time: the compiler might round two calls differently. */
-            if (end == 0 || coefficients == FD_BOTH_ENDS)
-                fd_p_numbers_at(t->parameters, 3, fd_coefficient_time(coefficients, &step, end), number);
-            for (int q = 0; q < fd_p_numbers(3); q++) {
-                t->time[(2 * k + end) * fd_p_numbers(3) + q] = (tb_real)number[q];
-                if (!trid_finite((tb_real)number[q])) fd_p_least(&t->found->fault[FD_P_AT_TIME], k);
-            }
-        }
+        fd_p_numbers_of_step(t->problem, t->parameters, &step, numbers, &t->time[2 * k * numbers]);
+        for (int q = 0; q < 2 * numbers; q++)
+            if (!trid_finite(t->time[2 * k * numbers + q])) fd_p_least(&t->found->fault[FD_P_AT_TIME], k);
     }
 }
 
@@ -254,6 +259,14 @@ TB_HD void fd_p_index(const int *points, int at, int *index)
         index[d] = d < FD_FACTORS ? at % points[d] : -1;
         if (d < FD_FACTORS) at /= points[d];
     }
+}
+
+/* Returns the status for point number `at` of a grid. */
+TB_HD fd_status fd_p_status_at(int what, const int *points, int at, int step)
+{
+    int index[3];
+    fd_p_index(points, at, index);
+    return fd_status_of(what, 0, -1, index[0], index[1], index[2], step);
 }
 
 /* Returns the larger of `most` and the magnitude of what a point is given at time 0 by faces on which it lies: a value,
@@ -542,20 +555,29 @@ TB_HD void fd_p_sum_up(const fd_batch *batch, const fd_p_tables *t)
     found->status.not_dominant = found->not_dominant;
 }
 
+#if FD_FACTORS == 2
+#include "../adi2d/step.h" /* which steps are products of factors */
+#endif
+enum { fd_p_phases = (int)FD_P_PHASES + (FD_FACTORS == 2 ? 3 : 0) };
+
 /* Prepares a problem, in phases: all threads do one, then a barrier, then the next. A phase does nothing if one before
    found something wrong (found->status). */
 TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, int thread, int threads)
 {
+    const int sums_up = phase == 3 || phase == 6 || phase == 9;
     if (phase == 0) fd_p_begin(batch, t, thread, threads);
-    if (phase == 0 || ((phase == 3 || phase == 6) && thread > 0)) return; /* one thread sums up */
-    if (t->found->status.what) return;
+    if (phase == 0 || t->found->status.what) return;
     if (phase == 1) fd_p_place_points(t, thread, threads);
     if (phase == 2) fd_p_check_points(t, thread, threads);
-    if (phase == 3 || phase == 6) fd_p_sum_up(batch, t);
     if (phase == 4) {
         fd_p_axis_numbers(batch, t, thread, threads);
         fd_p_step_numbers(t, thread, threads);
         fd_p_final_values(t, thread, threads);
     }
     if (phase == 5) fd_p_check_terms(t, thread, threads);
+#if FD_FACTORS == 2
+    if (phase == 7) adi2d_p_find_products(batch, t, thread, threads);
+    if (phase == 8) adi2d_p_join_products(t, thread, threads);
+#endif
+    if (sums_up && thread == 0) fd_p_sum_up(batch, t);
 }

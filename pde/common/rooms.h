@@ -9,6 +9,9 @@ namespace FD_OF(rooms)
 #endif
 
 #include "terms.h"   /* what the model says, as the solvers call it */
+#if FD_FACTORS > 1
+#include "step.h" /* a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix */
+#endif
 #include "prepare.h" /* tables of axes and steps, final values, checks */
 #include "results.h" /* values at spots, NaN where there is none */
 #include "rows.h"    /* rows, what faces add, what happens to a value between steps */
@@ -19,10 +22,7 @@ namespace FD_OF(rooms)
 #include "../fd1d/host.h" /* the host */
 #endif
 #else
-#include "step.h" /* a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix */
-#if FD_FACTORS == 2
-#include "../adi2d/step.h" /* which steps are products of factors, the preparation */
-#else
+#if FD_FACTORS > 2
 #include "../adi3d/step.h" /* F at a point with its mixed derivatives, for kernels */
 #endif
 #if TB_HOST_SCOPE
