@@ -61,8 +61,7 @@
 #define FD1D_VERSION 200 /* 100 * major + minor */
 
 enum {
-    FD1D_MOST = FD_P_MOST_POINTS,    /* points of the axis */
-    FD1D_P_PHASES = FD_P_PHASES + 2, /* of fd1d_p_prepare */
+    FD1D_MOST = FD_P_MOST_POINTS, /* points of the axis */
     FD1D_P_THREADS = 128
 };
 

@@ -520,7 +520,7 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
 }
 
 /* Returns the status of fault f. */
-TB_HD fd_status fd_p_fault(const fd_batch *batch, const fd_p_tables *t, int f)
+FD_P_CALLED fd_status fd_p_fault(const fd_batch *batch, const fd_p_tables *t, int f)
 {
     const int at = t->found->fault[f], no_step = at == FD_NO_ROOM;
     int index[3] = {-1, -1, -1};
@@ -558,13 +558,13 @@ TB_HD void fd_p_sum_up(const fd_batch *batch, const fd_p_tables *t)
 #if FD_FACTORS == 2
 #include "../adi2d/step.h" /* which steps are products of factors */
 #endif
-enum { fd_p_phases = (int)FD_P_PHASES + (FD_FACTORS == 2 ? 3 : 0) };
+enum { fd_p_phases = (int)FD_P_PHASES + (FD_FACTORS == 1 ? 2 : FD_FACTORS == 2 ? 3 : 0) };
 
 /* Prepares a problem, in phases: all threads do one, then a barrier, then the next. A phase does nothing if one before
-   found something wrong (found->status). */
+   found something wrong (found->status). One factor has a phase of its own before the last, fd1d_p_prepare's. */
 TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, int thread, int threads)
 {
-    const int sums_up = phase == 3 || phase == 6 || phase == 9;
+    const int sums_up = phase == 3 || phase == 6 || phase == (int)fd_p_phases - 1;
     if (phase == 0) fd_p_begin(batch, t, thread, threads);
     if (phase == 0 || t->found->status.what) return;
     if (phase == 1) fd_p_place_points(t, thread, threads);

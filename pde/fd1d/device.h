@@ -517,7 +517,7 @@ __launch_bounds__(FD1D_P_THREADS) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_
     fd1d_tables h;
     fd1d_p_find_tables(&launch, which, &h);
     TB_LOOP
-    for (int phase = 0; phase < FD1D_P_PHASES; phase++) {
+    for (int phase = 0; phase < (int)fd_p_phases; phase++) {
         fd1d_p_prepare(&launch.batch, &h, launch.first + which, phase, trid_block_thread(), trid_block_threads());
         __syncthreads();
     }

@@ -383,7 +383,7 @@ TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_paramete
         const int which = w->which[b] = first + b < batch->problems ? first + b : -1;
         if (which < 0) continue;
         w->h[b].t.problem = &batch->problem[which], w->h[b].t.parameters = &parameters[which];
-        for (int phase = 0; phase < FD1D_P_PHASES; phase++) fd1d_p_prepare(batch, &w->h[b], which, phase, 0, 1);
+        for (int phase = 0; phase < (int)fd_p_phases; phase++) fd1d_p_prepare(batch, &w->h[b], which, phase, 0, 1);
         w->status[b] = w->h[b].t.found->status;
     }
     fd1d_p_host_march(w, -1);

@@ -259,18 +259,14 @@ TB_HD void fd1d_p_place_rows(const fd1d_tables *h, int thread, int threads)
     }
 }
 
-/* Prepares problem `which`, as fd_p_prepare does, in phases of its own after that's. */
+/* Prepares problem `which`, as fd_p_prepare does. */
 TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which, int phase, int thread, int threads)
 {
-    const fd_p_tables *t = &h->t;
-    if (phase < FD_P_PHASES) fd_p_prepare(batch, t, phase, thread, threads);
-    if (phase < FD_P_PHASES || t->found->status.what) return;
-    if (phase == FD_P_PHASES) {
-        fd1d_p_make_steps(h, thread, threads);
-        fd1d_p_place_rows(h, thread, threads);
-        fd_p_coordinates(batch, t, which, thread, threads);
-    }
-    if (phase == FD_P_PHASES + 1 && thread == 0) fd_p_sum_up(batch, t);
+    fd_p_prepare(batch, &h->t, phase, thread, threads);
+    if (phase != FD_P_PHASES || h->t.found->status.what) return;
+    fd1d_p_make_steps(h, thread, threads);
+    fd1d_p_place_rows(h, thread, threads);
+    fd_p_coordinates(batch, &h->t, which, thread, threads);
 }
 
 /* Returns the time at which a holder exercises after step k; NaN if what exercise pays does not depend on it. */
