@@ -566,7 +566,8 @@ TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, 
 {
     const int sums_up = phase == 3 || phase == 6 || phase == (int)fd_p_phases - 1;
     if (phase == 0) fd_p_begin(batch, t, thread, threads);
-    if (phase == 0 || t->found->status.what) return;
+    if (phase == 0 || (sums_up && thread > 0)) return; /* one thread sums up, and may write the status */
+    if (t->found->status.what) return;
     if (phase == 1) fd_p_place_points(t, thread, threads);
     if (phase == 2) fd_p_check_points(t, thread, threads);
     if (phase == 4) {
@@ -579,5 +580,5 @@ TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, 
     if (phase == 7) adi2d_p_find_products(batch, t, thread, threads);
     if (phase == 8) adi2d_p_join_products(t, thread, threads);
 #endif
-    if (sums_up && thread == 0) fd_p_sum_up(batch, t);
+    if (sums_up) fd_p_sum_up(batch, t);
 }
