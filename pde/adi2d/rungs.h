@@ -158,14 +158,13 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
 /* Solves along a line of n rows by Thomas. The line's elements are `stride` apart in upper and right, which are
    overwritten; right may be what rows are made from. A thread whose line is not valid only takes part in what its warp
    does together. In this order it calls
-     make(k, changes, may_be, &row)     for each row k; literals say whether F may change in the step, and whether there
-                                        may be a face. On a line that is plain, inner rows are made `ahead` at a time,
-                                        so that the compiler can mix them: make neither branches nor writes there
-     put(k, solution, again(k))         from the last row back
-     flush(k)                           for each k that is a multiple of 32, after all rows from k on are put */
-template <int ahead, class make_type, class again_type, class put_type, class flush_type>
-TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int changes, int stride, tb_real *upper, tb_real *right,
-                              make_type make, again_type again, put_type put, flush_type flush)
+     row(k, &row)     for rows at the ends and next to them, and for all rows of a line that is not plain
+     rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can mix them
+     put(k, solution, again(k))     from the last row back
+     flush(k)         for each k that is a multiple of 32, after all rows from k on are put */
+template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
+TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *upper, tb_real *right, row_type row,
+                              rows_type rows, again_type again, put_type put, flush_type flush)
 {
     tb_real c = 0, x = 0;
     adi2d_p_rung_row ready = {0, 1, 0, 0, 0}; /* the row before, which a face may still change */
@@ -177,13 +176,7 @@ TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int changes, int stri
     for (int from = 0; from <= n && valid;) {
         adi2d_p_rung_row next[ahead];
         if (plain && from > 1 && from + ahead < n) {
-            if (changes) {
-                TB_UNROLL
-                for (int q = 0; q < ahead; q++) make(from + q, 1, 0, &next[q]);
-            } else {
-                TB_UNROLL
-                for (int q = 0; q < ahead; q++) make(from + q, 0, 0, &next[q]);
-            }
+            rows(from, next);
             TB_UNROLL
             for (int q = 0; q < ahead; q++) {
                 eliminate(from + q - 1);
@@ -193,7 +186,7 @@ TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int changes, int stri
             continue;
         }
         next[0] = ready;
-        if (from < n) make(from, 1, 1, &next[0]);
+        if (from < n) row(from, &next[0]);
         if (from == 1 && (ready.third < 0 || ready.third > 0))
             ready.d -= fd_lane_face_three(ready.third, &ready.b, &ready.c, next[0].a, next[0].b, next[0].c) * next[0].d;
         if (from == n - 1 && (next[0].third < 0 || next[0].third > 0))
@@ -237,7 +230,7 @@ typedef struct {
     adi2d_p_rung_line l;
     int j, along[2], line, below, above; /* from point to point; to the line; from it to those beside it */
     int american, about;
-    const tb_real *u, *z, *multiplier;
+    const tb_real *values[2], *v[2], *multiplier; /* u and z: all, and of the line */
     fd_cell cell_y;
 } adi2d_p_rung_x_line;
 
@@ -250,48 +243,83 @@ TB_D adi2d_p_rung_x_line adi2d_p_rung_x_line_of(const adi2d_p_rung_line &l, int 
     x.along[0] = across ? l.n[1] : 1, x.along[1] = across ? 1 : l.n[0], x.line = j * x.along[1];
     x.below = j > 0 ? -x.along[1] : 0, x.above = j < l.n[1] - 1 ? x.along[1] : 0;
     x.american = l.a.t.problem->exercise == FD_AMERICAN, x.about = second && l.data.about;
-    x.u = l.a.u[across] + x.line, x.z = l.a.z[across] + x.line, x.multiplier = l.a.multiplier[across] + x.line;
+    x.values[0] = l.a.u[across], x.values[1] = l.a.z[across];
+    x.v[0] = l.a.u[across] + x.line, x.v[1] = l.a.z[across] + x.line, x.multiplier = l.a.multiplier[across] + x.line;
     x.cell_y = l.a.t.cell[1][j];
     fd_p_take(&l.a.t, 1, j, &x.l.own);
     return x;
 }
 
-/* Computes F_0, F_1 and F_2 of u or z at point i, at the start (end 0) or the end of the step. */
-TB_D void adi2d_p_rung_x_apply(const adi2d_p_rung_x_line &x, const tb_real *v, int end, int may_be, int i,
-                               const fd_terms &terms, tb_real *f)
+/* Loads the column of three values, along y, around point i of u (0) or z (1). */
+TB_D void adi2d_p_rung_column(const adi2d_p_rung_x_line &x, int which, int i, tb_real *to)
 {
-    tb_real nine[9];
-    for (int m = 0; m < 3; m++) {
-        int to = i + m - 1;
-        if (may_be) to = to < 0 ? 0 : to < x.l.n[0] ? to : x.l.n[0] - 1;
-        const tb_real *here = v + to * x.along[0];
-        nine[m] = here[x.below], nine[3 + m] = here[0], nine[6 + m] = here[x.above];
-    }
-    adi2d_p_rung_apply(x.l.a.t.cell[0][i], x.cell_y, terms, nine, f);
-    if (may_be) adi2d_p_rung_faces(x.l, 0, end, i, x.j, v - x.line, x.along, f);
+    const tb_real *here = x.v[which] + i * x.along[0];
+    to[0] = here[x.below], to[1] = here[0], to[2] = here[x.above];
 }
 
-/* Makes row i. */
+/* Computes F_0, F_1 and F_2 at point i from three columns of u or z, at the start (end 0) or the end of the step. */
+TB_D void adi2d_p_rung_columns(const adi2d_p_rung_x_line &x, int which, int end, int may_be, int i,
+                               const fd_terms &terms, const tb_real *columns, tb_real *f)
+{
+    tb_real nine[9];
+    for (int m = 0; m < 9; m++) nine[m] = columns[m % 3 * 3 + m / 3];
+    adi2d_p_rung_apply(x.l.a.t.cell[0][i], x.cell_y, terms, nine, f);
+    if (may_be) adi2d_p_rung_faces(x.l, 0, end, i, x.j, x.values[which], x.along, f);
+}
+
+/* Makes row i from columns of u and z. Whether F changes in the step, and whether there may be faces, are literals. */
 template <int second>
-TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, int may_be, adi2d_p_rung_row *row)
+TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, int may_be, const tb_real *of_u,
+                              const tb_real *of_z, adi2d_p_rung_row *row)
 {
     const fd_step_data &step = x.l.data;
     const fd_terms end = adi2d_p_rung_terms(x.l, 0, 1, i);
-    const int at = i * x.along[0];
-    tb_real f[3], later[3], before = x.u[at];
-    adi2d_p_rung_x_apply(x, x.u, 0, may_be, i, changes ? adi2d_p_rung_terms(x.l, 0, 0, i) : end, f);
+    tb_real f[3], later[3], before = of_u[4];
+    adi2d_p_rung_columns(x, 0, 0, may_be, i, changes ? adi2d_p_rung_terms(x.l, 0, 0, i) : end, of_u, f);
     row->d = step.base[second][0] * f[0] + step.base[second][1] * (f[1] + f[2]);
     if (changes && !x.about) {
-        adi2d_p_rung_x_apply(x, x.u, 1, may_be, i, end, later);
+        adi2d_p_rung_columns(x, 0, 1, may_be, i, end, of_u, later);
         row->d += step.size * (later[1] - f[1]);
     }
-    if (x.american) row->d += step.dt * x.multiplier[at];
+    if (x.american) row->d += step.dt * x.multiplier[i * x.along[0]];
     if (second) {
-        adi2d_p_rung_x_apply(x, x.z, 1, may_be, i, end, f);
+        adi2d_p_rung_columns(x, 1, 1, may_be, i, end, of_z, f);
         row->d += step.base[second][2] * f[0] + step.base[second][3] * (f[1] + f[2]);
-        if (x.about) row->d += before - x.z[at], before = x.z[at];
+        if (x.about) row->d += before - of_z[4], before = of_z[4];
     }
     adi2d_p_rung_matrix(x.l, 0, may_be, x.l.a.t.cell[0][i], end, i, x.j, before, row);
+}
+
+/* Makes row i, which may be a boundary row. */
+template <int second>
+TB_D void adi2d_p_rung_x_row(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_row *row)
+{
+    const int n = x.l.n[0];
+    tb_real of[2][9];
+    for (int m = 0; m < 3 * (1 + second); m++) {
+        const int at = i + m % 3 - 1;
+        adi2d_p_rung_column(x, m / 3, at < 0 ? 0 : at < n ? at : n - 1, &of[m / 3][m % 3 * 3]);
+    }
+    adi2d_p_rung_x_make<second>(x, i, 1, 1, of[0], of[1], row);
+}
+
+/* Makes `ahead` inner rows from row i on. */
+template <int second, int ahead>
+TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_row *row)
+{
+    tb_real of[2][3 * (ahead + 2)];
+    TB_UNROLL
+    for (int m = 0; m < (ahead + 2) * (1 + second); m++)
+        adi2d_p_rung_column(x, m / (ahead + 2), i - 1 + m % (ahead + 2), &of[m / (ahead + 2)][m % (ahead + 2) * 3]);
+    if (x.l.changes) {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++)
+            adi2d_p_rung_x_make<second>(x, i + q, 1, 0, &of[0][3 * q], &of[1][3 * q], &row[q]);
+    } else {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++)
+            adi2d_p_rung_x_make<second>(x, i + q, 0, 0, &of[0][3 * q], &of[1][3 * q], &row[q]);
+    }
 }
 
 /* Solves along x, from the right-hand sides on: thread j of problem blockIdx.x / blocks. across: by arrays with
@@ -308,9 +336,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     if (first >= l.n[1]) return;
     const int n = l.n[0], valid = j < l.n[1];
     const adi2d_p_rung_x_line x = adi2d_p_rung_x_line_of<across, second>(l, valid ? j : 0);
-    auto make = [&](int i, int changes, int may_be, adi2d_p_rung_row *row) {
-        adi2d_p_rung_x_make<second>(x, i, changes, may_be, row);
-    };
+    auto row = [&](int i, adi2d_p_rung_row *to) { adi2d_p_rung_x_row<second>(x, i, to); };
+    auto rows = [&](int i, adi2d_p_rung_row *to) { adi2d_p_rung_x_rows<second, ahead>(x, i, to); };
     auto none = [&](int) { return (tb_real)0; };
     auto put = [&](int i, tb_real solution, tb_real) {
         if (across)
@@ -325,8 +352,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     int plain = 1;
     for (int side = 0; side < 2; side++)
         if (x.j == (side ? l.n[1] - 1 : 0) && fd_p_adds(l.a.t.problem->face[1][side])) plain = 0;
-    adi2d_p_rung_thomas<ahead>(n, valid, plain, l.changes, x.along[0], l.a.upper + x.line, l.a.right + x.line, make,
-                               none, put, flush);
+    adi2d_p_rung_thomas<ahead>(n, valid, plain, x.along[0], l.a.upper + x.line, l.a.right + x.line, row, rows, none,
+                               put, flush);
 }
 
 /* What the thread of a line along y has in hand. */
@@ -357,7 +384,7 @@ TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int 
     return y;
 }
 
-/* Makes row j. */
+/* Makes row j. Whether F changes in the step, and whether there may be faces, are literals. */
 TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, int may_be, adi2d_p_rung_row *row)
 {
     const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride};
@@ -379,6 +406,19 @@ TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, 
     }
     adi2d_p_rung_matrix(y.l, 1, may_be, cell, end, y.i, j, may_be ? y.w[j * stride] : 0, row);
     if (may_be && y.given) row->a = row->c = row->third = 0, row->b = 1, row->d = y.e[j * stride];
+}
+
+/* Makes `ahead` inner rows from row j on. */
+template <int ahead>
+TB_D void adi2d_p_rung_y_rows(const adi2d_p_rung_y_line &y, int j, adi2d_p_rung_row *row)
+{
+    if (y.l.changes) {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++) adi2d_p_rung_y_make(y, j + q, 1, 0, &row[q]);
+    } else {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++) adi2d_p_rung_y_make(y, j + q, 0, 0, &row[q]);
+    }
 }
 
 /* Ends the stage at point j, with early exercise, and returns the value there; *lost becomes its index if it is not
@@ -413,9 +453,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     const int n = l.n[1], valid = i < l.n[0];
     const adi2d_p_rung_y_line y = adi2d_p_rung_y_line_of<second>(l, valid ? i : 0, valid);
     int lost = -1;
-    auto make = [&](int j, int changes, int may_be, adi2d_p_rung_row *row) {
-        adi2d_p_rung_y_make(y, j, changes, may_be, row);
-    };
+    auto row = [&](int j, adi2d_p_rung_row *to) { adi2d_p_rung_y_make(y, j, 1, 1, to); };
+    auto rows = [&](int j, adi2d_p_rung_row *to) { adi2d_p_rung_y_rows<ahead>(y, j, to); };
     auto again = [&](int j) { return y.w[j * y.stride]; };
     auto put = [&](int j, tb_real solution, tb_real before) {
         const tb_real value = adi2d_p_rung_y_put(y, j, before + solution, &lost);
@@ -430,7 +469,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
             if (valid) tile[across ? j % 32 : 0][lane] = y.multiplier[j * y.stride];
         adi2d_p_rung_transpose(tile, first, l.n[0], from, n, l.a.multiplier[1]);
     };
-    adi2d_p_rung_thomas<ahead>(n, valid, !y.given, l.changes, y.stride, l.a.upper + y.i, l.a.e + y.i, make, again, put,
+    adi2d_p_rung_thomas<ahead>(n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i, row, rows, again, put,
                                flush);
     if (y.last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
