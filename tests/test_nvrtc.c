@@ -133,9 +133,10 @@ static const char two_factors[] =
     "PREPARE(f64)\n"
     "extern \"C\" __global__ void march(const __grid_constant__ heston_rooms_f32::fd_p_launch launch)\n"
     "{\n"
+    "    extern __shared__ __align__(16) unsigned char memory[];\n"
     "    __shared__ heston_rooms_f32::adi2d_p_chip chip;\n"
     "    __shared__ int least;\n"
-    "    heston_rooms_f32::adi2d_p_chip_problem<8, 0>(launch, &chip, &least);\n"
+    "    heston_rooms_f32::adi2d_p_chip_problem<8, 0>(launch, memory, &chip, &least);\n"
     "}\n";
 
 /* A model of pde/adi3d.h: its terms, rows and right-hand side. */

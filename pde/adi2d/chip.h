@@ -51,10 +51,16 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const fd_p_launch *launch, int thr
     chip->bytes = (int)used;
 }
 
-/* Returns a cell of an axis. */
-TB_D fd_cell adi2d_p_cell_of(const adi2d_p_chip *h, int axis, int index)
+/* Returns an array of the block. */
+TB_D tb_real *adi2d_p_array(unsigned char *memory, int array)
 {
-    return ((const fd_cell *)fd_p_chip_memory(h->cell[axis]))[index];
+    return (tb_real *)(memory + array);
+}
+
+/* Returns a cell of an axis. */
+TB_D fd_cell adi2d_p_cell_of(const adi2d_p_chip *h, unsigned char *memory, int axis, int index)
+{
+    return ((const fd_cell *)(memory + h->cell[axis]))[index];
 }
 
 /* Returns piece c of the per_lane points from `first` on in a row. */
@@ -64,32 +70,32 @@ TB_D adi2d_p_pieces *adi2d_p_piece_of(tb_real *row, int first, int c)
 }
 
 /* Load the numbers of x at column i, and of y at row j. */
-TB_D void adi2d_p_numbers_of_x(const adi2d_p_chip *h, int i, fd_numbers *own)
+TB_D void adi2d_p_numbers_of_x(const adi2d_p_chip *h, unsigned char *memory, int i, fd_numbers *own)
 {
-    const tb_real *from = fd_p_chip_array(h->number[0]) + fd_p_swizzle(i);
+    const tb_real *from = adi2d_p_array(memory, h->number[0]) + fd_p_swizzle(i);
     TB_UNROLL
     for (int q = 0; q < fd_p_numbers(0); q++) own->number[q] = from[q * h->pitch];
 }
-TB_D void adi2d_p_numbers_of_y(int per_lane, const adi2d_p_chip *h, int j, fd_numbers *own)
+TB_D void adi2d_p_numbers_of_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int j, fd_numbers *own)
 {
-    const tb_real *from = fd_p_chip_array(h->number[1]) + j;
+    const tb_real *from = adi2d_p_array(memory, h->number[1]) + j;
     TB_UNROLL
     for (int q = 0; q < fd_p_numbers(1); q++) own->number[q] = from[q * per_lane * h->parts];
 }
 
 /* Returns the numbers of the step's start (end 0) or end (1). */
-TB_D const tb_real *adi2d_p_chip_time(const adi2d_p_chip *h, int end)
+TB_D const tb_real *adi2d_p_chip_time(const adi2d_p_chip *h, unsigned char *memory, int end)
 {
-    return fd_p_chip_step(*h).time[end];
+    return fd_p_chip_step(*h, memory).time[end];
 }
 
 /* Writes the boundary row at (i, j), row k of its thread: makes it dominant, gives it the face's value, or eliminates
    the third unknown. near_by is the right-hand side of its neighbour, w the value that the solution is the difference
    from. */
-TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, int axis, int side, int i, int j, int k,
-                            tb_real near_by, tb_real w, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int axis, int side, int i,
+                            int j, int k, tb_real near_by, tb_real w, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
-    const fd_p_step &step = fd_p_chip_step(*h);
+    const fd_p_step &step = fd_p_chip_step(*h, memory);
     const fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {i, j, 0}, step.time[1], step.to};
     tb_real row[3], value = 0;
     TB_UNROLL
@@ -102,28 +108,28 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, int axis, int s
 }
 
 /* Returns what a face adds to F along its axis at (i, j), with v in `array`. */
-FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, int array, int axis, int side, int i, int j,
-                                          const tb_real *now, double t)
+FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
+                                          int i, int j, const tb_real *now, double t)
 {
     const int in = side ? -1 : 1;
     const fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {i, j, 0}, now, t};
     tb_real next = 0, third = 0;
     if (edge.kind == FD_DEGENERATE) {
-        next = fd_p_chip_value(*h, array, axis ? i : i + in, axis ? j + in : j);
-        third = fd_p_chip_value(*h, array, axis ? i : i + 2 * in, axis ? j + 2 * in : j);
+        next = fd_p_chip_value(*h, memory, array, axis ? i : i + in, axis ? j + in : j);
+        third = fd_p_chip_value(*h, memory, array, axis ? i : i + 2 * in, axis ? j + 2 * in : j);
     }
     return fd_p_edge_adds(&h->t, &edge, fd_p_edge_given(&h->t, &edge), next, third);
 }
 
 /* Loads the halo, rows of other blocks next to those of this one, to two rows after its own in `array`. */
-TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, int array)
+TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;
-    tb_real *halo = fd_p_chip_array(array) + h->rows_each * h->pitch;
+    tb_real *halo = adi2d_p_array(memory, array) + h->rows_each * h->pitch;
     for (int at = trid_block_thread(); at < 2 * h->n[0] && h->rows > 0; at += trid_block_threads()) {
         const int after = at >= h->n[0], i = at - after * h->n[0],
                   j = after ? h->row_first + h->rows : h->row_first - 1;
-        if (j >= 0 && j < h->n[1]) halo[after * h->pitch + fd_p_swizzle(i)] = fd_p_chip_value(*h, array, i, j);
+        if (j >= 0 && j < h->n[1]) halo[after * h->pitch + fd_p_swizzle(i)] = fd_p_chip_value(*h, memory, array, i, j);
     }
     __syncthreads();
 }

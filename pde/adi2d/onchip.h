@@ -8,53 +8,54 @@
 /* Makes a step; products says that all steps are products. *factored is the size for which the matrix along
    y is factored. */
 template <int per_lane, int products>
-TB_D void adi2d_p_chip_make(const adi2d_p_chip *h, tb_real *factored)
+TB_D void adi2d_p_chip_make(const adi2d_p_chip *h, unsigned char *memory, tb_real *factored)
 {
-    const fd_p_step *step = &fd_p_chip_step(*h);
+    const fd_p_step *step = &fd_p_chip_step(*h, memory);
     TB_LOOP
     for (int s = 0; s < step->data.stages && !products; s++) {
         if (s > 0) fd_p_chip_sync(h->size);
-        adi2d_p_chip_x(per_lane, h, s);
+        adi2d_p_chip_x(per_lane, h, memory, s);
         fd_p_chip_sync(h->size);
-        adi2d_p_chip_y(per_lane, h, s);
+        adi2d_p_chip_y(per_lane, h, memory, s);
     }
     if (products) {
         const tb_real size = step->data.size;
         if (step->open) {
-            adi2d_p_chip_open(per_lane, h);
+            adi2d_p_chip_open(per_lane, h, memory);
             fd_p_chip_sync(h->size);
         }
         if (adi2d_p_independent && (size < *factored || size > *factored)) {
             *factored = size;
-            adi2d_p_chip_factor(per_lane, h);
+            adi2d_p_chip_factor(per_lane, h, memory);
         }
-        adi2d_p_chip_product_x(per_lane, h);
+        adi2d_p_chip_product_x(per_lane, h, memory);
         fd_p_chip_sync(h->size);
-        adi2d_p_chip_product_y(per_lane, h);
+        adi2d_p_chip_product_y(per_lane, h, memory);
     }
     fd_p_chip_sync(h->size);
 }
 
 /* Loads the tables; beyond the last point, cells are 0 and numbers those of the last. */
-TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h)
+TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     for (int d = 0; d < 2; d++) {
         const int numbers = fd_p_numbers(d), room = per_lane * (d ? h->parts : h->width);
         for (int i = trid_block_thread(); i < room; i += trid_block_threads()) {
             const int last = i < h->n[d] ? i : h->n[d] - 1;
             const fd_cell none = {0, 0, 0, 0};
-            ((fd_cell *)fd_p_chip_memory(h->cell[d]))[i + i / per_lane] = i < h->n[d] ? h->t.cell[d][i] : none;
+            ((fd_cell *)(memory + h->cell[d]))[i + i / per_lane] = i < h->n[d] ? h->t.cell[d][i] : none;
             for (int q = 0; q < numbers && (d || i < h->pitch); q++)
-                fd_p_chip_array(h->number[d])[d ? q * room + i : q * h->pitch + fd_p_swizzle(i)] =
+                adi2d_p_array(memory, h->number[d])[d ? q * room + i : q * h->pitch + fd_p_swizzle(i)] =
                     h->t.number[d][q * h->t.room[d] + last];
         }
     }
     __syncthreads();
 }
 
-/* Does a block's part of its cluster's problem. h and least are shared memory. */
+/* Does a block's part of its cluster's problem. memory is dynamic shared memory; h and least are other shared memory.
+   */
 template <int per_lane, int products>
-TB_D void adi2d_p_chip_problem(const fd_p_launch &launch, adi2d_p_chip *h, int *least)
+TB_D void adi2d_p_chip_problem(const fd_p_launch &launch, unsigned char *memory, adi2d_p_chip *h, int *least)
 {
     const int size = trid_cluster_size(), which = (int)blockIdx.x / size, threads = trid_block_threads();
     if (trid_block_thread() == 0) {
@@ -64,13 +65,14 @@ TB_D void adi2d_p_chip_problem(const fd_p_launch &launch, adi2d_p_chip *h, int *
         h->share = (h->n[0] + size - 1) / size;
     }
     __syncthreads();
-    if (!h->t.found->status.what) adi2d_p_chip_tables(per_lane, h);
-    fd_p_chip_problem(*h, [&](int watched) {
+    if (!h->t.found->status.what) adi2d_p_chip_tables(per_lane, h, memory);
+    fd_p_chip_problem(*h, memory, [&](int watched) {
         tb_real factored = 0;
         for (int at = trid_block_thread(); at < h->cell[0] / (int)sizeof(tb_real); at += threads)
-            fd_p_chip_array(h->u)[at] = 0; /* all arrays, and what is beyond the ends of lines */
+            adi2d_p_array(memory, h->u)[at] = 0; /* all arrays, and what is beyond the ends of lines */
         __syncthreads();
-        return fd_p_chip_march(*h, watched, least, [&] { adi2d_p_chip_make<per_lane, products>(h, &factored); });
+        return fd_p_chip_march(*h, memory, watched, least,
+                               [&] { adi2d_p_chip_make<per_lane, products>(h, memory, &factored); });
     });
 }
 
@@ -79,9 +81,10 @@ TB_D void adi2d_p_chip_problem(const fd_p_launch &launch, adi2d_p_chip *h, int *
 template <int per_lane, int threads, int resident, int products>
 TRID_KERNEL void __launch_bounds__(threads, resident) adi2d_p_onchip_kernel(const __grid_constant__ fd_p_launch launch)
 {
+    TRID_DYNAMIC_SHARED(memory);
     __shared__ adi2d_p_chip chip;
     __shared__ int least;
-    adi2d_p_chip_problem<per_lane, products>(launch, &chip, &least);
+    adi2d_p_chip_problem<per_lane, products>(launch, memory, &chip, &least);
 }
 
 /* Chooses how a batch is launched: in the smallest clusters whose blocks hold its grids, in larger ones if those would

@@ -42,11 +42,11 @@ typedef struct {
 } adi2d_p_point;
 
 /* Returns the line's own numbers for all lines of a stage. */
-TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, int s, int from)
+TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, unsigned char *memory, int s, int from)
 {
-    const fd_p_step *step = &fd_p_chip_step(*h);
+    const fd_p_step *step = &fd_p_chip_step(*h, memory);
     adi2d_p_line l;
-    l.step = step, l.start = adi2d_p_chip_time(h, 0), l.end = adi2d_p_chip_time(h, 1);
+    l.step = step, l.start = adi2d_p_chip_time(h, memory, 0), l.end = adi2d_p_chip_time(h, memory, 1);
     l.s = s, l.about = s > 0 && step->data.about, l.american = h->t.problem->exercise == FD_AMERICAN;
     l.keeps = s == 0 && step->data.stages > 1, l.changes = s == 0 && step->changes;
     l.from = from, l.within = from < h->pitch ? from : 0;
@@ -78,7 +78,7 @@ TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point 
 }
 
 /* Loads the three rows around the line: v of this lane's points, left and right of its neighbours'. */
-TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, const adi2d_p_line *l,
+TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                                    tb_real (*v)[TRID_MOST_ROWS], tb_real *left, tb_real *right)
 {
     const int local = l->local, below = local > 0 ? local - 1 : l->j > 0 ? h->rows_each : local;
@@ -86,7 +86,7 @@ TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, const ad
     TB_UNROLL
     for (int r = 0; r < 3; r++) {
         const int at = r == 0 ? below : r == 1 ? local : above;
-        tb_real *row = fd_p_chip_array(l->s ? h->z : h->u) + at * h->pitch;
+        tb_real *row = adi2d_p_array(memory, l->s ? h->z : h->u) + at * h->pitch;
         adi2d_p_load_row(per_lane, row, l->within, v[r]);
         left[r] = __shfl_up_sync(TB_FULL_WARP, v[r][per_lane - 1], 1, h->width);
         right[r] = __shfl_down_sync(TB_FULL_WARP, v[r][0], 1, h->width);
@@ -94,49 +94,50 @@ TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, const ad
 }
 
 /* Loads piece q of the numbers of x. */
-TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, int within, int q, adi2d_p_pieces *number)
+TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, unsigned char *memory, int within, int q, adi2d_p_pieces *number)
 {
     TB_UNROLL
     for (int m = 0; m < fd_p_numbers(0); m++)
-        number[m] = *adi2d_p_piece_of(fd_p_chip_array(h->number[0]) + m * h->pitch, within, q);
+        number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * h->pitch, within, q);
 }
 
 /* Computes the lane's rows of 1 - size A_1, from point `from` on, of a line whose numbers of y are own[1]. */
-TB_D void adi2d_p_chip_matrix_x(int per_lane, const adi2d_p_chip *h, int from, int within, fd_numbers *own,
-                                const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
+TB_D void adi2d_p_chip_matrix_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, int within,
+                                fd_numbers *own, const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
 {
-    const tb_real size = fd_p_chip_step(*h).data.size;
+    const tb_real size = fd_p_chip_step(*h, memory).data.size;
     TB_UNROLL
     for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
         adi2d_p_pieces number[fd_p_numbers_x];
-        adi2d_p_number_pieces(h, within, q, number);
+        adi2d_p_number_pieces(h, memory, within, q, number);
         TB_UNROLL
         for (int e = 0; e < ADI2D_P_PIECE; e++) {
             const int k = q * ADI2D_P_PIECE + e;
             TB_UNROLL
             for (int m = 0; m < fd_p_numbers(0); m++) own[0].number[m] = number[m].v[e];
             const fd_terms terms = fd_p_terms(h->t.parameters, own, now);
-            fd_p_matrix(0, 0, adi2d_p_cell_of(h, 0, from + from / per_lane + k), terms, size, &a[k], &b[k], &c[k]);
+            const fd_cell cell = adi2d_p_cell_of(h, memory, 0, from + from / per_lane + k);
+            fd_p_matrix(0, 0, cell, terms, size, &a[k], &b[k], &c[k]);
         }
     }
 }
 
 /* Forms the line's right-hand sides and its matrix, without what faces add. */
-TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, const adi2d_p_line *l, tb_real *a, tb_real *b,
-                              tb_real *c, tb_real *d)
+TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
+                              tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     const int lane = l->from / per_lane;
     tb_real v[3][TRID_MOST_ROWS], left[3], right[3];
-    tb_real *keep = fd_p_chip_array(h->g) + l->local * h->pitch;
-    tb_real *old_row = fd_p_chip_array(h->u) + l->local * h->pitch;
+    tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
+    tb_real *old_row = adi2d_p_array(memory, h->u) + l->local * h->pitch;
     adi2d_p_point p;
-    p.cell[1] = adi2d_p_cell_of(h, 1, l->j + l->j / per_lane);
-    adi2d_p_numbers_of_y(per_lane, h, l->j, &p.own[1]);
-    adi2d_p_chip_load_around(per_lane, h, l, v, left, right);
+    p.cell[1] = adi2d_p_cell_of(h, memory, 1, l->j + l->j / per_lane);
+    adi2d_p_numbers_of_y(per_lane, h, memory, l->j, &p.own[1]);
+    adi2d_p_chip_load_around(per_lane, h, memory, l, v, left, right);
     TB_UNROLL
     for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
         adi2d_p_pieces number[fd_p_numbers_x], kept, old;
-        adi2d_p_number_pieces(h, l->within, q, number);
+        adi2d_p_number_pieces(h, memory, l->within, q, number);
         TB_UNROLL
         for (int e = 0; e < ADI2D_P_PIECE; e++) kept.v[e] = 0;
         if (l->s > 0 && l->valid) kept = *adi2d_p_piece_of(keep, l->within, q); /* other lanes' are being written */
@@ -145,7 +146,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, const adi2d_p
         for (int e = 0; e < ADI2D_P_PIECE; e++) {
             const int k = q * ADI2D_P_PIECE + e, i = l->from + k;
             tb_real more = 0;
-            p.cell[0] = adi2d_p_cell_of(h, 0, i + lane);
+            p.cell[0] = adi2d_p_cell_of(h, memory, 0, i + lane);
             TB_UNROLL
             for (int m = 0; m < fd_p_numbers(0); m++) p.own[0].number[m] = number[m].v[e];
             TB_UNROLL
@@ -166,21 +167,22 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, const adi2d_p
 }
 
 /* Adds what a face adds to F at the lane's points: along y to whole lines, along x to two points. */
-TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, const adi2d_p_line *l, int axis, int side,
-                              tb_real *d)
+TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
+                              int axis, int side, tb_real *d)
 {
     const fd_p_step *step = l->step;
     const int kind = h->t.problem->face[axis][side], n = h->n[0], source = l->s ? h->z : h->u;
-    tb_real *keep = fd_p_chip_array(h->g) + l->local * h->pitch;
+    tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
     if (!fd_p_adds(kind) || (axis && l->j != (side ? h->n[1] - 1 : 0))) return;
     TB_LOOP
     for (int m = 0; m < per_lane; m++) {
         const int i = l->from + m;
         if (i >= n || (!axis && i != (side ? n - 1 : 0))) continue;
-        const tb_real more =
-            adi2d_p_chip_source(h, source, axis, side, i, l->j, l->s ? l->end : l->start, l->s ? step->to : step->from);
+        const tb_real more = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->s ? l->end : l->start,
+                                                 l->s ? step->to : step->from);
         tb_real late = 0;
-        if (l->changes && !axis) late = adi2d_p_chip_source(h, source, axis, side, i, l->j, l->end, step->to) - more;
+        if (l->changes && !axis)
+            late = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->end, step->to) - more;
         const tb_real add = (l->s ? step->data.base[1][3] : step->data.base[0][1]) * more + step->data.size * late;
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
@@ -191,42 +193,42 @@ TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, const adi2d_p
 }
 
 /* Writes the boundary rows of the line. */
-TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, const adi2d_p_line *l, tb_real *a, tb_real *b,
-                              tb_real *c, tb_real *d)
+TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
+                              tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     const int n = h->n[0], lane = l->from / per_lane;
     const tb_real before = __shfl_up_sync(TB_FULL_WARP, d[per_lane - 1], 1, h->width);
-    const tb_real *w = fd_p_chip_array(l->about ? h->z : h->u) + l->local * h->pitch;
-    if (lane == 0) adi2d_p_chip_face(per_lane, h, 0, 0, 0, l->j, 0, d[1], w[0], a, b, c, d);
+    const tb_real *w = adi2d_p_array(memory, l->about ? h->z : h->u) + l->local * h->pitch;
+    if (lane == 0) adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, l->j, 0, d[1], w[0], a, b, c, d);
     if (lane == (n - 1) / per_lane) {
         const int k = n - 1 - l->from;
         tb_real near_by = before;
         TB_UNROLL
         for (int m = 0; m < per_lane; m++)
             if (m + 1 == k) near_by = d[m];
-        adi2d_p_chip_face(per_lane, h, 0, 1, n - 1, l->j, k, near_by, w[fd_p_swizzle(n - 1)], a, b, c, d);
+        adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, l->j, k, near_by, w[fd_p_swizzle(n - 1)], a, b, c, d);
     }
 }
 
 /* Solves along x in stage s, from the differences on, which it forms of u in the first stage, or of z. */
-TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, int s)
+TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const int width = h->width, lane = trid_block_thread() & (width - 1), rows = h->rows;
     const int group = trid_block_thread() >> trid_log2(width), groups = trid_block_threads() >> trid_log2(width);
     const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the warp's first line */
-    adi2d_p_line l = adi2d_p_line_of(h, s, per_lane * lane);
-    adi2d_p_chip_halo(h, s ? h->z : h->u);
+    adi2d_p_line l = adi2d_p_line_of(h, memory, s, per_lane * lane);
+    adi2d_p_chip_halo(h, memory, s ? h->z : h->u);
     TB_LOOP
     for (int base = 0; base + whole < rows; base += groups) {
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
         l.valid = base + group < rows && l.from < h->n[0], l.local = base + group < rows ? base + group : rows - 1;
         l.j = h->row_first + l.local;
-        adi2d_p_chip_x_rows(per_lane, h, &l, a, b, c, d);
+        adi2d_p_chip_x_rows(per_lane, h, memory, &l, a, b, c, d);
         TB_LOOP
-        for (int f = 0; f < 4; f++) adi2d_p_chip_x_face(per_lane, h, &l, f / 2, f % 2, d);
-        adi2d_p_chip_x_ends(per_lane, h, &l, a, b, c, d);
+        for (int f = 0; f < 4; f++) adi2d_p_chip_x_face(per_lane, h, memory, &l, f / 2, f % 2, d);
+        adi2d_p_chip_x_ends(per_lane, h, memory, &l, a, b, c, d);
         trid_warp_hybrid(per_lane, width, per_lane * width, a, b, c, d);
-        adi2d_p_store_row(per_lane, fd_p_chip_array(s ? h->g : h->z) + l.local * h->pitch, l.within, l.valid, d);
+        adi2d_p_store_row(per_lane, adi2d_p_array(memory, s ? h->g : h->z) + l.local * h->pitch, l.within, l.valid, d);
     }
 }
 
@@ -251,44 +253,45 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
 }
 
 /* Returns where row my.from of column i is in an array, in whichever block. */
-TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, const adi2d_p_columns *my, int array, int i)
+TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                                          int array, int i)
 {
     const int at = my->local * h->pitch + fd_p_swizzle(i);
-    return trid_cluster_map(fd_p_chip_memory(array), my->owner) + at * (int)sizeof(tb_real);
+    return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(tb_real);
 }
 
 /* Loads the thread's per_lane numbers of column i of an array. A thread without a valid column gets zeros: what other
    blocks hold may be about to change. */
-TB_D void adi2d_p_load_column(int per_lane, const adi2d_p_chip *h, const adi2d_p_columns *my, int array, int i,
-                              int valid, tb_real *v)
+TB_D void adi2d_p_load_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                              int array, int i, int valid, tb_real *v)
 {
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real);
     if (!valid) {
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) v[k] = 0;
     } else if (my->owner == h->rank) {
-        const tb_real *own = fd_p_chip_array(array) + my->local * pitch + fd_p_swizzle(i);
+        const tb_real *own = adi2d_p_array(memory, array) + my->local * pitch + fd_p_swizzle(i);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) v[k] = own[k * pitch];
     } else {
-        const trid_cluster_place place = adi2d_p_column_of(h, my, array, i);
+        const trid_cluster_place place = adi2d_p_column_of(h, memory, my, array, i);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) v[k] = trid_cluster_load(place + k * row);
     }
 }
 
 /* Stores the first `count` of them, or all. */
-TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, const adi2d_p_columns *my, int array, int i,
-                               int count, const tb_real *v)
+TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                               int array, int i, int count, const tb_real *v)
 {
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), whole = count >= per_lane;
     if (my->owner == h->rank) {
-        tb_real *own = fd_p_chip_array(array) + my->local * pitch + fd_p_swizzle(i);
+        tb_real *own = adi2d_p_array(memory, array) + my->local * pitch + fd_p_swizzle(i);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (whole || k < count) own[k * pitch] = v[k];
     } else {
-        const trid_cluster_place place = adi2d_p_column_of(h, my, array, i);
+        const trid_cluster_place place = adi2d_p_column_of(h, memory, my, array, i);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (whole || k < count) trid_cluster_store(place + k * row, v[k]);
@@ -296,56 +299,56 @@ TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, const adi2d_
 }
 
 /* Computes rows my.from + k of 1 - size A_2, of a column whose numbers of x are own[0]. */
-TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, int from, fd_numbers *own, const tb_real *now,
-                                tb_real *a, tb_real *b, tb_real *c)
+TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, fd_numbers *own,
+                                const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
 {
-    const tb_real size = fd_p_chip_step(*h).data.size;
+    const tb_real size = fd_p_chip_step(*h, memory).data.size;
     TB_UNROLL
     for (int k = 0; k < per_lane; k++) {
-        adi2d_p_numbers_of_y(per_lane, h, from + k, &own[1]);
+        adi2d_p_numbers_of_y(per_lane, h, memory, from + k, &own[1]);
         const fd_terms terms = fd_p_terms(h->t.parameters, own, now);
-        const fd_cell cell = adi2d_p_cell_of(h, 1, from + from / per_lane + k);
+        const fd_cell cell = adi2d_p_cell_of(h, memory, 1, from + from / per_lane + k);
         fd_p_matrix(1, 0, cell, terms, size, &a[k], &b[k], &c[k]);
     }
 }
 
 /* Returns by how much F_2 at row j of column i changes from the step's start to its end, from the three values there,
    without what faces add. */
-TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, fd_numbers *own, int j, tb_real below,
-                                   tb_real here, tb_real above)
+TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned char *memory, fd_numbers *own, int j,
+                                   tb_real below, tb_real here, tb_real above)
 {
-    const fd_cell cell = adi2d_p_cell_of(h, 1, j + j / per_lane);
-    adi2d_p_numbers_of_y(per_lane, h, j, &own[1]);
-    const fd_terms now = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, 0));
-    const fd_terms later = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, 1));
+    const fd_cell cell = adi2d_p_cell_of(h, memory, 1, j + j / per_lane);
+    adi2d_p_numbers_of_y(per_lane, h, memory, j, &own[1]);
+    const fd_terms now = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, memory, 0));
+    const fd_terms later = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, memory, 1));
     return fd_p_along_axis(1, cell, later, below, here, above) - fd_p_along_axis(1, cell, now, below, here, above);
 }
 
 /* Adds what F_2 of w changes in the step to the right-hand sides of column i, whose numbers of x are own[0], and to
    that of the last point's neighbour, if another thread holds it. */
-TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, const adi2d_p_columns *my, int w_of, int i,
-                                 fd_numbers *own, tb_real *near_by, tb_real *d)
+TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                                 int w_of, int i, fd_numbers *own, tb_real *near_by, tb_real *d)
 {
-    const fd_p_step *step = &fd_p_chip_step(*h);
+    const fd_p_step *step = &fd_p_chip_step(*h, memory);
     const int n = h->n[1], from = my->from, after = from + per_lane < n ? from + per_lane : n - 1;
-    tb_real w[TRID_MOST_ROWS + 1], below = fd_p_chip_value(*h, w_of, i, from > 0 ? from - 1 : 0);
-    adi2d_p_load_column(per_lane, h, my, w_of, i, 1, w);
-    w[per_lane] = fd_p_chip_value(*h, w_of, i, after);
+    tb_real w[TRID_MOST_ROWS + 1], below = fd_p_chip_value(*h, memory, w_of, i, from > 0 ? from - 1 : 0);
+    adi2d_p_load_column(per_lane, h, memory, my, w_of, i, 1, w);
+    w[per_lane] = fd_p_chip_value(*h, memory, w_of, i, after);
     if (from == n - 1) {
-        const tb_real beyond = fd_p_chip_value(*h, w_of, i, n - 3);
-        *near_by += step->data.size * adi2d_p_chip_y_change(per_lane, h, own, n - 2, beyond, below, w[0]);
+        const tb_real beyond = fd_p_chip_value(*h, memory, w_of, i, n - 3);
+        *near_by += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, n - 2, beyond, below, w[0]);
     }
     TB_UNROLL
     for (int k = 0; k < per_lane; k++) {
-        d[k] += step->data.size * adi2d_p_chip_y_change(per_lane, h, own, from + k, below, w[k], w[k + 1]);
+        d[k] += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, from + k, below, w[k], w[k + 1]);
         below = w[k];
     }
     TB_LOOP
     for (int side = 0; side < 2; side++) {
         const int j = side ? n - 1 : 0, kind = h->t.problem->face[1][side];
         if (j < from || j >= from + per_lane || !fd_p_adds(kind)) continue;
-        const tb_real more = adi2d_p_chip_source(h, w_of, 1, side, i, j, step->time[1], step->to) -
-                             adi2d_p_chip_source(h, w_of, 1, side, i, j, step->time[0], step->from);
+        const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, step->time[1], step->to) -
+                             adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, step->time[0], step->from);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (from + k == j) d[k] += step->data.size * more;
@@ -354,29 +357,31 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, const adi2
 
 /* Writes the boundary rows of column i, and, where its face's value is given, the rows that the solve along x has set.
    near_by is the right-hand side of the last point's neighbour, if another thread holds it. */
-TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, const adi2d_p_columns *my, int w_of, int right_of,
-                              int i, tb_real near_by, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                              int w_of, int right_of, int i, tb_real near_by, tb_real *a, tb_real *b, tb_real *c,
+                              tb_real *d)
 {
     const int n = h->n[1], last = n - 1 - my->from, row = h->pitch * (int)sizeof(tb_real);
-    const trid_cluster_place w = adi2d_p_column_of(h, my, w_of, i);
-    if (my->from == 0) adi2d_p_chip_face(per_lane, h, 1, 0, i, 0, 0, d[1], trid_cluster_load(w), a, b, c, d);
+    const trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of, i);
+    if (my->from == 0) adi2d_p_chip_face(per_lane, h, memory, 1, 0, i, 0, 0, d[1], trid_cluster_load(w), a, b, c, d);
     if (last < per_lane) {
         TB_UNROLL
         for (int m = 0; m < per_lane; m++)
             if (m + 1 == last) near_by = d[m];
-        adi2d_p_chip_face(per_lane, h, 1, 1, i, n - 1, last, near_by, trid_cluster_load(w + last * row), a, b, c, d);
+        adi2d_p_chip_face(per_lane, h, memory, 1, 1, i, n - 1, last, near_by, trid_cluster_load(w + last * row), a, b,
+                          c, d);
     }
     if ((i == 0 || i == h->n[0] - 1) && h->t.problem->face[0][i > 0] == FD_VALUE) {
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) a[k] = c[k] = 0, b[k] = 1;
-        adi2d_p_load_column(per_lane, h, my, right_of, i, 1, d);
+        adi2d_p_load_column(per_lane, h, memory, my, right_of, i, 1, d);
     }
 }
 
 /* Solves along y in stage s, and adds the solution: into u at the end of the last stage, else into z. */
-TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, int s)
+TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
-    const fd_p_step *step = &fd_p_chip_step(*h);
+    const fd_p_step *step = &fd_p_chip_step(*h, memory);
     const int about = s > 0 && step->data.about, changes = !about && step->changes;
     const int right_of = s ? h->g : h->z, w_of = about ? h->z : h->u, to_of = s == step->data.stages - 1 ? h->u : h->z;
     const int share = h->share, n = h->n[1];
@@ -386,20 +391,20 @@ TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, int s)
         const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS], near_by = 0;
         fd_numbers own[2];
-        adi2d_p_numbers_of_x(h, i, &own[0]);
-        adi2d_p_load_column(per_lane, h, &my, right_of, i, valid, d);
-        if (valid && my.from == n - 1) near_by = fd_p_chip_value(*h, right_of, i, n - 2);
-        if (valid && changes) adi2d_p_chip_y_changes(per_lane, h, &my, w_of, i, own, &near_by, d);
-        adi2d_p_chip_matrix_y(per_lane, h, my.from, own, adi2d_p_chip_time(h, 1), a, b, c);
-        if (valid) adi2d_p_chip_y_ends(per_lane, h, &my, w_of, right_of, i, near_by, a, b, c, d);
+        adi2d_p_numbers_of_x(h, memory, i, &own[0]);
+        adi2d_p_load_column(per_lane, h, memory, &my, right_of, i, valid, d);
+        if (valid && my.from == n - 1) near_by = fd_p_chip_value(*h, memory, right_of, i, n - 2);
+        if (valid && changes) adi2d_p_chip_y_changes(per_lane, h, memory, &my, w_of, i, own, &near_by, d);
+        adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, adi2d_p_chip_time(h, memory, 1), a, b, c);
+        if (valid) adi2d_p_chip_y_ends(per_lane, h, memory, &my, w_of, right_of, i, near_by, a, b, c, d);
         trid_block_interleaved_unchecked(per_lane, my.lines, h->parts, per_lane * h->parts, a, b, c, d,
-                                         fd_p_chip_array(h->exchange));
+                                         adi2d_p_array(memory, h->exchange));
         if (valid) {
             tb_real w[TRID_MOST_ROWS];
-            adi2d_p_load_column(per_lane, h, &my, w_of, i, 1, w);
+            adi2d_p_load_column(per_lane, h, memory, &my, w_of, i, 1, w);
             TB_UNROLL
             for (int k = 0; k < per_lane; k++) d[k] += w[k];
-            adi2d_p_store_column(per_lane, h, &my, to_of, i, n - my.from, d);
+            adi2d_p_store_column(per_lane, h, memory, &my, to_of, i, n - my.from, d);
         }
         __syncthreads();
     }

@@ -7,20 +7,21 @@
 #define adi3d_onchip FD_OF(onchip)
 
 /* Fills in what a block knows, and its tables. */
-TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, adi3d_p_chip &h)
+TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, unsigned char *memory,
+                             adi3d_p_chip &h)
 {
     const int thread = trid_block_thread(), threads = trid_block_threads(), size = trid_cluster_size();
     if (thread == 0) {
         const int none[3] = {1, 1, 1}, *n = ready.t.found->status.what ? none : ready.t.found->points;
-        h.problem = *ready.t.problem, h.of = ready.of;
+        h.problem = *ready.t.problem, h.memory = memory, h.of = ready.of;
         adi3d_p_chip_lay_out(n, size, &h);
         fd_p_chip_begin(launch, ready, which, h.each * n[1], &h);
         h.first = h.row_first / h.n[1], h.planes = h.rows / h.n[1];
         h.adds = 0;
         for (int d = 0; d < 3; d++) {
             h.adds |= fd_p_adds(h.problem.face[d][0]) | fd_p_adds(h.problem.face[d][1]);
-            h.t.cell[d] = (fd_cell *)fd_p_chip_memory(h.cell[d]);
-            h.t.number[d] = fd_p_chip_array(h.number[d]), h.t.room[d] = h.n[d];
+            h.t.cell[d] = (fd_cell *)(memory + h.cell[d]);
+            h.t.number[d] = (tb_real *)(memory + h.number[d]), h.t.room[d] = h.n[d];
         }
     }
     fd_p_chip_sync(size); /* all have begun */
@@ -32,8 +33,8 @@ TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready,
                 h.t.number[d][q * h.n[d] + i] = ready.t.number[d][q * ready.t.room[d] + i];
         }
     for (int k = thread; k < h.n[2]; k += threads)
-        ((trid_cluster_place *)fd_p_chip_memory(h.places))[k] =
-            trid_cluster_map(fd_p_chip_memory(0), k / h.each) + k % h.each * h.plane * (int)sizeof(tb_real);
+        ((trid_cluster_place *)(memory + h.places))[k] =
+            trid_cluster_map(memory, k / h.each) + k % h.each * h.plane * (int)sizeof(tb_real);
     __syncthreads();
 }
 
@@ -41,12 +42,14 @@ TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready,
 template <int half, int most_threads>
 TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __grid_constant__ fd_p_launch launch)
 {
+    TRID_DYNAMIC_SHARED(memory);
     __shared__ adi3d_p_chip h;
     __shared__ int least;
     const int which = (int)blockIdx.x / trid_cluster_size();
-    adi3d_p_chip_begin(launch, fd_p_ready_of(launch, which), which, h);
-    fd_p_chip_problem(
-        h, [&](int watched) { return fd_p_chip_march(h, watched, &least, [&] { adi3d_p_chip_step<half>(h); }); });
+    adi3d_p_chip_begin(launch, fd_p_ready_of(launch, which), which, memory, h);
+    fd_p_chip_problem(h, memory, [&](int watched) {
+        return fd_p_chip_march(h, memory, watched, &least, [&] { adi3d_p_chip_step<half>(h, memory); });
+    });
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */

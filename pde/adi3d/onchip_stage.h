@@ -19,6 +19,7 @@
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
     fd_problem problem;
+    unsigned char *memory;
     tb_real *of;                    /* as fd_p_ready */
     int each, first, planes, share; /* planes of each block; this one's; lines along z of each block */
     int plane;
@@ -50,13 +51,13 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
 /* Returns the value of an array at a point, which may be in another block. */
 TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, int i, int j, int k)
 {
-    return fd_p_chip_value(h, array, i, j + h.n[1] * k);
+    return fd_p_chip_value(h, h.memory, array, i, j + h.n[1] * k);
 }
 
 /* Returns what the faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
 FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
 {
-    const fd_p_step &step = fd_p_chip_step(h);
+    const fd_p_step &step = fd_p_chip_step(h, h.memory);
     const double when = end ? step.to : step.from;
     return adi3d_p_device_face<0, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when) +
            adi3d_p_device_face<1, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when) +
@@ -67,15 +68,16 @@ FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int e
 template <int axis>
 FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
-    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, fd_p_chip_step(h), i, j, k);
+    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, fd_p_chip_step(h, h.memory), i, j, k);
 }
 
 /* Loads five values of plane k, which may be another block's: one at `at` of its plane, and its neighbours before and
    after it along y, and along x, to which `to` leads. */
-TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, int array, int k, int at, const int *to, tb_real *five)
+TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, unsigned char *memory, int array, int k, int at, const int *to,
+                            tb_real *five)
 {
     const int row = (int)sizeof(tb_real), offset[5] = {to[0], to[1], 0, to[2], to[3]};
-    const trid_cluster_place v = ((const trid_cluster_place *)fd_p_chip_memory(h.places))[k] + array + at * row;
+    const trid_cluster_place v = ((const trid_cluster_place *)(memory + h.places))[k] + array + at * row;
     TB_UNROLL
     for (int m = 0; m < 5; m++) five[m] = trid_cluster_load(v + offset[m] * row);
 }
@@ -91,7 +93,7 @@ typedef struct {
 } adi3d_p_chip_column;
 
 /* Returns column e of the block, of an array that begins at v. */
-TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, const tb_real *v, int e)
+TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned char *memory, const tb_real *v, int e)
 {
     const int n0 = h.n[0], n1 = h.n[1], pitch = h.pitch;
     adi3d_p_chip_column c;
@@ -100,12 +102,14 @@ TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, const tb_
     c.to[0] = c.j > 0 ? -pitch : 0, c.to[1] = c.i > 0 ? -1 : 0;
     c.to[2] = c.i < n0 - 1 ? 1 : 0, c.to[3] = c.j < n1 - 1 ? pitch : 0;
     c.of_row[0] = v + c.at + c.to[0], c.of_row[1] = v + c.at, c.of_row[2] = v + c.at + c.to[3];
-    c.cell[0] = ((const fd_cell *)fd_p_chip_memory(h.cell[0]))[c.i];
-    c.cell[1] = ((const fd_cell *)fd_p_chip_memory(h.cell[1]))[c.j];
+    c.cell[0] = ((const fd_cell *)(memory + h.cell[0]))[c.i];
+    c.cell[1] = ((const fd_cell *)(memory + h.cell[1]))[c.j];
     TB_UNROLL
-    for (int q = 0; q < fd_p_numbers(0); q++) c.own[0].number[q] = fd_p_chip_array(h.number[0])[q * n0 + c.i];
+    for (int q = 0; q < fd_p_numbers(0); q++)
+        c.own[0].number[q] = ((const tb_real *)(memory + h.number[0]))[q * n0 + c.i];
     TB_UNROLL
-    for (int q = 0; q < fd_p_numbers(1); q++) c.own[1].number[q] = fd_p_chip_array(h.number[1])[q * n1 + c.j];
+    for (int q = 0; q < fd_p_numbers(1); q++)
+        c.own[1].number[q] = ((const tb_real *)(memory + h.number[1]))[q * n1 + c.j];
     return c;
 }
 
@@ -121,9 +125,9 @@ typedef struct {
 
 /* Returns what this thread has in hand of a first or a second stage. */
 template <int second>
-TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h)
+TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const fd_p_step &step = fd_p_chip_step(h);
+    const fd_p_step &step = fd_p_chip_step(h, memory);
     const tb_real *base = step.data.base[second], *again = step.data.base[1];
     adi3d_p_chip_stage s;
     s.about = step.data.about, s.twice = step.data.stages > 1, s.changes = step.changes;
@@ -161,20 +165,20 @@ TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s,
    the first one's values to `of`, else to where its differences are. A thread takes columns along z, and reads of each
    plane the five points around its own once, and its four neighbours across. */
 template <int second>
-TB_D void adi3d_p_chip_right(const adi3d_p_chip &h)
+TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const adi3d_p_chip_stage s = adi3d_p_chip_stage_of<second>(h);
+    const adi3d_p_chip_stage s = adi3d_p_chip_stage_of<second>(h, memory);
     const int all = h.n[0] * h.n[1], n2 = h.n[2], plane = h.plane, first = h.first, planes = h.planes;
     const int source = second ? h.z : h.u, adds = h.adds;
-    const tb_real *number = fd_p_chip_array(h.number[2]);
-    const fd_cell *cells = (const fd_cell *)fd_p_chip_memory(h.cell[2]);
-    tb_real *d = fd_p_chip_array(second ? h.u : h.z);
+    const tb_real *number = (const tb_real *)(memory + h.number[2]);
+    const fd_cell *cells = (const fd_cell *)(memory + h.cell[2]);
+    tb_real *d = (tb_real *)(memory + (second ? h.u : h.z));
     TB_LOOP
     for (int e = trid_block_thread(); e < all && planes > 0; e += trid_block_threads()) {
-        adi3d_p_chip_column c = adi3d_p_chip_column_of(h, fd_p_chip_array(source), e);
+        adi3d_p_chip_column c = adi3d_p_chip_column_of(h, memory, (const tb_real *)(memory + source), e);
         tb_real low[5], here[5], high[5];
-        adi3d_p_chip_five(h, source, first > 0 ? first - 1 : 0, c.at, c.to, low);
-        adi3d_p_chip_five(h, source, first, c.at, c.to, here);
+        adi3d_p_chip_five(h, memory, source, first > 0 ? first - 1 : 0, c.at, c.to, low);
+        adi3d_p_chip_five(h, memory, source, first, c.at, c.to, here);
         TB_LOOP
         for (int local = 0, index = e + all * first; local < planes; local++, index += all) {
             const int k = first + local;
@@ -184,7 +188,7 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h)
                 high[0] = row[0][plane], high[1] = row[1][plane + c.to[1]], high[2] = row[1][plane];
                 high[3] = row[1][plane + c.to[2]], high[4] = row[2][plane];
             } else
-                adi3d_p_chip_five(h, source, k < n2 - 1 ? k + 1 : k, c.at, c.to, high);
+                adi3d_p_chip_five(h, memory, source, k < n2 - 1 ? k + 1 : k, c.at, c.to, high);
             const tb_real around[27] = {0,       low[0],  0,       low[1],          low[2],  low[3],
                                         0,       low[4],  0,       row[0][c.to[1]], here[0], row[0][c.to[2]],
                                         here[1], here[2], here[3], row[2][c.to[1]], here[4], row[2][c.to[2]],
@@ -210,10 +214,10 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h)
 }
 
 /* Copies the right-hand sides that a second stage has left in `of`, to the differences' place. */
-TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h)
+TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
 {
     const int plane = h.n[0] * h.n[1];
-    tb_real *d = fd_p_chip_array(h.z);
+    tb_real *d = (tb_real *)(memory + h.z);
     for (int e = trid_block_thread(); e < plane;
          e += trid_block_threads()) /* each point by the thread that computed it */
         for (int local = 0; local < h.planes; local++)
@@ -222,13 +226,13 @@ TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h)
 
 /* Adds what a step whose coefficients change adds to the right-hand sides of the lines along an axis. */
 template <int axis>
-FD_P_CALLED_D void adi3d_p_chip_changes(const adi3d_p_chip &h)
+FD_P_CALLED_D void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *memory)
 {
     const int n0 = h.n[0], n1 = h.n[1];
     for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
         const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
         if (axis == 2 && fd_p_at_given(&h.problem, 1, j)) continue;
-        fd_p_chip_array(h.z)[fd_p_chip_at(h, at)] += adi3d_p_chip_change<axis>(h, i, j, h.first + k);
+        ((tb_real *)(memory + h.z))[fd_p_chip_at(h, at)] += adi3d_p_chip_change<axis>(h, i, j, h.first + k);
     }
 }
 
@@ -243,7 +247,7 @@ template <int axis>
 FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
                                                      int differences, int w)
 {
-    const fd_p_step &step = fd_p_chip_step(h);
+    const fd_p_step &step = fd_p_chip_step(h, h.memory);
     const int in = side ? -1 : 1, x = axis == 0 ? in : 0, y = axis == 1 ? in : 0, z = axis == 2 ? in : 0;
     const fd_p_edge edge = {axis, side, h.problem.face[axis][side], {i, j, k}, step.time[1], step.to};
     tb_real row[3], right = adi3d_p_chip_value(h, differences, i, j, k);
@@ -274,6 +278,7 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
 
 /* What a thread has in hand of the lines along an axis in a stage: a half of each, `count` points from `from` on. */
 typedef struct {
+    unsigned char *memory;
     int n, pitch, plane;           /* points of a line; from row to row, from plane to plane */
     int side, kind, count, from;   /* the half begins at a face of that side and kind */
     int in, stride;                /* from point to point, as indices (1 or -1) and in an array */
@@ -287,12 +292,12 @@ typedef struct {
 
 /* Returns what this thread has in hand in stage s. */
 template <int axis>
-TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, int s)
+TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char *memory, int s)
 {
-    const fd_p_step &step = fd_p_chip_step(h);
+    const fd_p_step &step = fd_p_chip_step(h, memory);
     const int n0 = h.n[0], n1 = h.n[1], last = s == step.data.stages - 1, about = s && step.data.about;
     adi3d_p_chip_half m;
-    m.n = h.n[axis], m.pitch = h.pitch, m.plane = h.plane;
+    m.memory = memory, m.n = h.n[axis], m.pitch = h.pitch, m.plane = h.plane;
     m.side = trid_block_thread() / 16 & 1, m.kind = h.problem.face[axis][m.side], m.count = (m.n + 1 - m.side) / 2;
     m.from = m.side ? m.n - 1 : 0, m.in = m.side ? -1 : 1;
     m.stride = m.in * (axis == 0 ? 1 : axis == 1 ? h.pitch : h.plane);
@@ -334,10 +339,10 @@ TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p
     l.fixed = (axis > 0 && ((l.i == 0 && m.given_x[0]) || (l.i == n0 - 1 && m.given_x[1]))) ||
               (axis == 2 && fd_p_at_given(&h.problem, 1, l.j));
     l.faces = l.valid && !l.fixed && (m.kind == FD_VALUE || m.kind == FD_DEGENERATE);
-    l.cells = (const fd_cell *)fd_p_chip_memory(h.cell[axis]) + m.from;
-    l.numbers = fd_p_chip_array(h.number[axis]) + m.from;
-    l.places = (const trid_cluster_place *)fd_p_chip_memory(h.places) + m.from;
-    l.offset = at * (int)sizeof(tb_real), l.near_by = fd_p_chip_array(0) + at + (m.in * m.from) * m.stride;
+    l.cells = (const fd_cell *)(m.memory + h.cell[axis]) + m.from;
+    l.numbers = (const tb_real *)(m.memory + h.number[axis]) + m.from;
+    l.places = (const trid_cluster_place *)(m.memory + h.places) + m.from;
+    l.offset = at * (int)sizeof(tb_real), l.near_by = (tb_real *)m.memory + at + (m.in * m.from) * m.stride;
     return l;
 }
 
@@ -379,7 +384,8 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
         const int index = d == 0 ? l.i : d == 1 ? l.j : m.first_plane + l.k;
         if (d == axis) continue;
         TB_UNROLL
-        for (int q = 0; q < fd_p_numbers(d); q++) own[d].number[q] = (fd_p_chip_array(h.number[d]))[q * h.n[d] + index];
+        for (int q = 0; q < fd_p_numbers(d); q++)
+            own[d].number[q] = ((const tb_real *)(m.memory + h.number[d]))[q * h.n[d] + index];
     }
     tb_real above = 0, before = 0;
     adi3d_p_chip_each<half>(m.count, 1, [&](int q) {
@@ -405,9 +411,9 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
 /* Solves along an axis in stage s, lines of up to 2 half points, in the differences' place; along z also adds what they
    are the differences from. */
 template <int axis, int half>
-TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, int s)
+TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {
-    const adi3d_p_chip_half m = adi3d_p_chip_half_of<axis>(h, s);
+    const adi3d_p_chip_half m = adi3d_p_chip_half_of<axis>(h, memory, s);
     TB_LOOP
     for (int base = trid_block_thread() / 32 * 16; base < m.lines; base += trid_block_threads() / 2) {
         const adi3d_p_chip_line l = adi3d_p_chip_line_of<axis>(h, m, base);
@@ -431,35 +437,35 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, int s)
 
 /* Does a step. What it leaves can be read by all of the cluster. */
 template <int half>
-TB_D void adi3d_p_chip_step(const adi3d_p_chip &h)
+TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const fd_p_step &step = fd_p_chip_step(h);
+    const fd_p_step &step = fd_p_chip_step(h, memory);
     const int stages = step.data.stages; /* the next step's data may come before all have left this one */
     TB_LOOP
     for (int s = 0; s < stages; s++) {
         const int about = s && step.data.about, changes = step.changes && !about;
         if (s)
-            adi3d_p_chip_right<1>(h);
+            adi3d_p_chip_right<1>(h, memory);
         else
-            adi3d_p_chip_right<0>(h);
+            adi3d_p_chip_right<0>(h, memory);
         if (s && !about) {
             fd_p_chip_sync(h.size); /* nobody needs the first stage's values any more */
-            adi3d_p_chip_fetch_right(h);
+            adi3d_p_chip_fetch_right(h, memory);
         }
         __syncthreads();
-        adi3d_p_chip_lines<0, half>(h, s);
+        adi3d_p_chip_lines<0, half>(h, memory, s);
         __syncthreads();
         if (changes) {
-            adi3d_p_chip_changes<1>(h);
+            adi3d_p_chip_changes<1>(h, memory);
             __syncthreads();
         }
-        adi3d_p_chip_lines<1, half>(h, s);
+        adi3d_p_chip_lines<1, half>(h, memory, s);
         if (changes) {
             __syncthreads();
-            adi3d_p_chip_changes<2>(h);
+            adi3d_p_chip_changes<2>(h, memory);
         }
         fd_p_chip_sync(h.size);
-        adi3d_p_chip_lines<2, half>(h, s);
+        adi3d_p_chip_lines<2, half>(h, memory, s);
         fd_p_chip_sync(h.size);
     }
 }

@@ -8,17 +8,6 @@
 
 #if TB_DEVICE_SCOPES
 
-/* Returns the byte `at` of the block's dynamic shared memory. */
-TB_D unsigned char *fd_p_chip_memory(int at)
-{
-#ifdef SIMT_EMULATOR
-    SIMT_DYNAMIC_SHARED(memory);
-#else
-    extern __shared__ __align__(128) unsigned char memory[];
-#endif
-    return memory + at;
-}
-
 /* Waits for all threads of a problem that has so many blocks. */
 TB_D void fd_p_chip_sync(int blocks)
 {

@@ -11,28 +11,28 @@ TB_D int fd_p_chip_index(const fd_p_chip &h, int at, int *index)
 }
 
 /* Returns where the block's point number `at` is among the values. */
-TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, int at)
+TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
 {
-    return fd_p_chip_array(h.u) + fd_p_chip_at(h, at);
+    return (tb_real *)(memory + h.u) + fd_p_chip_at(h, at);
 }
 
 /* Copies step k from device memory. */
-TB_D void fd_p_chip_fetch_step(const fd_p_chip &h, int k)
+TB_D void fd_p_chip_fetch_step(const fd_p_chip &h, unsigned char *memory, int k)
 {
     const int words = (int)(sizeof(fd_p_step) / sizeof(int));
     for (int q = trid_block_thread(); q < words; q += trid_block_threads())
-        ((int *)fd_p_chip_memory(h.step))[q] = ((const int *)&h.t.step[k])[q];
+        ((int *)memory + h.step)[q] = ((const int *)&h.t.step[k])[q];
     __syncthreads();
 }
 
 /* Applies early exercise to the block's values after a step. */
-FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h)
+FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
 {
-    const fd_p_step &step = fd_p_chip_step(h);
+    const fd_p_step &step = fd_p_chip_step(h, memory);
     const int kind = h.t.problem->exercise, first = h.n[0] * h.row_first;
     for (int at = trid_block_thread(); at < h.n[0] * h.rows; at += trid_block_threads()) {
         int index[3];
-        tb_real *u = fd_p_chip_array(h.u) + fd_p_chip_index(h, at, index);
+        tb_real *u = (tb_real *)(memory + h.u) + fd_p_chip_index(h, at, index);
         tb_real more = h.extra ? h.extra[first + at] : 0;
         *u = fd_lane_exercise(kind, step.data.dt, fd_p_pays(&h.t, index, step.to, h.t.final[first + at]), *u, &more);
         if (h.extra) h.extra[first + at] = more;
@@ -41,7 +41,7 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h)
 
 /* Writes the results of a time, 0 or 1 + a date: a block its rows of the grid, the last one what is beyond them, the
    first one the values at spots. */
-FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, int time)
+FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, int time)
 {
     enum { last_axis = FD_FACTORS - 1, points = FD_FACTORS > 2 ? 64 : 16 };
     const fd_batch *batch = &h.batch;
@@ -53,7 +53,7 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, int time)
         tb_real around[points];
         for (int m = 0; m < points; m++) {
             const int j = of[1].first + m / 4 % 4, k = FD_FACTORS > 2 ? of[last_axis].first + m / 16 : 0;
-            around[m] = fd_p_chip_value(h, h.u, of[0].first + m % 4, j + h.n[1] * k);
+            around[m] = fd_p_chip_value(h, memory, h.u, of[0].first + m % 4, j + h.n[1] * k);
         }
         batch->values[result * (size_t)batch->spots + (size_t)s] = fd_p_values_of(of, around, stride);
     }
@@ -66,15 +66,15 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, int time)
     for (int e = row * room * first + trid_block_thread(); e < row * room * to; e += threads) {
         const int i = e % row, j = e / row % room, k = e / row / room;
         const int own = i + h.n[0] * (j + slice * (k - first)), is_there = i < h.n[0] && j < slice && k < end;
-        grid[e] = is_there ? *fd_p_chip_point(h, own) : fd_p_nan();
+        grid[e] = is_there ? *fd_p_chip_point(h, memory, own) : fd_p_nan();
     }
 }
 
 /* Applies the event of a date to the block's rows, a warp a row, which it reads before it writes any of it. */
-FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h)
+FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
 {
     enum { of_lane = FD_FACTORS > 2 ? 2 : 16 }; /* points of a row */
-    const fd_p_step &step = fd_p_chip_step(h);
+    const fd_p_step &step = fd_p_chip_step(h, memory);
     const fd_date *event = fd_p_event(h.t.problem, step.data.date);
     const int n = h.n[0], lane = trid_block_thread() % 32;
     const double *x = h.t.x[0];
@@ -83,34 +83,34 @@ FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h)
         tb_real after[of_lane], none = 0;
         for (int m = 0, i = lane; m < of_lane && i < n; m++, i += 32) {
             const int at = i + n * (h.row_first + r);
-            double value = (double)*fd_p_chip_point(h, i + n * r);
+            double value = (double)*fd_p_chip_point(h, memory, i + n * r);
             fd_weights from;
             int index[3];
             if ((event->what & FD_SHIFT) && !fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) {
                 value = 0;
                 for (int q = 0; q < 4; q++)
-                    value += from.value[q] * (double)*fd_p_chip_point(h, from.first + q + n * r);
+                    value += from.value[q] * (double)*fd_p_chip_point(h, memory, from.first + q + n * r);
             }
             fd_p_index(h.n, at, index);
             after[m] = fd_p_changed(&h.t, step.data.date, step.to, index, (tb_real)value, h.t.final[at],
                                     h.extra ? &h.extra[at] : &none, &added);
         }
         __syncwarp();
-        for (int m = 0, i = lane; m < of_lane && i < n; m++, i += 32) *fd_p_chip_point(h, i + n * r) = after[m];
+        for (int m = 0, i = lane; m < of_lane && i < n; m++, i += 32) *fd_p_chip_point(h, memory, i + n * r) = after[m];
     }
     if (added) fd_p_most(&h.given, added);
 }
 
 /* Returns the first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start
    or end. Leaves in *largest the thread's largest magnitude. */
-FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, int terms, int *least, int *largest)
+FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
 {
-    const fd_p_step &step = fd_p_chip_step(h);
+    const fd_p_step &step = fd_p_chip_step(h, memory);
     const int first = h.n[0] * h.row_first;
     int lost = FD_P_NONE, most = 0;
     for (int at = trid_block_thread(); at < h.n[0] * h.rows && lost == FD_P_NONE; at += trid_block_threads()) {
         int index[3];
-        const tb_real value = (fd_p_chip_array(h.u))[fd_p_chip_index(h, at, index)];
+        const tb_real value = ((const tb_real *)(memory + h.u))[fd_p_chip_index(h, at, index)];
         int good = terms ? 1 : trid_finite(value);
         for (int end = 0; end < 2 && terms; end++)
             good &= fd_p_terms_finite(fd_p_terms_here(&h.t, index, step.time[end]));
@@ -133,37 +133,37 @@ FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *le
 /* Marches the problem by make(), which makes a step, of which all of the cluster can then read what it leaves. With
    `watched`, looks for what is not finite before and after each step, not only at the end. */
 template <class make_type>
-TB_D fd_status fd_p_chip_march(fd_p_chip &h, int watched, int *least, make_type make)
+TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
 {
     const int first = h.n[0] * h.row_first, steps = h.t.found->steps;
     int lost = FD_P_NONE, largest = 0;
     if (trid_block_thread() == 0) h.given = h.t.found->given;
     for (int at = trid_block_thread(); at < h.n[0] * h.rows; at += trid_block_threads()) {
-        *fd_p_chip_point(h, at) = h.t.final[first + at];
+        *fd_p_chip_point(h, memory, at) = h.t.final[first + at];
         if (h.extra) h.extra[first + at] = 0;
     }
     fd_p_chip_sync(h.size);
     TB_LOOP
     for (int k = 0; k < steps; k++) {
-        fd_p_chip_fetch_step(h, k);
-        if (watched && (lost = fd_p_chip_lost(h, 1, least, &largest)) != FD_P_NONE)
+        fd_p_chip_fetch_step(h, memory, k);
+        if (watched && (lost = fd_p_chip_lost(h, memory, 1, least, &largest)) != FD_P_NONE)
             return fd_p_status_at(FD_MODEL_NAN, h.n, lost, k);
-        const int date = fd_p_chip_step(h).data.date; /* the next step may come before all have left this one */
+        const int date = fd_p_chip_step(h, memory).data.date; /* the next step may come before all have left this one */
         const fd_date *event = fd_p_event(h.t.problem, date);
         make();
         if (h.t.problem->exercise != FD_EUROPEAN) {
-            fd_p_chip_exercise(h);
+            fd_p_chip_exercise(h, memory);
             fd_p_chip_sync(h.size);
         }
         if (event && event->what != FD_RECORD) {
-            fd_p_chip_date(h);
+            fd_p_chip_date(h, memory);
             fd_p_chip_sync(h.size);
         }
         if (event && (event->what & FD_RECORD)) {
-            fd_p_chip_record(h, 1 + date);
+            fd_p_chip_record(h, memory, 1 + date);
             fd_p_chip_sync(h.size);
         }
-        if ((watched || k == steps - 1) && (lost = fd_p_chip_lost(h, 0, least, &largest)) != FD_P_NONE)
+        if ((watched || k == steps - 1) && (lost = fd_p_chip_lost(h, memory, 0, least, &largest)) != FD_P_NONE)
             return fd_p_status_at(FD_NOT_SOLVED, h.n, lost, k);
     }
     return fd_p_chip_ended(h, largest, least);
@@ -171,7 +171,7 @@ TB_D fd_status fd_p_chip_march(fd_p_chip &h, int watched, int *least, make_type 
 
 /* Solves a problem that is prepared by march(watched), and writes its results. */
 template <class march_type>
-TB_D void fd_p_chip_problem(const fd_p_chip &h, march_type march)
+TB_D void fd_p_chip_problem(const fd_p_chip &h, unsigned char *memory, march_type march)
 {
     fd_status status = h.t.found->status;
     TB_LOOP
@@ -182,7 +182,7 @@ TB_D void fd_p_chip_problem(const fd_p_chip &h, march_type march)
     }
     status.not_dominant = h.t.found->not_dominant;
     if (!status.what)
-        fd_p_chip_record(h, 0);
+        fd_p_chip_record(h, memory, 0);
     else if (h.rank == 0)
         fd_p_fill_nan(&h.batch, h.which, trid_block_thread(), trid_block_threads());
     if (h.rank == 0 && trid_block_thread() == 0) h.batch.status[h.which] = status;

@@ -125,12 +125,6 @@ TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, in
     h->rows = all - h->row_first < rows_each ? all - h->row_first : rows_each;
 }
 
-/* Returns the array of numbers that begins there in the block's shared memory. */
-TB_D tb_real *fd_p_chip_array(int at)
-{
-    return (tb_real *)fd_p_chip_memory(at);
-}
-
 /* Returns where point i of a row is: with three factors, where the pitch is odd, at i; with two, pieces of 16 bytes are
    permuted, in an order of eight that changes from eight pieces to the next, so that neither lanes that read theirs at
    once, some points apart, nor lanes at neighbouring points have bank conflicts (tests/test_banks.c). */
@@ -147,18 +141,18 @@ TB_D int fd_p_chip_at(const fd_p_chip &h, int at)
 }
 
 /* Returns where point i of a row is in an array, in whichever block; and its value. */
-TB_D trid_cluster_place fd_p_chip_place(const fd_p_chip &h, int array, int i, int row)
+TB_D trid_cluster_place fd_p_chip_place(const fd_p_chip &h, unsigned char *memory, int array, int i, int row)
 {
     const int owner = row / h.rows_each, at = (row - owner * h.rows_each) * h.pitch + fd_p_swizzle(i);
-    return trid_cluster_map(fd_p_chip_memory(array), owner) + at * (int)sizeof(tb_real);
+    return trid_cluster_map(memory + array, owner) + at * (int)sizeof(tb_real);
 }
-TB_D tb_real fd_p_chip_value(const fd_p_chip &h, int array, int i, int row)
+TB_D tb_real fd_p_chip_value(const fd_p_chip &h, unsigned char *memory, int array, int i, int row)
 {
-    return trid_cluster_load(fd_p_chip_place(h, array, i, row));
+    return trid_cluster_load(fd_p_chip_place(h, memory, array, i, row));
 }
 
 /* Returns the step. */
-TB_D const fd_p_step &fd_p_chip_step(const fd_p_chip &h)
+TB_D const fd_p_step &fd_p_chip_step(const fd_p_chip &h, unsigned char *memory)
 {
-    return *(const fd_p_step *)fd_p_chip_memory(h.step);
+    return *(const fd_p_step *)(memory + h.step);
 }
