@@ -170,13 +170,16 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
         }
 }
 
-/* Computes the points of the axes. */
+/* Computes the points of the axes; of one that cannot be made, any. */
 TB_HD void fd_p_place_points(const fd_p_tables *t, int thread, int threads)
 {
     const fd_p_findings *found = t->found;
-    for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < found->points[d] && found->fault[FD_P_AT_POINTS + d] >= 0; i += threads)
-            t->x[d][i] = t->problem->points[d] ? t->problem->points[d][i] : fd_map_point(&found->map[d], i);
+    for (int d = 0; d < FD_FACTORS; d++) {
+        const int made = found->fault[FD_P_AT_POINTS + d] == FD_P_NONE;
+        const double *points = t->problem->points[d];
+        for (int i = thread; i < found->points[d]; i += threads)
+            t->x[d][i] = !made ? i : points ? points[i] : fd_map_point(&found->map[d], i);
+    }
 }
 
 /* Finds points that are not finite or not in order. */
@@ -184,7 +187,7 @@ TB_HD void fd_p_check_points(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
     for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < found->points[d] && found->fault[FD_P_AT_POINTS + d] >= 0; i += threads)
+        for (int i = thread; i < found->points[d]; i += threads)
             if (!trid_finite_f64(t->x[d][i]) || (i > 0 && !(t->x[d][i] > t->x[d][i - 1])))
                 fd_p_least(&found->fault[FD_P_AT_POINTS + d], i);
 }
