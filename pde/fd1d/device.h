@@ -201,11 +201,15 @@ TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *s
     }
 }
 
-/* Makes a step of two stages, with the rows at its start and end. */
-TB_D void fd1d_p_two_stages(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *start,
-                            const fd1d_row *end, const tb_real *extra, tb_real *u)
+/* Makes step `at` of two stages; called, not inlined. */
+template <int k, int lanes>
+FD_P_CALLED_D void fd1d_p_two_stages(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
 {
-    tb_real right[TRID_MOST_ROWS], y[TRID_MOST_ROWS], z[TRID_MOST_ROWS] = {0}, rest[TRID_MOST_ROWS];
+    const fd1d_step *step = &g->step;
+    fd1d_row start[k], end[k];
+    tb_real right[k], y[k], z[k], rest[k];
+    fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 0), start);
+    fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), end);
     fd1d_p_first_right(k, lanes, g, step, start, end, extra, u, right, rest);
     fd1d_p_solve(k, lanes, g, step, end, right, y);
     TB_UNROLL
@@ -263,16 +267,6 @@ FD_P_CALLED_D int fd1d_p_terms_lost(int lanes, fd1d_p_group *g, int at)
         for (int end = 0; end < 2; end++)
             if (!fd_p_terms_finite(fd_p_terms_at(&g->h.t, &i, fd_p_time_of(&g->h.t, at, end)))) lost = i;
     return fd1d_p_least(lanes, lost, &g->least);
-}
-
-/* Makes step `at` of two stages; called, not inlined. */
-template <int k, int lanes>
-FD_P_CALLED_D void fd1d_p_twice(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
-{
-    fd1d_row start[k], end[k];
-    fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 0), start);
-    fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), end);
-    fd1d_p_two_stages(k, lanes, g, &g->step, start, end, extra, u);
 }
 
 /* Makes `run` steps of the current segment by the factors f of their matrix; a literal where it is 1. */
@@ -385,7 +379,7 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
             tb_real v[k], more[k]; /* u stays in registers */
             TB_UNROLL
             for (int i = 0; i < k; i++) v[i] = u[i], more[i] = extra[i];
-            fd1d_p_twice<k, lanes>(g, at, more, v);
+            fd1d_p_two_stages<k, lanes>(g, at, more, v);
             TB_UNROLL
             for (int i = 0; i < k; i++) u[i] = v[i];
             if constexpr (!factored) fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), row);

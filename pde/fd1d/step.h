@@ -88,11 +88,9 @@ TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsi
     h.cell = (fd_cell *)fd_p_next(memory, &used, changing * sizeof(fd_cell));
     h.number = (tb_real *)fd_p_next(memory, &used, changing * (size_t)fd_p_numbers(0) * sizeof(tb_real));
     h.step = (fd1d_step *)fd_p_next(memory, &used, steps * sizeof(fd1d_step));
-    tb_real **arrays[3];
-    arrays[0] = &h.value, arrays[1] = &h.multiplier, arrays[2] = &h.rest;
-    for (int q = 0; q < 3; q++) {
-        *arrays[q] = (tb_real *)fd_p_next(memory, &used, points * sizeof(tb_real));
-    }
+    h.value = (tb_real *)fd_p_next(memory, &used, points * sizeof(tb_real));
+    h.multiplier = (tb_real *)fd_p_next(memory, &used, points * sizeof(tb_real));
+    h.rest = (tb_real *)fd_p_next(memory, &used, points * sizeof(tb_real));
     if (tables) *tables = h;
     return used;
 }
