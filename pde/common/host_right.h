@@ -152,11 +152,16 @@ TB_HOST const tb_real *fd_p_host_row(const fd_p_host *h, const tb_real *v, int j
     return v + (size_t)k * h->plane + (size_t)j * h->pitch;
 }
 
-/* Prefetches `count` numbers. */
+/* Prefetches `count` numbers; or memory for as many, which will be written. */
 TB_HOST void fd_p_host_fetch(int count, const tb_real *from)
 {
     const int line = 64 / (int)sizeof(tb_real);
     for (int i = 0; i < count; i += line) __builtin_prefetch(from + i);
+}
+TB_HOST void fd_p_host_fetch_to_write(int count, const tb_real *to)
+{
+    const int line = 64 / (int)sizeof(tb_real);
+    for (int i = 0; i < count; i += line) __builtin_prefetch(to + i, 1);
 }
 
 /* Returns how many elements of n a loop along x may take: whole vectors, since rows are padded. */
@@ -164,13 +169,6 @@ TB_HOST int fd_p_host_whole(int n)
 {
     const int vector = 64 / (int)sizeof(tb_real);
     return (n + vector - 1) & -vector;
-}
-
-/* Prefetches memory for `count` numbers that will be written. */
-TB_HOST void fd_p_host_fetch_to_write(int count, const tb_real *to)
-{
-    const int line = 64 / (int)sizeof(tb_real);
-    for (int i = 0; i < count; i += line) __builtin_prefetch(to + i, 1);
 }
 
 /* Computes the slopes of a row along z, from it and its neighbours along z. */

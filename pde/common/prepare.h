@@ -32,7 +32,6 @@
 #define fd_p_broken FD_OF(p_broken)
 #define fd_p_looks FD_OF(p_looks)
 #define fd_p_look FD_OF(p_look)
-#define fd_p_matrix_size FD_OF(p_matrix_size)
 #define fd_p_count_rows FD_OF(p_count_rows)
 #define fd_p_looked_at FD_OF(p_looked_at)
 #define fd_p_check_terms FD_OF(p_check_terms)
@@ -440,13 +439,6 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     return looks;
 }
 
-/* Returns the size, theta dt, of the matrices of step k. */
-TB_HD tb_real fd_p_matrix_size(const fd_p_tables *t, int k)
-{
-    const fd_step step = fd_p_step_at(t, k);
-    return (tb_real)(step.theta * (step.from - step.to));
-}
-
 /* Returns how many rows of those points are not diagonally dominant in step k, whose matrices are of this size, and
    finds points that are too fast for explicit steps. */
 TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
@@ -483,7 +475,9 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
     fd_p_findings *found = t->found;
     const int length = fd_p_line_length(t), lines = fd_p_count(found->points) / length;
     const int lanes = fd_p_lanes(lines, threads), last = found->steps - 1;
-    const tb_real size[2] = {fd_p_matrix_size(t, 0), fd_p_matrix_size(t, last)};
+    const fd_step ends[2] = {fd_p_step_at(t, 0), fd_p_step_at(t, last)};
+    tb_real size[2]; /* of their matrices: theta dt */
+    for (int e = 0; e < 2; e++) size[e] = (tb_real)(ends[e].theta * (ends[e].from - ends[e].to));
     const int alike = fd_p_same(1, &size[0], &size[1]) &&
                       fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, last, 1));
     int not_dominant = 0, sources = 0, index[3];

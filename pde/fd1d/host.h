@@ -6,8 +6,6 @@
 #define fd1d_p_host FD_OF(p_1d_host)
 #define fd1d_p_host_lay_out FD_OF(p_1d_host_lay_out)
 #define fd1d_p_host_rows FD_OF(p_1d_host_rows)
-#define fd1d_p_host_apply FD_OF(p_1d_host_apply)
-#define fd1d_p_host_faces FD_OF(p_1d_host_faces)
 #define fd1d_p_host_right FD_OF(p_1d_host_right)
 #define fd1d_p_host_factor FD_OF(p_1d_host_factor)
 #define fd1d_p_host_solve FD_OF(p_1d_host_solve)
@@ -86,8 +84,8 @@ TB_HOST void fd1d_p_host_rows(fd1d_p_host *w, int k)
     }
 }
 
-/* Computes F(v) at the start (end 0) or the end (1) of a step, without what faces add. */
-FD_P_FLAT void fd1d_p_host_apply(const fd1d_p_host *w, int end, const tb_real *FD_P_RESTRICT v,
+/* Computes F(v) at the start (end 0) or the end (1) of a step. */
+FD_P_FLAT void fd1d_p_host_right(const fd1d_p_host *w, int end, const tb_real *FD_P_RESTRICT v,
                                  tb_real *FD_P_RESTRICT f)
 {
     enum { lanes = fd1d_p_lanes };
@@ -98,25 +96,12 @@ FD_P_FLAT void fd1d_p_host_apply(const fd1d_p_host *w, int end, const tb_real *F
         const fd1d_row row = {below[at], above[at], kill[at], source[at]};
         f[at] = fd1d_p_right(row, v[at - lanes], v[at], v[at + lanes]);
     }
-}
-
-/* Adds to F(v) what faces add. */
-TB_HOST void fd1d_p_host_faces(const fd1d_p_host *w, int end, const tb_real *v, tb_real *f)
-{
-    enum { lanes = fd1d_p_lanes };
     for (int b = 0; b < lanes; b++)
         for (int side = 0; side < 2 && w->step[b]; side++) {
             const fd1d_face *face = &w->step[b]->face[side];
             const int in = side ? -lanes : lanes, at = side ? (w->h[b].t.found->points[0] - 1) * lanes + b : b;
             f[at] += face->third[end] * (v[at + 2 * in] - v[at + in]) + face->add[end];
         }
-}
-
-/* Computes F(v) at the start or the end of the step. */
-TB_HOST void fd1d_p_host_right(const fd1d_p_host *w, int end, const tb_real *v, tb_real *f)
-{
-    fd1d_p_host_apply(w, end, v, f);
-    fd1d_p_host_faces(w, end, v, f);
 }
 
 /* Factors the matrices of the step. */
