@@ -9,6 +9,9 @@
    other blocks' rows through their shared memory. */
 #define ADI2D_P_PIECE (16 / TB_BYTES) /* elements of a piece */
 
+/* All lines along y share one matrix throughout a march of steps of one length. */
+enum { adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1 };
+
 /* 16 bytes of a row. */
 typedef struct FD_P_ALIGN {
     tb_real v[ADI2D_P_PIECE];

@@ -1,14 +1,10 @@
 /* step.h - a room of adi2d.h, read once a model and precision: which time steps are products of factors.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_independent FD_OF(p_2d_independent)
 #define adi2d_p_may_be_product FD_OF(p_2d_may_be_product)
 #define adi2d_p_find_products FD_OF(p_2d_find_products)
 #define adi2d_p_continues FD_OF(p_2d_continues)
 #define adi2d_p_join_products FD_OF(p_2d_join_products)
-
-/* All lines along y share one matrix throughout a march of steps of one length. */
-enum { adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1 };
 
 /* Returns whether a step can be made as a product of factors, if its rows are diagonally dominant. With theta 1/2 and
    neither mixed term nor source, Douglas' scheme is

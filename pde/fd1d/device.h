@@ -8,6 +8,11 @@
 #define fd1d_device_bytes FD_OF(device_bytes)
 #define fd1d_device FD_OF(device)
 
+enum {
+    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512,                  /* steps, until the increment is computed anew */
+    fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8 /* of a lane: what its registers hold */
+};
+
 /* What a group knows of its problem, in shared memory: registers are for the march. */
 typedef struct {
     fd1d_tables h;

@@ -10,8 +10,6 @@
    grow from step to step, so a run is short. */
 
 #define fd1d_p_steady FD_OF(p_1d_steady)
-#define fd1d_p_longest_run FD_OF(p_1d_longest_run)
-#define fd1d_p_most_rows FD_OF(p_1d_most_rows)
 #define fd1d_row FD_OF(p_1d_row)
 #define fd1d_face FD_OF(p_1d_face)
 #define fd1d_step FD_OF(p_1d_step)
@@ -33,11 +31,7 @@
 #define fd1d_p_happen FD_OF(p_1d_happen)
 #define fd1d_p_record FD_OF(p_1d_record)
 
-enum {
-    fd1d_p_steady = (int)fd_p_numbers_t == 0,      /* the model does not depend on time */
-    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512, /* steps, until the increment is computed anew */
-    fd1d_p_most_rows = TB_BYTES == 4 && (int)fd_p_numbers_t == 0 ? 16 : 8 /* of a lane: what its registers hold */
-};
+enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the model does not depend on time */
 
 /* A row of A without kill, and kill and source. 16 bytes in single precision, so that a thread reads it at once. */
 typedef struct FD_P_ALIGN {
