@@ -21,7 +21,7 @@ TB_D void fd_p_chip_fetch_step(const fd_p_chip &h, unsigned char *memory, int k)
 {
     const int words = (int)(sizeof(fd_p_step) / sizeof(int));
     for (int q = trid_block_thread(); q < words; q += trid_block_threads())
-        ((int *)memory + h.step)[q] = ((const int *)&h.t.step[k])[q];
+        ((int *)(memory + h.step))[q] = ((const int *)&h.t.step[k])[q];
     __syncthreads();
 }
 
