@@ -267,7 +267,7 @@ TB_D void adi2d_p_rung_columns(const adi2d_p_rung_x_line &x, int which, int end,
     if (may_be) adi2d_p_rung_faces(x.l, 0, end, i, x.j, x.values[which], x.along, f);
 }
 
-/* Makes row i from columns of u and z. */
+/* Makes row i from columns of u and z. Whether F changes in the step, and whether there may be faces, are literals. */
 template <int second>
 TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, int may_be, const tb_real *of_u,
                               const tb_real *of_z, adi2d_p_rung_row *row)
@@ -290,20 +290,36 @@ TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, 
     adi2d_p_rung_matrix(x.l, 0, may_be, x.l.a.t.cell[0][i], end, i, x.j, before, row);
 }
 
-/* Makes `ahead` rows from row i on. Whether F changes in the step, and whether there may be faces, are literals. */
-template <int second, int ahead>
-TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, int changes, int may_be, adi2d_p_rung_row *row)
+/* Makes row i, which may be a boundary row. */
+template <int second>
+TB_D void adi2d_p_rung_x_row(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_row *row)
 {
     const int n = x.l.n[0];
+    tb_real of[2][9];
+    for (int m = 0; m < 3 * (1 + second); m++) {
+        const int at = i + m % 3 - 1;
+        adi2d_p_rung_column(x, m / 3, at < 0 ? 0 : at < n ? at : n - 1, &of[m / 3][m % 3 * 3]);
+    }
+    adi2d_p_rung_x_make<second>(x, i, 1, 1, of[0], of[1], row);
+}
+
+/* Makes `ahead` inner rows from row i on. */
+template <int second, int ahead>
+TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_row *row)
+{
     tb_real of[2][3 * (ahead + 2)];
     TB_UNROLL
-    for (int m = 0; m < (ahead + 2) * (1 + second); m++) {
-        const int z = m / (ahead + 2), column = m % (ahead + 2), at = i - 1 + column;
-        adi2d_p_rung_column(x, z, !may_be ? at : at < 0 ? 0 : at < n ? at : n - 1, &of[z][3 * column]);
+    for (int m = 0; m < (ahead + 2) * (1 + second); m++)
+        adi2d_p_rung_column(x, m / (ahead + 2), i - 1 + m % (ahead + 2), &of[m / (ahead + 2)][m % (ahead + 2) * 3]);
+    if (x.l.changes) {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++)
+            adi2d_p_rung_x_make<second>(x, i + q, 1, 0, &of[0][3 * q], &of[1][3 * q], &row[q]);
+    } else {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++)
+            adi2d_p_rung_x_make<second>(x, i + q, 0, 0, &of[0][3 * q], &of[1][3 * q], &row[q]);
     }
-    TB_UNROLL
-    for (int q = 0; q < ahead; q++)
-        adi2d_p_rung_x_make<second>(x, i + q, changes, may_be, &of[0][3 * q], &of[1][3 * q], &row[q]);
 }
 
 /* Solves along x, from the right-hand sides on: thread j of problem blockIdx.x / blocks. across: by arrays with
@@ -320,13 +336,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     if (first >= l.n[1]) return;
     const int n = l.n[0], valid = j < l.n[1];
     const adi2d_p_rung_x_line x = adi2d_p_rung_x_line_of<across, second>(l, valid ? j : 0);
-    auto row = [&](int i, adi2d_p_rung_row *to) { adi2d_p_rung_x_rows<second, 1>(x, i, 1, 1, to); };
-    auto rows = [&](int i, adi2d_p_rung_row *to) {
-        if (l.changes)
-            adi2d_p_rung_x_rows<second, ahead>(x, i, 1, 0, to);
-        else
-            adi2d_p_rung_x_rows<second, ahead>(x, i, 0, 0, to);
-    };
+    auto row = [&](int i, adi2d_p_rung_row *to) { adi2d_p_rung_x_row<second>(x, i, to); };
+    auto rows = [&](int i, adi2d_p_rung_row *to) { adi2d_p_rung_x_rows<second, ahead>(x, i, to); };
     auto none = [&](int) { return (tb_real)0; };
     auto put = [&](int i, tb_real solution, tb_real) {
         if (across)

@@ -101,27 +101,6 @@ TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, unsigned char *memory, in
         number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * h->pitch, within, q);
 }
 
-/* Computes the lane's rows of 1 - size A_1, from point `from` on, of a line whose numbers of y are own[1]. */
-TB_D void adi2d_p_chip_matrix_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, int within,
-                                fd_numbers *own, const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
-{
-    const tb_real size = fd_p_chip_step(*h, memory).data.size;
-    TB_UNROLL
-    for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
-        adi2d_p_pieces number[fd_p_numbers_x];
-        adi2d_p_number_pieces(h, memory, within, q, number);
-        TB_UNROLL
-        for (int e = 0; e < ADI2D_P_PIECE; e++) {
-            const int k = q * ADI2D_P_PIECE + e;
-            TB_UNROLL
-            for (int m = 0; m < fd_p_numbers(0); m++) own[0].number[m] = number[m].v[e];
-            const fd_terms terms = fd_p_terms(h->t.parameters, own, now);
-            const fd_cell cell = adi2d_p_cell_of(h, memory, 0, from + from / per_lane + k);
-            fd_p_matrix(0, 0, cell, terms, size, &a[k], &b[k], &c[k]);
-        }
-    }
-}
-
 /* Forms the line's right-hand sides and its matrix, without what faces add. */
 TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                               tb_real *a, tb_real *b, tb_real *c, tb_real *d)
