@@ -67,7 +67,6 @@
 #define ADI2D_VERSION 200 /* 100 * major + minor */
 
 enum {
-    ADI2D_P_PHASES = FD_P_PHASES + 3, /* of adi2d_p_prepare */
     ADI2D_P_RUNG_THREADS = 64,
     ADI2D_P_RUNG_SET_UP_THREADS = 256,
     ADI2D_P_RUNG_BACK = 8 /* rows that a line's thread has under way at the same time on the way back */

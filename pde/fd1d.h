@@ -62,7 +62,6 @@
 
 enum {
     FD1D_MOST = FD_P_MOST_POINTS, /* points of the axis */
-    FD1D_P_PHASES = 10,           /* of fd1d_p_prepare */
     FD1D_P_THREADS = 128
 };
 

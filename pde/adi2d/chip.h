@@ -9,6 +9,9 @@
    other blocks' rows through their shared memory. */
 #define ADI2D_P_PIECE (16 / TB_BYTES) /* elements of a piece */
 
+/* All lines along y share one matrix throughout a march of steps of one length. */
+enum { adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1 };
+
 /* 16 bytes of a row. */
 typedef struct FD_P_ALIGN {
     tb_real v[ADI2D_P_PIECE];
@@ -47,7 +50,7 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const fd_p_launch *launch, int thr
     if (adi2d_p_independent && launch->arrays == 1)
         used += fd_p_round((size_t)(launch->parts * (5 * per_lane + 12) + 2) * sizeof(tb_real));
     chip->step = (int)used;
-    used += fd_p_round(sizeof(adi2d_p_step));
+    used += fd_p_round(sizeof(fd_p_step));
     chip->bytes = (int)used;
 }
 
@@ -83,16 +86,6 @@ TB_D void adi2d_p_numbers_of_y(int per_lane, const adi2d_p_chip *h, unsigned cha
     for (int q = 0; q < fd_p_numbers(1); q++) own->number[q] = from[q * per_lane * h->parts];
 }
 
-/* Returns the terms at point (i, j) with the numbers of a time. */
-TB_D fd_terms adi2d_p_chip_terms(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int i, int j,
-                                 const tb_real *time)
-{
-    fd_numbers own[2];
-    adi2d_p_numbers_of_x(h, memory, i, &own[0]);
-    adi2d_p_numbers_of_y(per_lane, h, memory, j, &own[1]);
-    return fd_p_terms(h->t.parameters, own, time);
-}
-
 /* Returns the numbers of the step's start (end 0) or end (1). */
 TB_D const tb_real *adi2d_p_chip_time(const adi2d_p_chip *h, unsigned char *memory, int end)
 {
@@ -103,30 +96,15 @@ TB_D const tb_real *adi2d_p_chip_time(const adi2d_p_chip *h, unsigned char *memo
    the third unknown. near_by is the right-hand side of its neighbour, w the value that the solution is the difference
    from. */
 TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int axis, int side, int i,
-                            int j, int k, const tb_real *now, double t, tb_real near_by, tb_real w, tb_real *a,
-                            tb_real *b, tb_real *c, tb_real *d)
+                            int j, int k, tb_real near_by, tb_real w, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
-    const int kind = h->t.problem->face[axis][side], at = axis ? j : i, next = at + (side ? -1 : 1);
-    const tb_real size = fd_p_chip_step(*h, memory).data.size;
-    const fd_terms terms = adi2d_p_chip_terms(per_lane, h, memory, i, j, now);
-    tb_real row[3], other[3], value = 0;
-    fd_p_matrix(axis, 1, adi2d_p_cell_of(h, memory, axis, at + at / per_lane), terms, size, &row[0], &row[1], &row[2]);
+    const fd_p_step &step = fd_p_chip_step(*h, memory);
+    const fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {i, j, 0}, step.time[1], step.to};
+    tb_real row[3], value = 0;
     TB_UNROLL
     for (int m = 0; m < per_lane; m++)
         if (m == k) value = d[m];
-    if (kind == FD_VALUE) {
-        row[0] = row[2] = 0, row[1] = 1;
-        const fd_p_edge edge = {axis, side, kind, {i, j, 0}, now, t};
-        value = fd_p_edge_given(&h->t, &edge) - w;
-    }
-    if (kind == FD_DEGENERATE) {
-        const fd_terms beside = adi2d_p_chip_terms(per_lane, h, memory, axis ? i : next, axis ? next : j, now);
-        fd_p_matrix(axis, 0, adi2d_p_cell_of(h, memory, axis, next + next / per_lane), beside, size, &other[0],
-                    &other[1], &other[2]);
-        value -= fd_lane_face_three(size * terms.drift[axis] * h->t.far_of[axis][side], &row[1], &row[side ? 0 : 2],
-                                    other[side ? 2 : 0], other[1], other[side ? 0 : 2]) *
-                 near_by;
-    }
+    fd_p_edge_row(&h->t, &edge, step.data.size, near_by, w, row, &value);
     TB_UNROLL
     for (int m = 0; m < per_lane; m++)
         if (m == k) a[m] = row[0], b[m] = row[1], c[m] = row[2], d[m] = value;

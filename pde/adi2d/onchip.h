@@ -10,16 +10,16 @@
 template <int per_lane, int products>
 TB_D void adi2d_p_chip_make(const adi2d_p_chip *h, unsigned char *memory, tb_real *factored)
 {
-    const adi2d_p_step *step = (const adi2d_p_step *)(memory + h->step);
+    const fd_p_step *step = &fd_p_chip_step(*h, memory);
     TB_LOOP
-    for (int s = 0; s < step->of.data.stages && !products; s++) {
+    for (int s = 0; s < step->data.stages && !products; s++) {
         if (s > 0) fd_p_chip_sync(h->size);
         adi2d_p_chip_x(per_lane, h, memory, s);
         fd_p_chip_sync(h->size);
         adi2d_p_chip_y(per_lane, h, memory, s);
     }
     if (products) {
-        const tb_real size = step->of.data.size;
+        const tb_real size = step->data.size;
         if (step->open) {
             adi2d_p_chip_open(per_lane, h, memory);
             fd_p_chip_sync(h->size);

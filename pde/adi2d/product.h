@@ -42,13 +42,13 @@ TB_HOST void adi2d_p_host_product_x(const fd_p_host *h, int lines, int j, const 
 }
 
 /* Does a worker's part of a step that is a product; z stays from one such step to the next. */
-TB_HOST void adi2d_p_host_product(const fd_p_host *h, const adi2d_p_step *data, const fd_p_step *step)
+TB_HOST void adi2d_p_host_product(const fd_p_host *h, const fd_p_step *step)
 {
     const int *n = h->n, w = h->worker, rows = fd_p_host_groups(n[1]), columns = fd_p_host_groups(n[0]);
     const size_t pitch = h->pitch;
     for (int g = fd_p_host_share(h, rows, w); g < fd_p_host_share(h, rows, w + 1); g++) {
         const int j = g * FD_P_HOST_LANES, lines = fd_p_host_group(n[1], g);
-        for (int b = 0; b < lines && data->open; b++) adi2d_p_host_open(h, j + b, step, h->z + (size_t)(j + b) * pitch);
+        for (int b = 0; b < lines && step->open; b++) adi2d_p_host_open(h, j + b, step, h->z + (size_t)(j + b) * pitch);
         adi2d_p_host_product_x(h, lines, j, step);
     }
     fd_p_host_meet(h);
@@ -57,7 +57,7 @@ TB_HOST void adi2d_p_host_product(const fd_p_host *h, const adi2d_p_step *data, 
         const fd_p_host_lines of = {step, lines, i, 0, 0, h->d + i, h->zeros, pitch, 0, 0};
         fd_p_host_forward_last(h, &of);
         fd_p_host_back_last(h, 0, 0, &of, h->u + i);
-        for (int j = 0; j < n[1] && !data->close; j++) {
+        for (int j = 0; j < n[1] && !step->close; j++) {
             const tb_real *u = h->u + (size_t)j * pitch + i, *d = h->d + (size_t)j * pitch + i;
             tb_real *z = h->z + (size_t)j * pitch + i;
             for (int b = 0; b < lines; b++) z[b] = 2 * u[b] - d[b];

@@ -116,7 +116,7 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
 /* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const int close = ((const adi2d_p_step *)(memory + h->step))->close;
+    const int close = fd_p_chip_step(*h, memory).close;
     const tb_real *end = adi2d_p_chip_time(h, memory, 1);
     const tb_real twice = close ? 1 : 2, less = close ? 0 : 1;
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), share = h->share, parts = h->parts;
@@ -132,7 +132,7 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
         const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
         trid_cluster_place at = adi2d_p_column_of(h, memory, &my, h->u, i);
         tb_real d[TRID_MOST_ROWS], old[TRID_MOST_ROWS], *own = u + my.local * pitch + fd_p_swizzle(i);
-        adi2d_p_load_column(per_lane, valid, own_rows, own, pitch, at, d);
+        adi2d_p_load_column(per_lane, h, memory, &my, h->u, i, valid, d);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) old[k] = d[k];
         if (adi2d_p_independent) {

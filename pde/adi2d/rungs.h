@@ -10,7 +10,6 @@
    and the second neighbours along y, j + n[1] i. Threads with a line each along the other axis then coalesce. */
 typedef struct {
     fd_p_tables t;
-    adi2d_p_step *step;
     unsigned long long *lost; /* the first step, times 2^32, and the first point in it, that is not finite */
     tb_real *u[2], *z[2], *multiplier[2]; /* values, a first stage's, exercise's multiplier */
     tb_real *e, *upper, *right;           /* differences after the solves along x; what lines leave on the way up */
@@ -31,7 +30,7 @@ TB_HD size_t adi2d_p_rung_lay_out(const fd_batch *batch, unsigned char *memory, 
     fd_p_ready ready;
     size_t used = fd_p_ready_lay_out(batch, memory, &ready), grid = (size_t)fd_p_count(batch->points) * sizeof(tb_real);
     tb_real **const grids[] = {&a.u[0], &a.u[1], &a.z[0], &a.z[1], &a.multiplier[1], &a.e, &a.upper, &a.right};
-    a.t = ready.t, a.step = ready.step, a.multiplier[0] = ready.extra;
+    a.t = ready.t, a.multiplier[0] = ready.extra;
     a.lost = (unsigned long long *)fd_p_next(memory, &used, sizeof *a.lost);
     for (tb_real **to : grids) {
         *to = (tb_real *)fd_p_next(memory, &used, grid);
@@ -54,7 +53,7 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
     const size_t offset = (size_t)which * launch.as.bytes;
     auto advance = [&](auto *&...pointer) { (adi2d_p_rung_advance(pointer, offset), ...); };
     a.t.problem = &launch.as.batch.problem[which], a.t.parameters = &launch.as.parameters[which];
-    advance(a.t.found, a.t.interval, a.t.time, a.t.final, a.t.around, a.step, a.lost, a.e, a.upper, a.right);
+    advance(a.t.found, a.t.interval, a.t.time, a.t.final, a.t.around, a.t.step, a.lost, a.e, a.upper, a.right);
     for (int d = 0; d < 2; d++)
         advance(a.t.x[d], a.t.cell[d], a.t.far_of[d], a.t.number[d], a.u[d], a.z[d], a.multiplier[d]);
     return a;
@@ -82,7 +81,7 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
         TB_UNROLL
         for (int q = 0; q < fd_p_numbers(3); q++) l.now[end].number[q] = l.time[end][q];
     }
-    const fd_p_step *made = &l.a.step[step].of;
+    const fd_p_step *made = &l.a.t.step[step];
     l.data = made->data, l.when[0] = made->from, l.when[1] = made->to;
     l.changes = !l.data.time_independent; /* made->changes is the same, but costs registers: a tenth of the time */
     for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
@@ -92,7 +91,7 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
 /* Returns whether there is a step of that number, with such a stage. */
 TB_D int adi2d_p_rung_due(const adi2d_p_rung_arrays &a, int step, int second)
 {
-    return !a.t.found->status.what && step < a.t.found->steps && second < a.step[step].of.data.stages;
+    return !a.t.found->status.what && step < a.t.found->steps && second < a.t.step[step].data.stages;
 }
 
 /* Returns the terms at point k of a line along an axis, at the start (end 0) or the end of the step. */
@@ -489,7 +488,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     const int which = (int)blockIdx.x, threads = (int)blockDim.x;
     const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, which);
     if (!adi2d_p_rung_due(a, step, 0)) return;
-    const int date = a.step[step].of.data.date, n0 = a.t.found->points[0], n1 = a.t.found->points[1], all = n0 * n1;
+    const int date = a.t.step[step].data.date, n0 = a.t.found->points[0], n1 = a.t.found->points[1], all = n0 * n1;
     const fd_date *event = fd_p_event(a.t.problem, date);
     int added = 0;
     if (!event) return;
@@ -499,7 +498,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
         tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n0, a.t.x[0], i, row) : row[i];
         const int index[2] = {i, j};
         a.e[at] = value =
-            fd_p_changed(&a.t, date, a.step[step].of.to, index, value, a.t.final[at], &a.multiplier[0][at], &added);
+            fd_p_changed(&a.t, date, a.t.step[step].to, index, value, a.t.final[at], &a.multiplier[0][at], &added);
         if (!trid_finite(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);
     }
     if (added) fd_p_most(&a.t.found->given, added);

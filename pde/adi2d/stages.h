@@ -178,16 +178,14 @@ TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, unsigned char
     const int n = h->n[0], lane = l->from / per_lane;
     const tb_real before = __shfl_up_sync(TB_FULL_WARP, d[per_lane - 1], 1, h->width);
     const tb_real *w = adi2d_p_array(memory, l->about ? h->z : h->u) + l->local * h->pitch;
-    if (lane == 0)
-        adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, l->j, 0, l->end, l->step->to, d[1], w[0], a, b, c, d);
+    if (lane == 0) adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, l->j, 0, d[1], w[0], a, b, c, d);
     if (lane == (n - 1) / per_lane) {
         const int k = n - 1 - l->from;
         tb_real near_by = before;
         TB_UNROLL
         for (int m = 0; m < per_lane; m++)
             if (m + 1 == k) near_by = d[m];
-        adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, l->j, k, l->end, l->step->to, near_by,
-                          w[fd_p_swizzle(n - 1)], a, b, c, d);
+        adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, l->j, k, near_by, w[fd_p_swizzle(n - 1)], a, b, c, d);
     }
 }
 
@@ -233,7 +231,7 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
     return my;
 }
 
-/* Returns where row my.from of column i is in an array. */
+/* Returns where row my.from of column i is in an array, in whichever block. */
 TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                           int array, int i)
 {
@@ -241,21 +239,41 @@ TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *
     return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(tb_real);
 }
 
-/* Loads per_lane numbers of a column from `place` on; they are at `own` if the block holds them (own_rows). A thread
-   without a valid column gets zeros: what other blocks hold may be about to change. */
-TB_D void adi2d_p_load_column(int per_lane, int valid, int own_rows, const tb_real *own, int pitch,
-                              trid_cluster_place place, tb_real *d)
+/* Loads the thread's per_lane numbers of column i of an array. A thread without a valid column gets zeros: what other
+   blocks hold may be about to change. */
+TB_D void adi2d_p_load_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                              int array, int i, int valid, tb_real *v)
 {
-    const int row = pitch * (int)sizeof(tb_real);
+    const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real);
     if (!valid) {
         TB_UNROLL
-        for (int k = 0; k < per_lane; k++) d[k] = 0;
-    } else if (own_rows) {
+        for (int k = 0; k < per_lane; k++) v[k] = 0;
+    } else if (my->owner == h->rank) {
+        const tb_real *own = adi2d_p_array(memory, array) + my->local * pitch + fd_p_swizzle(i);
         TB_UNROLL
-        for (int k = 0; k < per_lane; k++) d[k] = own[k * pitch];
+        for (int k = 0; k < per_lane; k++) v[k] = own[k * pitch];
     } else {
+        const trid_cluster_place place = adi2d_p_column_of(h, memory, my, array, i);
         TB_UNROLL
-        for (int k = 0; k < per_lane; k++) d[k] = trid_cluster_load(place + k * row);
+        for (int k = 0; k < per_lane; k++) v[k] = trid_cluster_load(place + k * row);
+    }
+}
+
+/* Stores the first `count` of them, or all. */
+TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                               int array, int i, int count, const tb_real *v)
+{
+    const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), whole = count >= per_lane;
+    if (my->owner == h->rank) {
+        tb_real *own = adi2d_p_array(memory, array) + my->local * pitch + fd_p_swizzle(i);
+        TB_UNROLL
+        for (int k = 0; k < per_lane; k++)
+            if (whole || k < count) own[k * pitch] = v[k];
+    } else {
+        const trid_cluster_place place = adi2d_p_column_of(h, memory, my, array, i);
+        TB_UNROLL
+        for (int k = 0; k < per_lane; k++)
+            if (whole || k < count) trid_cluster_store(place + k * row, v[k]);
     }
 }
 
@@ -291,28 +309,25 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
                                  int w_of, int i, fd_numbers *own, tb_real *near_by, tb_real *d)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);
-    const int n = h->n[1], from = my->from, row = h->pitch * (int)sizeof(tb_real);
-    const int low = from > 0 ? from - 1 : 0, high = from + per_lane < n ? from + per_lane : n - 1;
-    trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of, i);
-    tb_real below = fd_p_chip_value(*h, memory, w_of, i, low), here = trid_cluster_load(w);
-    const tb_real after = fd_p_chip_value(*h, memory, w_of, i, high);
+    const int n = h->n[1], from = my->from, after = from + per_lane < n ? from + per_lane : n - 1;
+    tb_real w[TRID_MOST_ROWS + 1], below = fd_p_chip_value(*h, memory, w_of, i, from > 0 ? from - 1 : 0);
+    adi2d_p_load_column(per_lane, h, memory, my, w_of, i, 1, w);
+    w[per_lane] = fd_p_chip_value(*h, memory, w_of, i, after);
     if (from == n - 1) {
         const tb_real beyond = fd_p_chip_value(*h, memory, w_of, i, n - 3);
-        *near_by += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, n - 2, beyond, below, here);
+        *near_by += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, n - 2, beyond, below, w[0]);
     }
     TB_UNROLL
     for (int k = 0; k < per_lane; k++) {
-        const tb_real above = k < per_lane - 1 ? trid_cluster_load(w + (k + 1) * row) : after;
-        d[k] += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, from + k, below, here, above);
-        below = here, here = above;
+        d[k] += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, from + k, below, w[k], w[k + 1]);
+        below = w[k];
     }
     TB_LOOP
     for (int side = 0; side < 2; side++) {
         const int j = side ? n - 1 : 0, kind = h->t.problem->face[1][side];
         if (j < from || j >= from + per_lane || !fd_p_adds(kind)) continue;
-        const tb_real *start = adi2d_p_chip_time(h, memory, 0), *end = adi2d_p_chip_time(h, memory, 1);
-        const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, end, step->to) -
-                             adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, start, step->from);
+        const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, step->time[1], step->to) -
+                             adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, step->time[0], step->from);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (from + k == j) d[k] += step->data.size * more;
@@ -322,48 +337,23 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
 /* Writes the boundary rows of column i, and, where its face's value is given, the rows that the solve along x has set.
    near_by is the right-hand side of the last point's neighbour, if another thread holds it. */
 TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                              trid_cluster_place w, trid_cluster_place right, int i, tb_real near_by, tb_real *a,
-                              tb_real *b, tb_real *c, tb_real *d)
+                              int w_of, int right_of, int i, tb_real near_by, tb_real *a, tb_real *b, tb_real *c,
+                              tb_real *d)
 {
-    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const double to = fd_p_chip_step(*h, memory).to;
     const int n = h->n[1], last = n - 1 - my->from, row = h->pitch * (int)sizeof(tb_real);
-    if (my->from == 0)
-        adi2d_p_chip_face(per_lane, h, memory, 1, 0, i, 0, 0, end, to, d[1], trid_cluster_load(w), a, b, c, d);
+    const trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of, i);
+    if (my->from == 0) adi2d_p_chip_face(per_lane, h, memory, 1, 0, i, 0, 0, d[1], trid_cluster_load(w), a, b, c, d);
     if (last < per_lane) {
         TB_UNROLL
         for (int m = 0; m < per_lane; m++)
             if (m + 1 == last) near_by = d[m];
-        adi2d_p_chip_face(per_lane, h, memory, 1, 1, i, n - 1, last, end, to, near_by,
-                          trid_cluster_load(w + last * row), a, b, c, d);
+        adi2d_p_chip_face(per_lane, h, memory, 1, 1, i, n - 1, last, near_by, trid_cluster_load(w + last * row), a, b,
+                          c, d);
     }
     if ((i == 0 || i == h->n[0] - 1) && h->t.problem->face[0][i > 0] == FD_VALUE) {
         TB_UNROLL
-        for (int k = 0; k < per_lane; k++) {
-            a[k] = c[k] = 0, b[k] = 1;
-            d[k] = trid_cluster_load(right + k * row);
-        }
-    }
-}
-
-/* Writes w + d to column i of an array. */
-TB_D void adi2d_p_chip_y_add(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                             int w_of, int to_of, int i, const tb_real *d)
-{
-    const int last = h->n[1] - 1 - my->from, whole = last + 1 >= per_lane, pitch = h->pitch;
-    const int row = pitch * (int)sizeof(tb_real), at = my->local * pitch + fd_p_swizzle(i);
-    if (my->owner == h->rank) {
-        const tb_real *from = adi2d_p_array(memory, w_of) + at;
-        tb_real *to = adi2d_p_array(memory, to_of) + at;
-        TB_UNROLL
-        for (int k = 0; k < per_lane; k++)
-            if (whole || k <= last) to[k * pitch] = from[k * pitch] + d[k];
-    } else {
-        trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of, i);
-        trid_cluster_place to = adi2d_p_column_of(h, memory, my, to_of, i);
-        TB_UNROLL
-        for (int k = 0; k < per_lane; k++)
-            if (whole || k <= last) trid_cluster_store(to + k * row, trid_cluster_load(w + k * row) + d[k]);
+        for (int k = 0; k < per_lane; k++) a[k] = c[k] = 0, b[k] = 1;
+        adi2d_p_load_column(per_lane, h, memory, my, right_of, i, 1, d);
     }
 }
 
@@ -378,20 +368,23 @@ TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
         const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
-        trid_cluster_place right = adi2d_p_column_of(h, memory, &my, right_of, i);
-        trid_cluster_place w = adi2d_p_column_of(h, memory, &my, w_of, i);
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS], near_by = 0;
-        const tb_real *own_right = adi2d_p_array(memory, right_of) + my.local * h->pitch + fd_p_swizzle(i);
         fd_numbers own[2];
         adi2d_p_numbers_of_x(h, memory, i, &own[0]);
-        adi2d_p_load_column(per_lane, valid, my.owner == h->rank, own_right, h->pitch, right, d);
+        adi2d_p_load_column(per_lane, h, memory, &my, right_of, i, valid, d);
         if (valid && my.from == n - 1) near_by = fd_p_chip_value(*h, memory, right_of, i, n - 2);
         if (valid && changes) adi2d_p_chip_y_changes(per_lane, h, memory, &my, w_of, i, own, &near_by, d);
         adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, adi2d_p_chip_time(h, memory, 1), a, b, c);
-        if (valid) adi2d_p_chip_y_ends(per_lane, h, memory, &my, w, right, i, near_by, a, b, c, d);
+        if (valid) adi2d_p_chip_y_ends(per_lane, h, memory, &my, w_of, right_of, i, near_by, a, b, c, d);
         trid_block_interleaved_unchecked(per_lane, my.lines, h->parts, per_lane * h->parts, a, b, c, d,
                                          adi2d_p_array(memory, h->exchange));
-        if (valid) adi2d_p_chip_y_add(per_lane, h, memory, &my, w_of, to_of, i, d);
+        if (valid) {
+            tb_real w[TRID_MOST_ROWS];
+            adi2d_p_load_column(per_lane, h, memory, &my, w_of, i, 1, w);
+            TB_UNROLL
+            for (int k = 0; k < per_lane; k++) d[k] += w[k];
+            adi2d_p_store_column(per_lane, h, memory, &my, to_of, i, n - my.from, d);
+        }
         __syncthreads();
     }
 }

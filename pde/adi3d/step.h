@@ -1,8 +1,6 @@
 /* step.h - a room of adi3d.h, read once a model and precision: F at a point, for kernels.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_apply FD_OF(p_3d_apply)
-
 /* Returns mixed F_0 + own (F_1 + F_2 + F_3) at a point, without what faces add. The value at (i, j, k) of -1 .. 1
    around it is v[13 + i + 3 j + 9 k]; the eight corners are not read. fd_p_host_mixed and the march along x in
    device_x.h compute the mixed terms of many points at once.

@@ -19,9 +19,9 @@ TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
 /* Copies step k from device memory. */
 TB_D void fd_p_chip_fetch_step(const fd_p_chip &h, unsigned char *memory, int k)
 {
-    const int words = (int)(sizeof(fd_p_made) / sizeof(int));
+    const int words = (int)(sizeof(fd_p_step) / sizeof(int));
     for (int q = trid_block_thread(); q < words; q += trid_block_threads())
-        ((int *)(memory + h.step))[q] = ((const int *)&h.steps[k])[q];
+        ((int *)(memory + h.step))[q] = ((const int *)&h.t.step[k])[q];
     __syncthreads();
 }
 

@@ -40,7 +40,7 @@ TB_HOST void fd_p_host_prepare(const fd_p_host *h)
     fd_p_findings *found = h->t.found;
     fd_p_tables own = h->t;
     own.found = &h->findings[h->worker];
-    for (int phase = 0; phase < FD_P_PHASES; phase++) {
+    for (int phase = 0; phase < (int)fd_p_phases; phase++) {
         if (phase == 4 || phase == 5) {
             *own.found = *found;
             fd_p_prepare(h->batch, &own, phase, h->worker, h->workers);
@@ -50,11 +50,6 @@ TB_HOST void fd_p_host_prepare(const fd_p_host *h)
             fd_p_prepare(h->batch, &h->t, phase, 0, 1);
         fd_p_host_meet(h);
     }
-#if FD_FACTORS == 2
-    for (int phase = FD_P_PHASES; phase < ADI2D_P_PHASES && h->worker == 0; phase++)
-        adi2d_p_prepare(h->batch, &h->t, h->step, phase, 0, 1);
-    fd_p_host_meet(h);
-#endif
 }
 
 /* Fills the tables that the loops along x read. */
@@ -174,19 +169,18 @@ TB_HOST fd_status fd_p_host_march(const fd_p_host *h, int watched)
     int given = h->t.found->given, largest, lost;
     fd_p_host_begin(h);
     for (int k = 0; k < steps; k++) {
-        const fd_step made = fd_p_step_at(&h->t, k);
-        const fd_p_step step = fd_p_step_of(problem, h->t.parameters, &made);
-        const fd_date *event = fd_p_event(problem, step.data.date);
-        if (watched && (lost = fd_p_host_lost(h, &step, &largest)) != FD_P_NONE)
+        const fd_p_step *step = &h->t.step[k];
+        const fd_date *event = fd_p_event(problem, step->data.date);
+        if (watched && (lost = fd_p_host_lost(h, step, &largest)) != FD_P_NONE)
             return fd_p_status_at(FD_MODEL_NAN, h->n, lost, k);
 #if FD_FACTORS == 2
-        if (h->step[k].product)
-            adi2d_p_host_product(h, &h->step[k], &step);
+        if (step->product)
+            adi2d_p_host_product(h, step);
         else
 #endif
-            fd_p_host_step(h, &step);
-        if (event && event->what != FD_RECORD) fd_p_host_date(h, &step, &given);
-        if (event && (event->what & FD_RECORD)) fd_p_host_record(h, 1 + step.data.date);
+            fd_p_host_step(h, step);
+        if (event && event->what != FD_RECORD) fd_p_host_date(h, step, &given);
+        if (event && (event->what & FD_RECORD)) fd_p_host_record(h, 1 + step->data.date);
         if (watched && (lost = fd_p_host_lost(h, NULL, &largest)) != FD_P_NONE)
             return fd_p_status_at(FD_NOT_SOLVED, h->n, lost, k);
         if (problem->progress && h->worker == 0 && !watched) problem->progress(k + 1, steps, problem->context);

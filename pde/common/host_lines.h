@@ -11,7 +11,6 @@
 #define fd_p_host_forward_last FD_OF(p_host_forward_last)
 #define fd_p_host_substitute FD_OF(p_host_substitute)
 #define fd_p_host_transpose_eight FD_OF(p_host_transpose_eight)
-#define fd_p_eight FD_OF(p_eight)
 #define fd_p_host_transpose FD_OF(p_host_transpose)
 #define fd_p_host_back_x FD_OF(p_host_back_x)
 #define fd_p_host_x FD_OF(p_host_x)

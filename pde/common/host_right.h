@@ -52,9 +52,6 @@ typedef struct {
     tb_real *zeros;            /* of so many lines as are solved at once */
     tb_real *rows, *slopes;    /* of the worker: right-hand sides, slopes of three rows along z and one y */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
-#if FD_FACTORS == 2
-    adi2d_p_step *step; /* which steps are products of factors */
-#endif
 } fd_p_host;
 
 /* Sets the distances between a grid's rows and planes, for these points. */
@@ -86,9 +83,7 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     const size_t rows = fd_p_round(FD_P_ROWS * h.wide * sizeof(tb_real));
     const size_t slopes = fd_p_round((8 * h.wide + line / 2) * sizeof(tb_real));
     size_t used = fd_p_lay_out_tables(batch, memory, &h.t);
-#if FD_FACTORS == 2
-    h.step = (adi2d_p_step *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof *h.step);
-#endif
+    h.t.step = (fd_p_step *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof(fd_p_step));
     h.slot = (int *)fd_p_next(memory, &used, (size_t)workers * sizeof(int));
     h.findings = (fd_p_findings *)fd_p_next(memory, &used, (size_t)workers * sizeof *h.findings);
     h.spread = (tb_real *)fd_p_next(memory, &used, 6 * h.pitch * sizeof(tb_real));
@@ -157,11 +152,16 @@ TB_HOST const tb_real *fd_p_host_row(const fd_p_host *h, const tb_real *v, int j
     return v + (size_t)k * h->plane + (size_t)j * h->pitch;
 }
 
-/* Prefetches `count` numbers. */
+/* Prefetches `count` numbers; or memory for as many, which will be written. */
 TB_HOST void fd_p_host_fetch(int count, const tb_real *from)
 {
     const int line = 64 / (int)sizeof(tb_real);
     for (int i = 0; i < count; i += line) __builtin_prefetch(from + i);
+}
+TB_HOST void fd_p_host_fetch_to_write(int count, const tb_real *to)
+{
+    const int line = 64 / (int)sizeof(tb_real);
+    for (int i = 0; i < count; i += line) __builtin_prefetch(to + i, 1);
 }
 
 /* Returns how many elements of n a loop along x may take: whole vectors, since rows are padded. */
@@ -169,13 +169,6 @@ TB_HOST int fd_p_host_whole(int n)
 {
     const int vector = 64 / (int)sizeof(tb_real);
     return (n + vector - 1) & -vector;
-}
-
-/* Prefetches memory for `count` numbers that will be written. */
-TB_HOST void fd_p_host_fetch_to_write(int count, const tb_real *to)
-{
-    const int line = 64 / (int)sizeof(tb_real);
-    for (int i = 0; i < count; i += line) __builtin_prefetch(to + i, 1);
 }
 
 /* Computes the slopes of a row along z, from it and its neighbours along z. */

@@ -14,12 +14,12 @@
 #define fd_p_begin FD_OF(p_begin)
 #define fd_p_place_points FD_OF(p_place_points)
 #define fd_p_check_points FD_OF(p_check_points)
-#define fd_p_points_status FD_OF(p_points_status)
 #define fd_p_outside FD_OF(p_outside)
 #define fd_p_axis_numbers FD_OF(p_axis_numbers)
 #define fd_p_step_numbers FD_OF(p_step_numbers)
 #define fd_p_count FD_OF(p_count)
 #define fd_p_index FD_OF(p_index)
+#define fd_p_status_at FD_OF(p_status_at)
 #define fd_p_given FD_OF(p_given)
 #define fd_p_line_length FD_OF(p_line_length)
 #define fd_p_lanes FD_OF(p_lanes)
@@ -32,12 +32,13 @@
 #define fd_p_broken FD_OF(p_broken)
 #define fd_p_looks FD_OF(p_looks)
 #define fd_p_look FD_OF(p_look)
-#define fd_p_matrix_size FD_OF(p_matrix_size)
 #define fd_p_count_rows FD_OF(p_count_rows)
 #define fd_p_looked_at FD_OF(p_looked_at)
 #define fd_p_check_terms FD_OF(p_check_terms)
 #define fd_p_terms_status FD_OF(p_terms_status)
-#define fd_p_numbers_status FD_OF(p_numbers_status)
+#define fd_p_fault FD_OF(p_fault)
+#define fd_p_sum_up FD_OF(p_sum_up)
+#define fd_p_phases FD_OF(p_phases)
 #define fd_p_prepare FD_OF(p_prepare)
 
 /* Where the tables of a problem are in memory. */
@@ -52,6 +53,9 @@ typedef struct {
     int room[3];           /* the batch's points, padded: numbers beyond the last point are the last's */
     fd_interval *interval; /* between the dates */
     tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
+#if FD_FACTORS > 1
+    fd_p_step *step; /* the steps as numbers; null where they are made when they are due */
+#endif
     fd_weights *around;    /* of spot s along axis d at [factors s + d] */
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
@@ -61,7 +65,7 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
 {
     size_t used = 0, steps = (size_t)batch->steps;
     fd_p_tables t;
-    t.problem = 0, t.parameters = 0, t.final = 0;
+    memset(&t, 0, sizeof t);
     t.found = (fd_p_findings *)fd_p_next(memory, &used, sizeof(fd_p_findings));
     t.interval = (fd_interval *)fd_p_next(memory, &used, (size_t)(batch->dates + 1) * sizeof(fd_interval));
     t.time = (tb_real *)fd_p_next(memory, &used, (steps * 2 * (size_t)fd_p_numbers(3) + 1) * sizeof(tb_real));
@@ -82,10 +86,14 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
 /* Assigns memory to all tables in the same way. */
 TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
 {
-    size_t used = fd_p_lay_out_tables(batch, memory, tables), all = 1;
+    fd_p_tables t;
+    size_t used = fd_p_lay_out_tables(batch, memory, &t), all = 1;
     for (int d = 0; d < FD_FACTORS; d++) all *= (size_t)batch->points[d];
-    tb_real *final = (tb_real *)fd_p_next(memory, &used, all * sizeof(tb_real));
-    if (tables) tables->final = final;
+#if FD_FACTORS > 1
+    t.step = (fd_p_step *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof(fd_p_step));
+#endif
+    t.final = (tb_real *)fd_p_next(memory, &used, all * sizeof(tb_real));
+    if (tables) *tables = t;
     return used;
 }
 
@@ -149,23 +157,28 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
         const int date = found->status.what ? -1 : fd_p_no_change(problem);
         if (date >= 0) found->status = fd_p_status(FD_BAD_EVENT, 1 + date);
         found->steps = 0, found->not_dominant = 0, found->given = 0, found->longest = 0, found->sources = 0;
-        for (int f = 0; f < FD_P_FAULTS; f++) found->fault[f] = FD_P_NONE;
-        found->wrong[3] = found->status.what ? FD_OK : fd_p_intervals(batch, t);
+        for (int f = FD_FACTORS; f < FD_P_FAULTS; f++) found->fault[f] = FD_P_NONE;
+        const int wrong = found->status.what ? FD_OK : fd_p_intervals(batch, t);
+        if (wrong) found->fault[FD_P_AT_TIMES] = wrong;
     }
     for (int d = 0; d < FD_FACTORS; d++)
         if (thread == (d + 1) * 32 % threads) {
+            const int wrong = problem->points[d] ? FD_OK : fd_axis_map(&problem->axis[d], &found->map[d]);
             found->points[d] = problem->axis[d].points;
-            found->wrong[d] = problem->points[d] ? FD_OK : fd_axis_map(&problem->axis[d], &found->map[d]);
+            found->fault[FD_P_AT_POINTS + d] = wrong ? wrong - 1 : FD_P_NONE;
         }
 }
 
-/* Computes the points of the axes. */
+/* Computes the points of the axes; of one that cannot be made, any. */
 TB_HD void fd_p_place_points(const fd_p_tables *t, int thread, int threads)
 {
     const fd_p_findings *found = t->found;
-    for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < found->points[d] && !found->wrong[d]; i += threads)
-            t->x[d][i] = t->problem->points[d] ? t->problem->points[d][i] : fd_map_point(&found->map[d], i);
+    for (int d = 0; d < FD_FACTORS; d++) {
+        const int made = found->fault[FD_P_AT_POINTS + d] == FD_P_NONE;
+        const double *points = t->problem->points[d];
+        for (int i = thread; i < found->points[d]; i += threads)
+            t->x[d][i] = !made ? i : points ? points[i] : fd_map_point(&found->map[d], i);
+    }
 }
 
 /* Finds points that are not finite or not in order. */
@@ -173,26 +186,9 @@ TB_HD void fd_p_check_points(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
     for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < found->points[d] && !found->wrong[d]; i += threads)
+        for (int i = thread; i < found->points[d]; i += threads)
             if (!trid_finite_f64(t->x[d][i]) || (i > 0 && !(t->x[d][i] > t->x[d][i - 1])))
                 fd_p_least(&found->fault[FD_P_AT_POINTS + d], i);
-}
-
-/* Sets the status to the first of what is wrong with points and steps. */
-TB_HD void fd_p_points_status(const fd_p_tables *t)
-{
-    fd_p_findings *found = t->found;
-    int wrong = 0, axis = 0;
-    for (int d = FD_FACTORS - 1; d >= 0; d--) {
-        const int fault = found->fault[FD_P_AT_POINTS + d];
-        if (found->wrong[d] || fault != FD_P_NONE) wrong = found->wrong[d] ? found->wrong[d] : 1 + fault, axis = d;
-    }
-    if (wrong)
-        found->status = fd_status_of(FD_BAD_AXIS, wrong, axis, -1, -1, -1, -1);
-    else if (found->wrong[3] == FD_NO_ROOM)
-        found->status = fd_p_status(FD_TOO_MANY_STEPS, found->steps);
-    else if (found->wrong[3])
-        found->status = fd_p_status(FD_BAD_TIMES, found->wrong[3]);
 }
 
 /* Returns the first axis in which a spot is outside the grid, or -1. */
@@ -231,26 +227,22 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
     }
 }
 
-/* Computes the model's numbers of the steps, and finds the longest explicit one and, of several factors, those that are
-   too short. */
+/* Computes the steps and the model's numbers of them, and finds the longest explicit one and, of several factors, those
+   that are too short. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
-    double number[fd_p_most_numbers] = {0};
-    const int needed = fd_p_numbers(3) > 0 || t->problem->times.kind == FD_EXPLICIT || FD_FACTORS > 1;
+    const int numbers = fd_p_numbers(3);
+    const int needed = numbers > 0 || t->problem->times.kind == FD_EXPLICIT || FD_FACTORS > 1;
     for (int k = thread; k < t->found->steps && needed; k += threads) {
         const fd_step step = fd_p_step_at(t, k);
+#if FD_FACTORS > 1
+        if (t->step) t->step[k] = fd_p_step_of(t->problem, t->parameters, &step);
+#endif
         if (FD_FACTORS > 1 && !(step.to < step.from)) fd_p_least(&t->found->fault[FD_P_AT_STEP], k);
         if (step.kind == FD_EXPLICIT) fd_p_most(&t->found->longest, fd_p_larger(0, step.from - step.to));
-        for (int end = 0; end < 2; end++) {
-            const int coefficients = t->problem->coefficients;
-            /* One call for one time: the compiler might round two calls differently. */
-            if (end == 0 || coefficients == FD_BOTH_ENDS)
-                fd_p_numbers_at(t->parameters, 3, fd_coefficient_time(coefficients, &step, end), number);
-            for (int q = 0; q < fd_p_numbers(3); q++) {
-                t->time[(2 * k + end) * fd_p_numbers(3) + q] = (tb_real)number[q];
-                if (!trid_finite((tb_real)number[q])) fd_p_least(&t->found->fault[FD_P_AT_TIME], k);
-            }
-        }
+        fd_p_numbers_of_step(t->problem, t->parameters, &step, numbers, &t->time[2 * k * numbers]);
+        for (int q = 0; q < 2 * numbers; q++)
+            if (!trid_finite(t->time[2 * k * numbers + q])) fd_p_least(&t->found->fault[FD_P_AT_TIME], k);
     }
 }
 
@@ -269,6 +261,14 @@ TB_HD void fd_p_index(const int *points, int at, int *index)
         index[d] = d < FD_FACTORS ? at % points[d] : -1;
         if (d < FD_FACTORS) at /= points[d];
     }
+}
+
+/* Returns the status for point number `at` of a grid. */
+TB_HD fd_status fd_p_status_at(int what, const int *points, int at, int step)
+{
+    int index[3];
+    fd_p_index(points, at, index);
+    return fd_status_of(what, 0, -1, index[0], index[1], index[2], step);
 }
 
 /* Returns the larger of `most` and the magnitude of what a point is given at time 0 by faces on which it lies: a value,
@@ -439,13 +439,6 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     return looks;
 }
 
-/* Returns the size, theta dt, of the matrices of step k. */
-TB_HD tb_real fd_p_matrix_size(const fd_p_tables *t, int k)
-{
-    const fd_step step = fd_p_step_at(t, k);
-    return (tb_real)(step.theta * (step.from - step.to));
-}
-
 /* Returns how many rows of those points are not diagonally dominant in step k, whose matrices are of this size, and
    finds points that are too fast for explicit steps. */
 TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
@@ -482,7 +475,9 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
     fd_p_findings *found = t->found;
     const int length = fd_p_line_length(t), lines = fd_p_count(found->points) / length;
     const int lanes = fd_p_lanes(lines, threads), last = found->steps - 1;
-    const tb_real size[2] = {fd_p_matrix_size(t, 0), fd_p_matrix_size(t, last)};
+    const fd_step ends[2] = {fd_p_step_at(t, 0), fd_p_step_at(t, last)};
+    tb_real size[2]; /* of their matrices: theta dt */
+    for (int e = 0; e < 2; e++) size[e] = (tb_real)(ends[e].theta * (ends[e].from - ends[e].to));
     const int alike = fd_p_same(1, &size[0], &size[1]) &&
                       fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, last, 1));
     int not_dominant = 0, sources = 0, index[3];
@@ -521,52 +516,66 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
     return fd_p_status(FD_OK, 0);
 }
 
-/* Sets the status to the first of what is wrong with numbers, final values and terms. */
-TB_HD void fd_p_numbers_status(const fd_p_tables *t)
+/* Returns the status of fault f. */
+FD_P_CALLED fd_status fd_p_fault(const fd_batch *batch, const fd_p_tables *t, int f)
+{
+    const int at = t->found->fault[f], no_step = at == FD_NO_ROOM;
+    int index[3] = {-1, -1, -1};
+    if (f < FD_P_AT_TIMES) return fd_status_of(FD_BAD_AXIS, 1 + at, f - FD_P_AT_POINTS, -1, -1, -1, -1);
+    if (f == FD_P_AT_TIMES)
+        return fd_p_status(no_step ? FD_TOO_MANY_STEPS : FD_BAD_TIMES, no_step ? t->found->steps : at);
+    if (f < FD_P_AT_SPOT) {
+        index[f - FD_P_AT_NUMBERS] = at;
+        return fd_status_of(FD_MODEL_NAN, 0, f - FD_P_AT_NUMBERS, index[0], index[1], index[2], -1);
+    }
+    if (f == FD_P_AT_SPOT) return fd_status_of(FD_BAD_SPOT, at, fd_p_outside(t, at), -1, -1, -1, -1);
+    if (f == FD_P_AT_TIME) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, at);
+    if (f == FD_P_AT_TERMS) return fd_p_terms_status(t, at);
+    if (f == FD_P_AT_FAST) return fd_p_status(FD_UNSTABLE, fd_p_enough(&t->problem->times, at));
+    if (f == FD_P_AT_STEP) return fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
+#if FD_FACTORS == 2
+    const int excluded = batch->kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED;
+    if (f == FD_P_AT_KIND) return fd_status_of(excluded, 0, -1, -1, -1, -1, at);
+#endif
+    (void)batch;
+    fd_p_index(t->found->points, at, index);
+    return fd_status_of(FD_FINAL_NAN, 0, -1, index[0], index[1], index[2], -1);
+}
+
+/* Sets the status to the first fault, if there is one. */
+TB_HD void fd_p_sum_up(const fd_batch *batch, const fd_p_tables *t)
 {
     fd_p_findings *found = t->found;
-    const int *fault = found->fault, none = FD_P_NONE;
-    int index[3];
-    for (int d = 0; d < FD_FACTORS && !found->status.what; d++) {
-        const int at = fault[FD_P_AT_NUMBERS + d];
-        if (fault[FD_P_AT_POINTS + d] != none)
-            found->status = fd_status_of(FD_BAD_AXIS, 1 + fault[FD_P_AT_POINTS + d], d, -1, -1, -1, -1);
-        else if (at != none)
-            found->status = fd_status_of(FD_MODEL_NAN, 0, d, d == 0 ? at : -1, d == 1 ? at : -1, d == 2 ? at : -1, -1);
-    }
-    if (found->status.what) return;
-    fd_p_index(found->points, fault[FD_P_AT_FINAL], index);
-    const int spot = fault[FD_P_AT_SPOT];
-    if (spot != none)
-        found->status = fd_status_of(FD_BAD_SPOT, spot, fd_p_outside(t, spot), -1, -1, -1, -1);
-    else if (fault[FD_P_AT_TIME] != none)
-        found->status = fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, fault[FD_P_AT_TIME]);
-    else if (fault[FD_P_AT_FINAL] != none)
-        found->status = fd_status_of(FD_FINAL_NAN, 0, -1, index[0], index[1], index[2], -1);
-    else if (fault[FD_P_AT_TERMS] != none)
-        found->status = fd_p_terms_status(t, fault[FD_P_AT_TERMS]);
-    else if (fault[FD_P_AT_FAST] != none)
-        found->status = fd_p_status(FD_UNSTABLE, fd_p_enough(&t->problem->times, fault[FD_P_AT_FAST]));
-    else if (fault[FD_P_AT_STEP] != none)
-        found->status = fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
+    int f = 0;
+    while (f < FD_P_FAULTS && found->fault[f] == FD_P_NONE) f++;
+    if (f < FD_P_FAULTS) found->status = fd_p_fault(batch, t, f);
     found->status.not_dominant = found->not_dominant;
 }
 
+#if FD_FACTORS == 2
+#include "../adi2d/step.h" /* which steps are products of factors */
+#endif
+enum { fd_p_phases = (int)FD_P_PHASES + (FD_FACTORS == 1 ? 2 : FD_FACTORS == 2 ? 3 : 0) };
+
 /* Prepares a problem, in phases: all threads do one, then a barrier, then the next. A phase does nothing if one before
-   found something wrong (found->status). */
+   found something wrong (found->status). One factor has a phase of its own before the last, fd1d_p_prepare's. */
 TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, int thread, int threads)
 {
+    const int sums_up = phase == 3 || phase == 6 || phase == (int)fd_p_phases - 1;
     if (phase == 0) fd_p_begin(batch, t, thread, threads);
-    if (phase == 0 || ((phase == 3 || phase == 6) && thread > 0)) return; /* one thread sums up */
+    if (phase == 0 || (sums_up && thread > 0)) return; /* one thread sums up, and may write the status */
     if (t->found->status.what) return;
     if (phase == 1) fd_p_place_points(t, thread, threads);
     if (phase == 2) fd_p_check_points(t, thread, threads);
-    if (phase == 3) fd_p_points_status(t);
     if (phase == 4) {
         fd_p_axis_numbers(batch, t, thread, threads);
         fd_p_step_numbers(t, thread, threads);
         fd_p_final_values(t, thread, threads);
     }
     if (phase == 5) fd_p_check_terms(t, thread, threads);
-    if (phase == 6) fd_p_numbers_status(t);
+#if FD_FACTORS == 2
+    if (phase == 7) adi2d_p_find_products(batch, t, thread, threads);
+    if (phase == 8) adi2d_p_join_products(t, thread, threads);
+#endif
+    if (sums_up) fd_p_sum_up(batch, t);
 }

@@ -148,11 +148,12 @@ TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem 
 }
 
 /* What can be wrong with a problem. For each the least index at which it was found is kept; the status tells the first
-   of them in this order. */
+   of them in this order (fd_p_fault). */
 enum {
-    FD_P_AT_POINTS,      /* of each axis */
-    FD_P_AT_NUMBERS = 3, /* likewise */
-    FD_P_AT_SPOT = 6,
+    FD_P_AT_POINTS,    /* of each axis; or fd_axis_map's status less 1 */
+    FD_P_AT_TIMES = 3, /* what is wrong with the description of the steps */
+    FD_P_AT_NUMBERS,   /* of each axis */
+    FD_P_AT_SPOT = 7,
     FD_P_AT_TIME,
     FD_P_AT_FINAL,
     FD_P_AT_TERMS, /* the terms at the point are not finite, or false, in a step that is checked */
@@ -171,7 +172,6 @@ typedef struct {
     int given;              /* the largest magnitude that the march is given: fd_p_larger */
     int longest;            /* the longest explicit step, likewise; 0: there is none */
     int sources;            /* not 0: a point has a source */
-    int wrong[4];           /* statuses of the axes and of the steps */
     int fault[FD_P_FAULTS]; /* indices, FD_P_NONE where there is none */
     fd_map map[3];
     fd_times times; /* the problem's, with the scheme's theta */

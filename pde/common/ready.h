@@ -2,16 +2,9 @@
    for marches by a kernel that holds a grid in the shared memory of a block, or of the blocks of a cluster.
    MIT licence, see LICENSE. */
 
-#if FD_FACTORS == 2
-typedef adi2d_p_step fd_p_made; /* begins with an fd_p_step */
-#else
-typedef fd_p_step fd_p_made;
-#endif
-
 /* A prepared problem, in device memory, and what its march needs there. */
 typedef struct {
     fd_p_tables t;
-    fd_p_made *step;     /* each step of the march */
     tb_real *extra, *of; /* grids without gaps: exercise's multiplier; of three factors, the base of a second stage */
 } fd_p_ready;
 
@@ -31,7 +24,6 @@ TB_HD size_t fd_p_ready_lay_out(const fd_batch *batch, unsigned char *memory, fd
     fd_p_ready r;
     size_t used = fd_p_lay_out(batch, memory, &r.t);
     const size_t grid = (size_t)fd_p_count(batch->points) * sizeof(tb_real);
-    r.step = (fd_p_made *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof *r.step);
     r.extra = (tb_real *)fd_p_next(memory, &used, grid);
     r.of = (tb_real *)fd_p_next(memory, &used, FD_FACTORS > 2 ? grid : 0);
     if (ready) *ready = r;
@@ -47,20 +39,6 @@ TB_D fd_p_ready fd_p_ready_of(const fd_p_launch &launch, int which)
     return r;
 }
 
-/* Does a phase of the preparation: fd_p_prepare's, then those of the steps. */
-TB_D void fd_p_make_ready(const fd_batch *batch, const fd_p_ready &r, int phase, int thread, int threads)
-{
-#if FD_FACTORS == 2
-    adi2d_p_prepare(batch, &r.t, r.step, phase, thread, threads);
-#else
-    if (phase < FD_P_PHASES) fd_p_prepare(batch, &r.t, phase, thread, threads);
-    for (int k = thread; phase == FD_P_PHASES && k < r.t.found->steps && !r.t.found->status.what; k += threads) {
-        const fd_step step = fd_p_step_at(&r.t, k);
-        r.step[k] = fd_p_step_of(r.t.problem, r.t.parameters, &step);
-    }
-#endif
-}
-
 #if TB_LAUNCHES
 
 /* Prepares the problems, a block each. */
@@ -70,8 +48,8 @@ TRID_KERNEL void __launch_bounds__(threads) fd_p_ready_kernel(const __grid_const
     const int which = (int)blockIdx.x, thread = trid_block_thread();
     const fd_p_ready r = fd_p_ready_of(launch, which);
     TB_LOOP
-    for (int phase = 0; phase < FD_P_PHASES + (FD_FACTORS == 2 ? 3 : 1); phase++) {
-        fd_p_make_ready(&launch.batch, r, phase, thread, threads);
+    for (int phase = 0; phase < (int)fd_p_phases; phase++) {
+        fd_p_prepare(&launch.batch, &r.t, phase, thread, threads);
         __syncthreads();
     }
     if (!r.t.found->status.what) fd_p_coordinates(&launch.batch, &r.t, which, thread, threads);
@@ -125,7 +103,6 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
 typedef struct {
     fd_p_tables t;
     fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
-    const fd_p_made *steps;
     tb_real *extra;                 /* exercise's multiplier, in device memory; null where there is none */
     int n[3], which;                /* of the batch's problems it is */
     int rank, size;                 /* of the cluster */
@@ -138,7 +115,7 @@ typedef struct {
 /* Fills in what a block knows but for where things are. One thread calls. */
 TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, int rows_each, fd_p_chip *h)
 {
-    h->t = ready.t, h->batch = launch.batch, h->which = which, h->steps = ready.step;
+    h->t = ready.t, h->batch = launch.batch, h->which = which;
     h->extra = ready.t.problem->exercise == FD_AMERICAN ? ready.extra : NULL;
     const int wrong = ready.t.found->status.what;
     for (int d = 0; d < 3; d++) h->n[d] = d < FD_FACTORS && !wrong ? ready.t.found->points[d] : 1;

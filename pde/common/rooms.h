@@ -9,6 +9,9 @@ namespace FD_OF(rooms)
 #endif
 
 #include "terms.h"   /* what the model says, as the solvers call it */
+#if FD_FACTORS > 1
+#include "step.h" /* a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix */
+#endif
 #include "prepare.h" /* tables of axes and steps, final values, checks */
 #include "results.h" /* values at spots, NaN where there is none */
 #include "rows.h"    /* rows, what faces add, what happens to a value between steps */
@@ -18,21 +21,13 @@ namespace FD_OF(rooms)
 #if TB_HOST_SCOPE
 #include "../fd1d/host.h" /* the host */
 #endif
-#else
-#include "step.h" /* a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix */
-#if FD_FACTORS == 2
-#include "../adi2d/step.h" /* which steps are products of factors, the preparation */
-#else
-#include "../adi3d/step.h" /* F at a point with its mixed derivatives, for kernels */
-#endif
-#if TB_HOST_SCOPE
+#elif TB_HOST_SCOPE
 #include "host_right.h" /* what a worker on the host knows; right-hand sides */
 #include "host_lines.h" /* solves along lines and a time step on the host */
 #if FD_FACTORS == 2
 #include "../adi2d/product.h" /* steps that are products of factors, on the host */
 #endif
 #include "host.h" /* marches on the host */
-#endif
 #endif
 #if TB_HOST_SCOPE
 #include "suggest.h" /* how many points and steps a tolerance takes */
@@ -42,6 +37,9 @@ namespace FD_OF(rooms)
 #include "../fd1d/device.h" /* the device: the march in registers, its kernels, shapes and launches */
 #endif
 
+#if FD_FACTORS == 3 && TB_DEVICE_SCOPES
+#include "../adi3d/step.h" /* F at a point with its mixed derivatives */
+#endif
 #if FD_FACTORS == 3 && TB_LAUNCHES
 #include "../adi3d/device.h"        /* what kernels know; what they compute at a point; rows of their lines */
 #include "../adi3d/device_planes.h" /* solves along z within the sweeps */

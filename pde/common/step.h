@@ -6,7 +6,6 @@
 #define fd_p_first FD_OF(p_first)
 #define fd_p_mix FD_OF(p_mix)
 #define fd_p_own FD_OF(p_own)
-#define fd_p_status_at FD_OF(p_status_at)
 
 /* A time step: its data, and the numbers of time at its start (0) and end (1). It is small, and passed by value. */
 typedef struct {
@@ -14,22 +13,21 @@ typedef struct {
     tb_real time[2][(int)fd_p_numbers_t + 1];
     double from, to;
     int changes; /* whether anything along the axes, coefficients or given slopes, differs from its start to its end */
+#if FD_FACTORS == 2
+    int product;     /* it is made as a product of factors (adi2d_p_may_be_product) */
+    int open, close; /* of a product: the step before, or after, is none, or something happens in between */
+#endif
 } fd_p_step;
 
 /* Returns a step of a problem's march as numbers. */
 TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameters *parameters, const fd_step *step)
 {
     const int numbers = fd_p_numbers(3);
-    double number[fd_p_most_numbers] = {0};
     fd_p_step s;
     fd_step_data_of(problem->scheme, step, &s.data);
     s.from = step->from, s.to = step->to;
-    for (int end = 0; end < 2; end++) {
-        /* One call for one time: the compiler might round two calls differently. */
-        if (end == 0 || problem->coefficients == FD_BOTH_ENDS)
-            fd_p_numbers_at(parameters, 3, fd_coefficient_time(problem->coefficients, step, end), number);
-        for (int q = 0; q <= numbers; q++) s.time[end][q] = q < numbers ? (tb_real)number[q] : 0;
-    }
+    s.time[0][numbers] = s.time[1][numbers] = 0; /* there is always one */
+    fd_p_numbers_of_step(problem, parameters, step, numbers + 1, s.time[0]);
     s.data.time_independent = fd_p_same(numbers, s.time[0], s.time[1]);
     s.changes = !s.data.time_independent;
     for (int f = 0; f < 2 * FD_FACTORS; f++) s.changes |= problem->face[f / 2][f % 2] == FD_SLOPE;
@@ -62,12 +60,4 @@ TB_HD tb_real fd_p_own(const fd_cell *cell, const fd_terms *terms, tb_real here,
     tb_real sum = fd_lane_apply(x, low[0], here, high[0]) + fd_lane_apply(y, low[1], here, high[1]);
     if (FD_FACTORS > 2) sum += fd_lane_apply(fd_p_row(2, cell[2], *terms), low[2], here, high[2]);
     return sum - terms->kill * here + terms->source;
-}
-
-/* Returns the status for point number `at` of a grid. */
-TB_HD fd_status fd_p_status_at(int what, const int *points, int at, int step)
-{
-    int index[3];
-    fd_p_index(points, at, index);
-    return fd_status_of(what, 0, -1, index[0], index[1], index[2], step);
 }

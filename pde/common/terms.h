@@ -51,6 +51,7 @@
 #define fd_p_numbers FD_OF(p_numbers)
 #define fd_numbers FD_OF(p_point_numbers)
 #define fd_p_numbers_at FD_OF(p_numbers_at)
+#define fd_p_numbers_of_step FD_OF(p_numbers_of_step)
 #define fd_p_terms FD_OF(p_terms)
 #define fd_p_terms_finite FD_OF(p_terms_finite)
 #define fd_p_row FD_OF(p_row)
@@ -114,6 +115,19 @@ TB_HD void fd_p_numbers_at(const fd_model_parameters *parameters, int axis, doub
     if (axis == 2) fd_model_of_z(parameters, at, &own.z);
     if (axis == 3) fd_model_of_t(parameters, at, &own.t);
     for (int q = 0; q < fd_p_numbers(axis); q++) number[q] = own.number[q];
+}
+
+/* Works out the numbers of the times of a step's coefficients, at its start and at its end, `apart` further on. */
+TB_HD void fd_p_numbers_of_step(const fd_problem *problem, const fd_model_parameters *parameters, const fd_step *step,
+                                int apart, tb_real *time)
+{
+    double number[fd_p_most_numbers] = {0};
+    for (int end = 0; end < 2; end++) {
+        /* One call for one time: the compiler might round two calls differently. */
+        if (end == 0 || problem->coefficients == FD_BOTH_ENDS)
+            fd_p_numbers_at(parameters, 3, fd_coefficient_time(problem->coefficients, step, end), number);
+        for (int q = 0; q < fd_p_numbers(3); q++) time[end * apart + q] = (tb_real)number[q];
+    }
 }
 
 /* Returns the terms at a point: own[d] has the numbers of its coordinate along axis d, and time those of the time. A

@@ -8,6 +8,11 @@
 #define fd1d_device_bytes FD_OF(device_bytes)
 #define fd1d_device FD_OF(device)
 
+enum {
+    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512,                  /* steps, until the increment is computed anew */
+    fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8 /* of a lane: what its registers hold */
+};
+
 /* What a group knows of its problem, in shared memory: registers are for the march. */
 typedef struct {
     fd1d_tables h;
@@ -201,11 +206,15 @@ TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *s
     }
 }
 
-/* Makes a step of two stages, with the rows at its start and end. */
-TB_D void fd1d_p_two_stages(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *start,
-                            const fd1d_row *end, const tb_real *extra, tb_real *u)
+/* Makes step `at` of two stages; called, not inlined. */
+template <int k, int lanes>
+FD_P_CALLED_D void fd1d_p_two_stages(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
 {
-    tb_real right[TRID_MOST_ROWS], y[TRID_MOST_ROWS], z[TRID_MOST_ROWS] = {0}, rest[TRID_MOST_ROWS];
+    const fd1d_step *step = &g->step;
+    fd1d_row start[k], end[k];
+    tb_real right[k], y[k], z[k], rest[k];
+    fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 0), start);
+    fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), end);
     fd1d_p_first_right(k, lanes, g, step, start, end, extra, u, right, rest);
     fd1d_p_solve(k, lanes, g, step, end, right, y);
     TB_UNROLL
@@ -235,13 +244,11 @@ TB_D void fd1d_p_keep(int k, int lanes, fd1d_p_group *g, const tb_real *u, tb_re
 /* Applies the events at the date of a step's end to the values that were kept. */
 FD_P_CALLED_D void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
 {
-    const int date = g->step.of.date;
-    const fd_date *event = fd_p_event(g->h.t.problem, date);
-    fd1d_p_shift(&g->h, event, fd1d_p_rank(lanes), lanes);
+    const int date = g->step.of.date, rank = fd1d_p_rank(lanes);
+    fd_p_most(&g->given, fd1d_p_happen(&g->h, date, at, rank, lanes, 0));
     fd1d_p_sync(lanes);
-    fd_p_most(&g->given, fd1d_p_happen(&g->h, date, at, fd1d_p_rank(lanes), lanes, 0));
-    fd1d_p_sync(lanes);
-    if (event->what & FD_RECORD) fd1d_p_record(&g->batch, &g->h, g->which, 1 + date, fd1d_p_rank(lanes), lanes);
+    if (fd_p_event(g->h.t.problem, date)->what & FD_RECORD)
+        fd1d_p_record(&g->batch, &g->h, g->which, 1 + date, g->h.rest, rank, lanes);
 }
 
 /* Returns the group's first point whose value is not finite, and in *largest the largest magnitude of this lane's. */
@@ -265,16 +272,6 @@ FD_P_CALLED_D int fd1d_p_terms_lost(int lanes, fd1d_p_group *g, int at)
         for (int end = 0; end < 2; end++)
             if (!fd_p_terms_finite(fd_p_terms_at(&g->h.t, &i, fd_p_time_of(&g->h.t, at, end)))) lost = i;
     return fd1d_p_least(lanes, lost, &g->least);
-}
-
-/* Makes step `at` of two stages; called, not inlined. */
-template <int k, int lanes>
-FD_P_CALLED_D void fd1d_p_twice(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
-{
-    fd1d_row start[k], end[k];
-    fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 0), start);
-    fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), end);
-    fd1d_p_two_stages(k, lanes, g, &g->step, start, end, extra, u);
 }
 
 /* Makes `run` steps of the current segment by the factors f of their matrix; a literal where it is 1. */
@@ -362,7 +359,7 @@ TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
     fd1d_p_date(lanes, g, at);
     TB_UNROLL
     for (int i = 0; i < k; i++) {
-        u[i] = first + i < g->n ? g->h.value[first + i] : 0;
+        u[i] = first + i < g->n ? g->h.rest[first + i] : 0;
         extra[i] = first + i < g->n ? g->h.multiplier[first + i] : 0;
     }
 }
@@ -387,7 +384,7 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
             tb_real v[k], more[k]; /* u stays in registers */
             TB_UNROLL
             for (int i = 0; i < k; i++) v[i] = u[i], more[i] = extra[i];
-            fd1d_p_twice<k, lanes>(g, at, more, v);
+            fd1d_p_two_stages<k, lanes>(g, at, more, v);
             TB_UNROLL
             for (int i = 0; i < k; i++) u[i] = v[i];
             if constexpr (!factored) fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), row);
@@ -460,7 +457,7 @@ TB_D void fd1d_p_solve_problem(fd1d_p_group *g)
         fd_p_fill_nan(&g->batch, g->which, fd1d_p_rank(lanes), lanes);
     } else {
         fd1d_p_keep(k, lanes, g, u, g->h.value);
-        fd1d_p_record(&g->batch, &g->h, g->which, 0, fd1d_p_rank(lanes), lanes);
+        fd1d_p_record(&g->batch, &g->h, g->which, 0, g->h.value, fd1d_p_rank(lanes), lanes);
     }
     if (fd1d_p_rank(lanes) == 0) g->batch.status[g->which] = status;
 }
@@ -519,7 +516,7 @@ __launch_bounds__(FD1D_P_THREADS) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_
     fd1d_tables h;
     fd1d_p_find_tables(&launch, which, &h);
     TB_LOOP
-    for (int phase = 0; phase < FD1D_P_PHASES; phase++) {
+    for (int phase = 0; phase < (int)fd_p_phases; phase++) {
         fd1d_p_prepare(&launch.batch, &h, launch.first + which, phase, trid_block_thread(), trid_block_threads());
         __syncthreads();
     }

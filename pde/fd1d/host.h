@@ -6,8 +6,6 @@
 #define fd1d_p_host FD_OF(p_1d_host)
 #define fd1d_p_host_lay_out FD_OF(p_1d_host_lay_out)
 #define fd1d_p_host_rows FD_OF(p_1d_host_rows)
-#define fd1d_p_host_apply FD_OF(p_1d_host_apply)
-#define fd1d_p_host_faces FD_OF(p_1d_host_faces)
 #define fd1d_p_host_right FD_OF(p_1d_host_right)
 #define fd1d_p_host_factor FD_OF(p_1d_host_factor)
 #define fd1d_p_host_solve FD_OF(p_1d_host_solve)
@@ -18,13 +16,11 @@
 #define fd1d_p_host_second FD_OF(p_1d_host_second)
 #define fd1d_p_host_add FD_OF(p_1d_host_add)
 #define fd1d_p_host_step FD_OF(p_1d_host_step)
-#define fd1d_p_host_take FD_OF(p_1d_host_take)
 #define fd1d_p_host_between FD_OF(p_1d_host_between)
 #define fd1d_p_host_lost FD_OF(p_1d_host_lost)
 #define fd1d_p_host_terms_lost FD_OF(p_1d_host_terms_lost)
+#define fd1d_p_host_begin FD_OF(p_1d_host_begin)
 #define fd1d_p_host_march FD_OF(p_1d_host_march)
-#define fd1d_p_host_march_some FD_OF(p_1d_host_march_some)
-#define fd1d_p_host_ends FD_OF(p_1d_host_ends)
 #define fd1d_p_host_end FD_OF(p_1d_host_end)
 #define fd1d_p_host_problems FD_OF(p_1d_host_problems)
 #define fd1d_host_bytes FD_OF(host_bytes)
@@ -88,8 +84,8 @@ TB_HOST void fd1d_p_host_rows(fd1d_p_host *w, int k)
     }
 }
 
-/* Computes F(v) at the start (end 0) or the end (1) of a step, without what faces add. */
-FD_P_FLAT void fd1d_p_host_apply(const fd1d_p_host *w, int end, const tb_real *FD_P_RESTRICT v,
+/* Computes F(v) at the start (end 0) or the end (1) of a step. */
+FD_P_FLAT void fd1d_p_host_right(const fd1d_p_host *w, int end, const tb_real *FD_P_RESTRICT v,
                                  tb_real *FD_P_RESTRICT f)
 {
     enum { lanes = fd1d_p_lanes };
@@ -100,25 +96,12 @@ FD_P_FLAT void fd1d_p_host_apply(const fd1d_p_host *w, int end, const tb_real *F
         const fd1d_row row = {below[at], above[at], kill[at], source[at]};
         f[at] = fd1d_p_right(row, v[at - lanes], v[at], v[at + lanes]);
     }
-}
-
-/* Adds to F(v) what faces add. */
-TB_HOST void fd1d_p_host_faces(const fd1d_p_host *w, int end, const tb_real *v, tb_real *f)
-{
-    enum { lanes = fd1d_p_lanes };
     for (int b = 0; b < lanes; b++)
         for (int side = 0; side < 2 && w->step[b]; side++) {
             const fd1d_face *face = &w->step[b]->face[side];
             const int in = side ? -lanes : lanes, at = side ? (w->h[b].t.found->points[0] - 1) * lanes + b : b;
             f[at] += face->third[end] * (v[at + 2 * in] - v[at + in]) + face->add[end];
         }
-}
-
-/* Computes F(v) at the start or the end of the step. */
-TB_HOST void fd1d_p_host_right(const fd1d_p_host *w, int end, const tb_real *v, tb_real *f)
-{
-    fd1d_p_host_apply(w, end, v, f);
-    fd1d_p_host_faces(w, end, v, f);
 }
 
 /* Factors the matrices of the step. */
@@ -268,12 +251,6 @@ TB_HOST void fd1d_p_host_step(fd1d_p_host *w, int k)
     }
 }
 
-/* Copies the values of problem b to its h->value. */
-TB_HOST void fd1d_p_host_take(const fd1d_p_host *w, int b)
-{
-    for (int i = 0; i < w->h[b].t.found->points[0]; i++) w->h[b].value[i] = w->u[i * fd1d_p_lanes + b];
-}
-
 /* Does what happens to problem b after step k: exercise, and the events at a date. */
 TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
 {
@@ -289,11 +266,10 @@ TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
         h->multiplier[i] = *extra, h->value[i] = *u;
     }
     if (!event) return;
-    fd1d_p_shift(h, event, 0, 1);
     w->given[b] = fd1d_p_happen(h, date, k, 0, 1, w->given[b]);
-    if (event->what & FD_RECORD) fd1d_p_record(w->batch, h, w->which[b], 1 + date, 0, 1);
+    if (event->what & FD_RECORD) fd1d_p_record(w->batch, h, w->which[b], 1 + date, h->rest, 0, 1);
     for (int i = 0; i < n; i++)
-        w->u[i * fd1d_p_lanes + b] = h->value[i], w->multiplier[i * fd1d_p_lanes + b] = h->multiplier[i];
+        w->u[i * fd1d_p_lanes + b] = h->rest[i], w->multiplier[i * fd1d_p_lanes + b] = h->multiplier[i];
 }
 
 /* Returns the first point of problem b whose value is not finite, or -1, and the largest magnitude. */
@@ -318,79 +294,71 @@ TB_HOST int fd1d_p_host_terms_lost(const fd1d_p_host *w, int k, int b)
     return -1;
 }
 
-/* Marches the problems that are live. `watched` looks in each step for the first number of problem b that is not
-   finite, the model's before the values, and ends there: b is then the only one. */
-TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int watched, int b)
+/* Makes all problems that are prepared live, from their final values on; or one alone. */
+TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
 {
     enum { lanes = fd1d_p_lanes };
-    int unused;
-    memset(w->u - lanes, 0, (size_t)(w->n + 2) * lanes * sizeof(tb_real));
-    memset(w->z - lanes, 0, (size_t)(w->n + 2) * lanes * sizeof(tb_real));
+    const size_t points = (size_t)w->batch->points[0];
+    memset(w->u - lanes, 0, (points + 2) * lanes * sizeof(tb_real));
+    memset(w->z - lanes, 0, (points + 2) * lanes * sizeof(tb_real));
+    memset(w->multiplier, 0, points * lanes * sizeof(tb_real));
     memset(w->step, 0, sizeof w->step);
-    memset(w->multiplier, 0, (size_t)w->n * lanes * sizeof(tb_real));
-    for (int q = 0; q < lanes; q++) {
-        if (!w->live[q]) continue;
-        const fd_p_tables *t = &w->h[q].t;
-        for (int i = 0; i < t->found->points[0]; i++) w->u[i * lanes + q] = t->final[i];
-    }
-    for (int k = 0; k < w->steps; k++) {
-        int lost = watched ? fd1d_p_host_terms_lost(w, k, b) : -1;
-        if (lost >= 0) {
-            w->status[b] = fd_status_of(FD_MODEL_NAN, 0, -1, lost, -1, -1, k);
-            return;
-        }
-        fd1d_p_host_step(w, k);
-        for (int q = 0; q < lanes; q++)
-            if (w->live[q] && k < w->h[q].t.found->steps) fd1d_p_host_between(w, k, q);
-        lost = watched ? fd1d_p_host_lost(w, b, &unused) : -1;
-        if (lost >= 0) {
-            w->status[b] = fd_status_of(FD_NOT_SOLVED, 0, -1, lost, -1, -1, k);
-            return;
-        }
-    }
-}
-
-/* Makes problem b, or (-1) all that are prepared, live, and marches them. */
-TB_HOST void fd1d_p_host_march_some(fd1d_p_host *w, int only)
-{
     w->n = w->steps = 0;
-    for (int b = 0; b < fd1d_p_lanes; b++) {
-        w->live[b] = w->which[b] >= 0 && !w->h[b].t.found->status.what && (only < 0 || only == b);
-        if (!w->live[b]) continue;
+    for (int b = 0; b < lanes; b++) {
         const fd_p_findings *found = w->h[b].t.found;
+        w->live[b] = w->which[b] >= 0 && !found->status.what && (only < 0 || only == b);
+        if (!w->live[b]) continue;
         w->given[b] = found->given;
         if (found->points[0] > w->n) w->n = found->points[0];
         if (found->steps > w->steps) w->steps = found->steps;
+        for (int i = 0; i < found->points[0]; i++) w->u[i * lanes + b] = w->h[b].t.final[i];
     }
-    fd1d_p_host_march(w, only >= 0, only);
 }
 
-/* Sets the status of problem b after a march that looked for nothing on its way: its growth, or that it has failed.
-   Returns whether it has not. */
-TB_HOST int fd1d_p_host_ends(fd1d_p_host *w, int b)
+/* Marches all problems that are prepared; or one alone, which looks in each step for its first number that is not
+   finite, the model's before the values, and ends there. */
+TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int only)
 {
-    int largest = 0;
-    w->failed[b] = w->live[b] && !w->status[b].what && fd1d_p_host_lost(w, b, &largest) >= 0;
-    if (w->live[b] && !w->status[b].what && !w->failed[b]) fd_p_grown(&w->status[b], w->given[b], largest);
-    return !w->failed[b];
+    int unused;
+    fd1d_p_host_begin(w, only);
+    for (int k = 0; k < w->steps; k++) {
+        int lost = only < 0 ? -1 : fd1d_p_host_terms_lost(w, k, only);
+        if (lost >= 0) {
+            w->status[only] = fd_status_of(FD_MODEL_NAN, 0, -1, lost, -1, -1, k);
+            return;
+        }
+        fd1d_p_host_step(w, k);
+        for (int b = 0; b < fd1d_p_lanes; b++)
+            if (w->live[b] && k < w->h[b].t.found->steps) fd1d_p_host_between(w, k, b);
+        lost = only < 0 ? -1 : fd1d_p_host_lost(w, only, &unused);
+        if (lost >= 0) {
+            w->status[only] = fd_status_of(FD_NOT_SOLVED, 0, -1, lost, -1, -1, k);
+            return;
+        }
+    }
 }
 
-/* Writes the results of problem b, after its march or two. */
+/* Ends problem b: writes its status and its results, unless its march has failed without a status that says where. */
 TB_HOST void fd1d_p_host_end(fd1d_p_host *w, int b)
 {
     const fd1d_tables *h = &w->h[b];
     const int which = w->which[b];
+    int largest = 0;
+    w->failed[b] = !w->status[b].what && fd1d_p_host_lost(w, b, &largest) >= 0;
+    if (w->failed[b]) return;
+    if (!w->status[b].what) fd_p_grown(&w->status[b], w->given[b], largest);
     w->status[b].not_dominant = h->t.found->not_dominant;
     w->batch->status[which] = w->status[b];
     if (w->status[b].what) {
         fd_p_fill_nan(w->batch, which, 0, 1);
         return;
     }
-    fd1d_p_host_take(w, b);
-    fd1d_p_record(w->batch, h, which, 0, 0, 1);
+    for (int i = 0; i < h->t.found->points[0]; i++) h->value[i] = w->u[i * fd1d_p_lanes + b];
+    fd1d_p_record(w->batch, h, which, 0, h->value, 0, 1);
 }
 
-/* Solves as many problems of the batch as a vector has lanes, from `first` on. */
+/* Solves as many problems of the batch as a vector has lanes, from `first` on. One that fails is marched again, alone.
+   */
 TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int first, void *memory)
 {
     enum { lanes = fd1d_p_lanes };
@@ -398,21 +366,18 @@ TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_paramete
     fd1d_p_host_lay_out(batch, (unsigned char *)memory, w);
     for (int b = 0; b < lanes; b++) {
         const int which = w->which[b] = first + b < batch->problems ? first + b : -1;
-        w->failed[b] = 0;
         if (which < 0) continue;
         w->h[b].t.problem = &batch->problem[which], w->h[b].t.parameters = &parameters[which];
-        for (int phase = 0; phase < FD1D_P_PHASES; phase++) fd1d_p_prepare(batch, &w->h[b], which, phase, 0, 1);
+        for (int phase = 0; phase < (int)fd_p_phases; phase++) fd1d_p_prepare(batch, &w->h[b], which, phase, 0, 1);
         w->status[b] = w->h[b].t.found->status;
     }
-    fd1d_p_host_march_some(w, -1);
-    for (int b = 0; b < lanes; b++)
-        if (w->which[b] >= 0 && fd1d_p_host_ends(w, b)) fd1d_p_host_end(w, b);
-    for (int b = 0; b < lanes; b++) {
-        if (!w->failed[b]) continue;
-        fd1d_p_host_march_some(w, b);
-        fd1d_p_host_ends(w, b);
-        fd1d_p_host_end(w, b);
-    }
+    fd1d_p_host_march(w, -1);
+    for (int b = 0; b < lanes && w->which[b] >= 0; b++) fd1d_p_host_end(w, b);
+    for (int b = 0; b < lanes && w->which[b] >= 0; b++)
+        if (w->failed[b]) {
+            fd1d_p_host_march(w, b);
+            fd1d_p_host_end(w, b);
+        }
 }
 
 /* Returns how many bytes of memory so many of the host's workers need; 0 for none, or if fd_batch_check refuses the

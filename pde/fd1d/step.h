@@ -10,8 +10,6 @@
    grow from step to step, so a run is short. */
 
 #define fd1d_p_steady FD_OF(p_1d_steady)
-#define fd1d_p_longest_run FD_OF(p_1d_longest_run)
-#define fd1d_p_most_rows FD_OF(p_1d_most_rows)
 #define fd1d_row FD_OF(p_1d_row)
 #define fd1d_face FD_OF(p_1d_face)
 #define fd1d_step FD_OF(p_1d_step)
@@ -27,20 +25,13 @@
 #define fd1d_p_segment FD_OF(p_1d_segment)
 #define fd1d_p_step_of FD_OF(p_1d_step_of)
 #define fd1d_p_make_steps FD_OF(p_1d_make_steps)
-#define fd1d_p_count_segments FD_OF(p_1d_count_segments)
 #define fd1d_p_place_rows FD_OF(p_1d_place_rows)
-#define fd1d_p_steps_status FD_OF(p_1d_steps_status)
 #define fd1d_p_prepare FD_OF(p_1d_prepare)
 #define fd1d_p_when FD_OF(p_1d_when)
-#define fd1d_p_shift FD_OF(p_1d_shift)
 #define fd1d_p_happen FD_OF(p_1d_happen)
 #define fd1d_p_record FD_OF(p_1d_record)
 
-enum {
-    fd1d_p_steady = (int)fd_p_numbers_t == 0,      /* the model does not depend on time */
-    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512, /* steps, until the increment is computed anew */
-    fd1d_p_most_rows = TB_BYTES == 4 && (int)fd_p_numbers_t == 0 ? 16 : 8 /* of a lane: what its registers hold */
-};
+enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the model does not depend on time */
 
 /* A row of A without kill, and kill and source. 16 bytes in single precision, so that a thread reads it at once. */
 typedef struct FD_P_ALIGN {
@@ -76,7 +67,7 @@ typedef struct {
     fd_cell *cell;       /* of one that does; and number q of a point at [q per_lane lanes] from its place */
     tb_real *number;
     fd1d_step *step;                    /* segment by segment */
-    tb_real *value, *multiplier, *rest; /* for what happens between steps; exercise's, times dt; values after a shift */
+    tb_real *value, *multiplier, *rest; /* for what happens between steps; exercise's, times dt; values after a date */
 } fd1d_tables;
 
 /* Assigns memory to the tables; with null, only counts. Returns the bytes used. */
@@ -91,11 +82,9 @@ TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsi
     h.cell = (fd_cell *)fd_p_next(memory, &used, changing * sizeof(fd_cell));
     h.number = (tb_real *)fd_p_next(memory, &used, changing * (size_t)fd_p_numbers(0) * sizeof(tb_real));
     h.step = (fd1d_step *)fd_p_next(memory, &used, steps * sizeof(fd1d_step));
-    tb_real **arrays[3];
-    arrays[0] = &h.value, arrays[1] = &h.multiplier, arrays[2] = &h.rest;
-    for (int q = 0; q < 3; q++) {
-        *arrays[q] = (tb_real *)fd_p_next(memory, &used, points * sizeof(tb_real));
-    }
+    h.value = (tb_real *)fd_p_next(memory, &used, points * sizeof(tb_real));
+    h.multiplier = (tb_real *)fd_p_next(memory, &used, points * sizeof(tb_real));
+    h.rest = (tb_real *)fd_p_next(memory, &used, points * sizeof(tb_real));
     if (tables) *tables = h;
     return used;
 }
@@ -227,31 +216,21 @@ TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
     return begun.from - begun.to > 5e-16 * begun.from;
 }
 
-/* Computes the numbers of all segments. */
+/* Computes the numbers of all segments, and counts these. */
 TB_HD void fd1d_p_make_steps(const fd1d_tables *h, int thread, int threads)
 {
     const fd_p_tables *t = &h->t;
-    int before = 0; /* segments of the intervals so far */
-    for (const fd_interval *v = t->interval; before < t->found->segments; v++) {
+    int before = 0, steps = 0; /* of the intervals so far: segments, steps */
+    for (const fd_interval *v = t->interval; steps < t->found->steps; v++) {
         const int segments = fd1d_p_segments_of(t, v);
         for (int s = (thread + threads - before % threads) % threads; s < segments; s += threads) {
             fd1d_step *step = &h->step[before + s];
             fd1d_p_segment(t, v, s, step);
             if (!fd1d_p_step_of(t, step)) fd_p_least(&t->found->fault[FD_P_AT_STEP], step->first);
         }
-        before += segments;
+        before += segments, steps += v->whole + v->halved;
     }
-}
-
-/* Counts the segments. */
-TB_HD void fd1d_p_count_segments(const fd_p_tables *t)
-{
-    int steps = 0;
-    t->found->segments = 0;
-    for (const fd_interval *v = t->interval; steps < t->found->steps; v++) {
-        t->found->segments += fd1d_p_segments_of(t, v);
-        steps += v->whole + v->halved;
-    }
+    if (thread == 0) t->found->segments = before;
 }
 
 /* Copies to their places the rows of all points, or what those that change are worked out from. */
@@ -272,25 +251,14 @@ TB_HD void fd1d_p_place_rows(const fd1d_tables *h, int thread, int threads)
     }
 }
 
-/* Sets the status to what is wrong with the steps. */
-TB_HD void fd1d_p_steps_status(const fd_p_tables *t)
-{
-    if (t->found->fault[FD_P_AT_STEP] != FD_P_NONE) t->found->status = fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
-}
-
-/* Prepares problem `which`, as fd_p_prepare does, in phases of its own after that's. */
+/* Prepares problem `which`, as fd_p_prepare does. */
 TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which, int phase, int thread, int threads)
 {
-    const fd_p_tables *t = &h->t;
-    if (phase < FD_P_PHASES) fd_p_prepare(batch, t, phase, thread, threads);
-    if (phase < FD_P_PHASES || (phase != FD_P_PHASES + 1 && thread > 0) || t->found->status.what) return;
-    if (phase == FD_P_PHASES) fd1d_p_count_segments(t);
-    if (phase == FD_P_PHASES + 1) {
-        fd1d_p_make_steps(h, thread, threads);
-        fd1d_p_place_rows(h, thread, threads);
-        fd_p_coordinates(batch, t, which, thread, threads);
-    }
-    if (phase == FD_P_PHASES + 2) fd1d_p_steps_status(t);
+    fd_p_prepare(batch, &h->t, phase, thread, threads);
+    if (phase != FD_P_PHASES || h->t.found->status.what) return;
+    fd1d_p_make_steps(h, thread, threads);
+    fd1d_p_place_rows(h, thread, threads);
+    fd_p_coordinates(batch, &h->t, which, thread, threads);
 }
 
 /* Returns the time at which a holder exercises after step k; NaN if what exercise pays does not depend on it. */
@@ -304,28 +272,25 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 #endif
 }
 
-/* Shifts the values at a date, from h->value to h->rest, by so many threads. */
-TB_HD void fd1d_p_shift(const fd1d_tables *h, const fd_date *event, int thread, int threads)
-{
-    const int n = h->t.found->points[0];
-    for (int i = thread; i < n; i += threads)
-        h->rest[i] = event->what & FD_SHIFT ? fd_p_shifted_to(event, n, h->t.x[0], i, h->value) : h->value[i];
-}
-
-/* Applies the other events at a date, which is step k's end, from h->rest to h->value. Returns the larger of `given`
-   and what a change adds (fd_p_larger). */
+/* Applies the events at a date, which is step k's end, from h->value to h->rest, by so many threads. Returns the larger
+   of `given` and what a change adds (fd_p_larger). */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;
+    const fd_date *event = fd_p_event(t->problem, date);
     const double when = fd1d_p_when(t, k);
-    for (int i = thread; i < t->found->points[0]; i += threads)
-        h->value[i] = fd_p_changed(t, date, when, &i, h->rest[i], t->final[i], &h->multiplier[i], &given);
+    const int n = t->found->points[0];
+    for (int i = thread; i < n; i += threads) {
+        const tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n, t->x[0], i, h->value) : h->value[i];
+        h->rest[i] = fd_p_changed(t, date, when, &i, value, t->final[i], &h->multiplier[i], &given);
+    }
     return given;
 }
 
-/* Writes the results of problem `which` at a time, 0 or 1 + a date, from h->value. */
-TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, int thread, int threads)
+/* Writes the results of problem `which` at a time, 0 or 1 + a date, from the values u. */
+TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, const tb_real *u, int thread,
+                         int threads)
 {
     const long long stride = 1;
-    fd_p_record(batch, &h->t, which, time, h->value, &stride, thread, threads);
+    fd_p_record(batch, &h->t, which, time, u, &stride, thread, threads);
 }
