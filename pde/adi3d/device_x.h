@@ -667,9 +667,10 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
 }
 
 /* Computes right-hand sides and solves along x in a step in which nothing changes (step.changes). A block has some
-   lines of a plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is a first stage,
-   or the only one. In a second stage F is linear in u and z, so that derivatives are taken once, of a sum: u + z in the
-   place of u, and in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are applied to (kind 2). */
+   lines of a plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is a first
+   stage, or the only one. In a second stage F is linear in u and z, so that derivatives are taken once, of a sum:
+   u + z in the place of u, and in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are applied to
+   (kind 2). */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
     adi3d_p_device_steady_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
