@@ -40,7 +40,7 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
     bs3d_p_axis_rows(plan, tables, 1, tile_rows * (int)blockIdx.x + row, rows, ys);
     for (int k = s->first; k < s->to + 1 + halves; k++) {
         TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
-        bs3d_p_barrier_all(bs3d_p_up<halves>::threads);
+        trid_barrier_all(bs3d_p_up<halves>::threads);
         const tb_real *p = bs3d_p_next_plane(s, ring, k) + place + stride;
         if (k <= s->to) {
             bs3d_p_plane_weights(s->weights, k - s->first + 2, z);
@@ -81,7 +81,7 @@ TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, in
     for (int k = s->first; k < s->to + 1 + halves; k++) {
         const int solves = k > s->from + 1 && k < s->to + 2; /* plane k-2 */
         TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
-        bs3d_p_barrier_all(bs3d_p_up<halves>::threads);
+        trid_barrier_all(bs3d_p_up<halves>::threads);
         bs3d_p_next_plane(s, ring, k);
         const tb_real *right = s->between + ((~k & 1) * tile_rows + row) * stride + BS3D_P_PAD + x;
         if (halves == 1 && solves) bs3d_p_solve_points(per_lane, steps, f, right, d);

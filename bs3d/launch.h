@@ -116,18 +116,6 @@ TB_D void bs3d_p_barrier_wait(unsigned long long *barrier, int odd)
 #endif
 }
 
-/* A barrier for all `count` threads of the block, whichever loop each is in: __syncthreads wants them in one. */
-TB_D void bs3d_p_barrier_all(int count)
-{
-#ifdef __CUDA_ARCH__
-    asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory");
-#elif defined SIMT_EMULATOR
-    simt_barrier(1, count);
-#else
-    (void)count; /* the host's pass over device code */
-#endif
-}
-
 /* Returns where dynamic shared memory begins, in a register: otherwise the compiler computes it for each access. */
 TB_D unsigned char *bs3d_p_in_register(unsigned char *memory)
 {

@@ -79,7 +79,6 @@
 enum {
     ADI3D_MOST = FD_P_MOST_POINTS, /* points of an axis */
     ADI3D_MOST_ON_CHIP = 48, /* of one on chip */
-    ADI3D_P_SLOTS = 3,       /* planes in shared memory: the one before, the current one, the next */
     ADI3D_P_PARTITIONS = 16  /* most partitions of the lines along z that are solved within sweeps */
 };
 

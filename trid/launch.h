@@ -14,6 +14,7 @@
        trid_cluster_rank, trid_cluster_size, trid_cluster_sync
        trid_cluster_map, trid_cluster_load, trid_cluster_store   numbers in another block's shared memory
        trid_mbarrier_init, trid_mbarrier_expect, trid_cluster_send, trid_mbarrier_wait   messages between blocks
+     trid_barrier_all        a barrier for warps in different loops
      copies from global to shared memory, asynchronous from compute capability 8.0 on
        trid_copy_place_of, trid_copy_async, trid_copy_commit, TRID_COPY_AWAIT */
 
@@ -201,6 +202,21 @@ TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, co
 #else
     (void)rank, (void)mbarrier;
     memcpy(to, v, 16);
+#endif
+}
+
+/* ---- a barrier for warps in different loops ---------------------------------------------------------------------- */
+
+/* Waits for all `threads` threads of the block, whichever loop each is in: __syncthreads wants them in one.
+   Lanes    all of the block */
+TB_D void trid_barrier_all(int threads)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("barrier.sync 1, %0;" ::"r"(threads) : "memory");
+#elif defined SIMT_EMULATOR
+    simt_barrier(1, threads);
+#else
+    (void)threads; /* the host's pass over device code */
 #endif
 }
 

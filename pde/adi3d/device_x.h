@@ -19,8 +19,8 @@ TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb
 /* Solves along x row (j, k), whose right-hand sides are in d[] of the lane's points from `first` on, and writes it to
    h.d. n is 0 where there is no such row; made is adi3d_p_device_make_faces'. */
 template <int rows, int warps>
-TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const fd_p_step &step, int s, int n, int first, int j,
-                                  int k, tb_real *d, tb_real *shared, tb_real *made)
+TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const fd_p_step &step, int s, int n, int first, int j, int k,
+                                  tb_real *d, tb_real *shared, tb_real *made)
 {
     enum { wide = 16 / sizeof(tb_real) };
     tb_real a[rows], b[rows], c[rows];
@@ -43,8 +43,8 @@ TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const fd_p_step &step
 /* Computes right-hand sides and solves along x, from device memory, in any step. A line has `warps` warps, a block
    `lines` lines of a plane. */
 template <int rows, int warps, int lines>
-TRID_KERNEL void __launch_bounds__(32 * warps * lines) adi3d_p_device_any_x(
-    const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s)
+TRID_KERNEL void __launch_bounds__(32 * warps * lines)
+    adi3d_p_device_any_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s)
 {
     __shared__ tb_real shared[6 * warps * lines], made[16 * lines];
     const int warp = trid_block_thread() / 32, first = rows * (32 * (warp % warps) + trid_warp_lane());
@@ -64,22 +64,25 @@ struct adi3d_p_x_shape {
         kind = kind_of,
         warps = warps_of,
         rows = 8,
+        /* Whether lines are solved by factors. Then some warps make right-hand sides, others solve, one a line: tables
+           of x and factors are in registers. Else each warp does both. */
+        alone = adi3d_p_independent(0) && warps == 1,
         /* As many warps as have registers run, in several blocks where lines have one warp: some compute while others
            wait. */
         more = sizeof(tb_real) == 4 && kind < 2 && warps < 4,
         lines = warps == 1 ? 4 : (more ? 12 : 8) / warps,
-        threads = 32 * warps * lines,
-        resident = warps > 1                           ? 1
-                   : sizeof(tb_real) == 8 || kind == 2 ? 2
-                   : kind == 1                         ? 3
-                                                       : 4,
-        points = 32 * rows * warps, /* of a line */
-        /* Whether lines are solved by factors: adi3d_p_along_x is then tabled instead of the cells, which rows need. */
-        alone = adi3d_p_independent(0) && warps == 1,
-        factor_len = alone ? TRID_WARP_FACTOR_LEN(rows) : 0,
-        /* Whether the march may eliminate along z (device_planes.h). What it carries from plane to plane is in shared
-           memory, as registers have no room: of each point y and the partition's first unknown so far. */
-        upward = adi3d_p_fusible && kind == 0 && warps == 1,
+        stencil_warps = alone ? lines : 0,
+        threads = 32 * (warps * lines + stencil_warps),
+        resident = warps > 1 || (alone && sizeof(tb_real) == 8) ? 1
+                   : alone || sizeof(tb_real) == 8 || kind == 2 ? 2
+                   : kind == 1                                  ? 3
+                                                                : 4,
+        points = 32 * rows * warps,                          /* of a line */
+        upward = adi3d_p_fusible && kind == 0 && warps == 1, /* whether the march may eliminate along z */
+        /* The patch of points whose right-hand sides a lane makes. */
+        columns = alone ? 4 : rows,
+        height = alone ? 2 : 1,
+        width = columns + 2, /* of the patch and the points around it */
         /* A line is in shared memory as the lanes of its warps read it, 16 bytes (`wide` points) at a time, without
            bank conflicts: of each warp's points the first `wide` of all its lanes, then the next. A gap of
            8 wide / (rows / wide) follows each group, so that a copy of successive vectors meets different banks, too.
@@ -91,38 +94,42 @@ struct adi3d_p_x_shape {
         line_len = warps * warp_len,
         plane_len = (lines + 2) * line_len,
         passes = ((lines + 2) * vectors + threads - 1) / threads, /* of the block, to copy a plane */
-        slots = ADI3D_P_SLOTS,
+        ahead = alone ? 2 : 1,                                    /* planes on their way */
+        slots = ahead + 2,                                        /* those, the current one, the one before */
         slot_len = (kind > 0 ? 2 : 1) * plane_len,
-        /* Where shared memory has what follows the cells. */
-        numbers = 4 * points,
-        factors = numbers + (int)fd_p_numbers_x * points,
-        solver = factors + 32 * factor_len,
-        faces = solver + 8 * warps * lines,
-        carried = solver + 24 * warps * lines,
-        ring = carried + 2 * upward * lines * points,
+        /* Where shared memory has what follows the cells; `made` are two planes of right-hand sides on their way from
+           warp to warp. */
+        numbers = alone ? 0 : 4 * points,
+        faces = numbers + (alone ? 0 : (int)fd_p_numbers_x * points),
+        solver = faces + 16 * lines,
+        made = solver + (alone ? 0 : 8 * warps * lines),
+        ring = made + (alone ? 2 * lines * line_len : 0),
         elements = ring + slots * slot_len
     };
 };
 
-/* Copies the values of a lane from shared memory. */
+/* Returns where point i of a line is in shared memory. */
 template <class shape>
-TB_D void adi3d_p_device_lane_of(const tb_real *part, int lane, tb_real *v)
+TB_D int adi3d_p_x_place(int i)
 {
-    TB_UNROLL
-    for (int q = 0; q < shape::rows / shape::wide; q++)
-        transpose_unpack(*(const transpose_vector *)(part + q * shape::group_len + shape::wide * lane),
-                         v + shape::wide * q);
+    enum { rows = shape::rows, wide = shape::wide };
+    return i / (32 * rows) * shape::warp_len + i % rows / wide * shape::group_len + i / rows % 32 * wide + i % wide;
 }
 
-/* Copies the values of a lane and one on each side of them, which at the ends of a row are whatever is finite. */
-template <class shape>
-TB_D void adi3d_p_device_row_of(const tb_real *part, int of_row, int lane, tb_real *v)
+/* Copies `count` points of a lane from shared memory, or to it. */
+template <class shape, int count>
+TB_D void adi3d_p_x_load(const tb_real *place, tb_real *v)
 {
-    enum { rows = shape::rows, warps = shape::warps };
-    adi3d_p_device_lane_of<shape>(part, lane, v + 1);
-    v[0] = __shfl_up_sync(TB_FULL_WARP, v[rows], 1), v[rows + 1] = __shfl_down_sync(TB_FULL_WARP, v[1], 1);
-    if (warps > 1 && lane == 0 && of_row > 0) v[0] = part[32 * shape::wide - shape::group_len - 1];
-    if (warps > 1 && lane == 31 && of_row < warps - 1) v[rows + 1] = part[shape::warp_len];
+    TB_UNROLL
+    for (int e = 0; e < count; e += shape::wide)
+        transpose_unpack(*(const transpose_vector *)(place + e / shape::wide * shape::group_len), v + e);
+}
+template <class shape, int count>
+TB_D void adi3d_p_x_keep(const tb_real *v, tb_real *place)
+{
+    TB_UNROLL
+    for (int e = 0; e < count; e += shape::wide)
+        *(transpose_vector *)(place + e / shape::wide * shape::group_len) = transpose_pack(v + e);
 }
 
 /* Returns what the faces of an axis add to the base of a stage at a point. */
@@ -137,8 +144,7 @@ TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const fd_p_step &st
 
 /* Adds what the faces of all axes add to the base of a stage, to out[] of a lane's points. */
 template <int kind, int rows>
-TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step, int first, int j, int k,
-                                  tb_real *out)
+TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step, int first, int j, int k, tb_real *out)
 {
     const int *n = h.n;
     TB_UNROLL
@@ -175,73 +181,67 @@ TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, fd_terms terms, tb_rea
 }
 
 /* What a thread of the marching kernel has in hand. The ring, in shared memory, has a plane in each slot. */
-typedef struct {
+template <class shape>
+struct adi3d_p_x_march {
     tb_real *memory, *ring, *face; /* the block's shared memory; of it the ring; the boundary rows of the line */
     trid_copy_place to_ring;
-    int lane, part, first;  /* warp `part` of the line; the thread's points are first .. */
-    const tb_real *mine;    /* its warp's points in the first slot */
-    int begin, j, valid;    /* the block's first line; the thread's, or, if that is not valid, the last */
-    int from, to;           /* the planes of the block */
-    tb_real mixed, own;     /* what multiplies F_0, and F_1 + F_2 + F_3, of the values, or of their first sum */
-    tb_real source;         /* what multiplies the source */
-    const fd_model_parameters *parameters;
-    fd_cell cell_y;         /* the line's along y, the factors of the differences, the numbers, those of time */
-    tb_real down_y, up_y;
-    fd_numbers number_y, now;
-} adi3d_p_x_march;
+    int to_slot[shape::passes];  /* of the vectors that the thread copies: where in a slot, */
+    int in_plane[shape::passes]; /* and where in a plane, or -1 */
+    int lane, part, first; /* of what the thread solves: warp `part` of the line; the thread's points are first .. */
+    int begin, j, valid;   /* the block's first line; the thread's, or, if that is not valid, the last */
+    int from, to;          /* the planes of the block */
+    tb_real mixed, own;    /* what multiplies F_0, and F_1 + F_2 + F_3, of the values, or of their first sum */
+    tb_real source;        /* what multiplies the source */
+    int rare;              /* whether adi3d_p_x_rare has anything to do */
+};
+
+/* Finds the vectors that the thread copies. A pass of the block is some whole lines or a part of one. */
+template <class shape>
+TB_D void adi3d_p_x_open_ring(const adi3d_p_device &h, adi3d_p_x_march<shape> *m)
+{
+    enum { wide = shape::wide };
+    TB_UNROLL
+    for (int q = 0; q < shape::passes; q++) {
+        const int vector = trid_block_thread() + q * shape::threads, row = vector / shape::vectors,
+                  line = m->begin - 1 + row;
+        const int i = wide * (vector % shape::vectors);
+        const int is_there = row < shape::lines + 2 && line >= 0 && line < h.n[1] && i < h.pitch;
+        m->to_slot[q] = row * shape::line_len + adi3d_p_x_place<shape>(i);
+        m->in_plane[q] = is_there ? h.pitch * line + i : -1;
+    }
+}
 
 /* Returns what this thread has in hand. */
 template <class shape>
-TB_D adi3d_p_x_march adi3d_p_x_march_of(const adi3d_p_device &h, const fd_p_step &step, tb_real *memory)
+TB_D adi3d_p_x_march<shape> adi3d_p_x_march_of(const adi3d_p_device &h, const fd_p_step &step, tb_real *memory)
 {
-    const int warp = trid_block_thread() / 32, row = warp / shape::warps, *n = h.n;
+    const int warp = trid_block_thread() / 32, solver = warp - shape::stencil_warps, *n = h.n;
+    const int line = solver > 0 ? solver / shape::warps : 0;
     const int pieces = (int)gridDim.y, piece = (int)blockIdx.y, parts = h.partitions > 0 ? h.partitions : pieces;
     const tb_real *base = step.data.base[shape::kind > 0];
-    adi3d_p_x_march m;
-    m.memory = memory, m.ring = memory + shape::ring, m.face = memory + shape::faces + 16 * row;
+    adi3d_p_x_march<shape> m;
+    m.memory = memory, m.ring = memory + shape::ring, m.face = memory + shape::faces + 16 * line;
     m.to_ring = trid_copy_place_of(m.ring);
-    m.lane = trid_warp_lane(), m.part = warp % shape::warps, m.first = shape::rows * (32 * m.part + m.lane);
-    m.mine = m.ring + (row + 1) * shape::line_len + m.part * shape::warp_len;
-    m.begin = shape::lines * (int)blockIdx.x, m.valid = m.begin + row < n[1], m.j = m.valid ? m.begin + row : n[1] - 1;
+    m.lane = trid_warp_lane(), m.part = solver % shape::warps, m.first = shape::rows * (32 * m.part + m.lane);
+    m.begin = shape::lines * (int)blockIdx.x, m.valid = m.begin + line < n[1],
+    m.j = m.valid ? m.begin + line : n[1] - 1;
     m.from = n[2] * (parts * piece / pieces) / parts, m.to = n[2] * (parts * (piece + 1) / pieces) / parts;
     m.mixed = base[0], m.own = shape::kind == 2 ? 1 : base[1];
-    m.source = shape::kind > 0 ? base[1] + base[3] : base[1], m.parameters = h.t.parameters;
+    m.source = shape::kind > 0 ? base[1] + base[3] : base[1];
+    m.rare = h.extra || h.adds || h.makes[0];
+    adi3d_p_x_open_ring<shape>(h, &m);
     return m;
-}
-
-/* Vector q of those that the thread copies: its line of the plane, its place within the line, and in shared memory;
-   whether there is one. */
-typedef struct {
-    int row, of_row, put, is_there;
-} adi3d_p_x_vector;
-
-/* Returns vector q. A pass of the block is some whole lines or a part of one. */
-template <class shape>
-TB_D adi3d_p_x_vector adi3d_p_x_vector_of(const adi3d_p_device &h, int q)
-{
-    enum { of_lane = shape::rows / shape::wide, of_warp = 32 * of_lane };
-    const int thread = trid_block_thread();
-    adi3d_p_x_vector v;
-    v.row = thread / shape::vectors + q * shape::threads / shape::vectors;
-    v.of_row = thread % shape::vectors + q * shape::threads % shape::vectors;
-    const int in_part = v.of_row % of_warp;
-    v.put = (v.row * shape::warps + v.of_row / of_warp) * shape::warp_len + in_part % of_lane * shape::group_len +
-            shape::wide * (in_part / of_lane);
-    v.is_there = v.row < shape::lines + 2 && shape::wide * v.of_row < h.pitch;
-    return v;
 }
 
 /* Begins to copy plane k, or where there is none the one beside it, to a slot. Lines that do not exist stay 0. */
 template <class shape>
-TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march &m, int k, int slot)
+TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, int k, int slot)
 {
     const int plane = h.plane * (k < 0 ? 0 : k < h.n[2] ? k : h.n[2] - 1);
     TB_UNROLL
     for (int q = 0; q < shape::passes; q++) {
-        const adi3d_p_x_vector v = adi3d_p_x_vector_of<shape>(h, q);
-        const int line = m.begin - 1 + v.row, to = slot * shape::slot_len + v.put;
-        const int from = plane + h.pitch * line + shape::wide * v.of_row;
-        if (!v.is_there || line < 0 || line >= h.n[1] || k > m.to) continue;
+        const int to = slot * shape::slot_len + m.to_slot[q], from = plane + m.in_plane[q];
+        if (m.in_plane[q] < 0 || k > m.to) continue;
         trid_copy_async(m.to_ring, (int)sizeof(tb_real) * to, h.u + from);
         if (shape::kind > 0) trid_copy_async(m.to_ring, (int)sizeof(tb_real) * (to + shape::plane_len), h.z + from);
     }
@@ -250,16 +250,15 @@ TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march &m, int
 
 /* Replaces what the thread has copied to a slot, u and z, by the two sums. */
 template <class shape>
-TB_D void adi3d_p_x_combine(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march &m, int slot)
+TB_D void adi3d_p_x_combine(const fd_p_step &step, const adi3d_p_x_march<shape> &m, int slot)
 {
     const tb_real *base = step.data.base[1];
     TB_UNROLL
     for (int q = 0; q < shape::passes; q++) {
-        const adi3d_p_x_vector v = adi3d_p_x_vector_of<shape>(h, q);
-        transpose_vector *u = (transpose_vector *)(m.ring + slot * shape::slot_len + v.put);
+        transpose_vector *u = (transpose_vector *)(m.ring + slot * shape::slot_len + m.to_slot[q]);
         transpose_vector *z = u + shape::plane_len / shape::wide;
         tb_real a[shape::wide], b[shape::wide];
-        if (!v.is_there) continue;
+        if (m.in_plane[q] < 0) continue;
         transpose_unpack(*u, a), transpose_unpack(*z, b);
         TB_UNROLL
         for (int e = 0; e < shape::wide; e++) {
@@ -270,74 +269,120 @@ TB_D void adi3d_p_x_combine(const adi3d_p_device &h, const fd_p_step &step, cons
     }
 }
 
-/* Returns where the table of cells, or of adi3d_p_along_x, has number q, 0 .. 3, of entry e: vectors of 16 bytes of
-   successive entries are next to each other. */
+/* Returns where the table of cells has number q, 0 .. 3, of entry e: vectors of 16 bytes of successive entries are next
+   to each other. */
 template <class shape>
 TB_D int adi3d_p_x_quad(int e, int q)
 {
     return (q / shape::wide * shape::points + e) * shape::wide + q % shape::wide;
 }
 
-/* Clears the ring and what is carried, and fills the tables of x in shared memory: factors, and of row r of lane l of
-   warp p, entry [p][r][l], the cell or adi3d_p_along_x, and the numbers. */
+/* Clears the ring, and fills the tables of x in shared memory, where they are not in registers: of row r of lane l of
+   warp p, entry [p][r][l], the cell and the numbers. */
 template <class shape>
-TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march &m)
+TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m)
 {
     enum { rows = shape::rows, points = shape::points };
     const int thread = trid_block_thread(), n = h.n[0];
-    tb_real *numbers = m.memory + shape::numbers;
-    for (int e = shape::carried + thread; e < shape::elements; e += shape::threads) m.memory[e] = 0;
-    if (shape::alone) adi3d_p_device_fetch_factors<rows, 32>(h.factors[0], m.memory + shape::factors);
-    for (int e = thread; e < points; e += shape::threads) {
+    for (int e = shape::ring + thread; e < shape::elements; e += shape::threads) m.memory[e] = 0;
+    for (int e = thread; e < points && !shape::alone; e += shape::threads) {
         const int i = e / (32 * rows) * 32 * rows + e % 32 * rows + e / 32 % rows, last = i < n ? i : n - 1;
-        const int index[3] = {last, 0, 0};
         const fd_cell cell = h.t.cell[0][last];
-        tb_real quad[4] = {cell.below, cell.above, cell.h, cell.w};
-        if (shape::alone) {
-            const adi3d_p_along_x x =
-                adi3d_p_device_along_x(cell, fd_p_terms_here(&h.t, index, step.time[1]), m.own);
-            quad[0] = x.below, quad[1] = x.above, quad[2] = x.down, quad[3] = x.up;
-        }
+        const tb_real quad[4] = {cell.below, cell.above, cell.h, cell.w};
         TB_UNROLL
         for (int q = 0; q < 4; q += shape::wide)
             *(transpose_vector *)(m.memory + adi3d_p_x_quad<shape>(e, q)) = transpose_pack(quad + q);
         TB_UNROLL
         for (int q = 0; q < fd_p_numbers(0); q++)
-            numbers[q * points + e] = h.t.number[0][q * h.t.room[0] + last];
+            m.memory[shape::numbers + q * points + e] = h.t.number[0][q * h.t.room[0] + last];
     }
 }
 
-/* Loads what the march needs of its line. */
-TB_D void adi3d_p_x_take_line(const adi3d_p_device &h, const fd_p_step &step, adi3d_p_x_march *m)
+/* ---- right-hand sides: patches of a plane ------------------------------------------------------------------------ */
+
+/* What a lane knows of its patch: where it is, and what all its points in a column or in a row share. */
+template <class shape>
+struct adi3d_p_x_patch {
+    enum { columns = shape::columns, height = shape::height };
+    const tb_real *mine;        /* its first point in the first slot, */
+    tb_real *made;              /* and where its right-hand sides go */
+    int west, east;             /* how far away the points beside the patch are, where no lane has them, else 0 */
+    adi3d_p_along_x x[columns]; /* along x, if lines are solved by factors; else they are in shared memory */
+    fd_numbers number_x[columns];
+    fd_cell cell_y[height]; /* along y, the factors of the differences, the numbers */
+    tb_real down_y[height], up_y[height];
+    fd_numbers number_y[height], now; /* and those of time */
+    const fd_model_parameters *parameters;
+    /* What one plane hands to the next: of the right-hand sides the part that the planes so far determine, and the
+       slopes in the last of them. */
+    tb_real right[columns * height], along_x[columns * height], along_y[columns * height];
+};
+
+/* Returns this lane's patch. */
+template <class shape>
+TB_D adi3d_p_x_patch<shape> adi3d_p_x_patch_of(const adi3d_p_device &h, const fd_p_step &step,
+                                               const adi3d_p_x_march<shape> &m)
 {
-    m->cell_y = h.t.cell[1][m->j];
-    m->down_y = m->cell_y.below * (1 - m->cell_y.w), m->up_y = m->cell_y.above * m->cell_y.w;
-    fd_p_take(&h.t, 1, m->j, &m->number_y);
+    enum { columns = shape::columns, height = shape::height, across = shape::points / (32 * columns) };
+    const int warp = trid_block_thread() / 32, row = warp / across * height, *n = h.n;
+    const int i = columns * (32 * (warp % across) + m.lane), place = adi3d_p_x_place<shape>(i);
+    adi3d_p_x_patch<shape> b;
+    b.mine = m.ring + row * shape::line_len + place, b.made = m.memory + shape::made + row * shape::line_len + place;
+    b.west = m.lane == 0 && i > 0 ? adi3d_p_x_place<shape>(i - 1) - place : 0;
+    b.east = m.lane == 31 && i + columns < shape::points ? adi3d_p_x_place<shape>(i + columns) - place : 0;
+    b.parameters = h.t.parameters;
     TB_UNROLL
-    for (int q = 0; q < fd_p_numbers(3); q++) m->now.number[q] = step.time[1][q];
+    for (int c = 0; c < columns && shape::alone; c++) {
+        const int index[3] = {i + c < n[0] ? i + c : n[0] - 1, 0, 0};
+        b.x[c] = adi3d_p_device_along_x(h.t.cell[0][index[0]], fd_p_terms_here(&h.t, index, step.time[1]), m.own);
+        fd_p_take(&h.t, 0, index[0], &b.number_x[c]);
+    }
+    TB_UNROLL
+    for (int r = 0; r < height; r++) {
+        const int j = m.begin + row + r < n[1] ? m.begin + row + r : n[1] - 1;
+        const fd_cell cell = h.t.cell[1][j];
+        b.cell_y[r] = cell, b.down_y[r] = cell.below * (1 - cell.w), b.up_y[r] = cell.above * cell.w;
+        fd_p_take(&h.t, 1, j, &b.number_y[r]);
+    }
+    TB_UNROLL
+    for (int q = 0; q < fd_p_numbers(3); q++) b.now.number[q] = step.time[1][q];
+    TB_UNROLL
+    for (int e = 0; e < columns * height; e++) b.right[e] = b.along_x[e] = b.along_y[e] = 0;
+    return b;
 }
 
-/* A turn of the march: it completes plane k, which lacks only what it needs of plane p = k + 1, and begins p. */
+/* What all points of a plane share: the cell along z, and the numbers. */
 typedef struct {
-    int k;
-    const tb_real *low, *here;                         /* the line in planes k and p */
-    fd_cell cell_k, cell_p;                            /* along z, as the next */
-    fd_numbers number_k, number_p;
-    tb_real up_k, down_p;                              /* factors of mixed terms' differences */
+    fd_cell cell;
+    fd_numbers number;
+} adi3d_p_x_plane;
+
+/* Returns that of plane p, or where there is none of the one beside it. */
+TB_D adi3d_p_x_plane adi3d_p_x_plane_of(const adi3d_p_device &h, int p)
+{
+    const int at = p < 0 ? 0 : p < h.n[2] ? p : h.n[2] - 1;
+    adi3d_p_x_plane plane;
+    plane.cell = h.t.cell[2][at];
+    fd_p_take(&h.t, 2, at, &plane.number);
+    return plane;
+}
+
+/* A turn of the march: it completes plane k, which lacks only what it needs of plane p, the next, and begins p. */
+typedef struct {
+    int low, here; /* where planes k and p are in the ring */
+    adi3d_p_x_plane k, p;
+    tb_real up_k, down_p; /* factors of mixed terms' differences */
 } adi3d_p_x_turn;
 
-/* Returns the turn that begins plane p, which is in a slot. */
+/* Returns the turn that begins a plane, which is in a slot. */
 template <class shape>
-TB_D adi3d_p_x_turn adi3d_p_x_turn_of(const adi3d_p_device &h, const adi3d_p_x_march &m, int p, int slot)
+TB_D adi3d_p_x_turn adi3d_p_x_turn_of(const adi3d_p_x_march<shape> &m, const adi3d_p_x_plane &k,
+                                      const adi3d_p_x_plane &p, int slot)
 {
-    const int n = h.n[2], at_k = p < 1 ? 0 : p - 1, at_p = p < 0 ? 0 : p < n ? p : n - 1;
     adi3d_p_x_turn t;
-    t.k = p - 1;
-    t.here = m.mine + slot * shape::slot_len;
-    t.low = m.mine + (slot > 0 ? slot - 1 : shape::slots - 1) * shape::slot_len;
-    t.cell_k = h.t.cell[2][at_k], t.cell_p = h.t.cell[2][at_p];
-    fd_p_take(&h.t, 2, at_k, &t.number_k), fd_p_take(&h.t, 2, at_p, &t.number_p);
-    t.up_k = m.mixed * (t.cell_k.above * t.cell_k.w), t.down_p = m.mixed * (t.cell_p.below * (1 - t.cell_p.w));
+    t.here = slot * shape::slot_len, t.low = (slot > 0 ? slot - 1 : shape::slots - 1) * shape::slot_len;
+    t.k = k, t.p = p;
+    t.up_k = m.mixed * (k.cell.above * k.cell.w), t.down_p = m.mixed * (p.cell.below * (1 - p.cell.w));
     return t;
 }
 
@@ -348,60 +393,59 @@ typedef struct {
     adi3d_p_along_x x;
 } adi3d_p_x_point;
 
-/* Returns the thread's point r. */
+/* Returns point (c, r) of a patch; without tables in registers the patch is a lane's part of a line. */
 template <class shape>
-TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, int r)
+TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march<shape> &m, const adi3d_p_x_patch<shape> &b,
+                                        const adi3d_p_x_turn &t, int c, int r)
 {
-    const int at = 32 * shape::rows * m.part + m.lane;
-    const tb_real *numbers = m.memory + shape::numbers + at;
-    tb_real quad[4];
+    const int at = 32 * (shape::rows * m.part + c) + m.lane;
     fd_numbers own[3];
     adi3d_p_x_point q;
-    TB_UNROLL
-    for (int e = 0; e < 4; e += shape::wide)
-        transpose_unpack(*(const transpose_vector *)(m.memory + adi3d_p_x_quad<shape>(at + 32 * r, e)), quad + e);
-    TB_UNROLL
-    for (int e = 0; e < fd_p_numbers(0); e++) own[0].number[e] = numbers[e * shape::points + 32 * r];
-    own[1] = m.number_y, own[2] = t.number_k;
-    q.k = fd_p_terms(m.parameters, own, m.now.number);
-    own[2] = t.number_p;
-    q.p = fd_p_terms(m.parameters, own, m.now.number);
-    const adi3d_p_along_x x = {quad[0], quad[1], quad[2], quad[3]};
-    q.cell.below = quad[0], q.cell.above = quad[1], q.cell.h = quad[2], q.cell.w = quad[3];
-    q.x = shape::alone ? x : adi3d_p_device_along_x(q.cell, q.p, m.own);
+    if (shape::alone) {
+        own[0] = b.number_x[c];
+    } else {
+        tb_real quad[4];
+        TB_UNROLL
+        for (int e = 0; e < 4; e += shape::wide)
+            transpose_unpack(*(const transpose_vector *)(m.memory + adi3d_p_x_quad<shape>(at, e)), quad + e);
+        TB_UNROLL
+        for (int e = 0; e < fd_p_numbers(0); e++) own[0].number[e] = m.memory[shape::numbers + e * shape::points + at];
+        q.cell.below = quad[0], q.cell.above = quad[1], q.cell.h = quad[2], q.cell.w = quad[3];
+    }
+    own[1] = b.number_y[r], own[2] = t.k.number;
+    q.k = fd_p_terms(b.parameters, own, b.now.number);
+    own[2] = t.p.number;
+    q.p = fd_p_terms(b.parameters, own, b.now.number);
+    q.x = shape::alone ? b.x[c] : adi3d_p_device_along_x(q.cell, q.p, m.own);
     return q;
 }
 
-/* The values around the thread's points: of the line in plane p, of its neighbours there, of the line in plane k. */
+/* Copies a patch and the points around it, which at the ends of a row are whatever is finite. */
 template <class shape>
-struct adi3d_p_x_around {
-    tb_real v[shape::rows + 2], south[shape::rows + 2], north[shape::rows + 2], low[shape::rows];
-};
-
-/* What one turn hands to the next: of the right-hand sides the part that plane p and the one before it determine, and
-   the slopes in plane p. */
-template <class shape>
-struct adi3d_p_x_begun {
-    tb_real right[shape::rows], along_x[shape::rows], along_y[shape::rows];
-};
-
-/* The rows of the thread's points. */
-template <class shape>
-struct adi3d_p_x_rows {
-    tb_real a[shape::rows], b[shape::rows], c[shape::rows], d[shape::rows];
-};
+TB_D void adi3d_p_x_around(const adi3d_p_x_patch<shape> &b, const tb_real *place, tb_real *u)
+{
+    enum { columns = shape::columns, width = shape::width };
+    TB_UNROLL
+    for (int r = 0; r < shape::height + 2; r++, place += shape::line_len) {
+        tb_real *v = u + r * width;
+        adi3d_p_x_load<shape, columns>(place, v + 1);
+        v[0] = __shfl_up_sync(TB_FULL_WARP, v[columns], 1), v[columns + 1] = __shfl_down_sync(TB_FULL_WARP, v[1], 1);
+        if (shape::columns * 32 == shape::points) continue;
+        if (b.west) v[0] = place[b.west];
+        if (b.east) v[columns + 1] = place[b.east];
+    }
+}
 
 /* Adds what is rare to the right-hand sides of plane k, and makes the line's boundary rows. This comes before the code
    that needs many registers. */
 template <class shape>
-TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march &m, int k,
+TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int k,
                          tb_real *right)
 {
     enum { kind = shape::kind, rows = shape::rows };
     const int at = adi3d_p_device_at(h, m.first, m.j, k);
     TB_UNROLL
-    for (int r = 0; r < rows && h.extra; r++)
-        right[r] += m.first + r < h.n[0] ? step.data.dt * h.extra[at + r] : 0;
+    for (int r = 0; r < rows && h.extra; r++) right[r] += m.first + r < h.n[0] ? step.data.dt * h.extra[at + r] : 0;
     if (h.adds) adi3d_p_device_faces_of<kind, rows>(h, step, m.first, m.j, k, right);
     if (!h.makes[0]) return;
     adi3d_p_device_make_faces<0, rows>(
@@ -409,99 +453,96 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const a
         [&](int i) { return adi3d_p_device_right(h, step, kind > 0, i, m.j, k); }, m.face);
 }
 
-/* Adds F_1 + F_2 + F_3 at the thread's point r: what plane k lacks of it to *right, and what plane p begins with to
-   *next. */
+/* Adds F_1 + F_2 + F_3 at a point, v: what plane k lacks of it to *right, and what plane p begins with to *next. low is
+   the value in plane k. */
 template <class shape>
-TB_D void adi3d_p_x_own(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
-                        const adi3d_p_x_around<shape> &n, int r, tb_real *right, tb_real *next)
+TB_D void adi3d_p_x_own(tb_real factor, const fd_cell &cell_y, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
+                        const tb_real *v, tb_real low, tb_real *right, tb_real *next)
 {
-    const tb_real *v = n.v + r, more = v[1] - n.low[r];
+    const tb_real more = v[0] - low, north = v[shape::width] - v[0], south = v[0] - v[-shape::width];
     /* Differences as in fd_p_first, so that the compiler computes most of them once. */
-    const fd_row row_y = fd_p_row(1, m.cell_y, q.p), row_p = fd_p_row(2, t.cell_p, q.p);
-    *right += m.own * fd_p_row(2, t.cell_k, q.k).above * more;
-    *next = q.x.above * (v[2] - v[1]) - q.x.below * (v[1] - v[0]) + m.own * row_y.above * (n.north[r + 1] - v[1]) -
-            m.own * row_y.below * (v[1] - n.south[r + 1]) - m.own * row_p.below * more - m.own * q.p.kill * v[1];
+    const fd_row row_y = fd_p_row(1, cell_y, q.p), row_p = fd_p_row(2, t.p.cell, q.p);
+    *right += factor * fd_p_row(2, t.k.cell, q.k).above * more;
+    *next += q.x.above * (v[1] - v[0]) - q.x.below * (v[0] - v[-1]) + factor * row_y.above * north -
+             factor * row_y.below * south - factor * row_p.below * more - factor * q.p.kill * v[0];
 }
 
-/* Adds F_0 in the same way. */
+/* Finds the slopes along x and y at point e of a patch, in row r, and adds what F_0 makes of their differences along z,
+   in the same way. */
 template <class shape>
-TB_D void adi3d_p_x_mixed(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
-                          const adi3d_p_x_around<shape> &n, int r, adi3d_p_x_begun<shape> *begun, tb_real *right,
-                          tb_real *next)
+TB_D void adi3d_p_x_slopes(const adi3d_p_x_turn &t, const adi3d_p_x_point &q, const tb_real *v, int e, int r,
+                           adi3d_p_x_patch<shape> *b, tb_real *right, tb_real *next)
 {
-    enum { mixed = FD_MODEL_MIXED, xy = (mixed & 1) > 0, xz = (mixed & 2) > 0, yz = (mixed & 4) > 0 };
-    const tb_real *v = n.v + r, *south = n.south + r, *north = n.north + r;
-    if (yz) {
-        const tb_real slope = fd_p_first(m.down_y, m.up_y, south[1], v[1], north[1]);
-        const tb_real more = slope - begun->along_y[r];
+    if (FD_MODEL_MIXED & 4) {
+        const tb_real slope = fd_p_first(b->down_y[r], b->up_y[r], v[-shape::width], v[0], v[shape::width]);
+        const tb_real more = slope - b->along_y[e];
         *right += t.up_k * q.k.mixed[2] * more;
         *next += t.down_p * q.p.mixed[2] * more;
-        begun->along_y[r] = slope;
+        b->along_y[e] = slope;
     }
-    if (!xy && !xz) return;
-    const tb_real slope = fd_p_first(q.x.down, q.x.up, v[0], v[1], v[2]), more = slope - begun->along_x[r];
-    if (xz) {
+    if (!(FD_MODEL_MIXED & 3)) return;
+    const tb_real slope = fd_p_first(q.x.down, q.x.up, v[-1], v[0], v[1]), more = slope - b->along_x[e];
+    if (FD_MODEL_MIXED & 2) {
         *right += t.up_k * q.k.mixed[1] * more;
         *next += t.down_p * q.p.mixed[1] * more;
     }
-    if (xy)
-        *next += m.mixed * q.p.mixed[0] *
-                 fd_p_first(m.down_y, m.up_y, fd_p_first(q.x.down, q.x.up, south[0], south[1], south[2]), slope,
-                               fd_p_first(q.x.down, q.x.up, north[0], north[1], north[2]));
-    begun->along_x[r] = slope;
+    b->along_x[e] = slope;
 }
 
-/* Completes the right-hand sides of plane k and begins those of plane p, and computes the rows of k, where they are not
-   factored. */
+/* Adds what F_0 makes of the differences along y of slopes along x, which are known within the patch. */
 template <class shape>
-TB_D void adi3d_p_x_right(const fd_p_step &step, const adi3d_p_x_march &m, const adi3d_p_x_turn &t,
-                          adi3d_p_x_begun<shape> *begun, adi3d_p_x_rows<shape> *e)
+TB_D void adi3d_p_x_cross(tb_real factor, const adi3d_p_x_point &q, const tb_real *v, int e, int r,
+                          adi3d_p_x_patch<shape> *b)
 {
-    enum { wide = shape::wide };
-    adi3d_p_x_around<shape> n;
-    adi3d_p_device_row_of<shape>(t.here, m.part, m.lane, n.v);
-    adi3d_p_device_row_of<shape>(t.here - shape::line_len, m.part, m.lane, n.south);
-    adi3d_p_device_row_of<shape>(t.here + shape::line_len, m.part, m.lane, n.north);
-    TB_UNROLL
-    for (int r = 0; r < shape::rows; r++) {
-        const adi3d_p_x_point q = adi3d_p_x_point_of<shape>(m, t, r);
-        tb_real right = begun->right[r], next = 0;
-        if (r % wide == 0)
-            transpose_unpack(*(const transpose_vector *)(t.low + r / wide * shape::group_len + wide * m.lane),
-                             n.low + r);
-        if (shape::kind < 2) adi3d_p_x_own<shape>(m, t, q, n, r, &right, &next);
-        if (!(q.p.source == 0)) next += m.source * q.p.source;
-        adi3d_p_x_mixed<shape>(m, t, q, n, r, begun, &right, &next);
-        e->d[r] = right, begun->right[r] = next;
-        if (!shape::alone)
-            fd_lane_matrix(fd_p_row(0, q.cell, q.k), step.data.size, q.k.kill / 3, &e->a[r], &e->b[r], &e->c[r]);
-    }
+    enum { columns = shape::columns, height = shape::height };
+    const tb_real *south = v - shape::width, *north = v + shape::width;
+    const tb_real low =
+        r > 0 ? b->along_x[r > 0 ? e - columns : e] : fd_p_first(q.x.down, q.x.up, south[-1], south[0], south[1]);
+    const tb_real high = r < height - 1 ? b->along_x[r < height - 1 ? e + columns : e]
+                                        : fd_p_first(q.x.down, q.x.up, north[-1], north[0], north[1]);
+    if (FD_MODEL_MIXED & 1)
+        b->right[e] += factor * q.p.mixed[0] * fd_p_first(b->down_y[r], b->up_y[r], low, b->along_x[e], high);
 }
 
-/* Adds F_1 + F_2 + F_3 of the second sum, of kind 2, in the same way. */
-template <class shape>
-TB_D void adi3d_p_x_second(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, adi3d_p_x_begun<shape> *begun, tb_real *d)
+/* Completes the right-hand sides of a patch of plane k, d, and begins those of plane p. also(c, q) does what else is to
+   do with each point. */
+template <class shape, class also_type>
+TB_D void adi3d_p_x_right(const adi3d_p_x_march<shape> &m, const adi3d_p_x_turn &t, adi3d_p_x_patch<shape> *b,
+                          tb_real *d, also_type also)
 {
-    tb_real v[shape::rows + 2], south[shape::rows], north[shape::rows], low[shape::rows];
-    const tb_real *here = t.here + shape::plane_len;
-    adi3d_p_device_row_of<shape>(here, m.part, m.lane, v);
-    adi3d_p_device_lane_of<shape>(here - shape::line_len, m.lane, south);
-    adi3d_p_device_lane_of<shape>(here + shape::line_len, m.lane, north);
-    adi3d_p_device_lane_of<shape>(t.low + shape::plane_len, m.lane, low);
+    enum { columns = shape::columns, height = shape::height, kind = shape::kind, width = shape::width };
+    const tb_real *here = b->mine + t.here, *below = b->mine + t.low;
+    tb_real u[width * (height + 2)], z[width * (height + 2)], low[columns], low_z[columns];
+    adi3d_p_x_around<shape>(*b, here, u);
+    if (kind == 2) adi3d_p_x_around<shape>(*b, here + shape::plane_len, z);
     TB_UNROLL
-    for (int r = 0; r < shape::rows; r++) {
-        const adi3d_p_x_point q = adi3d_p_x_point_of<shape>(m, t, r);
-        const tb_real more = v[r + 1] - low[r];
-        d[r] += fd_p_row(2, t.cell_k, q.k).above * more;
-        begun->right[r] += q.x.above * (v[r + 2] - v[r + 1]) - q.x.below * (v[r + 1] - v[r]) +
-                           fd_lane_apply(fd_p_row(1, m.cell_y, q.p), south[r], v[r + 1], north[r]) -
-                           fd_p_row(2, t.cell_p, q.p).below * more - q.p.kill * v[r + 1];
+    for (int r = 0; r < height; r++) {
+        below += shape::line_len;
+        adi3d_p_x_load<shape, columns>(below, low);
+        if (kind > 0) adi3d_p_x_load<shape, columns>(below + shape::plane_len, low_z);
+        TB_UNROLL
+        for (int c = 0; c < columns; c++) {
+            const int e = columns * r + c, at = width * (r + 1) + c + 1;
+            const adi3d_p_x_point q = adi3d_p_x_point_of<shape>(m, *b, t, c, r);
+            tb_real right = b->right[e], next = 0;
+            also(c, q);
+            if (!(q.p.source == 0)) next += m.source * q.p.source;
+            adi3d_p_x_slopes<shape>(t, q, u + at, e, r, b, &right, &next);
+            if (kind < 2) adi3d_p_x_own<shape>(m.own, b->cell_y[r], t, q, u + at, low[c], &right, &next);
+            if (kind == 2) adi3d_p_x_own<shape>(1, b->cell_y[r], t, q, z + at, low_z[c], &right, &next);
+            d[e] = kind == 1 ? right + low_z[c] : right, b->right[e] = next;
+            if (height == 1) adi3d_p_x_cross<shape>(m.mixed, q, u + at, e, r, b);
+        }
     }
+    TB_UNROLL
+    for (int e = 0; e < columns * height && height > 1; e++)
+        adi3d_p_x_cross<shape>(m.mixed, adi3d_p_x_point_of<shape>(m, *b, t, e % columns, e / columns),
+                               u + width * (e / columns + 1) + e % columns + 1, e, e / columns, b);
 }
 
 /* Writes a line to a plane of a grid. Rows are padded to 128 bytes: a vector that begins in one ends in it. */
 template <class shape>
-TB_D void adi3d_p_x_store(const adi3d_p_device &h, const adi3d_p_x_march &m, const tb_real *v, tb_real *plane)
+TB_D void adi3d_p_x_store(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, const tb_real *v, tb_real *plane)
 {
     TB_UNROLL
     for (int r = 0; r < shape::rows; r += shape::wide)
@@ -509,100 +550,142 @@ TB_D void adi3d_p_x_store(const adi3d_p_device &h, const adi3d_p_x_march &m, con
             *(transpose_vector *)(plane + adi3d_p_device_at(h, m.first + r, m.j, 0)) = transpose_pack(v + r);
 }
 
-/* Eliminates along z: turns d, the solution along x in a plane, into y (device_planes.h). Values given at faces along x
-   stay as they are. At the end of a partition, stores the two rows that it leaves. */
+/* What elimination along z carries from plane to plane (device_planes.h): of each point y and the partition's first
+   unknown so far. */
 template <class shape>
-TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march &m, const adi3d_p_plane &plane,
-                              tb_real *d)
-{
-    enum { rows = shape::rows, wide = shape::wide };
-    tb_real *carried = m.memory + shape::carried + trid_block_thread() / 32 * 2 * shape::points + wide * m.lane;
-    tb_real y[rows], first[rows];
-    TB_UNROLL
-    for (int r = 0; r < rows; r += wide) transpose_unpack(*(transpose_vector *)(carried + 32 * r), y + r);
-    TB_UNROLL
-    for (int r = 0; r < rows; r++)
-        d[r] -= h.makes[0] && fd_p_at_given(&h.problem, 0, m.first + r) ? 0 : plane.l * y[r];
-    TB_UNROLL
-    for (int r = 0; r < rows; r += wide) *(transpose_vector *)(carried + 32 * r) = transpose_pack(d + r);
-    if (plane.h == 0 && plane.end == 0) return;
-    carried += shape::points;
-    TB_UNROLL
-    for (int r = 0; r < rows; r += wide) transpose_unpack(*(transpose_vector *)(carried + 32 * r), first + r);
-    TB_UNROLL
-    for (int r = 0; r < rows; r++) first[r] += plane.h * d[r];
-    if (plane.end > 0) {
-        tb_real *firsts = h.ends + h.plane * ((int)plane.end - 1);
-        adi3d_p_x_store<shape>(h, m, first, firsts);
-        TB_UNROLL
-        for (int r = 0; r < rows; r++) y[r] = plane.r * d[r], first[r] = 0;
-        adi3d_p_x_store<shape>(h, m, y, firsts + h.plane * h.partitions);
-    }
-    TB_UNROLL
-    for (int r = 0; r < rows; r += wide) *(transpose_vector *)(carried + 32 * r) = transpose_pack(first + r);
-}
+struct adi3d_p_x_carried {
+    tb_real y[shape::rows], first[shape::rows];
+};
 
-/* Solves the line in plane k, eliminates it along z, if that is within the sweeps, and writes it to h.d. */
+/* Eliminates along z: turns d, the solution along x in a plane, into y. Values given at faces along x stay as they are.
+   At the end of a partition, stores the two rows that it leaves. */
 template <class shape>
-TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const adi3d_p_x_march &m, int k, int pcr_steps,
-                          adi3d_p_x_rows<shape> *e)
+TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, const adi3d_p_plane &plane,
+                              adi3d_p_x_carried<shape> *e, tb_real *d)
 {
     enum { rows = shape::rows };
-    const int first = m.first, n = h.n[0], eliminates = shape::upward && h.partitions > 0;
-    adi3d_p_plane plane;
-    if (eliminates) plane = h.planes[k]; /* these loads overlap the solve */
-    tb_real *d = e->d;
-    if (shape::alone) {
-        tb_real f[TRID_WARP_FACTOR_LEN(rows)], *const none = 0;
-        if (h.makes[0]) adi3d_p_device_put_faces<0, rows>(h, first, m.face, none, none, none, d);
-        adi3d_p_device_take_factors<32>(m.memory + shape::factors, m.lane, 0, shape::factor_len, f);
-        trid_warp_solve(rows, 32, n, pcr_steps, f, d);
-    } else {
-        adi3d_p_device_put_faces<0, rows>(h, first, m.face, e->a, e->b, e->c, d);
-        adi3d_p_device_solve_row<rows, shape::warps>(m.valid ? n : 0, e->a, e->b, e->c, d, m.memory + shape::solver);
+    TB_UNROLL
+    for (int r = 0; r < rows; r++) d[r] -= plane.l * e->y[r], e->y[r] = d[r], e->first[r] += plane.h * d[r];
+    TB_UNROLL
+    for (int r = 0; r < rows && h.makes[0]; r++)
+        if (fd_p_at_given(&h.problem, 0, m.first + r)) e->y[r] = 0;
+    if (!(plane.end > 0)) return;
+    tb_real *firsts = h.ends + h.plane * ((int)plane.end - 1);
+    adi3d_p_x_store<shape>(h, m, e->first, firsts);
+    TB_UNROLL
+    for (int r = 0; r < rows; r++) e->y[r] = plane.r * d[r], e->first[r] = 0;
+    adi3d_p_x_store<shape>(h, m, e->y, firsts + h.plane * h.partitions);
+}
+
+/* Waits for plane p, which is in a slot, with all threads, and begins to copy a later one. */
+template <class shape>
+TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int p,
+                         int slot)
+{
+    TRID_COPY_AWAIT(shape::ahead - 1);
+    if (shape::kind > 0) adi3d_p_x_combine<shape>(step, m, slot);
+    trid_barrier_all(shape::threads);
+    adi3d_p_x_fetch<shape>(h, m, p + shape::ahead, slot < 2 ? slot + shape::ahead : slot - 2);
+}
+
+/* Makes right-hand sides, of plane p - 1 when plane p has come, and leaves them in shared memory. */
+template <class shape>
+TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
+{
+    adi3d_p_x_patch<shape> b = adi3d_p_x_patch_of<shape>(h, step, m);
+    adi3d_p_x_plane below, here = adi3d_p_x_plane_of(h, m.from - 2), above = adi3d_p_x_plane_of(h, m.from - 1);
+    TB_LOOP
+    for (int p = m.from - 1, slot = 0; p <= m.to + 1; p++, slot = slot < shape::slots - 1 ? slot + 1 : 0) {
+        tb_real d[shape::columns * shape::height];
+        below = here, here = above;
+        adi3d_p_x_next<shape>(h, step, m, p, slot);
+        if (p > m.to) continue;
+        above = adi3d_p_x_plane_of(h, p + 1); /* these loads overlap the turn */
+        adi3d_p_x_right<shape>(m, adi3d_p_x_turn_of<shape>(m, below, here, slot), &b, d,
+                               [](int, const adi3d_p_x_point &) {});
+        TB_UNROLL
+        for (int r = 0; r < shape::height; r++)
+            adi3d_p_x_keep<shape, shape::columns>(d + shape::columns * r,
+                                                  b.made + ((p & 1) * shape::lines + r) * shape::line_len);
     }
-    if (eliminates) adi3d_p_x_eliminate<shape>(h, m, plane, d);
-    adi3d_p_x_store<shape>(h, m, d, h.d + h.plane * k);
+}
+
+/* Solves a line of each plane by factors, a plane behind, and eliminates it along z, if that is within the sweeps. */
+template <class shape>
+TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
+{
+    enum { rows = shape::rows, factors = TRID_WARP_FACTOR_LEN(rows) };
+    const int eliminates = shape::upward && h.partitions > 0;
+    const int pcr_steps = trid_warp_uniform(h.march->pcr_steps[0]);
+    const int line = trid_block_thread() / 32 - shape::stencil_warps;
+    const tb_real *made = m.memory + shape::made + line * shape::line_len + shape::wide * m.lane;
+    tb_real f[factors], d[rows], *const none = 0;
+    adi3d_p_x_carried<shape> carried = {{0}, {0}};
+    adi3d_p_device_take_factors<32>(h.factors[0], m.lane, 0, factors, f);
+    TB_LOOP
+    for (int p = m.from - 1, slot = 0; p <= m.to + 1; p++, slot = slot < shape::slots - 1 ? slot + 1 : 0) {
+        const int k = p - 2;
+        adi3d_p_plane plane;
+        if (eliminates && k >= m.from) plane = h.planes[k]; /* these loads overlap the wait */
+        adi3d_p_x_next<shape>(h, step, m, p, slot);
+        if (k < m.from) continue;
+        adi3d_p_x_load<shape, rows>(made + (~p & 1) * shape::lines * shape::line_len, d);
+        if (m.rare) adi3d_p_x_rare<shape>(h, step, m, k, d);
+        if (h.makes[0]) adi3d_p_device_put_faces<0, rows>(h, m.first, m.face, none, none, none, d);
+        trid_warp_solve(rows, 32, h.n[0], pcr_steps, f, d);
+        if (eliminates) adi3d_p_x_eliminate<shape>(h, m, plane, &carried, d);
+        adi3d_p_x_store<shape>(h, m, d, h.d + h.plane * k);
+    }
+}
+
+/* Makes right-hand sides and solves with them by the same warps: lines without factors. */
+template <class shape>
+TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
+{
+    enum { rows = shape::rows };
+    const int eliminates = shape::upward && h.partitions > 0;
+    adi3d_p_x_carried<shape> carried = {{0}, {0}};
+    adi3d_p_x_patch<shape> b = adi3d_p_x_patch_of<shape>(h, step, m);
+    TB_LOOP
+    for (int p = m.from - 1, slot = 0; p <= m.to; p++, slot = slot < shape::slots - 1 ? slot + 1 : 0) {
+        const int k = p - 1;
+        const adi3d_p_x_turn t = adi3d_p_x_turn_of<shape>(m, adi3d_p_x_plane_of(h, k), adi3d_p_x_plane_of(h, p), slot);
+        tb_real a[rows], c[rows], diagonal[rows], d[rows];
+        adi3d_p_x_next<shape>(h, step, m, p, slot);
+        if (k >= m.from && m.rare) adi3d_p_x_rare<shape>(h, step, m, k, b.right);
+        adi3d_p_x_right<shape>(m, t, &b, d, [&](int r, const adi3d_p_x_point &q) {
+            fd_lane_matrix(fd_p_row(0, q.cell, q.k), step.data.size, q.k.kill / 3, &a[r], &diagonal[r], &c[r]);
+        });
+        if (k < m.from) continue;
+        adi3d_p_plane plane;
+        if (eliminates) plane = h.planes[k]; /* these loads overlap the solve */
+        adi3d_p_device_put_faces<0, rows>(h, m.first, m.face, a, diagonal, c, d);
+        adi3d_p_device_solve_row<rows, shape::warps>(m.valid ? h.n[0] : 0, a, diagonal, c, d, m.memory + shape::solver);
+        if (eliminates) adi3d_p_x_eliminate<shape>(h, m, plane, &carried, d);
+        adi3d_p_x_store<shape>(h, m, d, h.d + h.plane * k);
+    }
 }
 
 /* Computes right-hand sides and solves along x in a step in which nothing changes (step.changes). A block has some
-   lines of a plane, and marches along z with planes in shared memory, the next one prefetched. Kind 0 is a first stage,
-   or the only one. In a second stage F is linear in u and z, so that derivatives are taken once, of a sum: u + z in the
-   place of u, and in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are applied to (kind 2). */
+   lines of a plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is a first
+   stage, or the only one. In a second stage F is linear in u and z, so that derivatives are taken once, of a sum:
+   u + z in the place of u, and in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are applied to
+   (kind 2). */
 template <class shape>
-TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident) adi3d_p_device_steady_x(
-    const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
+TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
+    adi3d_p_device_steady_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
 {
     TRID_DYNAMIC_SHARED(memory);
-    adi3d_p_x_march m = adi3d_p_x_march_of<shape>(h, step, (tb_real *)memory);
-    const int pcr_steps = shape::alone ? h.march->pcr_steps[0] : 0;
-    adi3d_p_x_tables<shape>(h, step, m);
+    const adi3d_p_x_march<shape> m = adi3d_p_x_march_of<shape>(h, step, (tb_real *)memory);
+    adi3d_p_x_tables<shape>(h, m);
     __syncthreads();
-    adi3d_p_x_fetch<shape>(h, m, m.from - 1, 0);
-    adi3d_p_x_take_line(h, step, &m);
-    adi3d_p_x_begun<shape> begun;
-    TB_UNROLL
-    for (int r = 0; r < shape::rows; r++) begun.right[r] = begun.along_x[r] = begun.along_y[r] = 0;
-    TB_LOOP
-    for (int p = m.from - 1, slot = 0; p <= m.to; p++, slot = slot < shape::slots - 1 ? slot + 1 : 0) {
-        const adi3d_p_x_turn t = adi3d_p_x_turn_of<shape>(h, m, p, slot); /* its loads overlap the wait */
-        TRID_COPY_AWAIT(0);
-        if (shape::kind > 0) adi3d_p_x_combine<shape>(h, step, m, slot);
-        __syncthreads();
-        adi3d_p_x_fetch<shape>(h, m, p + 1, slot < shape::slots - 1 ? slot + 1 : 0);
-        if (t.k >= m.from) adi3d_p_x_rare<shape>(h, step, m, t.k, begun.right);
-        adi3d_p_x_rows<shape> e;
-        adi3d_p_x_right<shape>(step, m, t, &begun, &e);
-        if (shape::kind == 2) adi3d_p_x_second<shape>(m, t, &begun, e.d);
-        if (t.k < m.from) continue;
-        if (shape::kind == 1) {
-            tb_real difference[shape::rows];
-            adi3d_p_device_lane_of<shape>(t.low + shape::plane_len, m.lane, difference);
-            TB_UNROLL
-            for (int r = 0; r < shape::rows; r++) e.d[r] += difference[r];
-        }
-        adi3d_p_x_solve<shape>(h, m, t.k, pcr_steps, &e);
-    }
+    for (int e = 0; e < shape::ahead; e++) adi3d_p_x_fetch<shape>(h, m, m.from - 1 + e, e);
+    if constexpr (!shape::alone)
+        adi3d_p_x_both<shape>(h, step, m);
+    else if (trid_block_thread() < 32 * shape::stencil_warps)
+        adi3d_p_x_make<shape>(h, step, m);
+    else
+        adi3d_p_x_solve<shape>(h, step, m);
 }
 
 /* Launches the marching kernel along x; returns 0 where it needs more shared memory than the device has. */
@@ -615,8 +698,8 @@ static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t strea
     const int blocks = (h.n[1] + shape::lines - 1) / shape::lines, most = h.shared / ((int)bytes + 1024);
     const int together = most < shape::resident ? most : shape::resident;
     const int slots = together * h.processors;
-    const int pieces = h.partitions > 0 ? adi3d_p_device_upward_pieces(h, blocks, slots)
-                                        : trid_best_pieces(h.n[2], blocks, slots, 3);
+    const int pieces =
+        h.partitions > 0 ? adi3d_p_device_upward_pieces(h, blocks, slots) : trid_best_pieces(h.n[2], blocks, slots, 3);
     if (bytes > (size_t)h.shared) return 0;
     if (shape::alone && h.fresh)
         adi3d_p_launch(error, stream, adi3d_p_device_factor<0, shape::rows, 32>, dim3(1), dim3(32), 0, h, step);
@@ -647,7 +730,7 @@ static inline void adi3d_p_device_x(cudaError_t *error, cudaStream_t stream, con
 {
     h.n[0] <= 256   ? adi3d_p_device_x_of<1>(error, stream, h, step, s)
     : h.n[0] <= 512 ? adi3d_p_device_x_of<2>(error, stream, h, step, s)
-                      : adi3d_p_device_x_of<4>(error, stream, h, step, s);
+                    : adi3d_p_device_x_of<4>(error, stream, h, step, s);
 }
 
 /* Launches the sweep upward, and the solution of the system that its partitions leave; returns 0 where lines along x
