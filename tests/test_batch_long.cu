@@ -15,7 +15,8 @@
 #define TRID_P_BATCH_PARTITION_WORDS 1 /* read once: 128 rows a partition, in single precision 256, .. */
 #define TRID_P_BATCH_PARTITION_THREADS 64
 #define TRID_P_BATCH_PARTITION_RESIDENT 2
-#define TRID_P_BATCH_LINKS 2 /* .. of which 128 are linked at a time */
+#define TRID_P_BATCH_LINKS 2 /* .. of which a warp links 64 */
+#define TRID_P_BATCH_PATIENCE 2
 #include "test_batch.cu"
 
 /* Around the limits: of the chip, of a chunk, of two, and of two and three levels. */
@@ -107,9 +108,9 @@ static void test_zeros()
 }
 
 /* Couplings that partitions drop, and others that they must not, in systems side by side: b = 2.5, 2.01, 2, and once
-   2 in the first half alone; with a few partitions, and so many that they are linked in tiles. Each is solved to
-   rounding, and twice to the same bits; NaN on the right is NaN everywhere in a system that couples it, and nowhere in
-   another one. */
+   2 in the first half alone; with a few partitions, and so many that their links are systems by themselves. Each is
+   solved to rounding, and twice to the same bits; NaN on the right is NaN everywhere in a system that couples it, and
+   nowhere in another one. */
 template <class T>
 static void test_coupled()
 {
@@ -135,6 +136,9 @@ static void test_coupled()
             std::vector<T> first;
             for (int again = 0; again < 2; again++) {
                 upload(d);
+#ifdef SIMT_EMULATOR
+                simt_multiprocessors(again ? 1 : 4); /* other partitions wait in vain */
+#endif
                 const int launched =
                     solve(lines, 0, a.at(), b.at(), c.at(), d.at(), in_place ? d.at() : x.at(), (const told *)0);
                 CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
@@ -143,6 +147,9 @@ static void test_coupled()
                 if (again) CHECK(!memcmp(&first[0], &x.host[0], first.size() * sizeof(T)), "n %d: not the same", n);
                 first = x.host;
             }
+#ifdef SIMT_EMULATOR
+            simt_multiprocessors(4);
+#endif
             for (int s = 0; s < KINDS; s++) {
                 std::vector<long double> m[5];
                 long strange = 0;

@@ -7,18 +7,18 @@
        a l + f + c z = d      l: z of the partition above
        a l + z + c g = d      g: f of the one below
 
-   The last row of one and the first row of the next give z in terms of the z above and the z below. Where both
-   couplings are at most a unit roundoff they are dropped, and z is known: the block, which still has its rows, solves
-   for them, so that a, b, c, d are read once. Elsewhere, or where what is left is not finite, the partition is left
-   over. Of such systems a second launch solves for all z, and a third reads the partitions left over once more.
-   Launches that have nothing to do return at once.
+   The last row of one and the first row of the next make a link: z in terms of the z above and the z below. Where both
+   couplings are at most a unit roundoff they are dropped, and z is known. Else, where they are few, a warp solves all
+   links of the system. The block, which still has its rows, solves for them, so that a, b, c, d are read once.
+   Elsewhere, or where what is left is not finite, the partition is left over. Then all links are systems, solved in the
+   same way, and a last launch reads the partitions left over once more. Launches that have nothing to do return at
+   once.
 
-   A block has three partitions at a time: one that is published and waits for its neighbours, one in registers that is
+   A block has three partitions at a time: one that is published and waits for those around, one in registers that is
    reduced, one on its way to shared memory. By the time it looks, what it waits for has mostly come.
 
-   Partitions are handed out in order, by a ticket, and a block publishes each before it waits for the neighbours of the
-   one before. So what it waits for is no later than what it has published. A block that has not published that yet
-   waits for an earlier partition: some block can always go on, however few run at a time.
+   No wait is endless: a partition that waits in vain, as few blocks run at a time, is left over. The last launch, by
+   the same kernel, finds all that is published and computes what the first one would have: x is the same.
 
    A number shows by itself whether it has come: before, all its bits are set, which they are in no number that is
    published. */
@@ -28,24 +28,31 @@ struct trid_p_batch_partitions {
         vector = 16 / sizeof(tb_real),
         words = TRID_P_BATCH_PARTITION_WORDS, /* of 16 bytes, of each array a thread */
         k = words * vector,
-        threads = TRID_P_BATCH_PARTITION_THREADS,
-        warps = threads / 32,
-        rows = TRID_P_BATCH_PARTITION_ROWS((int)sizeof(tb_real)) /* of a partition */
+        threads = TRID_P_BATCH_PARTITION_THREADS, /* at most */
+        most_warps = threads / 32,
+        of_links = 32 * TRID_P_BATCH_LINKS /* that a warp solves */
     };
     trid_p_batch_plan plan;
-    int count, tiles;        /* partitions of a system; tiles of these that are linked at a time */
-    unsigned systems, total; /* partitions of all systems */
-    unsigned *ticket;        /* the last one */
-    int *any;                /* 0: something was left over */
-    int *coupled, *left;     /* of each system, of each partition: 0 if something, if it was left over */
-    int *worst;              /* of each system the least row that failed, in a partition and between them; or null */
-    tb_real *ends;           /* of each partition a, c, d of its first row, then of its last, where z goes at last */
-    tb_real *tile_ends;      /* of each tile */
+    int warps, rows;   /* of a partition */
+    int count;         /* partitions of a system */
+    unsigned total;    /* of all systems */
+    unsigned *ticket;  /* the last one */
+    const int *wanted; /* of links: 0 if they are to be solved */
+    int *any;          /* 0: something was left over */
+    int *left;         /* of each partition: 0 if it was left over */
+    int *worst; /* of each of the caller's systems the least row that failed, in a partition and between; or null */
+    int scale, most; /* of links: for how many of the caller's rows one stands; his rows */
+    tb_real *ends;   /* of each partition a, c, d of its first row, then of its last */
+    tb_real *z;      /* of each partition, where something was left over; NaN where it is not finite */
 
+    struct warp_memory {
+        trid_p_batch_word<tb_real> rows[4][32 * words], x[32 * words];
+    };
     struct memory {
-        trid_p_batch_word<tb_real> rows[warps][4][32 * words], x[warps][32 * words];
-        tb_real ends[2][6][warps]; /* of the warps, by turns */
+        tb_real ends[2][6][most_warps];   /* of the warps, by turns */
+        tb_real links[6 * of_links + 32]; /* as they come */
         unsigned ticket[2];
+        alignas(128) warp_memory warp[most_warps]; /* those that there are; a line of memory is one of banks */
     };
 };
 
@@ -69,7 +76,7 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
     s.line = s.system - s.group * lines.systems;
     s.at = s.group * lines.jump + s.line * lines.stride;
     const int shift = (int)((size_t)(d + s.at) / sizeof(tb_real) % (128 / sizeof(tb_real)));
-    const int begin = s.within * (int)of::rows - shift, end = begin + (int)of::rows;
+    const int begin = s.within * parts.rows - shift, end = begin + parts.rows;
     s.row = begin + (int)(threadIdx.x / 32) * 32 * of::k;
     s.from = begin > 0 ? begin : 0;
     s.to = end < parts.plan.n ? end : parts.plan.n;
@@ -78,27 +85,37 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
-/* Asks for the warp's elements of an array, of which those of rows from .. to - 1 exist; the others are `fill`. */
+/* Asks for the warp's elements of an array, of which those of rows from .. to - 1 exist; the others are `fill`. Where
+   many warps are not full, by_words: all that can be by 16 bytes; else number by number, in less time. */
 template <int words, class tb_real>
-TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill,
+TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)
 {
     enum { vector = 16 / sizeof(tb_real), total = 32 * words * vector };
     const int lane = trid_warp_lane();
     src += row, from -= row, to -= row;
-    if (from <= 0 && to >= total && (size_t)src % 16 == 0) {
-        TB_UNROLL
-        for (int w = 0; w < words; w++)
-            trid_p_batch_copy<16, 0>(staged[32 * w + lane].v, src + vector * (32 * w + lane));
-        return;
-    }
-    TB_UNROLL
-    for (int j = 0; j < total / 32; j++) {
-        const int e = 32 * j + lane;
+    const int is_word = (size_t)src % 16 == 0;
+    const auto ask = [&](int e) {
         if (e >= from && e < to)
             trid_p_batch_copy<sizeof(tb_real), 0>(staged[0].v + e, src + e);
         else
             staged[0].v[e] = (tb_real)fill;
+    };
+    if (is_word && from <= 0 && to >= total) {
+        TB_UNROLL
+        for (int w = 0; w < words; w++)
+            trid_p_batch_copy<16, 0>(staged[32 * w + lane].v, src + vector * (32 * w + lane));
+    } else if (is_word && by_words) {
+        TRID_P_BATCH_LOOP
+        for (int e = vector * lane; e < total; e += 32 * vector) {
+            const int is_whole = e >= from && e + vector <= to;
+            if (is_whole) trid_p_batch_copy<16, 0>(staged[0].v + e, src + e);
+            TB_UNROLL
+            for (int j = 0; j < vector && !is_whole; j++) ask(e + j);
+        }
+    } else {
+        TB_UNROLL
+        for (int j = 0; j < total / 32; j++) ask(32 * j + lane);
     }
 }
 
@@ -108,6 +125,7 @@ TB_D void trid_p_batch_ask_partition(const trid_p_batch_partitions<tb_real> &par
                                      const trid_p_batch_arrays<tb_real> &rows, const tb_real *d, unsigned index,
                                      typename trid_p_batch_partitions<tb_real>::memory &own)
 {
+    typedef trid_p_batch_partitions<tb_real> of;
     if (index < parts.total) {
         const trid_p_batch_stretch s = trid_p_batch_stretch_of(parts, d, index);
         const long long at = s.group * rows.jump + s.line * rows.stride;
@@ -115,8 +133,8 @@ TB_D void trid_p_batch_ask_partition(const trid_p_batch_partitions<tb_real> &par
         TB_UNROLL
         for (int e = 0; e < 4; e++) { /* there may be no memory for a of row 0 and c of row n-1 */
             const int from = e == 0 && s.from == 0 ? 1 : s.from, to = e == 2 && s.to == parts.plan.n ? s.to - 1 : s.to;
-            trid_p_batch_ask_array<TRID_P_BATCH_PARTITION_WORDS>(src[e], s.row, from, to, e == 1,
-                                                                 own.rows[threadIdx.x / 32][e]);
+            trid_p_batch_ask_array<of::words>(src[e], s.row, from, to, e == 1, parts.warps < of::most_warps,
+                                              own.warp[threadIdx.x / 32].rows[e]);
         }
     }
     trid_copy_commit();
@@ -176,23 +194,28 @@ TB_D void trid_p_batch_publish(tb_real *to, tb_real u)
 #endif
 }
 
-/* Of the rows that are left above, of and below partition `index`, lane e < 12 looks at number e: the last row of the
-   one above, both of its own, the first of the one below; at 0 where there is no such row. */
+/* Notes a row, from 1 on, that failed; after: between partitions. */
 template <class tb_real>
-TB_D tb_real trid_p_batch_look_around(const trid_p_batch_partitions<tb_real> &parts, unsigned index)
+TB_D void trid_p_batch_note(const trid_p_batch_partitions<tb_real> &parts, long long system, int after, long long row)
 {
-    const int lane = trid_warp_lane(), within = (int)(index % (unsigned)parts.count);
-    tb_real *from = parts.ends + (6ll * index - 3 + lane), seen = 0;
-    if (index < parts.total && lane < 12 && (lane >= 3 || within > 0) && (lane < 9 || within + 1 < parts.count))
-#ifdef __CUDA_ARCH__
-        seen = *(volatile tb_real *)from;
-#else
-        __atomic_load(from, &seen, __ATOMIC_RELAXED);
-#endif
-    return seen;
+    row *= parts.scale;
+    trid_p_batch_failed(parts.worst, system, after || parts.scale > 1, row < parts.most ? (int)row : parts.most);
 }
 
-/* Returns whether a number has not come yet. */
+/* Returns such a number, or what is there before it comes. */
+template <class tb_real>
+TB_D tb_real trid_p_batch_peek(tb_real *from)
+{
+#ifdef __CUDA_ARCH__
+    return *(volatile tb_real *)from;
+#else
+    tb_real seen;
+    __atomic_load(from, &seen, __ATOMIC_RELAXED);
+    return seen;
+#endif
+}
+
+/* Returns whether it has not come yet. */
 template <class tb_real>
 TB_D int trid_p_batch_is_awaited(tb_real u)
 {
@@ -202,19 +225,45 @@ TB_D int trid_p_batch_is_awaited(tb_real u)
         return __double_as_longlong(u) == -1;
 }
 
-/* Waits for these rows, of which `seen` is what an earlier look saw. Leaves l and z. Returns whether they are known:
-   what is dropped is below a unit roundoff, and what is not finite couples. */
+/* The partition that waits: what a lane has seen of those around it, whether all threads of the block have seen all,
+   and how often the block looks again. */
 template <class tb_real>
-TB_D int trid_p_batch_meet_neighbours(const trid_p_batch_partitions<tb_real> &parts, unsigned index, tb_real seen,
-                                      tb_real *l, tb_real *z)
+struct trid_p_batch_held {
+    unsigned index;
+    tb_real seen;
+    int came, patience;
+};
+
+/* Returns whether the block has looked often enough; else lets others go on, for a moment. */
+template <class tb_real>
+TB_D int trid_p_batch_gives_up(trid_p_batch_held<tb_real> &held, int looks)
+{
+    if (looks >= trid_warp_uniform(held.patience)) {
+        held.patience = 0;
+        return 1;
+    }
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 700
+    __nanosleep(50);
+#endif
+    return 0;
+}
+
+/* Of the rows that are left above, of and below partition `index`, lane e < 12 looks at number e: the last row of the
+   one above, both of its own, the first of the one below; at 0 where there is no such row. */
+template <class tb_real>
+TB_D tb_real trid_p_batch_look_around(const trid_p_batch_partitions<tb_real> &parts, unsigned index)
+{
+    const int lane = trid_warp_lane(), within = (int)(index % (unsigned)parts.count);
+    const int is_there = lane < 12 && (lane >= 3 || within > 0) && (lane < 9 || within + 1 < parts.count);
+    return index < parts.total && is_there ? trid_p_batch_peek(parts.ends + (6ll * index - 3 + lane)) : (tb_real)0;
+}
+
+/* Solves for l and z by what was seen of the neighbours alone. Returns whether they are known: what is dropped is below
+   a unit roundoff, and what is not finite couples. */
+template <class tb_real>
+TB_D int trid_p_batch_meet_neighbours(tb_real seen, tb_real *l, tb_real *z)
 {
     const tb_real unit = sizeof(tb_real) == 4 ? (tb_real)0x1p-24 : (tb_real)0x1p-53;
-    while (__any_sync(TB_FULL_WARP, trid_p_batch_is_awaited(seen))) {
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 700
-        __nanosleep(50);
-#endif
-        seen = trid_p_batch_look_around(parts, index);
-    }
     tb_real row[6];
     TB_UNROLL
     for (int e = 0; e < 6; e++) row[e] = __shfl_down_sync(TB_FULL_WARP, seen, e);
@@ -236,8 +285,8 @@ struct trid_p_batch_reduced {
 
 /* Reduces a thread's rows to two and these to a warp's two, which go to `ends`. Returns the least row of the block,
    from 1 on, that the thread knows to have failed, or 0. */
-template <int warps, class tb_real, int k>
-TB_D int trid_p_batch_reduce_warp(trid_p_batch_equations<tb_real, k> *u, tb_real (*ends)[warps],
+template <int most, class tb_real, int k>
+TB_D int trid_p_batch_reduce_warp(int warps, trid_p_batch_equations<tb_real, k> *u, tb_real (*ends)[most],
                                   trid_p_batch_reduced<tb_real, k> *to)
 {
     const int lane = trid_warp_lane(), warp = (int)threadIdx.x / 32, end = k - 1;
@@ -263,8 +312,9 @@ TB_D int trid_p_batch_reduce_warp(trid_p_batch_equations<tb_real, k> *u, tb_real
 
 /* Reduces the warps' rows to the block's two, and publishes these where somebody waits for them. Returns as
    trid_p_batch_reduce_warp, to some threads. */
-template <int warps, class tb_real, int k>
-TB_D int trid_p_batch_reduce_block(const tb_real (*ends)[warps], tb_real *publish, trid_p_batch_reduced<tb_real, k> *to)
+template <int most, class tb_real, int k>
+TB_D int trid_p_batch_reduce_block(int warps, const tb_real (*ends)[most], tb_real *publish,
+                                   trid_p_batch_reduced<tb_real, k> *to)
 {
     const int thread = (int)threadIdx.x, warp = trid_warp_lane() & (warps - 1), next = (warp + 1) & (warps - 1);
     const int is_last = warp == warps - 1;
@@ -273,19 +323,19 @@ TB_D int trid_p_batch_reduce_block(const tb_real (*ends)[warps], tb_real *publis
     for (int e = 0; e < 3; e++) row[e] = ends[3 + e][warp];
     int bad = trid_lane_link(&row[0], &row[1], &row[2], is_last ? (tb_real)0 : ends[0][next],
                              is_last ? (tb_real)-1 : ends[1][next], is_last ? (tb_real)0 : ends[2][next]);
-    bad |= trid_warp_pcr_open(warps, &row[0], &row[1], &row[2]);
+    if (warps > 1) bad |= trid_warp_pcr_open(warps, &row[0], &row[1], &row[2]);
     TB_UNROLL
     for (int e = 0; e < 3 && publish; e++) {
-        const tb_real own = e == 1 ? (tb_real)0 : ends[e][0];
-        if (thread == 0) trid_p_batch_publish(publish + e, own - ends[1][0] * row[e]);
+        const tb_real own = e == 1 && warps > 1 ? (tb_real)0 : ends[e][0], by = warps > 1 ? ends[1][0] : (tb_real)0;
+        if (thread == 0) trid_p_batch_publish(publish + e, own - by * row[e]);
         if (thread == warps - 1) trid_p_batch_publish(publish + 3 + e, row[e]);
     }
     return thread < warps ? trid_lane_status(32 * k * warp, 32 * k, 32 * k * warps, 32 * k * warps, 0, bad) : 0;
 }
 
 /* Solves for the thread's rows from the block's l and z. */
-template <int warps, class tb_real, int k>
-TB_D void trid_p_batch_expand_block(tb_real l, tb_real z, trid_p_batch_reduced<tb_real, k> *u)
+template <class tb_real, int k>
+TB_D void trid_p_batch_expand_block(int warps, tb_real l, tb_real z, trid_p_batch_reduced<tb_real, k> *u)
 {
     const int lane = trid_warp_lane(), warp = (int)threadIdx.x / 32;
     const tb_real end = (lane & (warps - 1)) < warps - 1 ? u->warp[2] - u->warp[0] * l - u->warp[1] * z : z;
@@ -296,230 +346,247 @@ TB_D void trid_p_batch_expand_block(tb_real l, tb_real z, trid_p_batch_reduced<t
     trid_lane_expand(k, u->a, u->c, u->d, lane == 0 ? before : left, own);
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------------------------- */
+/* ---- links: the rows that couple the last unknowns of partitions ------------------------------------------------- */
 
-/* Returns the next partition after `index`. again: the block's next one that was left over. */
-template <int again, class tb_real>
-TB_D unsigned trid_p_batch_next_partition(const trid_p_batch_partitions<tb_real> &parts, unsigned index)
+/* Makes the thread's k links from the last row of its first partition, which is at `from`, the first row of the next
+   one, and so on: so many numbers as there are. */
+template <class tb_real, int k>
+TB_D void trid_p_batch_link(const tb_real *from, int numbers, trid_p_batch_equations<tb_real, k> *links)
 {
-    if constexpr (!again) {
-        return atomicAdd(parts.ticket, 1u) + 1;
-    } else {
-        for (index += gridDim.x; index < parts.total && parts.left[index] != 0;) index += gridDim.x;
-        return index < parts.total ? index : parts.total;
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        tb_real row[6];
+        TB_UNROLL
+        for (int e = 0; e < 6; e++) row[e] = 6 * j + e < numbers ? from[6 * j + e] : (tb_real)0;
+        trid_lane_link(&row[0], &row[1], &row[2], row[3], row[4], row[5]); /* a bad pivot shows later */
+        links->a[j] = row[0], links->b[j] = 1, links->c[j] = row[1], links->d[j] = row[2];
     }
 }
 
-/* Solves for the rows of partition `index` and stores x, or leaves it over. */
-template <int again, class tb_real, int k>
-TB_D void trid_p_batch_finish_partition(const trid_p_batch_partitions<tb_real> &parts, const tb_real *d, unsigned index,
-                                        tb_real seen, trid_p_batch_reduced<tb_real, k> *u,
+/* Waits for all links of the system, and solves these for l and z; each warp does. Returns whether they are known: they
+   have come, and what is not finite is left over. */
+template <class tb_real>
+TB_D int trid_p_batch_meet_all(const trid_p_batch_partitions<tb_real> &parts, trid_p_batch_held<tb_real> &held,
+                               typename trid_p_batch_partitions<tb_real>::memory &own, tb_real *l, tb_real *z)
+{
+    enum { k = TRID_P_BATCH_LINKS, at_a_time = 6 };
+    const int lane = trid_warp_lane(), threads = 32 * parts.warps, numbers = 6 * parts.count - 3;
+    const int system = (int)(held.index / (unsigned)parts.count), within = (int)held.index - system * parts.count;
+    tb_real *const from = parts.ends + (6ll * (held.index - within) + 3);
+    for (int looks = 0, awaited = 1; awaited; looks++) {
+        awaited = 0;
+        for (int first = (int)threadIdx.x; first < numbers; first += at_a_time * threads) {
+            tb_real seen[at_a_time];
+            TB_UNROLL
+            for (int j = 0; j < at_a_time; j++)
+                seen[j] = first + j * threads < numbers ? trid_p_batch_peek(from + first + j * threads) : (tb_real)0;
+            TB_UNROLL
+            for (int j = 0, i = first; j < at_a_time; j++, i += threads) {
+                if (i < numbers) own.links[i + i / (6 * k)] = seen[j]; /* without bank conflicts */
+                awaited |= trid_p_batch_is_awaited(seen[j]);
+            }
+        }
+        awaited = trid_warp_uniform(__syncthreads_or(awaited));
+        if (awaited && trid_p_batch_gives_up(held, looks)) return 0;
+    }
+    trid_p_batch_equations<tb_real, k> u;
+    trid_p_batch_link(own.links + (6 * k + 1) * lane, numbers - 6 * k * lane, &u);
+    const int bad = trid_warp_hybrid(k, 32, parts.count, u.a, u.b, u.c, u.d);
+    if (bad) trid_p_batch_note(parts, system, 1, (long long)bad * parts.rows);
+    *l = *z = 0; /* there is no l above the first partition */
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        const tb_real above = __shfl_sync(TB_FULL_WARP, u.d[j], (within - 1) / k);
+        const tb_real own_z = __shfl_sync(TB_FULL_WARP, u.d[j], within / k);
+        if ((within - 1) % k == j) *l = above;
+        if (within % k == j) *z = own_z;
+    }
+    return trid_warp_uniform(trid_finite(*l) && trid_finite(*z));
+}
+
+/* Waits for what is around the partition, and solves for its l and z. Returns whether they are known, to all threads of
+   the block the same. */
+template <class tb_real>
+TB_D int trid_p_batch_meet(const trid_p_batch_partitions<tb_real> &parts, trid_p_batch_held<tb_real> &held,
+                           typename trid_p_batch_partitions<tb_real>::memory &own, tb_real *l, tb_real *z)
+{
+    for (int looks = 0; !held.came; looks++) {
+        if (trid_p_batch_gives_up(held, looks)) return 0;
+        held.seen = trid_p_batch_look_around(parts, held.index);
+        held.came = trid_warp_uniform(__syncthreads_and(!trid_p_batch_is_awaited(held.seen)));
+    }
+    if (trid_p_batch_meet_neighbours(held.seen, l, z)) return 1;
+    return parts.count <= trid_p_batch_partitions<tb_real>::of_links && trid_p_batch_meet_all(parts, held, own, l, z);
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
+
+/* Returns the block's next partition after `index` that was left over. */
+template <class tb_real>
+TB_D unsigned trid_p_batch_next_left(const trid_p_batch_partitions<tb_real> &parts, unsigned index)
+{
+    for (index += gridDim.x; index < parts.total && parts.left[index] != 0;) index += gridDim.x;
+    return index < parts.total ? index : parts.total;
+}
+
+/* Solves for the rows of the partition that waits and stores x, or leaves it over. */
+template <class tb_real, int k>
+TB_D void trid_p_batch_finish_partition(const trid_p_batch_partitions<tb_real> &parts, int again, const tb_real *d,
+                                        trid_p_batch_held<tb_real> &held, trid_p_batch_reduced<tb_real, k> *u,
                                         typename trid_p_batch_partitions<tb_real>::memory &own, tb_real *x)
 {
     typedef trid_p_batch_partitions<tb_real> of;
-    const trid_p_batch_stretch s = trid_p_batch_stretch_of(parts, d, index);
-    const tb_real *ends = parts.ends + 6ll * index;
+    const trid_p_batch_stretch s = trid_p_batch_stretch_of(parts, d, held.index);
     tb_real l, z;
-    int known = 1;
-    if constexpr (again)
-        l = s.within > 0 ? ends[-1] : (tb_real)0, z = ends[5];
-    else
-        known = trid_p_batch_meet_neighbours(parts, index, seen, &l, &z) || parts.count == 1;
-    if (known) {
-        trid_p_batch_expand_block<of::warps>(l, z, u);
-        trid_p_batch_store_partition<of::words>(s, parts.plan.flags & TRID_BATCH_ADD, u->d, own.x[threadIdx.x / 32], x);
+    const int known = trid_p_batch_meet(parts, held, own, &l, &z);
+    if (again && !known) l = s.within > 0 ? parts.z[held.index - 1] : (tb_real)0, z = parts.z[held.index];
+    if (again || known) {
+        trid_p_batch_expand_block(parts.warps, l, z, u);
+        trid_p_batch_store_partition<of::words>(s, parts.plan.flags & TRID_BATCH_ADD, u->d,
+                                                own.warp[threadIdx.x / 32].x, x);
     } else if (threadIdx.x == 0) {
-        parts.left[index] = parts.coupled[s.system] = *parts.any = 0;
+        parts.left[held.index] = *parts.any = 0;
     }
 }
 
-/* Solves partitions, one after another. again: those left over, z being known. */
-template <class tb_real, int again>
+/* Solves partitions, one after another. again: those left over. */
+template <class tb_real>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_PARTITION_THREADS, TRID_P_BATCH_PARTITION_RESIDENT)
-TRID_KERNEL void trid_p_batch_one_reading(trid_p_batch_partitions<tb_real> parts, trid_p_batch_arrays<tb_real> rows,
-                                          const tb_real *d, tb_real *x)
+TRID_KERNEL void trid_p_batch_one_reading(trid_p_batch_partitions<tb_real> parts, int again,
+                                          trid_p_batch_arrays<tb_real> rows, const tb_real *d, tb_real *x)
 {
     typedef trid_p_batch_partitions<tb_real> of;
     TRID_DYNAMIC_SHARED(dynamic);
     typename of::memory &own = *(typename of::memory *)dynamic;
-    const int is_first = threadIdx.x == 0;
-    if (again && *parts.any != 0) return;
-    if (is_first) {
-        own.ticket[0] = trid_p_batch_next_partition<again>(parts, blockIdx.x - gridDim.x);
-        own.ticket[1] = trid_p_batch_next_partition<again>(parts, own.ticket[0]);
-    }
-    __syncthreads();
-    unsigned held = parts.total, index = own.ticket[0], ahead = own.ticket[1], ticket = 0;
-    __syncthreads();
+    if (again ? *parts.any != 0 : parts.wanted && *parts.wanted != 0) return;
+    const unsigned first = again ? trid_p_batch_next_left(parts, blockIdx.x - gridDim.x) : blockIdx.x;
+    const unsigned second = again ? trid_p_batch_next_left(parts, first) : first + gridDim.x;
+    unsigned index = (unsigned)trid_warp_uniform((int)first), ahead = (unsigned)trid_warp_uniform((int)second);
+    trid_p_batch_held<tb_real> held = {parts.total, 0, 0, TRID_P_BATCH_PATIENCE};
     trid_p_batch_reduced<tb_real, of::k> reduced;
     trid_p_batch_ask_partition(parts, rows, d, index, own);
     for (int turn = 0;; turn ^= 1) {
         const int has = index < parts.total;
         trid_p_batch_equations<tb_real, of::k> u;
         trid_p_batch_reduced<tb_real, of::k> next;
+        unsigned after = 0;
         int bad = 0, later = 0;
-        if (is_first) ticket = trid_p_batch_next_partition<again>(parts, ahead); /* early, as it takes a while; */
-        const tb_real seen = again ? (tb_real)0 : trid_p_batch_look_around(parts, held); /* this too */
+        if (threadIdx.x == 0) /* early, as it takes a while; */
+            after = again ? trid_p_batch_next_left(parts, ahead) : atomicAdd(parts.ticket, 1u);
+        held.seen = trid_p_batch_look_around(parts, held.index); /* this too */
         if (has) {
-            trid_p_batch_take_partition<of::words>(own.rows[threadIdx.x / 32], &u);
+            trid_p_batch_take_partition<of::words>(own.warp[threadIdx.x / 32].rows, &u);
             trid_p_batch_ask_partition(parts, rows, d, ahead, own);
-            bad = trid_p_batch_reduce_warp<of::warps>(&u, own.ends[turn], &next);
+            bad = trid_p_batch_reduce_warp(parts.warps, &u, own.ends[turn], &next);
         }
-        if (is_first) own.ticket[turn] = ticket;
-        __syncthreads();
-        ticket = own.ticket[turn];
-        if (has) later = trid_p_batch_reduce_block(own.ends[turn], again ? 0 : parts.ends + 6ll * index, &next);
+        if (threadIdx.x == 0) own.ticket[turn] = after;
+        held.came = trid_warp_uniform(__syncthreads_and(!trid_p_batch_is_awaited(held.seen)));
+        after = own.ticket[turn] + (again ? 0 : 2 * gridDim.x + 1);
+        if (has)
+            later = trid_p_batch_reduce_block(parts.warps, own.ends[turn], again ? 0 : parts.ends + 6ll * index, &next);
         if (!again && (bad || later)) {
             const trid_p_batch_stretch s = trid_p_batch_stretch_of(parts, d, index);
             const int begin = s.row - (int)(threadIdx.x / 32) * 32 * of::k;
-            trid_p_batch_failed(parts.worst, s.system, 0, trid_p_batch_row(begin + (bad ? bad : later), parts.plan.n));
+            trid_p_batch_note(parts, s.system, 0, begin + (bad ? bad : later));
         }
-        if (held < parts.total) trid_p_batch_finish_partition<again>(parts, d, held, seen, &reduced, own, x);
+        if (held.index < parts.total) trid_p_batch_finish_partition(parts, again, d, held, &reduced, own, x);
         if (!has) break;
         TB_UNROLL
         for (int j = 0; j < of::k; j++) next.a[j] = u.a[j], next.c[j] = u.c[j], next.d[j] = u.d[j];
-        reduced = next, held = index, index = ahead, ahead = ticket;
+        reduced = next, held.index = index, index = ahead, ahead = after;
     }
 }
 
-/* Reduces, as trid_p_batch_reduce_block does, rows first .. of the system that the last unknowns of `count` partitions,
-   or of tiles of these, solve. */
-template <int warps, class tb_real, int k>
-TB_D int trid_p_batch_reduce_links(const tb_real *ends, int first, int count, tb_real (*between)[warps],
-                                   tb_real *publish, trid_p_batch_reduced<tb_real, k> *u)
-{
-    trid_p_batch_equations<tb_real, k> links;
-    TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        const int i = first + k * (int)threadIdx.x + j;
-        tb_real row[6] = {0, 0, 0, 0, 0, 0};
-        TB_UNROLL
-        for (int e = 0; e < 6; e++)
-            if (i < count - (e >= 3)) row[e] = ends[6ll * i + 3 + e];
-        trid_lane_link(&row[0], &row[1], &row[2], row[3], row[4], row[5]); /* a bad pivot shows later */
-        links.a[j] = row[0], links.b[j] = 1, links.c[j] = row[1], links.d[j] = row[2];
-    }
-    const int bad = trid_p_batch_reduce_warp<warps>(&links, between, u);
-    __syncthreads();
-    const int later = trid_p_batch_reduce_block(between, publish, u);
-    TB_UNROLL
-    for (int j = 0; j < k; j++) u->a[j] = links.a[j], u->c[j] = links.c[j], u->d[j] = links.d[j];
-    return bad ? bad : later;
-}
-
-/* Solves for the last unknowns of all partitions of systems of which something was left over, a tile of partitions a
-   block. Where a system has several: up, reduces tiles to their ends; then solves for the last unknowns of all tiles,
-   and with these for its own. */
+/* Makes systems of all links, a, b, c, d at `to`, if something was left over. */
 template <class tb_real>
-TRID_P_BATCH_BOUNDS(TRID_P_BATCH_PARTITION_THREADS, 8)
-TRID_KERNEL void trid_p_batch_one_reading_link(trid_p_batch_partitions<tb_real> parts, int up)
+TRID_P_BATCH_BOUNDS(256)
+TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts, tb_real *to)
 {
-    typedef trid_p_batch_partitions<tb_real> of;
-    enum { k = TRID_P_BATCH_LINKS, warps = of::warps, most = k * of::threads, rows = of::rows };
-    __shared__ tb_real between[2][6][warps], known[2];
-    const int thread = (int)threadIdx.x, tiles = parts.tiles;
-    if (*parts.any != 0) return;
-    TRID_P_BATCH_LOOP
-    for (unsigned index = blockIdx.x; index < parts.systems * tiles; index += gridDim.x) {
-        const int system = (int)(index / tiles), tile = (int)(index % tiles), first = tile * most;
-        tb_real *ends = parts.ends + 6ll * system * parts.count, *tile_ends = parts.tile_ends + 6ll * system * tiles;
-        trid_p_batch_reduced<tb_real, k> u;
-        tb_real l = 0, z = 0;
-        int later = 0;
-        __syncthreads(); /* what is shared has been read */
-        if (parts.coupled[system] != 0) continue;
-        if (tiles > 1 && !up) {
-            later = trid_p_batch_reduce_links(tile_ends, 0, tiles, between[0], (tb_real *)0, &u);
-            trid_p_batch_expand_block<warps>(l, __shfl_sync(TB_FULL_WARP, u.warp[2], warps - 1), &u);
-            TB_UNROLL
-            for (int j = 0; j < k; j++) {
-                if (k * thread + j + 1 == tile) known[0] = u.d[j];
-                if (k * thread + j == tile) known[1] = u.d[j];
-            }
-            __syncthreads();
-            l = tile > 0 ? known[0] : (tb_real)0, z = known[1];
-        }
-        const int bad = trid_p_batch_reduce_links(ends, first, parts.count, between[1],
-                                                  up ? tile_ends + 6 * tile : (tb_real *)0, &u);
-        if (bad || later) /* the last row of a partition counts, or of the system */
-            trid_p_batch_failed(parts.worst, system, 1,
-                                bad && first + bad < parts.plan.n / rows ? (first + bad) * rows : parts.plan.n);
-        if (up) continue;
-        if (tiles == 1) z = __shfl_sync(TB_FULL_WARP, u.warp[2], warps - 1);
-        trid_p_batch_expand_block<warps>(l, z, &u);
-        TB_UNROLL
-        for (int j = 0; j < k; j++)
-            if (first + k * thread + j < parts.count) ends[6ll * (first + k * thread + j) + 5] = u.d[j];
-    }
+    const unsigned i = 256 * blockIdx.x + threadIdx.x;
+    if (*parts.any != 0 || i >= parts.total) return;
+    const int left = parts.count - (int)(i % (unsigned)parts.count);
+    trid_p_batch_equations<tb_real, 1> link;
+    trid_p_batch_link(parts.ends + (6ll * i + 3), 6 * left - 3, &link);
+    const tb_real row[4] = {link.a[0], link.b[0], link.c[0], link.d[0]};
+    TB_UNROLL
+    for (int e = 0; e < 4; e++) to[(long long)e * parts.total + i] = row[e];
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Cuts the systems, and clears what kernels tell each other. */
+/* Cuts the systems, which are the caller's or the links of `above`, and clears what kernels tell each other. */
 template <class tb_real>
-static int trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work,
-                                         trid_p_batch_partitions<tb_real> *parts)
+static int
+trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid_p_batch_partitions_layout &layout,
+                              const trid_p_batch_partitions<tb_real> *above, trid_p_batch_partitions<tb_real> *parts)
 {
-    typedef trid_p_batch_partitions<tb_real> of;
-    const long long n = work.plan.n, systems = work.plan.lines.systems * work.plan.lines.groups;
-    const trid_p_batch_partitions_layout layout = trid_p_batch_partitions_layout_of(n, systems, (int)sizeof(tb_real));
+    const long long systems = work.plan.lines.systems * work.plan.lines.groups;
     char *const scratch = (char *)work.plan.scratch;
     if (!scratch) return TRID_BATCH_BAD_SCRATCH;
-    if (3 * n < 2 * layout.count * of::rows || layout.tiles > TRID_P_BATCH_LINKS * of::threads)
-        return TRID_P_BATCH_NOT_LAUNCHED; /* mostly empty partitions; more tiles than a block links */
     if (layout.count > 0x7fffffff / systems) return TRID_BATCH_BAD_SIZE;
-    *parts = of();
-    parts->plan = work.plan;
-    parts->count = (int)layout.count, parts->tiles = (int)layout.tiles;
-    parts->systems = (unsigned)systems, parts->total = (unsigned)(layout.count * systems);
-    parts->ticket = (unsigned *)scratch, parts->any = (int *)scratch + 1;
-    parts->coupled = (int *)(scratch + layout.coupled), parts->left = (int *)(scratch + layout.left);
-    parts->ends = (tb_real *)(scratch + layout.ends), parts->tile_ends = (tb_real *)(scratch + layout.tile_ends);
-    int error = cudaMemsetAsync(scratch, 0xff, (size_t)layout.worst, work.stream);
-    if (trid_p_batch_reports(work.plan)) {
-        parts->worst = (int *)(scratch + layout.worst);
-        error |= cudaMemsetAsync(parts->worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * systems), work.stream);
+    *parts = trid_p_batch_partitions<tb_real>();
+    parts->plan = work.plan, parts->warps = layout.warps, parts->rows = layout.rows;
+    parts->count = (int)layout.count, parts->total = (unsigned)(layout.count * systems);
+    parts->ticket = (unsigned *)scratch, parts->any = (int *)scratch + 1, parts->left = (int *)(scratch + layout.left);
+    parts->z = (tb_real *)(scratch + layout.z), parts->ends = (tb_real *)(scratch + layout.ends);
+    parts->scale = 1, parts->most = work.plan.n;
+    if (above) {
+        parts->wanted = above->any, parts->worst = above->worst;
+        parts->scale = above->scale * above->rows, parts->most = above->most;
     }
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    cudaError_t error = cudaMemsetAsync(scratch, 0xff, (size_t)layout.worst, work.stream);
+    if (error == cudaSuccess && trid_p_batch_reports(work.plan)) {
+        parts->worst = (int *)(scratch + layout.worst);
+        error = cudaMemsetAsync(parts->worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * systems), work.stream);
+    }
+    return trid_p_batch_launched(error);
 }
 
-/* Launches systems that lie one row after another. */
+/* Launches systems that lie one row after another, the caller's or the links of `above`. Links that no warp solves are
+   systems too. */
 template <class tb_real>
 static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &work,
-                                           const trid_p_batch_arrays<tb_real> &rows)
+                                           const trid_p_batch_arrays<tb_real> &rows,
+                                           const trid_p_batch_partitions<tb_real> *above = 0)
 {
     typedef trid_p_batch_partitions<tb_real> of;
-    enum { bytes = sizeof(typename of::memory), fixed = 1024, threads = of::threads }; /* fixed: a block takes itself */
-    const auto link = trid_p_batch_one_reading_link<tb_real>;
-    const auto solve = trid_p_batch_one_reading<tb_real, 0>;
-    const auto again = trid_p_batch_one_reading<tb_real, 1>;
+    enum { most_bytes = sizeof(typename of::memory), fixed = 1024 }; /* fixed: a block takes itself */
+    const auto solve = trid_p_batch_one_reading<tb_real>;
     const trid_device *const known = trid_p_batch_known_device(work);
-    const cudaStream_t stream = work.stream;
+    const long long systems = work.plan.lines.systems * work.plan.lines.groups;
+    const trid_p_batch_partitions_layout layout =
+        trid_p_batch_partitions_layout_of(work.plan.n, systems, (int)sizeof(tb_real));
     trid_device device;
-    of parts;
+    of parts = of();
     if (known)
         device = *known;
     else if (trid_p_batch_ask_device(solve, &device))
         return TRID_BATCH_LAUNCH_FAILED;
+    if (device.shared_bytes < most_bytes + fixed) return TRID_P_BATCH_NOT_LAUNCHED;
+    if (trid_p_batch_allow(solve, known, most_bytes) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    const int bytes = most_bytes - (of::most_warps - layout.warps) * (int)sizeof(typename of::warp_memory);
     const int room = device.shared_bytes / (bytes + fixed);
-    const int resident = room < TRID_P_BATCH_PARTITION_RESIDENT ? room : TRID_P_BATCH_PARTITION_RESIDENT;
-    if (resident == 0) return TRID_P_BATCH_NOT_LAUNCHED;
-    if (trid_p_batch_allow(solve, known, bytes) != cudaSuccess ||
-        trid_p_batch_allow(again, known, bytes) != cudaSuccess)
-        return TRID_BATCH_LAUNCH_FAILED;
-    int status = trid_p_batch_begin_partitions(work, &parts);
-    const auto launch = [&](decltype(solve) kernel) {
-        return trid_p_batch_launch_tiles(kernel, dim3(parts.total), threads, resident, bytes, device, stream, parts,
-                                         rows, work.d, work.x);
+    const int full = TRID_P_BATCH_PARTITION_RESIDENT * of::most_warps / layout.warps;
+    const auto launch = [&](int again) {
+        return trid_p_batch_launch_tiles(solve, dim3(parts.total), 32 * layout.warps, room < full ? room : full,
+                                         (size_t)bytes, device, work.stream, parts, again, rows, work.d, work.x);
     };
-    if (!status) status = launch(solve);
-    for (int up = parts.tiles > 1; !status && parts.count > 1 && up >= 0; up--)
-        status = trid_p_batch_launch_tiles(link, dim3(parts.systems * parts.tiles), threads, 8, 0, device, stream,
-                                           parts, up);
-    if (!status && parts.count > 1) status = launch(again);
+    int status = trid_p_batch_begin_partitions(work, layout, above, &parts);
+    if (!status) status = launch(0);
+    if (!status && parts.count > of::of_links) {
+        char *const scratch = (char *)work.plan.scratch;
+        tb_real *const a = (tb_real *)(scratch + layout.links), *const b = a + parts.total, *const c = b + parts.total;
+        trid_p_batch_work<tb_real> links = {{}, c + parts.total, parts.z, work.stream, work.device};
+        links.plan.lines = trid_lines_contiguous(parts.count, systems), links.plan.n = parts.count;
+        links.plan.scratch = scratch + layout.end;
+        status = trid_p_batch_launched(trid_launch(trid_p_batch_make_links<tb_real>, dim3((parts.total + 255) / 256),
+                                                   dim3(256), 0, work.stream, parts, a));
+        if (!status) status = trid_p_batch_launch_one_reading(links, {a, b, c, 1, parts.count, 0}, &parts);
+    }
+    if (!status) status = launch(1);
     trid_p_batch_levels<tb_real> levels = trid_p_batch_levels<tb_real>();
     levels.plan = work.plan, levels.worst = parts.worst;
-    return status ? status : trid_p_batch_launch_told<0>(levels, 1, 0, stream);
+    return status ? status : trid_p_batch_launch_told<0>(levels, 1, 0, work.stream);
 }
 
 /* Launches long systems of either layout. bounds: what is compiled; corners: of periodic systems. */

@@ -44,37 +44,52 @@ TRID_BATCH_API trid_p_batch_level_layout trid_p_batch_level_layout_of(long long 
 }
 
 /* Long contiguous systems whose rows are read once: pieces of 16 bytes of each array a thread (odd: no bank conflicts),
-   threads a block (a power of 2), blocks a multiprocessor; and of the partitions that are linked, how many a thread. */
+   the most threads a block (a power of 2), of which so many blocks a multiprocessor; of the links of a system that a
+   warp solves, how many a lane; how often a block looks for partitions that others have. */
 #ifndef TRID_P_BATCH_PARTITION_WORDS
 #define TRID_P_BATCH_PARTITION_WORDS 7
 #define TRID_P_BATCH_PARTITION_THREADS 128
 #define TRID_P_BATCH_PARTITION_RESIDENT 2
 #define TRID_P_BATCH_LINKS 4
+#define TRID_P_BATCH_PATIENCE 1000
 #endif
-#define TRID_P_BATCH_PARTITION_ROWS(bytes)                                                                             \
-    (16 / (int)(bytes)*TRID_P_BATCH_PARTITION_WORDS * TRID_P_BATCH_PARTITION_THREADS)
 
-/* Their scratch, as offsets in bytes: 16 bytes of the launch; of each system, coupled, 4 bytes; of each partition,
-   left, 4 bytes, and six numbers of its ends; these also of each tile of partitions; of each system two rows.
-   Partitions may begin up to a line of memory before the system. */
+/* How they are cut, and their scratch, as offsets in bytes: 16 bytes of the launch; of each partition, left, 4 bytes,
+   z, a number, and six numbers of its ends; two rows of each system; where a warp does not solve all links of a system,
+   these, as a, b, c, d of systems of `count` rows, whose scratch follows. A partition is a block's; blocks have fewer
+   warps where more than 1/8 of the rows would else be padding. Partitions may begin up to a line of memory before the
+   system. */
 typedef struct {
-    long long count, tiles, coupled, left, ends, tile_ends, worst, end;
+    int warps, rows; /* of a partition */
+    long long count, left, z, ends, worst, links, end;
 } trid_p_batch_partitions_layout;
 TRID_BATCH_API trid_p_batch_partitions_layout trid_p_batch_partitions_layout_of(long long n, long long systems,
                                                                                 int bytes)
 {
-    const long long rows = TRID_P_BATCH_PARTITION_ROWS(bytes);
-    const long long tile = TRID_P_BATCH_LINKS * TRID_P_BATCH_PARTITION_THREADS;
     trid_p_batch_partitions_layout layout;
-    layout.count = (n + 128 / bytes - 1 + rows - 1) / rows;
-    layout.tiles = (layout.count + tile - 1) / tile;
-    layout.coupled = 16;
-    layout.left = layout.coupled + 4 * systems;
-    layout.ends = (layout.left + 4 * layout.count * systems + 15) / 16 * 16;
-    layout.tile_ends = layout.ends + 6 * layout.count * systems * bytes;
-    layout.worst = layout.tile_ends + 6 * layout.tiles * systems * bytes;
-    layout.end = layout.worst + 8 * systems;
+    long long padded = 0;
+    for (int warps = TRID_P_BATCH_PARTITION_THREADS / 32; warps > 0; warps /= 2) {
+        const int rows = 512 / bytes * TRID_P_BATCH_PARTITION_WORDS * warps;
+        const long long count = (n + 128 / bytes - 1 + rows - 1) / rows;
+        if (padded > 0 && 8 * count * rows >= 7 * padded) continue;
+        layout.warps = warps, layout.rows = rows, layout.count = count, padded = count * rows;
+    }
+    const long long all = layout.count * systems;
+    layout.left = 16;
+    layout.z = (layout.left + 4 * all + 15) / 16 * 16;
+    layout.ends = layout.z + all * bytes;
+    layout.worst = layout.ends + 6 * all * bytes;
+    layout.links = (layout.worst + 8 * systems + 15) / 16 * 16;
+    layout.end = layout.links + (layout.count > 32 * TRID_P_BATCH_LINKS ? 4 * all * bytes : 0);
     return layout;
+}
+
+/* Returns the bytes of all of it. */
+TRID_BATCH_API long long trid_p_batch_partitions_end(long long n, long long systems, int bytes)
+{
+    const trid_p_batch_partitions_layout layout = trid_p_batch_partitions_layout_of(n, systems, bytes);
+    const int has_links = layout.count > 32 * TRID_P_BATCH_LINKS;
+    return layout.end + (has_links ? trid_p_batch_partitions_end(layout.count, systems, bytes) : 0);
 }
 
 /* The same for pivoting: the borders of the chunks, then of groups of 32 chunks, of 32 of these groups, ..; behind each
@@ -143,7 +158,7 @@ TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int byt
         need[2] = trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 1, 0, several, several);
     if (lines.n > TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, lines.step == 1))
         need[3] = trid_p_batch_pivoted_layout_of(lines.n, systems, bytes).end;
-    if (lines.n > plain && joined.step == 1) need[4] = trid_p_batch_partitions_layout_of(lines.n, systems, bytes).end;
+    if (lines.n > plain && joined.step == 1) need[4] = trid_p_batch_partitions_end(lines.n, systems, bytes);
     for (int k = 0; k < 5; k++)
         if (need[k] > most) most = need[k];
     return most;
