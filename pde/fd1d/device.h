@@ -508,9 +508,10 @@ TB_HD void fd1d_p_find_tables(const fd1d_p_launch *launch, int which, fd1d_table
     h->t.parameters = &launch->parameters[launch->first + which];
 }
 
-/* Prepares the problems, one a block of any size up to FD1D_P_THREADS. */
+/* Prepares the problems, one a block of any size up to FD1D_P_THREADS. Without the 1 the compiler takes fewer registers
+   than a thread may have, and spills. */
 template <int unused = 0>
-__launch_bounds__(FD1D_P_THREADS) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch launch)
+__launch_bounds__(FD1D_P_THREADS, 1) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch launch)
 {
     const int which = (int)blockIdx.x;
     fd1d_tables h;
