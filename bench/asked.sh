@@ -59,6 +59,20 @@ batch)
                 "operation=factored_$sides,precision=${precision%/*},layout=interleaved"
         done
     done
+    for precision in f32/single f64/double; do
+        where=precision=${precision%/*},layout=interleaved,n=256 in=interleaved,
+        share "pivoted, $in ${precision#*/}" 90 "operation=solve_pivoted,$where"
+        for sides in 1 4 16; do
+            share "several, sides: $sides, $in ${precision#*/}" 92 "operation=several_$sides,$where"
+        done
+        share "several, periodic, $in ${precision#*/}" 85 "operation=several_periodic_1,$where"
+        share "factor, periodic, $in ${precision#*/}" 85 "operation=factor_periodic,$where"
+        share "one matrix for all, $in ${precision#*/}" 95 "operation=solve_shared_matrix,$where"
+        where=precision=${precision%/*},layout=contiguous in=contiguous,
+        share "several, periodic, $in ${precision#*/}" 90 "operation=several_periodic_1,n=256,$where"
+        share "one matrix for all, $in ${precision#*/}" 95 "operation=solve_shared_matrix,n=256,$where"
+        share "pivoted, n = 1024, $in ${precision#*/}" 85 "operation=solve_pivoted,n=1024,$where"
+    done
     ;;
 bs3d)
     # A grid of 512 points an axis has 8 times the points, and 15 % are granted.
