@@ -62,6 +62,10 @@ struct told {
     double tolerance;
     unsigned long long *failed;
 };
+/* Ways to say what the device is: none, one that says nothing, this one, this one with one multiprocessor. The last may
+   be served by other kernels, which round in their own way. */
+static int ways_to_ask = 4;
+
 struct asked {
     trid_batch_options options;
     asked(int flags, const told *report, const scratch_memory *scratch = 0) : options()
@@ -70,7 +74,7 @@ struct asked {
         static int turn;
         options.flags = flags;
         device = trid_device();
-        const int way = turn++ % 4; /* no device, one that says nothing, this one, this one with one multiprocessor */
+        const int way = turn++ % ways_to_ask;
         if (way == 1 || (way >= 2 && trid_device_query(&device) == TRID_BATCH_OK)) options.device = &device;
         if (way == 3) device.processors = 1;
         if (report) {

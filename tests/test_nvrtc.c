@@ -124,8 +124,8 @@ static const char two_factors[] =
     "    extern \"C\" __global__ void prepare_##p(heston_rooms_##p::fd_p_launch launch) \\\n"
     "    { \\\n"
     "        const heston_rooms_##p::fd_p_ready ready = heston_rooms_##p::fd_p_ready_of(launch, blockIdx.x); \\\n"
-    "        for (int phase = 0; phase < heston_rooms_##p::fd_p_phases; phase++) { \\\n"
-    "            heston_rooms_##p::fd_p_prepare(&launch.batch, &ready.t, phase, threadIdx.x, blockDim.x); \\\n"
+    "        for (int phase = 0; phase < (int)heston_rooms_##p::heston_p_phases_##p; phase++) { \\\n"
+    "            heston_rooms_##p::heston_p_prepare_##p(&launch.batch, &ready.t, phase, threadIdx.x, blockDim.x); \\\n"
     "            __syncthreads(); \\\n"
     "        } \\\n"
     "    }\n"
@@ -162,7 +162,7 @@ static const char three_assets[] =
     "    for (int d = 0; d < 3; d++) own[d].number[0] = x[d];\n"
     "    const fd_terms_f32 terms = asset_p_terms_f32(0, own, t);\n"
     "    const fd_cell_f32 cell[3] = {{1, 1, 1, 0.5f}, {1, 1, 1, 0.5f}, {1, 1, 1, 0.5f}};\n"
-    "    to[threadIdx.x] = asset_p_3d_apply_f32(cell, &terms, 1, 1, x);\n"
+    "    to[threadIdx.x] = asset_rooms_f32::adi3d_p_apply(cell, &terms, 1, 1, x);\n"
     "}\n";
 
 /* A file of the kit as text, or null; to be freed. */

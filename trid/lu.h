@@ -1033,7 +1033,7 @@ TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_
     const int group = parts < 32 ? parts : 32, each = parts / group, rank = trid_block_thread() & (group - 1);
     const int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
     const int from = trid_p_ring_partition(k, n);
-    tb_real *xs = ys + part, *times = xs + part, q[2], through = 1, middle = 0;
+    tb_real *xs = ys + part, *times = xs + part, q[2] = {0, 0}, through = 1, middle = 0;
     TB_UNROLL
     for (int e = 0; e < each; e++) {
         const int s = trid_p_lane_slot(systems, parts, e);

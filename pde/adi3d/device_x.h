@@ -625,7 +625,7 @@ TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const 
     TB_LOOP
     for (int p = m.from - 1, slot = 0; p <= m.to + 1; p++, slot = slot < shape::slots - 1 ? slot + 1 : 0) {
         const int k = p - 2;
-        adi3d_p_plane plane;
+        adi3d_p_plane plane = {};
         if (eliminates && k >= m.from) plane = h.planes[k]; /* these loads overlap the wait */
         adi3d_p_x_next<shape>(h, step, m, p, slot);
         if (k < m.from) continue;
@@ -657,7 +657,7 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
             fd_lane_matrix(fd_p_row(0, q.cell, q.k), step.data.size, q.k.kill / 3, &a[r], &diagonal[r], &c[r]);
         });
         if (k < m.from) continue;
-        adi3d_p_plane plane;
+        adi3d_p_plane plane = {};
         if (eliminates) plane = h.planes[k]; /* these loads overlap the solve */
         adi3d_p_device_put_faces<0, rows>(h, m.first, m.face, a, diagonal, c, d);
         adi3d_p_device_solve_row<rows, shape::warps>(m.valid ? h.n[0] : 0, a, diagonal, c, d, m.memory + shape::solver);

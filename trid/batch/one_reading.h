@@ -437,7 +437,7 @@ TB_D void trid_p_batch_finish_partition(const trid_p_batch_partitions<tb_real> &
 {
     typedef trid_p_batch_partitions<tb_real> of;
     const trid_p_batch_stretch s = trid_p_batch_stretch_of(parts, d, held.index);
-    tb_real l, z;
+    tb_real l = 0, z = 0;
     const int known = trid_p_batch_meet(parts, held, own, &l, &z);
     if (again && !known) l = s.within > 0 ? parts.z[held.index - 1] : (tb_real)0, z = parts.z[held.index];
     if (again || known) {
@@ -445,7 +445,8 @@ TB_D void trid_p_batch_finish_partition(const trid_p_batch_partitions<tb_real> &
         trid_p_batch_store_partition<of::words>(s, parts.plan.flags & TRID_BATCH_ADD, u->d,
                                                 own.warp[threadIdx.x / 32].x, x);
     } else if (threadIdx.x == 0) {
-        parts.left[held.index] = *parts.any = 0;
+        parts.left[held.index] = 0;
+        atomicExch(parts.any, 0);
     }
 }
 
