@@ -208,7 +208,9 @@ TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, co
 /* ---- a barrier for warps in different loops ---------------------------------------------------------------------- */
 
 /* Waits for all `threads` threads of the block, whichever loop each is in: __syncthreads wants them in one.
-   Lanes    all of the block */
+   Needs    threads a multiple of 32
+   Lanes    all of the block
+   Shared   the block's barrier 1 */
 TB_D void trid_barrier_all(int threads)
 {
 #ifdef __CUDA_ARCH__

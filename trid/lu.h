@@ -980,11 +980,13 @@ TB_D int trid_p_lane_slot(int systems, int parts, int e)
                                  (thread >> trid_log2(group)) + systems * (parts / group * (thread & (group - 1)) + e));
 }
 
-/* trid_warp_ring_open for interleaved systems, and for one system that a block has: then systems is 1 and parts
-   the block's threads. Thread t has partition t / systems of system t % systems.
+/* Does what trid_warp_ring_open does for interleaved systems, or for one system that a block has: then systems is 1 and
+   parts the block's threads. Thread t has partition t / systems of system t % systems.
    Needs    k, n, known, l, u as there; else systems and parts as trid_block_interleaved_lu. shared: five slots a
             partition and, from TRID_RING_PLACE on, the rings of all systems
    Lanes    all threads of the block; the rings may have been written just before
+   Leaves   keep, of TRID_RING_KEEP_LEN elements a thread; last in the rings
+   Returns  as trid_warp_ring_open, the same in all threads
    Shared   two barriers inside */
 TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, int known, const tb_real *l,
                                           const tb_real *u, tb_real *keep, tb_real *shared)
@@ -1064,9 +1066,12 @@ TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_
     }
 }
 
-/* trid_warp_ring_solve for interleaved systems, and for one system that a block has.
+/* Solves for one right-hand side a system, after trid_block_interleaved_ring_open.
+   Needs    all but d as there, and own in the rings
    Lanes    all threads of the block; own may have been written just before
-   Shared   two barriers inside; none is needed before the next call */
+   Leaves   as trid_warp_ring_solve
+   Shared   two barriers inside; none is needed before the next call
+   Error    as trid_warp_lu_solve */
 TB_D void trid_block_interleaved_ring_solve(int k, int systems, int parts, int n, const tb_real *l, const tb_real *u,
                                             const tb_real *keep, tb_real *d, tb_real *shared)
 {
