@@ -126,7 +126,7 @@ copy:
 	@sh get.sh copy '$(TO)' $(HEADERS)
 
 single:
-	@sh get.sh single '$(or $(TO),.)' '$(HEADER)'
+	@sh get.sh single '$(or $(TO),.)' $(HEADER)
 
 PREFIX ?= /usr/local
 install:
@@ -238,7 +238,7 @@ HOST_LATER := test_cpu_bs4d
 PARTS := headers costs $(filter-out $(WATCHED_LATER:%=watched-%),$(DEVICE_TESTS:%=watched-%)) \
     $(if $(GPU),,nvcc) $(filter-out $(HOST_LATER:%=host-%),$(HOST_TESTS:%=host-%)) \
     $(filter-out $(TIMED_EXAMPLES:%=example-%) $(EXAMPLES_LATER:%=example-%),$(EXAMPLES:%=example-%)) \
-    example-from_c example-bs3d_gpus_mpi $(PYTHON_EXAMPLES:%=example-%) nvrtc text shown getting
+    example-from_c example-from_fortran example-bs3d_gpus_mpi $(PYTHON_EXAMPLES:%=example-%) nvrtc text shown getting
 ARM_PARTS := $(CPU_TESTS:%=arm-%) arm-cpu_own_kernel arm-headers
 LONG_PARTS := $(EXAMPLES_LATER:%=example-%) $(HOST_TOO:%=example-%_host) example-gpu_library $(HOST_LATER:%=host-%) \
     $(WATCHED_LATER:%=watched-%) $(ONE_OF_EACH:%=emulated-%) simt-run \
@@ -465,6 +465,23 @@ endif
 example-from_c: $(if $(GPU),build/from_c,$(if $(NVCC),build/nvcc/from_c/solve.o))
 	$(call run,$(if $(GPU),$<,(exit 3)); case $$? in (0) $(call one,1,0,0);; \
 	    (3) echo 'skipped: $@: $(NO_GPU)'; $(call one,0,0,1);; (*) exit 1;; esac)
+
+# From Fortran, through a file in C.
+GFORTRAN := $(shell command -v gfortran)
+ifeq ($(GFORTRAN),)
+example-from_fortran:
+	$(call run,echo 'skipped: $@: no gfortran here'; $(call one,0,0,1))
+else
+example-from_fortran: build/from_fortran/columns
+	$(call run,$< && $(call one,1,0,0))
+endif
+
+build/from_fortran/columns: examples/from_fortran/columns.f90 build/from_fortran/kit.o
+	$(GFORTRAN) -std=f2003 -O2 $(OPENMP) -Wall $(ERRORS) -J $(@D) -o $@ $^
+
+build/from_fortran/kit.o: examples/from_fortran/kit.c $(KIT)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -Og $(OPENMP) -I. $(WARNINGS) -c -o $@ $<
 
 # From Python: by the shared library that each program's first lines say how to make. What is missing the program says
 # itself.

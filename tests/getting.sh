@@ -97,8 +97,10 @@ for header in *.h trid/*.h pde/*.h; do
     name=$(echo $header | tr / _)
     check "copied alone: $header" sh "$kit/get.sh" copy "alone_$name" $header
     check "copied alone, preprocessed: $header" preprocessed "alone_$name" $header
+done
+for header in bs1d.h bs3d.h trid/lu.h pde/adi3d.h; do
     check "one file: $header" sh "$kit/get.sh" single singles $header
-    check "one file, preprocessed: $header" preprocessed singles "$name"
+    check "one file, preprocessed: $header" preprocessed singles "$(echo $header | tr / _)"
 done
 
 refused() { # refused OPTIONS...
