@@ -21,6 +21,7 @@ prints() {
         END { if (found < lines) { print "not printed: " line[found + 1]; exit 1 } }' "$1.prints" "$1.log"
 }
 
+long='library\.cu|adi3d_basket|adi2d_heston|gfortran|run .*bs3d_gpus|run .*cusparse/'
 for page in README.md docs/guide.md docs/pde.md docs/python.md; do
     name=$(basename $page .md)
     mkdir -p "$work/$name/kit"
@@ -37,8 +38,10 @@ for page in README.md docs/guide.md docs/pde.md docs/python.md; do
         lacks=
         if grep -q nvcc "$block" && [ -z "$GPU" ]; then
             lacks='no GPU here'
-        elif grep -qE 'library\.cu|adi3d_basket' "$block" && [ -n "$SHORT_TESTS" ]; then
-            lacks='it compiles for long; make test-long runs it'
+        elif grep -q gfortran "$block" && ! command -v gfortran >/dev/null; then
+            lacks='no gfortran here'
+        elif grep -qE "$long" "$block" && [ -n "$SHORT_TESTS" ]; then
+            lacks='it takes long; make test-long runs it'
         elif [ -n "$module" ] && ! "${PYTHON:-false}" -c "import $module" 2>/dev/null; then
             lacks="no $module for Python here"
         fi
