@@ -115,8 +115,10 @@ check 'what was refused leaves nothing' [ ! -e nowhere/trid_nothing.h ]
 
 # ---- installed, and moved from where it was installed ----------------------------------------------------------------
 
+version=$(sed -n 's/^version: "\(.*\)"/\1/p' CITATION.cff)
 check 'make install' make -C "$kit" install PREFIX=/usr DESTDIR="$work/staged"
 mv "$work/staged/usr" "$work/moved"
+check "the version is CITATION.cff's, $version" grep -q "^Version: $version$" moved/share/pkgconfig/triband.pc
 if command -v pkg-config >/dev/null; then
     by_pkg_config() {
         cp "$kit/examples/fd1d_host.c" "$kit/examples/cev_model.h" . &&
