@@ -1005,8 +1005,8 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
 
 /* Factors the reduced system. First it links the last row of each partition, whose c is already at TRID_P_LINK, to the
    next partition's first (k > 1); then it runs PCR over groups of `lanes` lanes. Leaves the rest of f and, in *steps
-   unless null, how many PCR steps matter in this warp. Returns the verdicts of all steps, or-ed. PCR works on e = d / s,
-   where s is the scale; this saves a multiplication a step. With unit diagonal,
+   unless null, how many PCR steps matter in this warp. Returns the verdicts of all steps, or-ed. PCR works on
+   e = d / s, where s is the scale; this saves a multiplication a step. With unit diagonal,
    d' = r (d - a d_up - c d_down)  becomes  e' = e - (a s_up / s) e_up - (c s_down / s) e_down  and  s' = r s. */
 TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a, tb_real first_c, tb_real *f,
                                int *steps)
