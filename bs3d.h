@@ -33,8 +33,8 @@
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points, neighbours by shuffle
      bs3d_explicit4   1   two time steps in one sweep
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid of trid.h
-     bs3d_implicit2   5   factors the matrices once. An upward sweep does the right-hand side, x and half of z; a downward
-                          sweep does the other half, y and the update (7 if nx > 512: x has a kernel of its own)
+     bs3d_implicit2   5   factors the matrices once. An upward sweep does the right-hand side, x and half of z; a
+                          downward sweep does the other half, y and the update (7 if nx > 512: x has its own kernel)
      bs3d_implicit3   2   one sweep a step. Rows lie along x and along y alternately, sweeps go upward and downward
                           alternately. It stores half-solved values, never u itself. It calls implicit2, and returns its
                           values, for American options; for more than 512 points in x or y; for more than 256 without
@@ -58,9 +58,9 @@
      bs3d_slab_bytes, bs3d_slab_open                          size the memory; open a march
      bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         steps of a part of a slab, while another part is sent
      bs3d_slab_exercise, bs3d_slab_messages, bs3d_slab_values   payoffs; what to send; the 64 values around the spot
-   For the host: bs3d_host_explicit, bs3d_host_implicit and bs3d_host_bytes are the reference. bs3d_check returns what is
-   wrong with a problem, bs3d_status_string the text of a status; bs3d_work_bytes and bs3d_pitch give the size and the
-   layout of a march's memory.
+   For the host: bs3d_host_explicit, bs3d_host_implicit and bs3d_host_bytes are the reference. bs3d_check returns what
+   is wrong with a problem, bs3d_status_string the text of a status; bs3d_work_bytes and bs3d_pitch give the size and
+   the layout of a march's memory.
 
    The rooms:
      bs3d/model.h       the model of a problem, payoffs, checks      to add a payoff: its number here, its formula there
