@@ -112,17 +112,17 @@ TB_HD const char *bs1d_status_string(int status)
 {
     return status == BS1D_OK             ? "done"
            : status == BS1D_NOT_FINITE   ? "the result is infinite or not a number"
-           : status == BS1D_OSCILLATES   ? "central differences oscillate: more points, a lower top, or upwinding"
+           : status == BS1D_OSCILLATES   ? "central differences oscillate: take more points, a lower top, or upwinding"
            : status == BS1D_BAD_ARGUMENT ? "bad argument: a negative count, a null pointer, or an unknown payoff"
-           : status == BS1D_BAD_SIZE     ? "points out of range, or steps < 1"
+           : status == BS1D_BAD_SIZE     ? "points out of range, or steps not in 1 .. 2^28"
            : status == BS1D_BAD_NUMBER
-               ? "strike, volatility, maturity or top not positive, unknown flags, NaN or inf, or overflow"
-           : status == BS1D_BAD_SPOT        ? "spot not within the grid"
-           : status == BS1D_BAD_CORRELATION ? "correlation matrix not positive definite"
-           : status == BS1D_UNSTABLE        ? "explicit step beyond the stability limit: more steps"
-           : status == BS1D_NOT_DOMINANT    ? "implicit matrix not diagonally dominant: more steps, or upwinding"
-           : status == BS1D_LAUNCH_FAILED   ? "kernel launch failed"
-           : status == BS1D_BAD_TOLERANCE   ? "neither 1024 points nor the precision reach the tolerance"
+               ? "strike, volatility, maturity or top is not positive, a flag is unknown, or numbers are not finite"
+           : status == BS1D_BAD_SPOT        ? "the spot is outside the grid"
+           : status == BS1D_BAD_CORRELATION ? "the correlation matrix is not positive definite"
+           : status == BS1D_UNSTABLE        ? "the explicit steps are unstable: take more steps"
+           : status == BS1D_NOT_DOMINANT    ? "the implicit matrix is not dominant: take more steps, or upwinding"
+           : status == BS1D_LAUNCH_FAILED   ? "the CUDA runtime refused a launch: see cudaGetLastError"
+           : status == BS1D_BAD_TOLERANCE   ? "neither 1024 points nor the precision reaches the tolerance"
                                             : "unknown status";
 }
 

@@ -176,7 +176,7 @@ TB_HD const char *trid_status_string(int status)
 {
     return status == TRID_OK ? "solved"
            : status > 0      ? "row status - 1 met a pivot without reciprocal; pivoted: the matrix is singular"
-                             : "bad argument: n < 0 (lane, host), n above what the lanes hold, or a bad rows_per_lane";
+                             : "bad argument: n < 0 (lane, host), n beyond the rows of the lanes, or bad rows_per_lane";
 }
 
 /* Lengths of the caller's arrays, in elements. */

@@ -85,16 +85,16 @@ enum {
 
 /* What may be wrong with a problem in addition to the values of fd_status or, for ADI2D_BAD_KIND, with a batch. */
 enum {
-    ADI2D_NO_PRODUCT = -60, /* batch.kind says that all steps are products, and one is not: see ADI2D_PRODUCTS */
-    ADI2D_TWO_STAGED = -61, /* batch.kind says that all steps have one stage, and one has two */
+    ADI2D_NO_PRODUCT = -60, /* batch.kind says that all steps are products, but one is not: see ADI2D_PRODUCTS */
+    ADI2D_TWO_STAGED = -61, /* batch.kind says that all steps have one stage, but one has two */
     ADI2D_BAD_KIND = FD_P_BAD_KIND /* batch.kind is unknown */
 };
 
 /* Returns the text of a status. */
 TB_HD const char *adi2d_status_string(int what)
 {
-    return what == ADI2D_NO_PRODUCT   ? "a step is no product of factors, although batch.kind says so"
-           : what == ADI2D_TWO_STAGED ? "a step has two stages, although batch.kind says one"
+    return what == ADI2D_NO_PRODUCT   ? "a step is not a product of factors, although batch.kind is ADI2D_PRODUCTS"
+           : what == ADI2D_TWO_STAGED ? "a step has two stages, although batch.kind is ADI2D_ONE_STAGE"
            : what == ADI2D_BAD_KIND   ? "unknown batch.kind"
                                       : fd_status_string(what);
 }

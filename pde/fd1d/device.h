@@ -1,4 +1,4 @@
-/* device.h - a room of fd1d.h, read once a model and precision: the march in the registers of a warp or a block;
+/* device.h - a room of fd1d.h, read once for each model and precision: the march in the registers of a warp or a block;
    kernels, shapes and launches.
    MIT licence, see LICENSE.
 

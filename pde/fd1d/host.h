@@ -1,5 +1,5 @@
-/* host.h - a room of fd1d.h, read once a model and precision: marches on the host, with as many interleaved problems as
-   a vector has lanes, so that the compiler vectorises across them.
+/* host.h - a room of fd1d.h, read once for each model and precision: marches on the host, with as many interleaved
+   problems as a vector has lanes, so that the compiler vectorises across them.
    MIT licence, see LICENSE. */
 
 #define fd1d_p_lanes FD_OF(p_1d_lanes)

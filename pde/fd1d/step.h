@@ -1,5 +1,5 @@
-/* step.h - a room of fd1d.h, read once a model and precision: rows, time steps and faces as numbers; runs of steps that
-   are alike.
+/* step.h - a room of fd1d.h, read once for each model and precision: rows, time steps and faces as numbers; runs of
+   steps that are alike.
    MIT licence, see LICENSE.
 
    A step is y' = y + delta, with
