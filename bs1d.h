@@ -99,7 +99,7 @@ enum {
     BS1D_BAD_SIZE = -2,        /* points out of range, or steps not in 1 .. 2^28 */
     BS1D_BAD_NUMBER = -3,      /* strike, volatility, maturity or top not positive, unknown flags, NaN, inf, or numbers
                                   so large or small that their products overflow */
-    BS1D_BAD_SPOT = -4,        /* spot not within the grid */
+    BS1D_BAD_SPOT = -4,        /* the spot is outside the grid */
     BS1D_BAD_CORRELATION = -5, /* bs3d.h: the correlation matrix is not positive definite */
     BS1D_UNSTABLE = -6,        /* explicit: 2 lambda_max + rate dt > 1, or 2 gamma^2 > lambda */
     BS1D_NOT_DOMINANT = -7,    /* implicit: a row of the matrix is not diagonally dominant */

@@ -138,7 +138,7 @@ enum {
                                               BS3D_AMERICAN with BS3D_GIVEN */
     BS3D_BAD_SIZE = BS1D_BAD_SIZE,         /* points outside 4 .. 1024, or steps < 1 */
     BS3D_BAD_NUMBER = BS1D_BAD_NUMBER, /* NaN, inf; volatility, maturity, top or strike not positive; unknown flags */
-    BS3D_BAD_SPOT = BS1D_BAD_SPOT,     /* spot not within the grid */
+    BS3D_BAD_SPOT = BS1D_BAD_SPOT,     /* the spot is outside the grid */
     BS3D_BAD_CORRELATION = BS1D_BAD_CORRELATION, /* the matrix is not positive definite */
     BS3D_UNSTABLE = BS1D_UNSTABLE,               /* explicit: the time step is too long */
     BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: drift exceeds diffusion in a row; take more steps, or

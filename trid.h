@@ -28,7 +28,7 @@
        trid_rcp_refined      fast reciprocal without the hardware's bias          f32: 2 FMA more
        trid_bad_pivot        tests whether a pivot is zero or not finite, given its reciprocal
        trid_finite           tests for infinity and NaN, by bits
-       trid_larger           the larger of two magnitudes; NaN beats all
+       trid_larger           the larger of two magnitudes; NaN exceeds all
        trid_abs, trid_fnma   |x|; x - a y, in one rounding on the device
        trid_roundoff, trid_smallest              the unit roundoff; the least normal number
      lane (host and device: one thread, no communication)

@@ -175,7 +175,8 @@ TB_D void bs1d_p_increment_steps(int k, int lanes, int steps, int crank, int pcr
 
 /* ---- all steps, from maturity to 0 ------------------------------------------------------------------------------- */
 
-/* Takes steps of a rung, as many in all groups of the warp. Rung 5 is rung 4 in increments; crank is a literal. */
+/* Takes steps of a rung, the same number in all groups of the warp. Rung 5 is rung 4 in increments; crank is a
+   literal. */
 TB_D void bs1d_p_steps(int rung, int k, int lanes, int steps, int crank, int call, bs1d_p_step_data s, tb_real *u)
 {
     if (s.f && rung == 5) {

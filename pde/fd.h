@@ -97,7 +97,7 @@ enum {
     /* For a problem (fd_status): */
     FD_BAD_AXIS = -7,         /* detail is fd_axis_map's status, or 1 + the index of a bad point if points were given */
     FD_BAD_TIMES = -8,        /* detail is fd_schedule's status */
-    FD_BAD_SPOT = -9,         /* the spot is not within the axis */
+    FD_BAD_SPOT = -9,         /* a spot is outside the grid; axis says along which axis */
     FD_MODEL_NAN = -10,       /* not finite: the model's numbers of an axis (axis, and i, j or k) or of a step (step),
                                  or its terms at a point in a step */
     FD_FINAL_NAN = -11,       /* the payoff at a point is not finite */
