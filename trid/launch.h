@@ -5,8 +5,8 @@
      launches
        trid_launch           launches a kernel that is a template over its sizes; returns the error of this launch alone
        trid_allow_shared     allows a kernel all the dynamic shared memory of the device
-       trid_launch_cluster   the same in clusters of blocks
-       trid_launch_with      the same in clusters, with an early start
+       trid_launch_cluster   as trid_launch, in clusters of blocks
+       trid_launch_with      the same, with an early start if asked
        trid_clusters         how many clusters of a kernel run at the same time; 0 if the device has none
        trid_device_attribute   an attribute of the current device
        trid_best_pieces      into how many pieces to cut a march over planes
