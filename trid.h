@@ -131,9 +131,12 @@
 #else
 #define TB_HOST static inline
 #endif
-#ifdef __CUDACC__
+#if defined __CUDA_ARCH__
 #define TB_HD static __host__ __device__ __forceinline__
 #define TB_D static __device__ __forceinline__
+#elif defined __CUDACC__ /* the host's pass: forced into one function, loops would not be vectorised */
+#define TB_HD __host__ __device__ TB_HOST
+#define TB_D __device__ TB_HOST
 #else
 #define TB_HD TB_HOST
 #define TB_D TB_HOST

@@ -326,11 +326,12 @@ TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_
 }
 
 /* Computes right-hand sides and solves along x: thread j of problem blockIdx.x / blocks. across: use arrays that are
-   contiguous along y; e is transposed on output. */
-template <int across, int second>
-TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_rung launch, int step)
+   contiguous along y; e is transposed on output. crowded: eight blocks share a multiprocessor, so that threads have
+   fewer registers and make fewer rows at a time. */
+template <int across, int second, int crowded>
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_p_rung_x(adi2d_p_rung launch, int step)
 {
-    enum { ahead = TB_BYTES == 4 ? 4 : 2 };
+    enum { ahead = second ? 16 / TB_BYTES : TB_BYTES == 8 ? (crowded ? 3 : 4) : across ? 4 : 8 };
     __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
     const int which = (int)blockIdx.x / launch.blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which), step, second)) return;
@@ -579,6 +580,15 @@ static inline size_t adi2d_rung_bytes(const fd_batch *batch)
     return fd_p_sizes(2, batch) ? 0 : (size_t)batch->problems * adi2d_p_rung_lay_out(batch, NULL, NULL);
 }
 
+/* Returns whether solves along x use the crowded kernel: if more blocks are launched than fit uncrowded. Crowding pays
+   for doubles with across alone. */
+template <int across>
+static inline int adi2d_p_rung_crowded(int blocks)
+{
+    const int uncrowded = 5; /* blocks on a multiprocessor */
+    return across && TB_BYTES == 8 && blocks > uncrowded * trid_device_attribute(cudaDevAttrMultiProcessorCount);
+}
+
 /* Launches all kernels of a rung. */
 template <int across>
 static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
@@ -593,6 +603,11 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
     const int x_blocks = (batch->points[1] + most - 1) / most, y_blocks = (batch->points[0] + most - 1) / most;
     cudaError_t error =
         trid_launch(fd_p_ready_kernel<set_up>, dim3((unsigned)batch->problems), dim3(set_up), 0, stream, launch.as);
+    constexpr int may_crowd = across && TB_BYTES == 8;
+    const auto x_kernel = adi2d_p_rung_crowded<across>(batch->problems * x_blocks)
+                              ? adi2d_p_rung_x<across, 0, may_crowd>
+                              : adi2d_p_rung_x<across, 0, 0>;
+    const auto x_second = adi2d_p_rung_x<across, 1, 0>;
     auto next = [&](auto kernel, int blocks, int threads, auto... step) {
         launch.blocks = blocks;
         const dim3 grid((unsigned)batch->problems * (unsigned)blocks), block((unsigned)threads);
@@ -601,7 +616,7 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
     next(adi2d_p_rung_start<across>, 1, set_up);
     for (int k = 0; k < batch->steps && error == cudaSuccess; k++) {
         for (int second = 0; second < (batch->kind == ADI2D_TWO_STAGES ? 2 : 1); second++) {
-            next(second ? adi2d_p_rung_x<across, 1> : adi2d_p_rung_x<across, 0>, x_blocks, most, k);
+            next(second ? x_second : x_kernel, x_blocks, most, k);
             next(second ? adi2d_p_rung_y<across, 1> : adi2d_p_rung_y<across, 0>, y_blocks, most, k);
         }
         if (batch->dates > 0) next(adi2d_p_rung_date<0>, 1, set_up, k);
