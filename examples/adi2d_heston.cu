@@ -26,7 +26,7 @@ static fd_problem call(const double *spot, double variance, double strike, doubl
     const fd_axis around = {0, 0.5, VARIANCES, 1, {variance}, {0.2}, {FD_ON_NODE}};
     const fd_times times = {maturity, STEPS, FD_EQUAL, 1, FD_THETA, 0, HALVES, 0, NULL, NULL};
     p.axis[0] = price, p.axis[1] = around;
-    p.face[1][0] = FD_DEGENERATE; /* at variance 0 the equation itself holds; FD_LINEAR elsewhere */
+    p.face[1][0] = FD_DEGENERATE; /* the equation itself holds where the variance is 0; FD_LINEAR elsewhere */
     p.times = times, p.scheme = FD_HUNDSDORFER_VERWER, p.finals = FD_AVERAGED_X;
     p.spot = spot;
     return p;

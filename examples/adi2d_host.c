@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     fd_status status;
     memset(&problem, 0, sizeof problem);
     problem.axis[0] = price, problem.axis[1] = around, problem.times = times;
-    problem.face[1][0] = FD_DEGENERATE; /* at variance 0 the equation itself holds; FD_LINEAR elsewhere */
+    problem.face[1][0] = FD_DEGENERATE; /* the equation itself holds where the variance is 0; FD_LINEAR elsewhere */
     problem.scheme = FD_HUNDSDORFER_VERWER, problem.finals = FD_AVERAGED_X;
     problem.spot = spot;
     fd_batch batch;
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     size_t bytes = heston_host_bytes_f64(&batch, workers);
     void *memory = malloc(bytes);
     int what = heston_host_f64(&batch, &parameters, workers, memory, bytes);
-    if (!what) what = status.what; /* the arguments were good; is the problem solved? */
+    if (!what) what = status.what; /* the call was good; is the problem solved? */
     free(memory);
     if (what) return fprintf(stderr, "%s\n", adi2d_status_string(what)), 1;
 

@@ -54,7 +54,7 @@ FD_HD double heston_hw_payoff(const heston_hw_parameters *p, const double *at)
     return gain < 0 ? 0 : gain;
 }
 
-#define FD_MODEL_MIXED 1       /* of x and y only */
+#define FD_MODEL_MIXED 1       /* of x and y alone */
 #define FD_MODEL_INDEPENDENT 4 /* the rate is independent of the other axes: one matrix for all its lines */
 #define FD_MODEL heston_hw
 #include "pde/adi3d.h"
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     fd_status status;
     memset(&problem, 0, sizeof problem);
     problem.axis[0] = price, problem.axis[1] = around, problem.axis[2] = rates;
-    problem.face[1][0] = FD_DEGENERATE; /* at variance 0 the equation itself holds; FD_LINEAR elsewhere */
+    problem.face[1][0] = FD_DEGENERATE; /* without variance the equation itself holds, elsewhere FD_LINEAR */
     problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER, problem.spot = spot;
     problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = strike;
     fd_batch batch;
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     void *memory = adi3d_allocate(bytes);
     int what = memory || !bytes ? heston_hw_solve_f64(&batch, &parameters, memory, bytes) : FD_NO_ROOM;
     adi3d_free(memory);
-    if (!what) what = status.what; /* the arguments were good; is the problem solved? */
+    if (!what) what = status.what; /* the call was good; is the problem solved? */
     if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
     const double error = values.value / known - 1;
     printf("call %.6f, known %.6f, relative error %.1e\n", values.value, known, error);

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const fl
     __shared__ float shared[TRID_BLOCK_INTERLEAVED_LEN_F32(L, S)];
     float ra[K], rb[K], rc[K], rd[K];
     int column = L * (int)blockIdx.x + (int)threadIdx.x % L, first = K * ((int)threadIdx.x / L);
-    int rows = column < width ? n : 0; /* columns beyond the grid have no rows */
+    int rows = column < width ? n : 0; /* columns beyond the grid have none */
     for (int j = 0; j < K; j++) {
         size_t at = (size_t)(first + j) * width + column;
         if (first + j < rows) ra[j] = a[at], rb[j] = b[at], rc[j] = c[at], rd[j] = d[at];
