@@ -390,7 +390,7 @@ AWK
 
 # ---- pde/adi3d.h: a slice of a solution ------------------------------------------------------------------------------
 
-# Values along x at some y of the grid. Dashed: the payoff of exercise at once, max(K - (x + y + z) / 3, 0). The value at
+# Values along x at some y of the grid. Dashed: the payoff of immediate exercise, max(K - (x + y + z) / 3, 0). The value at
 # x = y = 0, where the option is exercised, gives its K - z / 3.
 draw adi3d docs/results/adi3d_basket-slice.csv <<'AWK'
 function across(x) { return left + (right - left) * x / most }
@@ -417,7 +417,7 @@ END {
         colors("#5b9be6 #e8914a #57ab5a #986ee2 #c9875a #909dab"))
     split(machine, said, "; ")
     text(16, 42, "small", said[1] "; " said[2])
-    text(16, 57, "small", "solid: the value along x for six y; dashed: the payoff of exercise at once")
+    text(16, 57, "small", "solid: the value along x for six y; dashed: the payoff of immediate exercise")
     for (x = 0; x <= most; x += 40) {
         rule(across(x), above, across(x), under, "grid")
         text(across(x), under + 16, "tick", x)

@@ -155,7 +155,7 @@ static host_result host_finish(const host_option *o, int paths, double sum, doub
 }
 
 /* Returns the price by least-squares Monte Carlo on the given paths. Today is no exercise date, so a caller takes the
-   payoff of exercise at once if that is more. With fewer than "least" paths in the money nothing is exercised: with
+   payoff of immediate exercise if that is more. With fewer than "least" paths in the money nothing is exercised: with
    fewer than degree + 2 the polynomial would know the future of each path.
    c     degree + 1 coefficients for each date but the last, from c[(date-1) * (degree+1)]; INFINITY for no exercise
    cash  one for each path */
