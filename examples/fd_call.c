@@ -1,4 +1,4 @@
-/* fd_call.c - a European call by finite differences, composed of pde/fd.h and trid.h: points concentrated around the
+/* fd_call.c - a European call by finite differences, composed of pde/fd.h and trid.h: points that crowd around the
    strike, the payoff averaged over the cell of its kink, Crank-Nicolson after a Rannacher start, price and greeks.
    MIT licence, see LICENSE.
 
