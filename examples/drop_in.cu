@@ -1,4 +1,4 @@
-/* drop_in.cu - a batch of systems, a warp each, at the speed of memory: the kernel of the README.
+/* drop_in.cu - a batch of systems, a warp each, at the speed of memory: the kernel of docs/guide.md.
    MIT licence, see LICENSE.
 
        cp trid.h transpose.h drop_in.cu cuda_check.h somewhere && cd somewhere
