@@ -14,7 +14,7 @@
 #include <vector>
 
 #ifdef SIMT_EMULATOR
-enum { SIDE = 3 }; /* the emulator is slow */
+enum { SIDE = 3 }; /* the emulator takes its time */
 #else
 enum { SIDE = 100 };
 #endif
@@ -53,7 +53,7 @@ int main(void)
     std::vector<double> memory(cev_host_bytes_f64(&batch, 1) / sizeof(double) + 1);
     int what = cev_host_f64(&batch, parameters.data(), 1, memory.data(), memory.size() * sizeof(double));
 
-    /* The batch on the device: all pointers, also those in the problems, point to device memory. */
+    /* The same on the device: all pointers, and those in the problems, are to its memory. */
     const double *const device_spot = on_device(spot);
     for (fd_problem &one : problem) one.spot = device_spot;
     batch.problem = on_device(problem), batch.status = on_device(status), batch.values = on_device(values);
@@ -64,7 +64,7 @@ int main(void)
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start));
     check(cudaEventCreate(&stop));
-    for (int run = 0; run < 2 && !what; run++) { /* the first run loads the kernels */
+    for (int run = 0; run < 2 && !what; run++) { /* the first loads the kernels */
         check(cudaEventRecord(start));
         what = cev_device_f32(&batch, device_parameters, device_memory, bytes, 0);
         check(cudaEventRecord(stop));
