@@ -284,6 +284,9 @@ TB_D void trid_copy_commit(void)
    dynamic shared memory as unsigned char *name. */
 #if TB_DEVICE_SCOPES && !defined __CUDACC_RTC__
 #define TB_LAUNCHES 1
+#if __cplusplus < 201703L
+#error "Triband's kernels and launches need C++17: nvcc -std=c++17, which is the default from CUDA 12 on"
+#endif
 #ifdef __CUDACC__
 #define TRID_KERNEL static __global__
 #define TRID_DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
