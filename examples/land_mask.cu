@@ -3,10 +3,10 @@
 
        nvcc -O3 -arch=native -I.. -o land_mask land_mask.cu && ./land_mask
 
-   A field t[level][j][i] has as many levels everywhere; column (i, j) is water down to depth[j][i] levels, on land 0.
-   Below that a row is 1 x = d: what lies there, here -999, comes back as it was, and the water above does not see it.
+   A field t[level][j][i] has the same number of levels everywhere. Column (i, j) is water down to depth[j][i] levels, 0
+   on land. Below the water a row is 1 x = d, so the value there, here -999, stays, and does not affect the water above.
    Rows are made in registers from the depth, so there are no arrays of matrices. Without sources a step of mixing keeps
-   the heat of each column, which is what is checked. Exits with 0 if all is as it should be, 3 without a GPU. */
+   the heat of each column, which the program checks. Exits with 0 if all is well, 3 without a GPU. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 

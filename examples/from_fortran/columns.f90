@@ -6,9 +6,9 @@
 !     gcc -std=c11 -O3 -fopenmp -I. -c examples/from_fortran/kit.c
 !     gfortran -std=f2003 -O2 -fopenmp -o columns examples/from_fortran/columns.f90 kit.o && ./columns
 !
-! A field t(i, j, level) has as many levels everywhere; column (i, j) is water down to depth(i, j) levels, on land 0.
-! Below that a row is 1 x = d: what lies there comes back as it was, and the water above does not see it. Without sources
-! a step of mixing keeps the heat of each column, which is what is checked, and that one column comes out as by itself.
+! A field t(i, j, level) has the same number of levels everywhere. Column (i, j) is water down to depth(i, j) levels, 0
+! on land. Below the water a row is 1 x = d, so the value there stays, and does not affect the water above. Without
+! sources a step of mixing keeps the heat of each column. The program checks this, and solves one column alone to compare.
 
 module triband
     use, intrinsic :: iso_c_binding
