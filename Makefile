@@ -35,7 +35,7 @@ JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 WERROR ?= $(filter true 1,$(CI))
 ERRORS := $(if $(WERROR),-Werror)
 
-HEADERS := $(wildcard *.h $(addsuffix /*.h,trid trid/* pde pde/* bs1d bs3d cpu_avx tests tests/simt examples))
+KIT := $(wildcard *.h $(addsuffix /*.h,trid trid/* pde pde/* bs1d bs3d cpu_avx tests tests/simt examples))
 WARNINGS := -Wall -Wextra -Wpedantic $(ERRORS)
 # The sanitizers' own words take a third of the time to compile: what is undefined stops the program instead, and the
 # address sanitizer says where. It also sees what lies beyond an object.
@@ -66,10 +66,14 @@ vpath test_%.cu tests tests/simt
 MINUTES := test_adi3d test_adi3d_others test_adi2d_long test_adi2d_models $(filter test_batch%,$(DEVICE_TESTS))
 GPU_TESTS := $(MINUTES) $(filter-out test_simt $(MINUTES),$(DEVICE_TESTS))
 
-.PHONY: help run test examples codegen gpu-test gpu-test-long gpu-bench bench clean
+.PHONY: help copy single install run test examples codegen gpu-test gpu-test-long gpu-bench bench clean
 
 help:
-	@echo 'Nothing needs to be built in order to use the kit: copy its headers. What can be built around it:'
+	@echo 'Nothing needs to be built in order to use the kit: it is headers.'
+	@echo
+	@echo 'make copy HEADERS="trid.h pde/adi3d.h" TO=../mine   these headers and what they include, to a folder of yours'
+	@echo 'make single HEADER=trid/batch.h TO=../mine          the same as one file, ../mine/trid_batch.h'
+	@echo 'make install PREFIX=/usr/local                      all headers, for pkg-config and CMake'
 	@echo
 	@echo 'make run        the tables of the papers, on the GPU where there is one and on the CPU: some minutes'
 	@echo 'make examples   every example, to build/NAME; without a GPU those in CUDA, for the emulator, to'
@@ -118,6 +122,16 @@ else
 	@echo; echo 'Skipped: tables 1, 2 and 5, which need a GPU: $(NO_GPU).'
 endif
 
+copy:
+	@sh get.sh copy '$(TO)' $(HEADERS)
+
+single:
+	@sh get.sh single '$(or $(TO),.)' $(HEADER)
+
+PREFIX ?= /usr/local
+install:
+	@DESTDIR='$(DESTDIR)' sh get.sh install '$(PREFIX)'
+
 clean:
 	rm -rf build
 
@@ -156,28 +170,28 @@ endif
 
 # For all instruction sets -O2 takes three times as long as -Og, with which the short run does.
 build/cpu_batch: EXAMPLE_LEVEL := $(if $(SHORT_TESTS),-Og)
-$(C_EXAMPLES:%=build/%): build/%: examples/%.c $(HEADERS)
+$(C_EXAMPLES:%=build/%): build/%: examples/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(or $(EXAMPLE_LEVEL),-O2) -I. $(WARNINGS) -o $@ $< -lm
 
-$(TIMED_EXAMPLES:%=build/%) $(THREADED_EXAMPLES:%=build/%): build/%: examples/%.c $(HEADERS)
+$(TIMED_EXAMPLES:%=build/%) $(THREADED_EXAMPLES:%=build/%): build/%: examples/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(HOST_FAST) -I. $(WARNINGS) -o $@ $< -lm
 
 # The same programs as C: without CUDA they have the host alone.
-$(HOST_TOO:%=build/%_host): build/%_host: examples/%.cu $(HEADERS)
+$(HOST_TOO:%=build/%_host): build/%_host: examples/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(HOST_FAST) -I. $(WARNINGS) -x c -o $@ $< -lm
 
 ifneq ($(GPU),)
 build/locvol_timing: GPU_FAST += $(GPU_AND_HOST)
 build/bs3d_gpus build/bench/bs3d_gpus: LIBRARIES := $(if $(NCCL),-DBS3D_GPUS_NCCL $(NCCL_AT) $(NCCL))
-$(CU_EXAMPLES:%=build/%): build/%: examples/%.cu $(HEADERS)
+$(CU_EXAMPLES:%=build/%): build/%: examples/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $< $(LIBRARIES)
 
-build/bs3d_gpus_mpi: examples/bs3d_gpus.cu $(HEADERS)
-build/bench/bs3d_gpus_mpi: bench/bs3d_gpus.cu $(HEADERS)
+build/bs3d_gpus_mpi: examples/bs3d_gpus.cu $(KIT)
+build/bench/bs3d_gpus_mpi: bench/bs3d_gpus.cu $(KIT)
 build/bench/bs3d_gpus build/bench/bs3d_gpus_mpi: bench/gpus_march.h
 build/bs3d_gpus_mpi build/bench/bs3d_gpus_mpi:
 	@mkdir -p $(@D)
@@ -190,10 +204,10 @@ define emulate
 @mkdir -p $(@D)
 CXX='$(CXX)' tests/simt/run $(1) -Wall -Wextra $(ERRORS) -o $@ $<
 endef
-$(CU_EXAMPLES:%=build/emulated-examples/%): build/emulated-examples/%: examples/%.cu $(HEADERS) $(EMULATOR)
+$(CU_EXAMPLES:%=build/emulated-examples/%): build/emulated-examples/%: examples/%.cu $(KIT) $(EMULATOR)
 	$(call emulate,--plain)
 
-$(CU_EXAMPLES:%=build/watched-examples/%): build/watched-examples/%: examples/%.cu $(HEADERS) $(EMULATOR)
+$(CU_EXAMPLES:%=build/watched-examples/%): build/watched-examples/%: examples/%.cu $(KIT) $(EMULATOR)
 	$(call emulate,--watched)
 
 # It measures their kernels.
@@ -224,7 +238,7 @@ HOST_LATER := test_cpu_bs4d
 PARTS := headers costs $(filter-out $(WATCHED_LATER:%=watched-%),$(DEVICE_TESTS:%=watched-%)) \
     $(if $(GPU),,nvcc) $(filter-out $(HOST_LATER:%=host-%),$(HOST_TESTS:%=host-%)) \
     $(filter-out $(TIMED_EXAMPLES:%=example-%) $(EXAMPLES_LATER:%=example-%),$(EXAMPLES:%=example-%)) \
-    example-from_c example-bs3d_gpus_mpi $(PYTHON_EXAMPLES:%=example-%) nvrtc text shown
+    example-from_c example-from_fortran example-bs3d_gpus_mpi $(PYTHON_EXAMPLES:%=example-%) nvrtc text shown getting
 ARM_PARTS := $(CPU_TESTS:%=arm-%) arm-cpu_own_kernel arm-headers
 LONG_PARTS := $(EXAMPLES_LATER:%=example-%) $(HOST_TOO:%=example-%_host) example-gpu_library $(HOST_LATER:%=host-%) \
     $(WATCHED_LATER:%=watched-%) $(ONE_OF_EACH:%=emulated-%) simt-run \
@@ -283,7 +297,7 @@ $(HOST_TESTS:%=host-%): host-%: build/host/%
 
 # Threads are for cpu_avx.h alone, whose tests with four instruction sets take minutes to compile under the sanitizers,
 # and two and a half times as long with -O1 as with -Og, which runs them as fast.
-$(CPU_TESTS:%=build/host/%): build/host/%: tests/%.c $(HEADERS)
+$(CPU_TESTS:%=build/host/%): build/host/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) -g1 -Og $(OPENMP) -o $@ $< -lm
 
@@ -291,7 +305,7 @@ $(CPU_TESTS:%=build/host/%): build/host/%: tests/%.c $(HEADERS)
 # optimise. Their workers are threads.
 build/host/test_adi2d_host build/host/test_adi3d_host: HOST_LEVEL := -O0
 build/host/test_adi2d_host build/host/test_adi2d_orders build/host/test_adi3d_host: HOST_THREADS := -pthread $(OPENMP)
-build/host/%: tests/%.c $(HEADERS)
+build/host/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) $(or $(HOST_LEVEL),-Og) $(HOST_THREADS) $(SANITIZE) -o $@ $< -lm
 
@@ -300,7 +314,7 @@ FAST := -std=gnu11 -I. $(WARNINGS) -O3 -march=native
 $(PLAIN_TESTS:%=fast-%): fast-%: build/fast/%
 	$(call run,$(HOST_RUN) $<)
 
-build/fast/%: tests/%.c $(HEADERS)
+build/fast/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) $(FAST) $(OPENMP) -o $@ $< -lm
 
@@ -315,13 +329,13 @@ $(COUNTED_TESTS:%=undefined-%): undefined-%: build/undefined/%
 	$(call run,SHORT_TESTS=1 $(HOST_RUN) $<)
 endif
 
-build/clang/%: tests/%.c $(HEADERS)
+build/clang/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CLANG) $(FAST) -mprefer-vector-width=512 -o $@ $< -lm
 
 # Of what is undefined clang's sanitizer also sees an offset to a null pointer, which headers that lay out memory might
 # make while they count it.
-build/undefined/%: tests/%.c $(HEADERS)
+build/undefined/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CLANG) -std=c11 -I. $(WARNINGS) -g1 -O0 -fsanitize=undefined -fsanitize-trap=undefined -pthread -o $@ $< -lm
 
@@ -329,7 +343,7 @@ build/undefined/%: tests/%.c $(HEADERS)
 $(CPU_TESTS:%=sanitized-%): sanitized-%: build/sanitized/%
 	$(call run,SHORT_TESTS=1 $(HOST_RUN) $<)
 
-build/sanitized/%: tests/%.c $(HEADERS)
+build/sanitized/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) -Og $(SANITIZE) $(OPENMP) -o $@ $< -lm
 
@@ -342,7 +356,7 @@ $(CPU_TESTS:%=valgrind-%): valgrind-%: build/valgrind/%
 	$(call run,SHORT_TESTS=1 $(VALGRIND) -q --error-exitcode=9 $<)
 endif
 
-build/valgrind/%: tests/%.c $(HEADERS)
+build/valgrind/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) -g1 -O1 -o $@ $< -lm
 
@@ -368,11 +382,11 @@ arm-headers:
 	    $(ARM)$$language $(WARNINGS) -O2 -c -o /dev/null cpu_avx.h && $(call one,1,0,0) || \
 	    { echo "cpu_avx.h by $$language"; $(call one,0,1,0); }; done)
 
-build/arm/%: tests/%.c $(HEADERS)
+build/arm/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(ARM)gcc -std=c11 -I. $(WARNINGS) -g1 -O1 $(ARM_OPENMP) -o $@ $< -lm
 
-build/arm/%: examples/%.c $(HEADERS)
+build/arm/%: examples/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(ARM)gcc -std=c11 -O2 -I. $(WARNINGS) -o $@ $< -lm
 endif
@@ -388,7 +402,7 @@ PATTERN := $(shell $(CXX) -ftrivial-auto-var-init=pattern -E -x c++ /dev/null >/
     echo -ftrivial-auto-var-init=pattern)
 CONTRACTED := $(shell grep -qw fma /proc/cpuinfo && \
     echo -fexpensive-optimizations -mfma -ffp-contract=fast -DSIMT_PERTURBED)
-build/emulated/%: %.cu $(HEADERS)
+build/emulated/%: %.cu $(KIT)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) -O1 $(SANITIZE) $(PATTERN) $(CONTRACTED) -o $@ $<
 
@@ -403,7 +417,7 @@ QUICK_TESTS := test_adi2d test_lu test_transpose test_trid
 $(QUICK_TESTS:%=build/watched/%): LEVEL := -Og
 # Its misaligned vectors are to be seen whole.
 build/watched/test_simt: LEVEL := -O1 -fno-tree-sra
-build/watched/%: %.cu $(HEADERS)
+build/watched/%: %.cu $(KIT)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) $(or $(LEVEL),-O1) $(WATCHED) -c -o $@.o $<
 	$(CXX) -o $@ $@.o
@@ -452,6 +466,23 @@ example-from_c: $(if $(GPU),build/from_c,$(if $(NVCC),build/nvcc/from_c/solve.o)
 	$(call run,$(if $(GPU),$<,(exit 3)); case $$? in (0) $(call one,1,0,0);; \
 	    (3) echo 'skipped: $@: $(NO_GPU)'; $(call one,0,0,1);; (*) exit 1;; esac)
 
+# From Fortran, through a file in C.
+GFORTRAN := $(shell command -v gfortran)
+ifeq ($(GFORTRAN),)
+example-from_fortran:
+	$(call run,echo 'skipped: $@: no gfortran here'; $(call one,0,0,1))
+else
+example-from_fortran: build/from_fortran/columns
+	$(call run,$< && $(call one,1,0,0))
+endif
+
+build/from_fortran/columns: examples/from_fortran/columns.f90 build/from_fortran/kit.o
+	$(GFORTRAN) -std=f2003 -O2 $(OPENMP) -Wall $(ERRORS) -J $(@D) -o $@ $^
+
+build/from_fortran/kit.o: examples/from_fortran/kit.c $(KIT)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -Og $(OPENMP) -I. $(WARNINGS) -c -o $@ $<
+
 # From Python: by the shared library that each program's first lines say how to make. What is missing the program says
 # itself.
 $(foreach module,$(PYTHON_MODULES),$(eval example-$(module)_tridiagonal: $(PYTHON_$(module))))
@@ -459,11 +490,11 @@ $(PYTHON_EXAMPLES:%=example-%): example-%: examples/python/%.py
 	$(call run,$(if $(PYTHON),$(PYTHON) $< $(PYTHON_$(*:_tridiagonal=)),echo 'skipped: $@: no Python here'; (exit 3)); \
 	    case $$? in (0) $(call one,1,0,0);; (3) $(call one,0,0,1);; (*) exit 1;; esac)
 
-build/python/libtriband_cpu.so: examples/python/cpu_library.c $(HEADERS)
+build/python/libtriband_cpu.so: examples/python/cpu_library.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O3 $(OPENMP) -fPIC -shared -I. $(WARNINGS) -o $@ $<
 
-build/python/libtriband.so: examples/python/gpu_library.cu $(HEADERS)
+build/python/libtriband.so: examples/python/gpu_library.cu $(KIT)
 	@mkdir -p $(@D)
 	$(NVCC) -O3 -arch=native -Xcompiler -fPIC -shared $(NVCCFLAGS) -o $@ $<
 
@@ -471,12 +502,12 @@ build/python/libtriband.so: examples/python/gpu_library.cu $(HEADERS)
 example-gpu_library: build/python/gpu_library.o
 	$(call run,$(call one,1,0,0))
 
-build/python/gpu_library.o: examples/python/gpu_library.cu $(HEADERS)
+build/python/gpu_library.o: examples/python/gpu_library.cu $(KIT)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) -O0 -c -o $@ $<
 
 # XLA's headers have warnings of their own.
-build/python/libtriband_jax.so: examples/python/jax_library.cu $(HEADERS)
+build/python/libtriband_jax.so: examples/python/jax_library.cu $(KIT)
 	@mkdir -p $(@D)
 	$(NVCC) -std=c++17 -O3 -arch=native -Xcompiler -fPIC -shared -I. \
 	    -isystem "$$($(PYTHON) -c 'import jax; print(jax.ffi.include_dir())')" -o $@ $<
@@ -502,6 +533,10 @@ text:
 # Can the faults of tests/faults.txt still be planted? To see which tests kill them is tests/faults.sh's own, long run.
 faults-planted:
 	$(call run,sh tests/faults.sh -n)
+
+# What get.sh makes can be compiled.
+getting:
+	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh tests/getting.sh)
 
 # What the documents say can be typed.
 shown:
@@ -536,30 +571,30 @@ nvcc-all: $(patsubst %,build/nvcc/%.o,$(filter-out $(ALIKE),$(CU_EXAMPLES))) bui
 nvcc nvcc-all:
 	$(call run,$(call one,$(words $^),0,0))
 
-build/nvcc/%.o: examples/%.cu $(HEADERS)
+build/nvcc/%.o: examples/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(AS_OBJECT)
 
-build/nvcc/oldest/%.ptx: examples/%.cu $(HEADERS)
+build/nvcc/oldest/%.ptx: examples/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(call AS_PTX,$(firstword $(ARCHS)))
 
-build/nvcc/%.ptx: examples/%.cu $(HEADERS)
+build/nvcc/%.ptx: examples/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(call AS_PTX,$(NEWEST))
 
-build/nvcc/%.ptx: tests/%.cu $(HEADERS)
+build/nvcc/%.ptx: tests/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(call AS_PTX,$(NEWEST))
 
 build/from_c: build/nvcc/from_c/solve.o build/nvcc/from_c/library.o
 	$(NVCC) -o $@ $^
 
-build/nvcc/from_c/solve.o: examples/from_c/solve.c $(HEADERS)
+build/nvcc/from_c/solve.o: examples/from_c/solve.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -I. -isystem $(TOOLKIT)include $(WARNINGS) -c -o $@ $<
 
-build/nvcc/from_c/library.o: examples/from_c/library.cu $(HEADERS)
+build/nvcc/from_c/library.o: examples/from_c/library.cu $(KIT)
 	@mkdir -p $(@D)
 	$(NVCC) $(if $(GPU),-O3 -arch=native,-gencode arch=compute_$(NEWEST),code=sm_$(NEWEST)) $(NVCCFLAGS) -c -o $@ $<
 
@@ -572,7 +607,7 @@ else
 nvrtc: build/host/test_nvrtc
 	$(call run,$<)
 
-build/host/test_nvrtc: tests/test_nvrtc.c $(HEADERS)
+build/host/test_nvrtc: tests/test_nvrtc.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O1 -I. -isystem $(TOOLKIT)include $(WARNINGS) -o $@ $< $(NVRTC) -Wl,-rpath,$(dir $(NVRTC))
 endif
@@ -597,7 +632,7 @@ $(GPU_PARTS): gpu-%: build/gpu/%
 
 # Not by nvcc's -split-compile: it gives a kernel too small a stack for functions that other kernels call, too
 # (docs/tests.md).
-build/gpu/%: tests/%.cu $(HEADERS)
+build/gpu/%: tests/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(NVCC) -O3 -lineinfo -arch=native $(NVCCFLAGS) -o $@ $<
 
@@ -647,7 +682,7 @@ gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/american_lsmc 
 	sh bench/conflicts.sh build/bench/transpose >build/results/conflicts.txt
 
 build/bench/locvol_variants build/bench/adi3d: GPU_FAST += $(GPU_AND_HOST)
-$(GPU_BENCHES:%=build/bench/%): build/bench/%: bench/%.cu $(HEADERS)
+$(GPU_BENCHES:%=build/bench/%): build/bench/%: bench/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $< $(LIBRARIES) -lcusparse
 endif
@@ -659,6 +694,6 @@ bench: $(HOST_BENCHES:%=build/bench/%) build/cpu_timing build/bs4d_host build/lo
 	@for bench in $^; do \
 	    echo "$$bench"; $$bench --csv build/results/$${bench##*/}.csv || exit 1; done
 
-$(HOST_BENCHES:%=build/bench/%): build/bench/%: bench/%.c $(HEADERS)
+$(HOST_BENCHES:%=build/bench/%): build/bench/%: bench/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(HOST_FAST) -I. $(WARNINGS) -o $@ $< -lm

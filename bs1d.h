@@ -11,26 +11,26 @@
    The grid has points S_j = j dS, j = 0 .. J-1, with dS = top / (J-1); the time step is dt = maturity / steps. With
    lambda_j = volatility^2 dt j^2 / 2 and gamma_j = (rate - dividend) dt j / 2 the rows of the matrix A are
        lambda_j - gamma_j,  -2 lambda_j - rate dt,  lambda_j + gamma_j;    last row  -2 gamma_j,  2 gamma_j - rate dt
-   (no second difference at the top). An explicit step is u += A u. A backward Euler step solves (I - A) u' = u.
+   (the top row has no second difference). An explicit step is u += A u. A backward Euler step solves (I - A) u' = u.
    Crank-Nicolson solves (I - A/2) u' = (I + A/2) u after a Rannacher start of four backward Euler steps of half the
-   size (two, if there is one step). Where a drift of 2 gamma > 1/2 or so would cost the last row its dominance, that
-   row takes its drift from the old values. Theta is what the PDE makes of price, delta and gamma, or 0 where early
-   exercise is due.
+   size (two, if steps is 1). Where the drift is so large (2 gamma above about 1/2) that the last row would not be
+   diagonally dominant, that row takes its drift from the old values. Theta follows from price, delta and gamma by the
+   PDE; it is 0 where early exercise is due.
 
    The ladder, for 64 to 1024 points. Each rung exists with _f32 and _f64; docs/bs1d.md has the figures. A program
    compiles only the rungs that it calls:
-     bs1d_explicit1   a block an option, a thread a point, neighbours through shared memory
-     bs1d_explicit2   a warp an option, rows in registers, neighbours by shuffle: no barrier
-     bs1d_explicit3   as many time steps in one wide stencil as fit it to rounding: a fraction of the work
-     bs1d_implicit1   a warp an option; builds the matrix in each step, as if it changed with time, and solves by the
+     bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
+     bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle, no barrier
+     bs1d_explicit3   composes time steps into one wide stencil, as many as it holds to rounding: a fraction of the work
+     bs1d_implicit1   a warp per option; builds the matrix in each step, as if it depended on time, and solves by the
                       hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
-     bs1d_implicit3   factors the matrix once, two options a warp: no reciprocal, half the work
-     bs1d_implicit4   only the PCR steps that matter; increments (BS1D_INCREMENT) at little more cost
-   In double precision, two warps share an option of more than 512 points, and nothing is factored: implicit3 and 4 are
-   implicit1 there, and in increments implicit2.
-   For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); cost a lane and step, k rows a lane:
-     bs1d_lane_row, bs1d_lane_matrix, bs1d_lane_dominant              a row of A, of I - size A; is it dominant?
+     bs1d_implicit3   factors the matrix once, two options per warp: no reciprocals in the steps, half the work
+     bs1d_implicit4   takes only the PCR steps that matter; increments (BS1D_INCREMENT) cost little more
+   In double precision two warps share an option of more than 512 points, and nothing is factored: there implicit3 and 4
+   are implicit1, or implicit2 in increments.
+   For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); costs are per lane and step, k rows a lane:
+     bs1d_lane_row, bs1d_lane_matrix, bs1d_lane_dominant              a row of A, of I - size A; whether it is dominant
      bs1d_lane_payoff, bs1d_lane_cubic                                payoff at a point, weights of interpolation
      bs1d_warp_explicit2                                              3k FMA + 2 shuffles
      bs1d_lane_composed, bs1d_lane_sweeps, bs1d_lane_compose          set-up of composed steps
@@ -38,28 +38,28 @@
      bs1d_warp_implicit3                                              trid_warp_solve with trid_warp_factor's factors
      bs1d_warp_greeks                                                 price, delta, gamma, theta at the spot
    For the host:
-     bs1d_suggest                              fills in top, steps and flags for a tolerance, and how many points
+     bs1d_suggest                              fills in top, steps, flags and the number of points for a tolerance
      bs1d_check, bs1d_fewest_steps             an option's status in advance; the fewest steps of an explicit rung
      bs1d_host_explicit, bs1d_host_implicit    the reference
      bs1d_status_string                        what a status means
 
    Rooms, in the folder bs1d:
      model.h      the PDE on its grid, payoffs, interpolation, the steps from maturity to 0: in double precision
-     option.h     from an option to its model, and from its values to its result
-     group.h      the lanes that share an option: how a kernel begins and ends, and its launch
-     explicit1.h, explicit2.h, explicit3.h, implicit.h    a rung each, or all that are implicit: steps, kernel, launch
+     option.h     an option's model, and the result from its values
+     group.h      the lanes that share an option: a kernel's beginning, end and launch
+     explicit1.h, explicit2.h, explicit3.h, implicit.h    a rung each, the last all implicit ones: steps, kernel, launch
      host.h       the reference
-     suggest.h    checks, and what to choose
-   To add a flag, write it below and into bs1d_p_special (option.h) if it needs the kernels for special options; to add
+     suggest.h    checks, and the choice of method parameters
+   To add a flag, write it below, and into bs1d_p_special (option.h) if it needs the kernels for special options. To add
    a rung, write a room, include it below and list it above.
 
    How to choose without bs1d_suggest (docs/bs1d.md has the table): take implicit4 with BS1D_CRANK_NICOLSON,
-   BS1D_AVERAGED and, in single precision, BS1D_INCREMENT (without it rounding alone is off by 1e-6 to 1e-4 of the
+   BS1D_AVERAGED and, in single precision, BS1D_INCREMENT (without it the rounding error alone is 1e-6 to 1e-4 of the
    strike, and grows with points and steps). With h = strike * volatility * sqrt(maturity): dS = h/4 for an error of
-   0.002 h, which falls with the square of dS; 25 steps (American: 50) for 1e-4 h, which falls with their square; top =
-   exp(2 volatility sqrt(maturity)) times the larger of strike and spot, and no more, for points beyond are lost. Where
-   volatility^2 j < |rate - dividend|, central differences oscillate; at the strike that ruins the price. bs1d_check
-   tells; BS1D_UPWIND or a smaller dS mends it.
+   0.002 h, which falls with the square of dS; 25 steps (American: 50) for 1e-4 h, which falls with their square;
+   top = exp(2 volatility sqrt(maturity)) times the larger of strike and spot, and no more, since points beyond are
+   wasted. Where volatility^2 j < |rate - dividend|, central differences oscillate; at the strike that ruins the price.
+   bs1d_check reports it; BS1D_UPWIND or a smaller dS cures it.
 
    Options, defined before the header is included:
      BS1D_NO_LAUNCHES   leaves out kernels and launch functions. */
@@ -74,37 +74,37 @@
 
 #define BS1D_VERSION 200 /* 100 * major + minor */
 
-/* What an option is; or'ed. */
+/* Kind and method of an option; or'ed. */
 enum {
     BS1D_CALL = 0,
     BS1D_PUT = 1,
     BS1D_AMERICAN = 2,
-    BS1D_AVERAGED = 4,       /* payoff averaged over the cells S_j +- dS/2; the two ends as they are */
+    BS1D_AVERAGED = 4,       /* payoff averaged over the cells S_j +- dS/2, except at the two ends */
     BS1D_CRANK_NICOLSON = 8, /* implicit rungs: theta = 1/2 after a Rannacher start */
     BS1D_INCREMENT = 16,     /* implicit4: solves for increments */
-    BS1D_UPWIND = 32,        /* lambda_j becomes at least |gamma_j|: no oscillation, but first order there */
-    BS1D_GIVEN = 64,         /* starts from the values in grid instead of the payoff; strike, BS1D_PUT and
-                                BS1D_AMERICAN still say what early exercise pays */
+    BS1D_UPWIND = 32,        /* raises lambda_j to |gamma_j| where it is less: no oscillation, but first order there */
+    BS1D_GIVEN = 64,         /* starts from the values in grid instead of the payoff; strike, BS1D_PUT and BS1D_AMERICAN
+                                still define what early exercise pays */
     BS1D_P_ALL_FLAGS = 127
 };
 
-/* Status of an option (in its result), of a launch (returned), and of bs3d.h. */
+/* Status of an option (in its result) and of a launch (returned); bs3d.h shares it. */
 enum {
     BS1D_OK = 0,
-    BS1D_OSCILLATES = 2,       /* bs1d_check alone: time-stepping would succeed, but volatility^2 j < |rate - dividend|
+    BS1D_OSCILLATES = 2,       /* bs1d_check only: time-stepping would succeed, but volatility^2 j < |rate - dividend|
                                   at the strike, where central differences oscillate: more points, a lower top, or
                                   BS1D_UPWIND */
-    BS1D_NOT_FINITE = 1,       /* a number of the result came out infinite or NaN */
+    BS1D_NOT_FINITE = 1,       /* a number of the result is infinite or NaN */
     BS1D_BAD_ARGUMENT = -1,    /* a negative count, a null pointer, an unknown payoff */
     BS1D_BAD_SIZE = -2,        /* points out of range, or steps not in 1 .. 2^28 */
     BS1D_BAD_NUMBER = -3,      /* strike, volatility, maturity or top not positive, unknown flags, NaN, inf, or numbers
                                   so large or small that their products overflow */
-    BS1D_BAD_SPOT = -4,        /* spot not within the grid */
-    BS1D_BAD_CORRELATION = -5, /* bs3d.h: the correlations are not those of three assets */
+    BS1D_BAD_SPOT = -4,        /* the spot is outside the grid */
+    BS1D_BAD_CORRELATION = -5, /* bs3d.h: the correlation matrix is not positive definite */
     BS1D_UNSTABLE = -6,        /* explicit: 2 lambda_max + rate dt > 1, or 2 gamma^2 > lambda */
     BS1D_NOT_DOMINANT = -7,    /* implicit: a row of the matrix is not diagonally dominant */
     BS1D_LAUNCH_FAILED = -8,   /* launch: the runtime refused */
-    BS1D_BAD_TOLERANCE = -9    /* bs1d_suggest alone: 1024 points, or the precision, do not reach the tolerance */
+    BS1D_BAD_TOLERANCE = -9    /* bs1d_suggest only: neither 1024 points nor the precision reaches the tolerance */
 };
 
 /* Returns the text of a status. */
@@ -112,22 +112,22 @@ TB_HD const char *bs1d_status_string(int status)
 {
     return status == BS1D_OK             ? "done"
            : status == BS1D_NOT_FINITE   ? "the result is infinite or not a number"
-           : status == BS1D_OSCILLATES   ? "central differences oscillate: more points, a lower top, or upwinding"
+           : status == BS1D_OSCILLATES   ? "central differences oscillate: take more points, a lower top, or upwinding"
            : status == BS1D_BAD_ARGUMENT ? "bad argument: a negative count, a null pointer, or an unknown payoff"
-           : status == BS1D_BAD_SIZE     ? "points out of range, or steps < 1"
+           : status == BS1D_BAD_SIZE     ? "points out of range, or steps not in 1 .. 2^28"
            : status == BS1D_BAD_NUMBER
-               ? "strike, volatility, maturity or top not positive, unknown flags, NaN or inf, or overflow"
-           : status == BS1D_BAD_SPOT        ? "spot not within the grid"
-           : status == BS1D_BAD_CORRELATION ? "correlation matrix not positive definite"
-           : status == BS1D_UNSTABLE        ? "explicit step beyond the stability limit: more steps"
-           : status == BS1D_NOT_DOMINANT    ? "implicit matrix not diagonally dominant: more steps, or upwinding"
-           : status == BS1D_LAUNCH_FAILED   ? "kernel launch failed"
-           : status == BS1D_BAD_TOLERANCE   ? "neither 1024 points nor the precision reach the tolerance"
+               ? "strike, volatility, maturity or top is not positive, a flag is unknown, or numbers are not finite"
+           : status == BS1D_BAD_SPOT        ? "the spot is outside the grid"
+           : status == BS1D_BAD_CORRELATION ? "the correlation matrix is not positive definite"
+           : status == BS1D_UNSTABLE        ? "the explicit steps are unstable: take more steps"
+           : status == BS1D_NOT_DOMINANT    ? "the implicit matrix is not dominant: take more steps, or upwinding"
+           : status == BS1D_LAUNCH_FAILED   ? "the CUDA runtime refused a launch: see cudaGetLastError"
+           : status == BS1D_BAD_TOLERANCE   ? "neither 1024 points nor the precision reaches the tolerance"
                                             : "unknown status";
 }
 
 /* The PDE on its grid for one time step: lambda_j = variance j^2, gamma_j = drift j; with upwind, lambda_j is at least
-   |gamma_j|. In double for every precision: set-up is rare, and rounding it once is all that time-stepping can see. */
+   |gamma_j|. In double for every precision: set-up is rare, and time-stepping then sees it rounded only once. */
 typedef struct {
     double variance; /* volatility^2 dt / 2 */
     double drift;    /* (rate - dividend) dt / 2 */

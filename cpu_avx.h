@@ -119,6 +119,12 @@
 
 #define CPU_AVX_VERSION 300 /* 100 * major + minor */
 
+#ifndef __GNUC__
+#error "cpu_avx.h needs gcc or clang, whose vectors and attributes it uses"
+#elif defined __cplusplus && __cplusplus < 201703L && defined __STRICT_ANSI__
+#error "cpu_avx.h needs C++17, or -std=gnu++11 and later, for its hexadecimal constants"
+#endif
+
 /* The passes, see above. */
 #define CPU_AVX_PASS_ONCE 0
 #define CPU_AVX_PASS_TYPES 1

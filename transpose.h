@@ -2,8 +2,7 @@
 
    MIT licence, see LICENSE. Copy this one file; it includes nothing of the kit.
 
-   A warp reads 32 structs of five floats, contiguous in memory, so that lane l gets all of struct l
-   (examples/structs.cu):
+   A warp reads 32 contiguous structs of five floats so that lane l gets all of struct l (examples/structs.cu):
 
        __global__ void lengths(int count, const float *structs, float *length)
        {
@@ -15,11 +14,11 @@
                length[first + lane] = sqrtf(s[0] * s[0] + s[1] * s[1] + s[2] * s[2] + s[3] * s[3] + s[4] * s[4]);
        }
 
-   A group of w lanes has a row of n elements. In the blocked layout lane l holds elements l*k .. l*k+k-1, with element
-   l*k+j in u[j]. In the striped layout, in which accesses coalesce, lane l of the warp holds elements l, 32+l, 64+l, ..
-   of the warp's 32*k. k is the size of a struct, or the number of a system's rows in a lane. Functions are overloaded
-   for elements of 4 and 8 bytes, float and double. All but the increments only move bits, so you may pass other types
-   of these sizes through a cast pointer.
+   A group of w lanes holds a row of n elements. In the blocked layout lane l holds elements l*k .. l*k+k-1, with
+   element l*k+j in u[j]. In the striped layout, in which accesses coalesce, lane l of the warp holds elements l, 32+l,
+   64+l, .. of the warp's 32*k. k is the size of a struct, or the number of a system's rows in a lane. Functions are
+   overloaded for float and double, elements of 4 and 8 bytes. All except the increments only move bits, so a cast
+   pointer passes other types of these sizes.
 
      global memory to the blocked layout, and back
        transpose_load, _store, _increment                 through shared memory: any k, any alignment, all coalesced
@@ -37,18 +36,19 @@
        TRANSPOSE_LEN_F32(k), TRANSPOSE_LEN_F64(k)         elements of shared memory for a warp
 
    Which is best (docs/transpose.md has the figures):
-     For one array use transpose_load and _store. For several, load them all striped and transpose them one after
-     another, so that all loads are in flight at once. _vec is as fast where a lane's k elements are 16 bytes, and for
-     loads up to 32 bytes; beyond that, the pieces of a cache line no longer meet in the cache. Use _shfl where shared
-     memory is short.
+     For one array use transpose_load and _store. For several, load all of them striped, so that all loads are in flight
+     at once, and then transpose them one by one. _vec is as fast if a lane's k elements take 16 bytes, and for loads up
+     to 32 bytes; beyond that, a cache line is evicted before all its pieces are used. Use _shfl where shared memory
+     is short.
 
    What they share:
-     Lanes    All 32 lanes of the warp call, converged. w = 2, 4, 8, 16 or 32 lanes share a row, and each group has its
-              own: pointer and n are the same for its lanes.
-     Sizes    k and w are literals: loops unroll and u stays in registers. n is any number, of which k*w count: loads
-              return fill beyond it, and stores leave alone what lies beyond. n <= 0 touches nothing, and the pointer
-              may be null.
-     Shared   An array of the warp's own, which successive calls may share; __syncwarp() before another use. */
+     Lanes    All 32 lanes of the warp call, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group has its own
+              row: its lanes pass the same pointer and n.
+     Sizes    k and w are literals: loops unroll and u stays in registers. n is any number, of which at most k*w count:
+              loads return fill from n on, and stores touch nothing from n on. n <= 0 touches nothing, and the pointer
+              may then be null.
+     Shared   Each warp passes an array of its own. Successive calls may share it; call __syncwarp() before another
+              use. */
 
 #ifndef TB_BODY
 #ifndef TRANSPOSE_H
@@ -72,9 +72,12 @@
 #else
 #define TB_HOST static inline
 #endif
-#ifdef __CUDACC__
+#if defined __CUDA_ARCH__
 #define TB_HD static __host__ __device__ __forceinline__
 #define TB_D static __device__ __forceinline__
+#elif defined __CUDACC__ /* the host's pass: forced into one function, loops would not be vectorised */
+#define TB_HD __host__ __device__ TB_HOST
+#define TB_D __device__ TB_HOST
 #else
 #define TB_HD TB_HOST
 #define TB_D TB_HOST
@@ -94,12 +97,12 @@
 
 /* ---- the map ----------------------------------------------------------------------------------------------------- */
 
-/* The map (i,j) -> slot for an array of 32 rows of `width` words that is filled along rows, in order of
-   t = i + j*width, and read along columns, or the other way round. Shared memory serves `banks` words at once: 32 of
-   four bytes, or 16 of eight, for which it serves a warp's access in two halves of 16 lanes. Let width = p*f, with p a
-   power of two and f odd. Then slot = t would put rows that are banks/p apart into one bank. So one word of padding
-   follows every f*max(p, banks) words: banks/p rows, or each row where p >= banks. (With 32 banks an odd width is never
-   padded: the 32 rows end where the first padding would come.) */
+/* The map (i,j) -> slot of an array of 32 rows of `width` words that is written along rows, in the order
+   t = i + j*width, and read along columns, or vice versa. Shared memory serves `banks` words at once: 32 of four bytes,
+   or 16 of eight, for which it serves a warp's access in two halves of 16 lanes. Let width = p*f, with p a power of two
+   and f odd. With slot = t, rows that are banks/p apart would begin in the same bank. So one word of padding follows
+   every f*max(p, banks) words: banks/p rows, or each row if p >= banks. (With 32 banks an odd width is never padded:
+   the 32 rows end where the first padding would come.) */
 #define TRANSPOSE_P_POWER(width) ((width) & -(width))
 #define TRANSPOSE_P_PERIOD(width, banks)                                                                               \
     ((width) / TRANSPOSE_P_POWER(width) * (TRANSPOSE_P_POWER(width) > (banks) ? TRANSPOSE_P_POWER(width) : (banks)))
@@ -109,8 +112,8 @@
 #define TRANSPOSE_LEN_F32(k) TRANSPOSE_P_LEN(k, 32)
 #define TRANSPOSE_LEN_F64(k) TRANSPOSE_P_LEN(k, 16)
 
-/* Returns the slot of element (i,j), in column i < width of row j < 32. 32 lanes that fill in order of i + j*width, and
-   32 lanes that read rows j of one column i, meet no bank twice.
+/* Returns the slot of element (i,j), in column i < width of row j < 32. Neither 32 lanes that write in the order
+   i + j*width nor 32 lanes that read one column i conflict in a bank.
    Needs    banks: 32 for 4-byte elements, 16 for 8-byte ones
    Cost     a division by a constant, which the next two functions avoid */
 TB_HD int transpose_index(int banks, int width, int i, int j)
@@ -134,7 +137,7 @@ TB_HD int transpose_column_slot(int banks, int width, int lane)
     return lane * width + lane / (TRANSPOSE_P_PERIOD(width, banks) / width);
 }
 
-/* The number of banks that serve a body's elements. */
+/* The number of banks that serve the body's elements. */
 #define TRANSPOSE_BANKS (TB_BYTES == 4 ? 32 : 16)
 
 /* ---- warps ------------------------------------------------------------------------------------------------------- */
@@ -153,7 +156,7 @@ TB_D int transpose_p_lane(void)
 #endif
 }
 
-/* ---- the body, once a precision: overloads ----------------------------------------------------------------------- */
+/* ---- the body, once for each precision: overloads ---------------------------------------------------------------- */
 
 #define TB_BODY "transpose.h"
 extern "C++" {
@@ -203,8 +206,8 @@ TB_D transpose_vector transpose_pack(const tb_real *u)
     return v;
 }
 
-/* Loads a vector from global memory whose cache line is not needed again, and stores such a vector. This is a hint, for
-   which clang compiling CUDA has no function. */
+/* Load and store a vector of global memory whose cache line is not needed again. The hint needs nvcc: clang as a CUDA
+   compiler has no function for it. */
 TB_D transpose_vector transpose_p_stream_in(const transpose_vector *from)
 {
 #if defined __clang__ && defined __CUDA__ && !defined __NVCC__
@@ -222,8 +225,8 @@ TB_D void transpose_p_stream_out(transpose_vector *to, transpose_vector v)
 #endif
 }
 
-/* Returns condition ? yes : no by one instruction. The compiler may otherwise branch, and repeat the shuffle that
-   follows on both ways (seen with nvcc 13.0: the shuffled load took three times as long). */
+/* Returns condition ? yes : no in one instruction. Otherwise the compiler may branch, and repeat the shuffle that
+   follows on both branches (nvcc 13.0 did, and the shuffled load took three times as long). */
 TB_D tb_real transpose_p_select(int condition, tb_real yes, tb_real no)
 {
 #ifndef __CUDA_ARCH__
@@ -245,7 +248,7 @@ TB_D tb_real transpose_p_select(int condition, tb_real yes, tb_real no)
 /* ---- through shared memory --------------------------------------------------------------------------------------- */
 
 /* Finds a warp's r-th access along the rows of its groups: this lane accesses element *t of *row, which has *n
-   elements. Callers step r from 0 to k-1; where a group begins, its first lane supplies row and length. */
+   elements. Callers step r from 0 to k-1. The first lane of each group supplies the group's row and length. */
 TB_D void transpose_p_access(int k, int w, int r, const tb_real *mine, int n_mine, tb_real **row, int *n, int *t)
 {
     int e = 32 * r + transpose_p_lane(), even = k * w % 32 == 0; /* even: an access stays within one group */
@@ -278,15 +281,15 @@ TB_D void transpose_load_striped(int k, int w, int n, const tb_real *src, tb_rea
     }
 }
 
-/* Transposes from the striped layout, where u[r] of lane l is element 32*r + l of the warp's 32*k, to the blocked one,
-   where u[j] of lane l is element l*k + j.
+/* Transposes from the striped layout, where u[r] of lane l is element 32*r + l of the warp's 32*k, to the blocked
+   layout, where u[j] of lane l is element l*k + j.
    Lanes    all 32 of the warp
    Shared   TRANSPOSE_LEN_F32(k) or _F64(k) elements for the warp; no bank conflicts
    Cost     k stores, k loads, 2 __syncwarp */
 TB_D void transpose_to_blocked(int k, tb_real *u, tb_real *shared)
 {
     int lane = transpose_p_lane(), column = transpose_column_slot(TRANSPOSE_BANKS, k, lane);
-    __syncwarp(TB_FULL_WARP); /* whatever was there has been read */
+    __syncwarp(TB_FULL_WARP); /* earlier contents have been read */
     TB_UNROLL
     for (int r = 0; r < k; r++) shared[transpose_row_slot(TRANSPOSE_BANKS, k, r, lane)] = u[r];
     __syncwarp(TB_FULL_WARP);
@@ -361,9 +364,9 @@ TB_D void transpose_increment(int k, int w, int n, tb_real *u, tb_real *dst, tb_
 
 /* ---- by shuffles ------------------------------------------------------------------------------------------------- */
 
-/* Where the shuffles start: in each access along the rows, lane p of the group takes element e(p) of w neighbours, and
-   the i-th access goes to register r(i). Exchanging the lowest m = log2 min(k,w) bits of the register's number with the
-   highest m bits of the lane's then gives the blocked layout. */
+/* The order in which the shuffles start: in each access along the rows, lane p of the group takes element e(p) of w
+   neighbours, and the i-th access goes to register r(i). Exchanging the lowest m = log2 min(k,w) bits of the register's
+   number with the highest m bits of the lane's number then gives the blocked layout. */
 TB_D int transpose_p_shfl_element(int k, int w)
 {
     int p = transpose_p_lane() & (w - 1), rest = w > k ? w / k : 1;
@@ -467,7 +470,7 @@ TB_D int transpose_p_whole(int k, int n, int first, int j, const tb_real *row)
     return k % vector == 0 && ((size_t)row & 15) == 0 && first + j + vector <= n;
 }
 
-/* Loads into u or, with add, a literal, adds to it: the two functions that follow. fill is for the former. */
+/* Loads into u or, if add (a literal) is set, adds to u. Only loads use fill. */
 TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add, tb_real fill, tb_real *u, int stream)
 {
     const int vector = 16 / (int)sizeof(tb_real);
@@ -492,8 +495,8 @@ TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add,
     }
 }
 
-/* Loads as transpose_load, each lane its own elements, 16 bytes at a time. stream, a literal, is 1 where the cache
-   lines are not needed again.
+/* Loads as transpose_load; each lane reads its own elements, 16 bytes at a time. Pass 1 for stream, a literal, if the
+   cache lines are not needed again.
    Needs    any k; fast where k elements are a multiple of 16 bytes and the row is aligned to 16 bytes; otherwise, and
             at the row's end, elements move one by one
    Shared   none
@@ -503,7 +506,7 @@ TB_D void transpose_load_vec(int k, int w, int n, const tb_real *src, tb_real fi
     transpose_p_load_vec(k, w, n, src, 0, fill, u, stream);
 }
 
-/* Stores as transpose_store, each lane its own elements; u keeps its values.
+/* Stores as transpose_store; each lane writes its own elements, and u keeps its values.
    Needs, Shared, Cost as transpose_load_vec */
 TB_D void transpose_store_vec(int k, int w, int n, const tb_real *u, tb_real *dst, int stream)
 {
@@ -526,7 +529,7 @@ TB_D void transpose_store_vec(int k, int w, int n, const tb_real *u, tb_real *ds
     }
 }
 
-/* Adds as transpose_increment, each lane its own elements.
+/* Adds as transpose_increment; each lane updates its own elements.
    Leaves   the sums in u
    Needs, Shared, Cost as transpose_load_vec, for the loads and for the stores */
 TB_D void transpose_increment_vec(int k, int w, int n, tb_real *u, tb_real *dst, int stream)

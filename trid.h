@@ -18,18 +18,17 @@
 
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1; a[0] and c[n-1] are not read.
 
-   In C every name has a suffix, _f32 (float) or _f64 (double). In C++ names are overloaded; those that C has too, of
-   lanes, host and sizes, exist with the suffix as well. `lanes` is the number of lanes that share a system (2, 4, 8, 16
-   or 32), k the rows that a lane holds, and w = log2 lanes. Costs are per lane, in FMA + multiplications + reciprocals
-   + shuffles. A shuffle of a double counts as two. In single precision the reciprocal of a row that is reduced takes
-   two more FMA.
+   In C every name has a suffix, _f32 (float) or _f64 (double). In C++ names are overloaded; the names that C shares
+   (lane, host, sizes) also exist with the suffix. `lanes` is the number of lanes that share a system (2, 4, 8, 16 or
+   32), k the rows that a lane holds, and w = log2 lanes. Costs are per lane, in FMA + multiplications + reciprocals +
+   shuffles. A shuffle of a double counts as two. In single precision each reciprocal of a reduction takes two more FMA.
 
      numbers
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)
        trid_rcp_refined      fast reciprocal without the hardware's bias          f32: 2 FMA more
        trid_bad_pivot        tests whether a pivot is zero or not finite, given its reciprocal
        trid_finite           tests for infinity and NaN, by bits
-       trid_larger           the larger of two magnitudes; NaN beats all
+       trid_larger           the larger of two magnitudes; NaN exceeds all
        trid_abs, trid_fnma   |x|; x - a y, in one rounding on the device
        trid_roundoff, trid_smallest              the unit roundoff; the least normal number
      lane (host and device: one thread, no communication)
@@ -47,7 +46,7 @@
        trid_warp_lane        this thread's lane
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
-       trid_warp_pcr, trid_warp_pcr_open     over some lanes; both ends open, as trid_lane_reduce does with rows
+       trid_warp_pcr, trid_warp_pcr_open     over some lanes; over lanes with both ends open
        trid_warp_hybrid      k rows a lane                (6k-6+4w) FMA + (5k+1+5w) mul + (k+1+w) rcp + (4+6w) shfl
        trid_warp_reduce, trid_warp_expand                 its first and last phase; the caller does the PCR in between
        trid_warp_factor      the matrix's part of the hybrid, once; finds how many PCR steps matter
@@ -75,27 +74,28 @@
 
    What they share:
      Stability  No function of this header pivots. Where the matrix is diagonally dominant, |b| > |a| + |c| in every
-                row, no pivot is bad and x is as good as the condition of the matrix allows. The Thomas algorithm
+                row, no pivot is bad, and x is as accurate as the condition of the matrix allows. The Thomas algorithm
                 (trid_lane_thomas, _factor, trid_host_thomas) then leaves a residual of a few unit roundoffs. PCR, the
-                hybrid and the factors eliminate each row in an order of its own. Their residual grows as dominance
-                fades. Where couplings differ from row to row, that of random systems follows
+                hybrid and the factors eliminate in other orders, and their residual grows as dominance fades. For
+                random systems whose couplings differ from row to row it follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs,
-                a fit and not a bound: few systems exceed it, none seen by more than 3.5 times, and none goes much
+                a fit, not a bound: few systems exceed it, none that we saw by more than 3.5 times, and none goes much
                 beyond the condition. With the same coefficients in every row, such as -1 2 -1, it is at most 40, and
-                for k >= 8 a few, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual back to
-                a few roundoffs, but not the error of x. trid_host_dominance returns the dominance. A matrix that is not
-                diagonally dominant can pass one order of elimination and fail another.
-     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, one that is zero or not
-                finite, or whose reciprocal is (tested by bits, so -ffast-math does not matter); x is then unspecified.
-                The row always exists. On the device each lane returns what it saw itself. The smallest positive status
-                of a system's lanes is that of the row where the failure began: trid_warp_status returns it, for a
-                block examples/block_system.cu. The functions called pivoted return 1: in their order of elimination no
-                single row is at fault. A status that is ignored costs nothing, except in trid_block_interleaved. A
-                pivot that is tiny but not zero is not reported. A matrix that is singular up to rounding has such a
-                pivot, unless it happens to round to zero. x can then be anything, pivoted or not; trid_host_residual
-                and the device's residual functions tell how well it solves the system, and trid_host_dominance whether
-                to expect trouble. NaN and inf in d alone are not failures: they spread through their own system and no
-                further (trid_p_neighbours, trid_lane_pad). Nor is overflow on the way to x a failure: it shows in x.
+                only a few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual
+                back to a few roundoffs, but not the error of x. trid_host_dominance returns the dominance. A matrix
+                that is not diagonally dominant can pass one order of elimination and fail another.
+     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
+                pivot is bad if it or its reciprocal is zero or not finite (tested by bits, so -ffast-math does not
+                matter). The row always exists. On the device each lane returns what it saw itself. The smallest
+                positive status of a system's lanes names the row where the failure began: trid_warp_status returns it
+                for a warp; examples/block_system.cu shows how for a block. The functions named pivoted return 1: in
+                their order of elimination no single row is at fault. A status that is ignored costs nothing, except in
+                trid_block_interleaved. A pivot that is tiny but not zero is not reported. A matrix that is singular up
+                to rounding has such a pivot, unless it happens to round to zero. x can then be anything, pivoted or
+                not; trid_host_residual and the device's residual functions tell how well x solves the system, and
+                trid_host_dominance tells whether to expect trouble. NaN and inf in d alone are not failures: they
+                spread through their own system and no further (trid_p_neighbours, trid_lane_pad). Nor is overflow on
+                the way to x a failure: it shows in x.
      Sizes      k and lanes are literals: every function is inlined, loops unroll, and arrays stay in registers up to
                 k = 32 in single and 16 in double precision (refined: 20 and 10 in a warp, 24 and 12 in a block;
                 pivoted: 32 and 12, and k > 32 is a bad argument). n is any number of rows up to k*lanes (k*blockDim in
@@ -105,9 +105,9 @@
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
 
    Options, defined before the header is included:
-     TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE demands. Default: off. The fast reciprocal does not,
-                      and fails at the ends of the range. When off, last digits differ from the host's, and a pivot over
-                      1/FLT_MIN = 8.5e37 or under FLT_MIN in absolute value counts as bad. */
+     TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 demands. Default: off. The fast reciprocal does
+                      not, and fails at the ends of the range: last digits then differ from the host's, and a pivot
+                      above 1/FLT_MIN = 8.5e37 or below FLT_MIN in absolute value counts as bad. */
 
 #ifndef TB_BODY
 #ifndef TRID_H
@@ -131,9 +131,12 @@
 #else
 #define TB_HOST static inline
 #endif
-#ifdef __CUDACC__
+#if defined __CUDA_ARCH__
 #define TB_HD static __host__ __device__ __forceinline__
 #define TB_D static __device__ __forceinline__
+#elif defined __CUDACC__ /* the host's pass: forced into one function, loops would not be vectorised */
+#define TB_HD __host__ __device__ TB_HOST
+#define TB_D __device__ TB_HOST
 #else
 #define TB_HD TB_HOST
 #define TB_D TB_HOST
@@ -152,9 +155,8 @@
 #endif /* TB_QUALIFIERS */
 
 /* The body is C over tb_real, which has TB_BYTES bytes, in plain names. C reads it twice and appends the precision's
-   suffix to the names in a list; outside the body the suffix is empty, so a plain name is itself. C++ reads the body in
-   two inline namespaces: plain names are overloads, and for those of C a suffixed name, also from a list, chooses
-   one. */
+   suffix to the names in a list; outside the body the suffix is empty, so a plain name is itself. C++ reads it in two
+   inline namespaces: plain names are overloads, and a second list gives the names of C their suffixed forms. */
 #define TB_JOIN_EXPANDED(name, suffix) name##suffix
 #define TB_JOIN(name, suffix) TB_JOIN_EXPANDED(name, suffix)
 #define TB_OF(name) TB_JOIN(name, TB_SUFFIX)
@@ -177,7 +179,7 @@ TB_HD const char *trid_status_string(int status)
 {
     return status == TRID_OK ? "solved"
            : status > 0      ? "row status - 1 met a pivot without reciprocal; pivoted: the matrix is singular"
-                             : "bad argument: n < 0 (lane, host), n above what the lanes hold, or a bad rows_per_lane";
+                             : "bad argument: n < 0 (lane, host), n beyond the rows of the lanes, or bad rows_per_lane";
 }
 
 /* Lengths of the caller's arrays, in elements. */
@@ -195,10 +197,10 @@ enum {
     TRID_P_RECIPROCAL, /* the reciprocals of the pivots */
     TRID_P_ABOVE,      /* the multiple of the row above that a row subtracts */
     TRID_P_BELOW,      /* the multiple of the row below */
-    TRID_P_LEFT,       /* couple reduced rows to the previous partition's last unknown */
-    TRID_P_LAST,       /* to their own partition's last; the last row, to the next one's first */
-    TRID_P_REDUCED     /* From f[5 k] on: numbers of the reduced row that the thread solves. In a warp that is the one
-                          of its own partition, with interleaved systems perhaps that of another. */
+    TRID_P_LEFT,       /* couples each reduced row to the previous partition's last unknown */
+    TRID_P_LAST,       /* couples it to its own partition's last; the last row, to the next one's first */
+    TRID_P_REDUCED     /* From f[5 k] on: numbers of the reduced row that the thread solves. In a warp that is its own
+                          partition's row; with interleaved systems it may be another's. */
 };
 enum {
     TRID_P_LINK,  /* the last row's multiple of the next partition's first row */
@@ -207,9 +209,9 @@ enum {
 };
 
 /* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle and
-   back, then row k-1: two recurrences of half the length, for the same operations. The first visit to a row divides it
-   by its pivot (scale). A visit eliminates x[j-1] with the row above (down), x[j+1] with the row below (up), or
-   both. */
+   back, then row k-1. This makes two recurrences of half the length, for the same number of operations. The first visit
+   to a row divides it by its pivot (scale). A visit eliminates x[j-1] with the row above (down), x[j+1] with the row
+   below (up), or both. */
 typedef struct {
     int row, scale, down, up;
 } trid_p_visit;
@@ -256,10 +258,10 @@ TB_D int trid_warp_lane(void)
 #endif
 }
 
-/* Returns n, which is the same in all lanes, so that the compiler knows it to be the same. Without that it guards every
-   shuffle of a loop that runs n times against lanes that have left the loop.
+/* Returns n, and tells the compiler that it is the same in all lanes. Otherwise the compiler guards every shuffle of a
+   loop that runs n times against lanes that have left the loop.
    Lanes    all 32 of the warp, with the same n
-   Cost     one warp reduction from compute capability 8.0 on, nothing before */
+   Cost     one warp reduction from compute capability 8.0 on, none before */
 TB_D int trid_warp_uniform(int n)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -269,9 +271,9 @@ TB_D int trid_warp_uniform(int n)
 #endif
 }
 
-/* Returns a system's status from what its lanes have seen: the smallest positive one, which is the row where a failure
-   began.
-   Lanes    all 32 of the warp; each group of `lanes` lanes has a system
+/* Returns a system's status from what its lanes have seen: the smallest positive one, which names the row where a
+   failure began.
+   Lanes    all 32 of the warp; each group of `lanes` lanes holds a system
    Returns  the same in all lanes of the group: 0, TRID_BAD_ARGUMENT, or 1 + the row
    Cost     w shuffles and comparisons */
 TB_D int trid_warp_status(int lanes, int status)
@@ -285,7 +287,7 @@ TB_D int trid_warp_status(int lanes, int status)
     return (int)(row + 1);
 }
 
-/* Returns n, and hides from the compiler that the number has not changed. */
+/* Returns n, and hides from the compiler that it has not changed. */
 TB_D int trid_p_again(int n)
 {
 #ifdef __CUDA_ARCH__
@@ -324,14 +326,15 @@ TB_HOST int trid_p_infinite(double x)
 }
 #endif
 
-/* For the body's numbers: the words that shared memory serves at once, and infinity's upper bits without the sign. */
+/* For the body's real type: how many words shared memory serves at once, and the upper bits of infinity, shifted left
+   past the sign. */
 #define TRID_BANKS (TB_BYTES == 4 ? 32 : 16)
 #define TRID_P_INFINITE (TB_BYTES == 4 ? 0xff000000u : 0xffe00000u)
 
 /* Returns the status of the holder of rows first .. first+k-1 of n, where all lanes together hold `full` rows. A
-   failure that may have begun elsewhere goes to the system's last row, so that the smallest positive status of all
-   holders is the row where it began.
-   Needs    in status what trid_lane_reduce returned for these rows; in bad the or-ed verdicts of the later steps on the
+   failure that may have begun elsewhere counts as the system's last row, so that the smallest positive status of all
+   holders names the row where it began.
+   Needs    status: what trid_lane_reduce returned for these rows; bad: the or-ed verdicts of the later steps on the
             last of them (trid_p_verdict)
    Returns  0; TRID_BAD_ARGUMENT for n > full; or 1 + a row that exists */
 TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int bad)
@@ -499,7 +502,7 @@ TB_HD tb_real trid_smallest(void)
 TB_HD unsigned trid_p_upper(tb_real x)
 {
 #if TB_BYTES == 8 && defined __CUDA_ARCH__
-    return (unsigned)__double2hiint(x); /* what follows would shift 64 bits, and by another distance */
+    return (unsigned)__double2hiint(x); /* the code below would shift all 64 bits, by another distance */
 #else
     trid_p_bits u;
     memcpy(&u, &x, sizeof u);
@@ -513,9 +516,9 @@ TB_HD int trid_finite(tb_real x)
     return trid_p_upper(x) << 1 < TRID_P_INFINITE;
 }
 
-/* Returns whether r, the reciprocal of a pivot, is zero, infinite or NaN. This is so if and only if r or the pivot is:
-   a pivot of 0 has the reciprocal inf or NaN, a pivot of inf has 0 or NaN. (The lower half of a double does not matter:
-   the reciprocal of a finite number is 0 or at least 2^-1024.) */
+/* Returns whether r, the reciprocal of a pivot, is zero, infinite or NaN. This tests the pivot, too: a pivot of 0 has
+   the reciprocal inf or NaN, a pivot of inf has 0 or NaN. (The lower half of a double does not matter: the reciprocal
+   of a finite number is 0 or at least 2^-1024.) */
 TB_HD int trid_bad_pivot(tb_real r)
 {
     return (trid_p_upper(r) << 1) - 1 >= TRID_P_INFINITE - 1;
@@ -566,8 +569,8 @@ TB_HD int trid_p_verdict(tb_real pivot, tb_real r)
     return !trid_bad_pivot(r) ? 0 : trid_finite(pivot) ? 1 : 2;
 }
 
-/* Returns 1/x without the bias of the special-function unit, which one Newton step removes in single precision. Where a
-   matrix serves one right-hand side after another, an error that is always the same would add up. */
+/* Returns 1/x without the bias of the special-function unit, which one Newton step removes in single precision. Where
+   one matrix serves many right-hand sides in sequence, that constant error would accumulate. */
 TB_HD tb_real trid_rcp_refined(tb_real x)
 {
     tb_real r = trid_rcp(x);
@@ -581,7 +584,7 @@ TB_HD tb_real trid_rcp_refined(tb_real x)
    [j * stride].
    Needs    n elements in each array, also in work; a[0] and c[n-1] are not read; x may alias d
    Leaves   x, and in work the eliminated c
-   Returns  0; -1 for n < 0; or 1 + the first row with a bad pivot, and the rows from there on are not touched
+   Returns  0; -1 for n < 0; or 1 + the first row with a bad pivot; rows from there on are not touched
    Cost     3n FMA + 2n mul + n rcp */
 TB_HD int trid_lane_thomas(int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d, tb_real *x,
                            tb_real *work, long long stride)
@@ -657,7 +660,7 @@ TB_HD void trid_lane_solve(int n, const tb_real *l, const tb_real *r, const tb_r
     }
 }
 
-/* Does the matrix's part of a visit (trid_p_visit). Leaves in m the factor that scales the row and the multiples of the
+/* Applies a visit (trid_p_visit) to the matrix. Leaves in m the factor that scales the row and the multiples of the
    rows above and below that it subtracts. Returns 0, or 1 + the row if its pivot is bad. */
 TB_HD int trid_p_visit_matrix(trid_p_visit v, tb_real *a, const tb_real *b, tb_real *c, tb_real *m)
 {
@@ -674,13 +677,13 @@ TB_HD int trid_p_visit_matrix(trid_p_visit v, tb_real *a, const tb_real *b, tb_r
     }
     a[j] = v.down ? -m[1] * a[j - 1] : m[1];
     c[j] = v.up ? -m[2] * c[j + 1] : m[2];
-    /* On the way back the neighbour has both its final couplings; one of them adds to the row's own. */
+    /* On the way back the neighbour already has its final couplings; one of them adds to the row's own. */
     if (v.down && !v.scale) c[j] -= m[1] * c[j - 1];
     if (v.up && !v.scale) a[j] -= m[2] * a[j + 1];
     return bad ? 1 + j : 0;
 }
 
-/* Does the right-hand side's part of the same visit; with trid_fnma if chained, a literal. */
+/* Applies the same visit to the right-hand side; with chained, a literal, by trid_fnma. */
 TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_real above, tb_real below, tb_real *d)
 {
     tb_real right = v.scale ? scale * d[v.row] : d[v.row];
@@ -689,9 +692,9 @@ TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_rea
     d[v.row] = right;
 }
 
-/* Reduces a partition for trid_lane_reduce, with d, and for the factors, with keep, which receives what
-   trid_p_reduce_right needs: the first three arrays of f. Only its first `rows` rows need exist: the identity rows that
-   would pad it have no couplings, and their right-hand sides are zero. */
+/* Reduces a partition: for trid_lane_reduce with d; for the factors with keep, which receives what trid_p_reduce_right
+   needs, the first three arrays of f. Only the first `rows` rows need exist: identity rows that would pad the partition
+   have no couplings, and their right-hand sides are zero. */
 TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
 {
     int status = 0;
@@ -710,14 +713,14 @@ TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *
             if (v.up) keep[TRID_P_BELOW * k + v.row] = m[2];
         }
     }
-    /* A coupling that is not finite entered no pivot of these rows, but it ruins those of other partitions. */
+    /* A coupling out of the partition that is not finite enters no pivot here, but ruins those of other partitions. */
     if (!status && !trid_finite(c[rows - 1])) status = rows;
     if (!status && !trid_finite(a[rows - 1])) status = 1;
     return status;
 }
 
-/* Reduces a right-hand side alone, with what trid_p_reduce stored: element e is at keep[e stride]. chained is 3 %
-   faster in double precision, and up to 12 % slower in single (bs1d_implicit3 and 4; docs/bs1d.md). */
+/* Reduces a right-hand side alone, with what trid_p_reduce stored: element e is at keep[e stride]. Chained visits
+   are 3 % faster in double precision, and up to 12 % slower in single (bs1d_implicit3 and 4; docs/bs1d.md). */
 TB_HD void trid_p_reduce_right(int k, const tb_real *keep, int stride, tb_real *d)
 {
     TB_UNROLL
@@ -737,12 +740,12 @@ TB_HD void trid_p_reduce_right(int k, const tb_real *keep, int stride, tb_real *
    After, with new a, c, d:
                 a[j] l + x[j] + c[j] x[k-1] = d[j]        j = 0 .. k-2
                 a[k-1] l + x[k-1] + c[k-1] y = d[k-1]
-   The neighbours need only the first and the last row. trid_lane_link joins each last row and the next partition's
-   first, to one row a partition.
+   The neighbours need only the first and the last row. trid_lane_link combines each last row with the next partition's
+   first, which leaves one row per partition.
    Needs    k >= 1 (a literal, where the arrays must stay in registers); a[0] = 0 in the system's first partition,
             c[k-1] = 0 in its last
    Leaves   a, c, d as above; b as it was
-   Returns  0, or 1 + a row (within the partition) that met a bad pivot, or whose coupling out of it is not finite
+   Returns  0, or 1 + a row of the partition that met a bad pivot, or whose coupling out of the partition is not finite
    Cost     (4k-6) FMA + (5k-3) mul + k rcp */
 TB_HD int trid_lane_reduce(int k, tb_real *a, const tb_real *b, tb_real *c, tb_real *d)
 {
@@ -753,7 +756,7 @@ TB_HD int trid_lane_reduce(int k, tb_real *a, const tb_real *b, tb_real *c, tb_r
                 *a x[-1] + x[k-1] + *c x[k] = *d
    with the next partition's first row (first_a, first_c, first_d). Then *a and *c couple to the last unknowns of the
    previous and of the next partition, and the last rows of all partitions form a tridiagonal system of their own.
-   Needs    k >= 2 (partitions of one row are linked already); zeros for the first row where no partition follows
+   Needs    k >= 2 (partitions of one row are linked already); zeros for the first row if no partition follows
    Returns  0; 1 for a pivot without reciprocal; 2 for one that is not finite, perhaps from a failure in the next
             partition
    Cost     2 FMA + 4 mul + 1 rcp */
@@ -805,8 +808,8 @@ TB_HD int trid_lane_pcr_step(tb_real *a, tb_real *c, tb_real *d, tb_real up_a, t
                 r[j] = d[j] - a[j] x[j-1] - b[j] x[j] - c[j] x[j+1],    left = x[-1], right = x[k]
    Needs    a of row 0, c of row n-1 and rows from n on are not read; r may alias d
    Leaves   r, 0 in rows from n on; in *error the largest |r| of the rows, in *size the largest |A| |x| + |d|, both 0 if
-            no row exists (either pointer may be null). The largest error of all rows over the largest size is the
-            residual in the sense of trid_host_residual, in working precision.
+            no row exists (either pointer may be null). The largest error of all lanes, divided by the largest size, is
+            the residual that trid_host_residual returns, in working precision.
    Cost     3k FMA; error and size together about 8k operations more */
 TB_HD void trid_lane_residual(int k, int first, int n, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *d, const tb_real *x, tb_real left, tb_real right, tb_real *r,
@@ -937,7 +940,7 @@ TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
    Needs    k >= 1 and lanes literals; n <= k*lanes rows, which the function pads with identity rows
    Lanes    all 32 of the warp
    Leaves   a, c, d as trid_warp_expand needs them; b clobbered
-   Returns  as trid_warp_hybrid, of what it has met so far
+   Returns  as trid_warp_hybrid, for the failures met so far
    Cost     (4k-4) FMA + (5k+1) mul + (k+1) rcp + 3 shuffles */
 TB_D int trid_warp_reduce(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
@@ -972,7 +975,8 @@ TB_D void trid_warp_expand(int k, int lanes, const tb_real *a, const tb_real *c,
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  0; -1 if n > k*lanes; or 1 + a row that exists: one of this lane's that met a bad pivot, or the system's
-            last if the failure may have begun in another lane. trid_warp_status makes of these the system's status.
+            last if the failure may have begun in another lane. trid_warp_status combines these into the system's
+            status.
    Cost     (6k-6+4w) FMA + (5k+1+5w) mul + (k+1+w) rcp + (4+6w) shuffles
    Error    the residual follows 4 + 1 / (2 k^2.5 (dominance - 1)) unit roundoffs, where dominance is the least
             |b| / (|a| + |c|): see Stability above. NaN and inf stay in their own system. */
@@ -985,8 +989,8 @@ TB_D int trid_warp_hybrid(int k, int lanes, int n, tb_real *a, tb_real *b, tb_re
     return status ? status : trid_lane_status(k * (trid_warp_lane() & (lanes - 1)), k, n, k * lanes, 0, bad);
 }
 
-/* Factors a partition, rows first .. first+k-1 of n, where all lanes together hold `full` rows. Leaves the first five
-   arrays of f; the last two are the couplings of the reduced rows. */
+/* Factors a partition, rows first .. first+k-1 of n, where all lanes together hold `full` rows. Leaves the five arrays
+   of f, of which the last two are the couplings of the reduced rows. */
 TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_real *a, const tb_real *b,
                                  const tb_real *c, tb_real *f)
 {
@@ -1002,10 +1006,10 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
     return trid_p_reduce(k, k, left, diagonal, last, (tb_real *)0, f);
 }
 
-/* Factors the reduced system. The last row of each partition, whose c is already at TRID_P_LINK, is linked to the
-   next partition's first (k > 1); PCR over groups of `lanes` lanes follows. Leaves the rest of f and, in *steps unless
-   null, how many steps matter in this warp. Returns the verdicts of all steps, or-ed.
-   PCR works on e = d / s, where s is the scale; this saves a multiplication a step. With unit diagonal,
+/* Factors the reduced system. First it links the last row of each partition, whose c is already at TRID_P_LINK, to the
+   next partition's first (k > 1); then it runs PCR over groups of `lanes` lanes. Leaves the rest of f and, in *steps
+   unless null, how many PCR steps matter in this warp. Returns the verdicts of all steps, or-ed. PCR works on
+   e = d / s, where s is the scale; this saves a multiplication a step. With unit diagonal,
    d' = r (d - a d_up - c d_down)  becomes  e' = e - (a s_up / s) e_up - (c s_down / s) e_down  and  s' = r s. */
 TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a, tb_real first_c, tb_real *f,
                                int *steps)
@@ -1039,7 +1043,7 @@ TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a
     return bad;
 }
 
-/* Reduces a partition's right-hand side with the stored factors. It counts as 0 in rows from n on. */
+/* Reduces a partition's right-hand side, which counts as 0 in rows from n on, with the stored factors. */
 TB_D void trid_p_solve_partition(int k, int first, int n, int full, const tb_real *f, int stride, tb_real *d)
 {
     if (n < full) {
@@ -1049,8 +1053,9 @@ TB_D void trid_p_solve_partition(int k, int first, int n, int full, const tb_rea
     trid_p_reduce_right(k, f, stride, d);
 }
 
-/* Solves the reduced system with the stored factors: returns the unknown of the reduced row whose right-hand side is
-   last, where first is that of the next partition's first row. reduced is what f has from 5 k on. */
+/* Solves the reduced system with the stored factors. Returns the unknown of the reduced row whose right-hand side is
+   `last`; `first` is the right-hand side of the next partition's first row. reduced holds the numbers of f from 5 k
+   on. */
 TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *reduced, int stride, tb_real last,
                                   tb_real first)
 {
@@ -1069,8 +1074,8 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
 
 /* Computes everything in the hybrid that depends on the matrix alone, once for many right-hand sides. The rows lie as
    in trid_warp_hybrid. In a dominant matrix the couplings of the reduced system shrink at least quadratically from one
-   PCR step to the next. *steps tells after how many of the w steps none in the warp exceeds the unit roundoff (with a
-   NaN, after all w). If steps is null, all w steps are stored.
+   PCR step to the next. *steps receives the number of steps, at most w, after which none in the warp exceeds the unit
+   roundoff (with a NaN, all w). If steps is null, all w steps are stored.
    Needs    k >= 1 and lanes literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements, in registers
    Lanes    all 32 of the warp: *steps is the largest of its groups
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
@@ -1091,8 +1096,8 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
 }
 
 /* Solves the system that trid_warp_factor factored, for one right-hand side.
-   Needs    k, lanes, n and f as there; steps from there, or log2 lanes; where steps was null, the literal is cheapest.
-            Rows from n on are read as 0; if they are 0 already, n = k*lanes saves the test.
+   Needs    k, lanes, n and f as there; steps from there, or log2 lanes (if steps was null there, best a literal). Rows
+            from n on are read as 0; if d is 0 there already, n = k*lanes saves the test.
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     (4k-4+2s) FMA + (k+1) mul + (2+2s) shuffles for s steps, no reciprocal
@@ -1119,15 +1124,16 @@ TB_D void trid_warp_residual(int k, int lanes, int n, const tb_real *a, const tb
     trid_lane_residual(k, k * (trid_warp_lane() & (lanes - 1)), n, a, b, c, d, x, left, right, r, error, size);
 }
 
-/* Solves as trid_warp_solve, then once more for the residual: one step of iterative refinement, in working precision
-   and with the same factors.
+/* Solves as trid_warp_solve, then solves for the residual: one step of iterative refinement, in working precision, with
+   the same factors.
    Needs    as trid_warp_solve; a, b, c of the factored matrix. n must be the system's own.
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     two of trid_warp_solve, one of trid_warp_residual and k additions
    Error    the residual is that of the Thomas algorithm, a few unit roundoffs, as long as k^2.5 (dominance - 1) exceeds
-            the square root of the unit roundoff: 2.4e-4 in single, 1.1e-8 in double precision. The error of x is not
-            repaired: it stays of the order of condition times roundoff, and can grow fourfold (docs/hybrid.md). */
+            the square root of the unit roundoff: 2.4e-4 in single, 1.1e-8 in double precision. Refinement does not
+            repair the error of x, which stays of the order of condition times roundoff, and can grow fourfold
+            (docs/hybrid.md). */
 TB_D void trid_warp_solve_refined(int k, int lanes, int n, int steps, const tb_real *a, const tb_real *b,
                                   const tb_real *c, const tb_real *f, tb_real *d)
 {
@@ -1164,9 +1170,9 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
    In a block of any shape, thread t is the one with t = x + X (y + Y z), where (x, y, z) is its threadIdx and X, Y are
    the first two of blockDim. Warps are formed in this order.
 
-   Rows live in registers. A thread has 65536 / threads of them, and 255 at most. Without __launch_bounds__(threads) a
-   large block may not start. The table gives the largest k without spills (ptxas of CUDA 13.0 for sm_90, k rows and
-   little else in the kernel; see also the bound on k above):
+   Rows live in registers, of which a thread gets 65536 / threads, at most 255. Without __launch_bounds__(threads) a
+   large block may fail to launch. The table gives the largest k without spills (ptxas of CUDA 13.0 for sm_90, k rows
+   and little else in the kernel; see also the bound on k above):
                                        256 threads   512 threads   1024 threads
        trid_block_hybrid          f32      k = 32        k = 28         k = 11
                                   f64          16            13              5
@@ -1186,7 +1192,7 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
     TB_UNROLL
     for (int s = 1; s < lanes; s *= 2) {
         trid_p_neighbours(lanes, s, *a, *c, *d, up, down);
-        lane = trid_p_again(lane); /* or else lane lanes-1 gets its own branch, with slow shuffles in both */
+        lane = trid_p_again(lane); /* otherwise lane lanes-1 gets its own branch, with slow shuffles in both */
         if (lane < s || lane == lanes - 1) up[0] = -1, up[1] = 0, up[2] = 0;
         if (lane + s >= lanes - 1) down[0] = 0, down[1] = -1, down[2] = 0;
         bad |= trid_lane_pcr_step(a, c, d, up[0], up[1], up[2], down[0], down[1], down[2]);
@@ -1197,9 +1203,9 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
     return bad;
 }
 
-/* Does trid_block_hybrid for `warps` consecutive warps of a block, of which this one is number `part`. The warps hold
-   `rows` rows, this thread those from `first` on. Number e < 6 of warp w is at shared[w by_warp + e by_number]. All
-   threads of the block call. */
+/* Solves as trid_block_hybrid across `warps` consecutive warps of a block, of which this one is number `part`. The
+   warps hold `rows` rows; this thread's begin at `first`. Number e < 6 of warp w is at shared[w by_warp + e by_number].
+   All threads of the block call. */
 TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, int part, tb_real *a, tb_real *b,
                                 tb_real *c, tb_real *d, tb_real *shared, int by_warp, int by_number)
 {
@@ -1244,14 +1250,14 @@ TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, in
 }
 
 /* Solves one system of n <= k*threads rows, with row k*t + j in a[j], b[j], c[j], d[j] of thread t. Each lane reduces
-   its partition, and each warp reduces its lanes to two rows; every warp then solves the reduced system for itself.
+   its partition, and each warp reduces its lanes to two rows. Every warp then solves the whole reduced system.
    Needs    k >= 1 literal; a[0] of row 0, c of row n-1 and rows from n on are not read
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  as trid_warp_hybrid: -1 if n > k*threads; the smallest positive status of the threads is where the failure
-            began
-   Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use of
-            them (alternating between two arrays saves it)
+   Returns  as trid_warp_hybrid: -1 if n > k*threads; the smallest positive status of the threads names the row where
+            the failure began
+   Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
+            use (alternating between two arrays saves it)
    Cost     trid_warp_hybrid with lanes = 32, and (4w+11) FMA + (5w+9) mul + (w+2) rcp + (6w+8) shuffles, where w = log2
             of the number of warps */
 TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
@@ -1265,7 +1271,8 @@ TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_
    Needs    k >= 1 literal; a[0] of row 0, c of row n-1 and rows from n on are not read; r may alias d
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   r, 0 in rows from n on; *error and *size, either of which may be null
-   Shared   TRID_BLOCK_RESIDUAL_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use
+   Shared   TRID_BLOCK_RESIDUAL_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
+            use
    Cost     that of trid_lane_residual + 2 shuffles, 2 stores and 2 loads a warp */
 TB_D void trid_block_residual(int k, int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               const tb_real *x, tb_real *r, tb_real *error, tb_real *size, tb_real *shared)
@@ -1285,8 +1292,8 @@ TB_D void trid_block_residual(int k, int n, const tb_real *a, const tb_real *b, 
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c as they were
    Returns  as trid_block_hybrid
-   Shared   TRID_BLOCK_HYBRID_REFINED_LEN elements, no bank conflicts; three barriers inside; no barrier is needed
-            before another call uses them again, __syncthreads() before any other use
+   Shared   TRID_BLOCK_HYBRID_REFINED_LEN elements, no bank conflicts; three barriers inside; another call may use them
+            without a barrier; call __syncthreads() before any other use
    Cost     two of trid_block_hybrid, on copies of the rows, and one of trid_block_residual; 8k numbers live in
             registers at once
    Error    as trid_warp_solve_refined */
@@ -1321,8 +1328,8 @@ TB_HOST int trid_host_thomas(int n, const tb_real *a, const tb_real *b, const tb
     return trid_lane_thomas(n, a, b, c, d, x, work, 1);
 }
 
-/* Solves m rows with unit diagonal by PCR. a, c, d lie one after another in work, and each step goes from one half of
-   its 6*m elements to the other. Returns 0 or 1 + a bad row; *x points to the solution. */
+/* Solves m rows with unit diagonal by PCR. work holds a, c, d in this order, and each step goes from one half of its
+   6*m elements to the other. Returns 0 or 1 + a bad row; *x points to the solution. */
 TB_HOST int trid_p_host_pcr(size_t m, tb_real *work, const tb_real **x)
 {
     tb_real *from = work, *to = work + 3 * m;
@@ -1367,7 +1374,7 @@ TB_HOST int trid_host_pcr(int n, const tb_real *a, const tb_real *b, const tb_re
     return 0;
 }
 
-/* Returns the elements of work that trid_host_hybrid needs: 4*n, and 6 a partition; never more than 10*n. */
+/* Returns how many elements of work trid_host_hybrid needs: 4*n, and 6 per partition; never more than 10*n. */
 TB_HOST size_t trid_host_hybrid_len(int n, int rows_per_lane)
 {
     if (n <= 0 || rows_per_lane < 1) return 0;
@@ -1375,7 +1382,7 @@ TB_HOST size_t trid_host_hybrid_len(int n, int rows_per_lane)
 }
 
 /* Solves a system by the hybrid, as trid_warp_hybrid does: it reduces partitions of rows_per_lane rows, finds their
-   last unknowns by PCR, and expands the rows. Any number of partitions will do; a shorter last one is padded
+   last unknowns by PCR, and expands the rows. Any number of partitions is allowed; a shorter last one is padded
    internally.
    Needs    work of trid_host_hybrid_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
    Returns  0; -1 for n < 0 or rows_per_lane < 1; or 1 + a row that met a bad pivot */
@@ -1385,7 +1392,7 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
     if (n < 0 || rows_per_lane < 1) return TRID_BAD_ARGUMENT;
     if (n == 0) return 0;
     size_t rows = (size_t)n, k = (size_t)rows_per_lane;
-    if (k > 2 * rows) k = 2 * rows; /* more padding than that changes nothing */
+    if (k > 2 * rows) k = 2 * rows; /* more padding changes nothing */
     size_t partitions = (rows - 1) / k + 1;
     tb_real *wa = work, *wb = wa + rows, *wc = wb + rows, *wd = wc + rows, *reduced = wd + rows;
     for (size_t j = 0; j < rows; j++) {
@@ -1423,7 +1430,7 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
     return 0;
 }
 
-/* Returns the elements of work that trid_host_hybrid_refined needs: 2*n more. */
+/* Returns how many elements of work trid_host_hybrid_refined needs: 2*n more than trid_host_hybrid. */
 TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
 {
     size_t hybrid = trid_host_hybrid_len(n, rows_per_lane);
@@ -1464,7 +1471,7 @@ TB_HOST double trid_host_residual(int n, const tb_real *a, const tb_real *b, con
     return trid_p_infinite(size) ? size : size > 0 ? error / size : 0;
 }
 
-/* Returns the dominance of a matrix: the least |b| / (|a| + |c|) of the rows. Above 1 every solver here is safe.
+/* Returns the dominance of a matrix: the least |b| / (|a| + |c|) over the rows. Above 1 every solver here is safe.
    Error    +inf for n = 0 and for a diagonal matrix, 0 if a row is zero, NaN if any number that counts is NaN */
 TB_HOST double trid_host_dominance(int n, const tb_real *a, const tb_real *b, const tb_real *c)
 {

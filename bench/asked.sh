@@ -1,12 +1,12 @@
 #!/bin/sh
-# asked.sh - what was asked of a header on one machine and is not reached there, from its results.
+# asked.sh - lists the targets of a header that one machine does not reach, from its results.
 # MIT licence, see LICENSE.
 #
 #     sh bench/asked.sh batch docs/results/trid_batch-h200.csv
 #     sh bench/asked.sh bs3d docs/results/bs3d_timing-h200.csv
 #
-# The causes, and what was tried, stand in the documents below the tables. A line that is reached is an error: it has to
-# be taken from here and from there.
+# docs/batch_notes.md and bs3d_notes.md have the causes below the tables, and what was tried. A target that is reached is
+# an error: it must be removed here and there.
 set -eu
 
 page=$1 results=$2 number=0
@@ -15,7 +15,7 @@ page=$1 results=$2 number=0
 pick() { # pick COLUMN column=value,...
     sh "${0%/*}/table.sh" "$results" "$1" "$2" | sed -n '3s/[| ][| ]*//gp'
 }
-row() { # row WHAT ASKED UNIT MEASURED: ASKED is a number behind "at least" or "at most"
+row() { # row WHAT ASKED UNIT MEASURED: ASKED is "at least" or "at most" and a number
     number=$((number + 1))
     awk -v number=$number -v what="$1" -v asked="$2" -v unit="$3" -v measured="$4" 'BEGIN {
         split(asked, part, " ")
@@ -24,7 +24,7 @@ row() { # row WHAT ASKED UNIT MEASURED: ASKED is a number behind "at least" or "
             exit 1
         }
         if (part[2] == "least" ? measured + 0 >= part[3] + 0 : measured + 0 <= part[3] + 0) {
-            print "asked.sh: reached, no longer to be listed: " what >"/dev/stderr"
+            print "asked.sh: reached, remove it: " what >"/dev/stderr"
             exit 1
         }
         printf "| %d | %s | %s %s | %s %s |\n", number, what, asked, unit, measured, unit
@@ -33,14 +33,14 @@ row() { # row WHAT ASKED UNIT MEASURED: ASKED is a number behind "at least" or "
 share() { # share WHAT LEAST column=value,...: of the speed of a copy
     row "$1" "at least $2" % "$(pick pct_of_copy "$3")"
 }
-cost() { # cost WHAT OPERATION column=value,...: what it takes more than a plain solve, of which 10 % may be
+cost() { # cost WHAT OPERATION column=value,...: time beyond a plain solve, of which 10 % are granted
     more=$(pick ms "operation=$2,$3")
     plain=$(pick ms "operation=solve,$3")
     row "$1" 'at most 10' '% more' "$(awk -v more="$more" -v plain="$plain" \
         'BEGIN { if (more > 0 && plain > 0) printf "%.1f", 100 * (more / plain - 1) }')"
 }
 
-echo '| | what | asked | measured |'
+echo '| | operation | target | measured |'
 echo '|---|---|---|---|'
 case $page in
 batch)

@@ -397,9 +397,9 @@ int main(int argc, char **argv)
     print_table("trid_batch_solve, contiguous, one system after another (batch/contiguous.h)", solve, NULL, 0);
     print_table("with another step or pitch", {SOLVE, STRIDED}, &solve, 1);
     print_table("trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)", interleaved, NULL, 0);
-    print_table("few systems, all of which are solved at a time, where that differs", {SOLVE, FEW_INTERLEAVED},
+    print_table("few systems, whose tiles are all solved at the same time, where that differs", {SOLVE, FEW_INTERLEAVED},
                 &interleaved, 0);
-    print_table("where none fit, or the device has none", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
+    print_table("where no cluster fits, or the device has none", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
     print_table("trid_batch_checked, contiguous (the same)", {CHECKED, CONTIGUOUS}, &solve, 1);
     print_table("trid_batch_checked, interleaved", {CHECKED, INTERLEAVED}, &interleaved, 1);
     print_table("trid_batch_shared, contiguous (the same)", {SHARED, CONTIGUOUS}, &solve, 1);

@@ -1,16 +1,16 @@
 /* diagrams.cc - the diagrams of the documents, from what the headers' own functions say lies where.
    MIT licence, see LICENSE.
 
-   bench/pictures.sh compiles and runs this, under the emulator, so it needs no GPU. It prints what is to be drawn, a line
-   a thing, fields between tabs: box, text, rule and the like as in plot.awk, which has colors and fonts. What a picture
-   claims is asked of the code where that can answer, and checked where it can only be tried; if it is not so, nothing
-   is drawn. */
+   bench/pictures.sh compiles and runs this program, under the emulator, so it needs no GPU. The program prints one line
+   for each thing to draw, with tabs between fields: box, text, rule and so on, as plot.awk draws them, which defines
+   colors and fonts. Where a picture claims something, the program asks the code, or tries it; if the claim is wrong,
+   nothing is drawn. */
 #include "../bs1d.h"
 
 #include <algorithm>
 #include <string>
 
-/* Launches of bs3d.h are noted, not made. */
+/* Launches of bs3d.h are recorded, not made. */
 struct launch {
     const void *kernel;
     dim3 grid, block;
@@ -100,16 +100,15 @@ static void lanes()
         for (int j = 0; j < K; j++)
             if (held[K * l + j] >= 0) lane_of[(int)held[K * l + j]] = l;
 
-    begin(860, 408,
-          "A system's rows in memory, the same rows in the registers of eight lanes, and the rows that are left",
+    begin(860, 408, "A system's rows in memory, the same rows in the registers of eight lanes, and the reduced system",
           "Rows in lanes: a system of 30 rows, 4 in each of 8 lanes");
     text(left, 52, "small",
-         "In memory: row after row. a, b, c and d are such arrays; transpose_load reads them, neighbouring lanes "
+         "In memory, row after row. a, b, c and d are such arrays. transpose_load reads them: neighbouring lanes read "
          "neighbouring elements.");
     for (int i = 0; i < n; i++) cell(left + size * i, 62, size - 2, size - 2, color(lane_of[i]), number(i));
     for (int l = 0; l < W; l++) arrow(left + wide * (l + 0.5) - 1, 90, left + wide * (l + 0.5) - 1, 106);
     text(left, 126, "small",
-         "In registers: lane l holds rows 4l .. 4l+3. What is missing is filled up with identity rows (x = 0).");
+         "In registers, lane l holds rows 4l .. 4l+3. Shorter systems are padded with identity rows (x = 0).");
     for (int l = 0; l < W; l++) {
         for (int j = 0; j < K; j++) {
             int which = (int)held[K * l + j];
@@ -120,21 +119,21 @@ static void lanes()
         arrow(left + wide * (l + 0.5) - 1, 256, left + wide * (l + 0.5) - 1, 272);
     }
     text(left, 292, "small",
-         "trid_lane_reduce, no communication: of each lane one row is left, in its own last unknown and those of the "
-         "lanes beside it.");
+         "trid_lane_reduce leaves one row a lane, in its own last unknown and those of its two neighbours, without "
+         "communication.");
     for (int l = 0; l < W; l++) {
         if (l > 0) rule(left + wide * l - 8, 313, left + wide * l + 6, 313, "edge");
         cell(left + wide * l + 6, 302, wide - 14, size - 2, color(l), "x[" + number(K * l + K - 1) + "]");
     }
     text(left, 352, "small",
-         "trid_warp_pcr1: these 8 rows are a tridiagonal system too; log2 8 = 3 steps of parallel cyclic reduction, by "
-         "shuffles.");
+         "These 8 rows are again a tridiagonal system. trid_warp_pcr1 solves it by log2 8 = 3 steps of parallel cyclic "
+         "reduction.");
     text(left, 370, "small",
-         "trid_lane_expand: with its own last unknown and that of the lane above it, each lane finds its other rows by "
-         "itself.");
+         "trid_lane_expand computes the other unknowns of each lane from its own last unknown and that of the lane "
+         "above.");
     text(left, 388, "small",
-         "All of it is trid_warp_hybrid(4, 8, n, a, b, c, d). A warp of 32 lanes has four such groups; with W = 32 one "
-         "system.");
+         "trid_warp_hybrid(4, 8, n, a, b, c, d) does all of this. A warp of 32 lanes solves four such systems, or one "
+         "with all lanes.");
 }
 
 /* ---- elimination from both ends ---------------------------------------------------------------------------------- */
@@ -165,29 +164,30 @@ static void elimination()
         a[j] = c[j] = -1, b[j] = 4, d[j] = 1;
         before[j * (K + 2) + j] = before[j * (K + 2) + j + 1] = before[j * (K + 2) + j + 2] = true;
     }
-    claim(trid_lane_reduce_f64(K, a, b, c, d) == 0, "a section is reduced");
+    claim(trid_lane_reduce_f64(K, a, b, c, d) == 0, "a partition is reduced");
     for (int j = 0; j < K; j++) {
         after[j * (K + 2) + j + 1] = true;
         if (a[j] != 0) after[j * (K + 2)] = true;
         if (c[j] != 0) after[j * (K + 2) + (j < K - 1 ? K : K + 1)] = true;
     }
 
-    begin(860, 300,
-          "The pattern of a section's matrix before and after, and the order in which its rows are eliminated",
+    begin(860, 308,
+          "The pattern of a partition's matrix before and after, and the order in which its rows are eliminated",
           "Elimination from both ends: the 8 rows of a lane (trid_lane_reduce)");
-    text(16, 42, "small",
-         "l is the last unknown of the lane above, y the first of the lane below. Afterwards every row knows l and "
-         "x[7] alone, and row 7 also y.");
+    text(
+        16, 42, "small",
+        "l is the last unknown of the lane above, y the first of the lane below. Afterwards every row couples to l and "
+        "x[7] only, row 7 also to y.");
     matrix(46, 100, K, before, "before: columns l, x[0] .. x[7], y");
     arrow(244, 178, 266, 178);
     matrix(276, 100, K, after, "after");
     for (int j = 0; j < K; j++) text(40, 100 + 19 * j + 13, "level", number(j));
 
-    /* A visit waits for the one before it to its own row, and for that to the row which it takes off. */
+    /* A visit waits for the previous visit to its own row, and for that to the row which it subtracts. */
     const double left = 540, step = 34, top = 110, down = 19;
     int depth[K] = {0}, deepest = 0;
     for (int j = 0; j < K; j++) text(left - 16, top + down * j + 4, "level", "row " + number(j));
-    for (int pass = 0; pass < 2; pass++) { /* lines first, dots upon them */
+    for (int pass = 0; pass < 2; pass++) { /* lines first, then dots on top */
         std::fill(depth, depth + K, 0);
         for (int i = 0; i < trid_p_visits(K); i++) {
             trid_p_visit v = trid_p_visit_of(K, i);
@@ -202,9 +202,9 @@ static void elimination()
             deepest = std::max(deepest, mine + 1);
         }
     }
-    claim(deepest < trid_p_visits(K), "two ends at a time take fewer turns than visits");
+    claim(deepest < trid_p_visits(K), "two ends at a time take fewer dependent steps than visits");
     text(left + step * (deepest - 1) / 2, 74, "tick",
-         "in which order: " + number(deepest) + " turns, not " + number(trid_p_visits(K)));
+         "order of elimination: " + number(deepest) + " dependent steps, not " + number(trid_p_visits(K)));
     arrow(left - 6, 268, left + step * (deepest - 1) + 6, 268);
     text(left + step * (deepest - 1) / 2, 286, "tick", "time");
     dot(46, 276, 5, "d1");
@@ -215,7 +215,8 @@ static void elimination()
 
 /* ---- parallel cyclic reduction ----------------------------------------------------------------------------------- */
 
-/* How much of row `unit`'s right-hand side is in each row of a warp after the steps with strides below count. */
+/* Computes how much of row `unit`'s right-hand side is in each row of a warp after the steps with strides below
+   count. */
 __global__ void reach_of(int count, int unit, float *part)
 {
     int lane = (int)threadIdx.x;
@@ -243,14 +244,14 @@ static void pcr()
     cudaFree(device);
     claim(reached == W - 1, "log2 W steps join all rows");
 
-    begin(860, 424, "Sixteen lanes with a row each, and which rows each step joins",
+    begin(860, 424, "Sixteen lanes with one row each, and the rows that each step combines",
           "Parallel cyclic reduction: 16 rows in 16 lanes (trid_warp_pcr1)");
     text(16, 42, "small",
-         "In the step with stride s every row takes off the rows s above and s below it, and is coupled to rows 2s "
-         "away then.");
+         "In the step with stride s every row eliminates the rows s above and s below it. It then couples to rows 2s "
+         "away.");
     text(16, 57, "small",
-         "All lanes do so at the same time, by shuffles. Orange: the rows of which the answer in lane " +
-             number(WATCHED) + " is made.");
+         "All lanes do so at the same time, by shuffles. Orange: the rows from which lane " + number(WATCHED) +
+             " computes its unknown.");
     for (int drawn = 0; drawn < 2; drawn++) /* the orange ones last */
         for (int p = 1; p <= STEPS; p++)
             for (int lane = 0; lane < W; lane++) {
@@ -267,30 +268,31 @@ static void pcr()
             if (p == 0) text(left + step * lane, top - 12, "tick", number(lane));
         }
         text(left - 24, top + down * p + 4, "level",
-             p == 0 ? "rows as they came, in lane" : "after the step with stride " + number(stride[p]));
+             p == 0 ? "the rows as given, in lane" : "after the step with stride " + number(stride[p]));
     }
     text(left - 24, top + down * STEPS + 19, "level", "every row is solved");
     text(46, 398, "small",
-         "A step takes more operations than the Thomas algorithm does for these rows, but there are log2 W of them, "
-         "not 2 W:");
-    text(46, 414, "small", "so a lane first reduces its own rows to one, and only these pass through the steps.");
+         "A step takes more operations than the Thomas algorithm for all these rows, but there are log2 16 = 4 steps, "
+         "not 2 x 16.");
+    text(46, 414, "small",
+         "So each lane first reduces its own rows to one, and only these rows pass through the steps.");
 }
 
-/* ---- lines side by side ------------------------------------------------------------------------------------------ */
+/* ---- interleaved systems ----------------------------------------------------------------------------------------- */
 
 enum { LINES_K = 4, LINES_L = 8, LINES_S = 4 };
 
-/* The thread that holds row 0 of each section of each line, tried by solving; and, by section, the thread to which the
-   exchange takes its reduced row. */
+/* Solves, which tries that thread t holds rows K (t / L) .. of system t % L; finds the thread to which the exchange
+   takes each reduced row. */
 __global__ void solve_lines(const float *d, float *x, float *solver)
 {
     enum { K = LINES_K, L = LINES_L, S = LINES_S };
     __shared__ float shared[TRID_BLOCK_INTERLEAVED_LEN_F32(L, S)];
     float a[K], b[K], c[K], mine[K];
-    int line = (int)threadIdx.x % L, first = K * ((int)threadIdx.x / L);
-    for (int j = 0; j < K; j++) a[j] = c[j] = -1, b[j] = 3, mine[j] = d[L * (first + j) + line];
+    int system = (int)threadIdx.x % L, first = K * ((int)threadIdx.x / L);
+    for (int j = 0; j < K; j++) a[j] = c[j] = -1, b[j] = 3, mine[j] = d[L * (first + j) + system];
     trid_block_interleaved(K, L, S, K * S, a, b, c, mine, shared);
-    for (int j = 0; j < K; j++) x[L * (first + j) + line] = mine[j];
+    for (int j = 0; j < K; j++) x[L * (first + j) + system] = mine[j];
     __syncthreads();
     float unused = 0, held = (float)threadIdx.x;
     trid_block_interleaved_exchange(K, L, S, &unused, &held, shared);
@@ -307,46 +309,45 @@ static void lines()
     SIMT_LAUNCH(solve_lines, 1, L * S, 0, 0)(device, device + L * N, device + 2 * L * N);
     cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
     cudaFree(device);
-    for (int line = 0; line < L; line++) {
+    for (int system = 0; system < L; system++) {
         float column[5][N];
         for (int j = 0; j < N; j++)
-            column[0][j] = column[2][j] = -1, column[1][j] = 3, column[3][j] = d[L * j + line],
-            column[4][j] = x[L * j + line];
+            column[0][j] = column[2][j] = -1, column[1][j] = 3, column[3][j] = d[L * j + system],
+            column[4][j] = x[L * j + system];
         claim(trid_host_residual_f32(N, column[0], column[1], column[2], column[3], column[4]) < 1e-6,
-              "thread t has rows K (t / L) .. of line t % L");
+              "thread t has rows K (t / L) .. of system t % L");
     }
 
     begin(860, 476,
-          "Eight systems side by side, cut into four sections each: which thread holds which rows, and which solves "
-          "which reduced row",
-          "Systems side by side: 8 lines of 16 rows, 32 threads (trid_block_interleaved)");
+          "Eight interleaved systems of four partitions each: which thread holds which rows, and which solves which "
+          "reduced row",
+          "Interleaved systems: 8 systems of 16 rows, 32 threads (trid_block_interleaved)");
     text(16, 42, "small",
-         "Along y or z of a grid, rows of one system are far apart in memory, and the same row of neighbouring systems "
-         "is contiguous.");
-    text(46, 76, "small", "Loading: thread t holds 4 rows of line t % 8, section t / 8.");
-    text(46, 92, "small", "Eight neighbouring threads read one row of memory at a time.");
-    for (int line = 0; line < L; line++) text(90 + 40 * line + 18, 114, "tick", "line " + number(line));
-    for (int section = 0; section < S; section++) {
-        for (int line = 0; line < L; line++) {
-            int thread = line + L * section;
-            for (int j = 0; j < K; j++) box(90 + 40 * line, 122 + 20 * (K * section + j), 37, 18, color(section));
-            text(90 + 40 * line + 18, 122 + 20 * (K * section + 2) + 3, "cell", "t " + number(thread));
-        }
-        for (int j = 0; j < K; j++)
-            text(82, 122 + 20 * (K * section + j) + 13, "level", "row " + number(K * section + j));
+         "Along y or z of a grid, the rows of one system lie far apart in memory; equal rows of neighbouring systems "
+         "are contiguous.");
+    text(46, 76, "small", "Loading: thread t holds 4 rows of system t % 8, partition t / 8.");
+    text(46, 92, "small", "Eight neighbouring threads read one row of all systems at a time.");
+    text(500, 76, "small", "Solving by PCR: each reduced row goes through shared");
+    text(500, 92, "small", "memory to the 4 lanes of its system, and back.");
+    for (int side = 0; side < 2; side++) {
+        const double left = side ? 500 : 90;
+        text(left - 8, 114, "level", "system");
+        for (int system = 0; system < L; system++) text(left + 40 * system + 18, 114, "tick", number(system));
     }
-    text(500, 76, "small", "Solving: each section's one row that is left goes through");
-    text(500, 92, "small", "shared memory to 4 lanes that do PCR on a line; and back.");
-    for (int line = 0; line < L; line++) text(500 + 40 * line + 18, 114, "tick", "line " + number(line));
-    for (int section = 0; section < S; section++)
-        for (int line = 0; line < L; line++)
-            cell(500 + 40 * line, 122 + 84 * section + 20, 37, 36, color(section),
-                 "t " + number((int)solver[line + L * section]));
-    for (int section = 0; section < S; section++) arrow(414, 122 + 84 * section + 38, 490, 122 + 84 * section + 38);
-    claim((int)solver[2] == 8, "thread 8 solves for line 2");
+    for (int part = 0; part < S; part++) {
+        const double top = 122 + 80 * part;
+        for (int system = 0; system < L; system++) {
+            for (int j = 0; j < K; j++)
+                cell(90 + 40 * system, top + 20 * j, 37, 18, color(part), "t " + number(system + L * part));
+            cell(500 + 40 * system, top + 30, 37, 18, color(part), "t " + number((int)solver[system + L * part]));
+        }
+        for (int j = 0; j < K; j++) text(82, top + 20 * j + 13, "level", "row " + number(K * part + j));
+        arrow(414, top + 39, 490, top + 39);
+    }
+    claim((int)solver[2] == 8, "thread 8 solves for system 2");
     text(46, 464, "small",
-         "So a thread loads for one line and solves for another: t 8 has rows 4 .. 7 of line 0, and solves a row of "
-         "line 2.");
+         "So a thread loads for one system and solves for another: t 8 holds rows 4 .. 7 of system 0, and solves a row "
+         "of system 2.");
 }
 
 /* ---- the padding of a transpose ---------------------------------------------------------------------------------- */
@@ -364,7 +365,7 @@ static void bank_picture(double top, int K, int padded, const char *title)
         last = std::max(last, slot);
         if (t % K == 0) ways = std::max(ways, ++hit[slot % 32]);
     }
-    claim(padded ? ways == 1 : ways > 1, "padding, and nothing else, parts the banks");
+    claim(padded ? ways == 1 : ways > 1, "padding, and nothing else, separates the banks");
     for (int slot = 0; slot <= last; slot++) {
         int t = element[(size_t)slot];
         cell(left + size * (slot % 32), top + size * (slot / 32), size - 2, size - 2,
@@ -375,7 +376,7 @@ static void bank_picture(double top, int K, int padded, const char *title)
     }
     text(left - 8, top + 15, "level", "word 0");
     text(left, top + size * (last / 32 + 1) + 14, "small",
-         padded ? "Every lane in a bank of its own: one cycle. Dashed: a word of padding behind every 32."
+         padded ? "Every lane has a bank of its own: one cycle. Dashed: a word of padding after every 32 words."
                 : "The 32 lanes meet in " + number(32 / ways) + " banks: " + number(ways) + " cycles for one access.");
 }
 
@@ -383,15 +384,15 @@ static void padding()
 {
     enum { K = 8 };
     begin(860, 610,
-          "Where 256 elements lie in the 32 banks of shared memory, without and with padding, and which lane reads its "
-          "first element where",
+          "Where 256 elements lie in the 32 banks of shared memory, without and with padding, and where each lane "
+          "reads its first element",
           "The padding of a transpose: 8 elements for each of 32 lanes (transpose.h)");
     text(16, 42, "small",
-         "A warp writes 256 elements as they come from memory, one after another, and each lane reads 8 neighbours "
-         "back, one at a time.");
+         "A warp writes 256 elements in the order of memory. Then each lane reads 8 neighbouring elements, one at a "
+         "time.");
     text(16, 57, "small",
-         "Columns are the banks of shared memory, each of which gives one word a cycle. The numbers are lanes, where "
-         "they find their first element.");
+         "Columns are the banks of shared memory, each of which delivers one word a cycle. A number marks the first "
+         "element of that lane.");
     bank_picture(108, K, 0, "Without padding (element t in word t):");
     bank_picture(362, K, 1, "With padding (element i of lane j in word transpose_index(32, 8, i, j)):");
 }
@@ -419,19 +420,20 @@ static void sweeps()
     cudaFree(work);
     size_t ends = 0;
     while (ends < noted.size() && noted[ends].kernel != (const void *)tb_f32::bs3d_p_solve_reduced<0>) ends++;
-    claim(ends > 0 && ends + 1 < noted.size() && noted[ends + 1].kernel == (const void *)tb_f32::bs3d_p_implicit2_down<8>,
-          "implicit2 is a sweep up, the ends of sections, a sweep down");
+    claim(ends > 0 && ends + 1 < noted.size() &&
+              noted[ends + 1].kernel == (const void *)tb_f32::bs3d_p_implicit2_down<8>,
+          "implicit2 is a sweep up, the reduced systems, a sweep down");
     const int rows = (points + (int)noted[ends - 1].grid.x - 1) / (int)noted[ends - 1].grid.x;
     const int columns = (points + (int)noted[ends + 1].grid.x - 1) / (int)noted[ends + 1].grid.x;
-    const int sections = 4; /* as drawn; how many there are is the device's affair */
+    const int parts = 4; /* as drawn; the device decides how many partitions there are */
 
-    begin(
-        860, 424,
-        "Two sweeps over a grid of 256 points an axis: upward a block has whole rows in x, downward whole columns in y",
-        "Who owns what in the two sweeps of bs3d_implicit2: a time step on 256³ points");
+    begin(860, 424,
+          "Two sweeps over a grid of 256 points an axis: upward a block owns whole rows in x, downward whole columns "
+          "in y",
+          "What a block owns in the two sweeps of bs3d_implicit2: a time step on 256³ points");
     text(16, 42, "small",
-         "Of a plane x-y each block owns a band, and marches with it through the planes of its section of z; one block "
-         "is orange.");
+         "Each block owns a band of the x-y plane and moves through the planes of its partition of z. One block is "
+         "orange.");
     for (int sweep = 0; sweep < 2; sweep++) {
         double left = 58 + 410 * sweep, top = 108;
         int wide = sweep ? columns : rows, bands = points / wide, chosen = bands / 3;
@@ -451,19 +453,19 @@ static void sweeps()
         arrow(left - 12, top + points, left - 12, top + points - 60);
         text(left - 16, top + points - 68, "small", "y");
         double z = left + points + 34;
-        for (int s = 0; s < sections; s++) {
+        for (int s = 0; s < parts; s++) {
             box(z, top + 64 * s, 26, 60, "tint t1");
             arrow(z + 13, sweep ? top + 64 * s + 8 : top + 64 * s + 52, z + 13,
                   sweep ? top + 64 * s + 52 : top + 64 * s + 8);
         }
         text(z + 13, top - 8, "tick", "z");
-        text(z + 13, top + points + 16, "tick", "sections");
+        text(z + 13, top + points + 16, "tick", "partitions");
         text(left, top + points + 36, "small",
-             sweep ? "back substitution in z, then the y lines (whole: a block has"
-                   : "right-hand side, then the x lines (whole: a block has them),");
+             sweep ? "back substitution in z, then the y lines, which lie whole"
+                   : "right-hand side, then the x lines, which lie whole in a block,");
         text(left, top + points + 51, "small",
-             sweep ? "them), then u += v: reads v and u, writes u"
-                   : "then forward elimination in z: reads u, writes v");
+             sweep ? "in a block, then u += v; reads v and u, writes u"
+                   : "then forward elimination in z; reads u, writes v");
     }
 }
 

@@ -1,24 +1,24 @@
 #!/bin/sh
-# pictures.sh - all pictures of the documents, from results files and from the headers.
+# pictures.sh - draws all pictures of the documents, from results files and from the headers.
 # MIT licence, see LICENSE.
 #
 #     sh bench/pictures.sh [FOLDER]      into docs, or into another folder
 #
-# Plots are drawn from files in docs/results. Diagrams are drawn by bench/diagrams.cc, which asks the headers what lies
-# where; it needs a C++ compiler (CXX names it) and no GPU. tests/text.sh checks that the pictures in docs are what this
-# draws. Run from the top folder.
+# Plots are drawn from files in docs/results. Diagrams are drawn by bench/diagrams.cc, which asks the headers where
+# things lie. It needs a C++ compiler (CXX names it) and no GPU. tests/text.sh checks that the pictures in docs are what this
+# script draws. Run from the top folder.
 set -eu
 to=${1:-docs}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What the first lines of a results file say, and where its columns are: $at["name"] is a field.
+# Reads the first lines of a results file, and where its columns are: $at["name"] is a field.
 reading='
     FNR == 1 { columns = 0 }
     /^#/ { if (!machine) machine = comment($0); else if (!copy && /copy of/) copy = comment($0); next }
     !columns { for (k in at) delete at[k]; columns = NF; for (k = 1; k <= NF; k++) at[$k] = k; next }'
 
-# draw NAME FILE...: by the awk program on standard input, with plot.awk in front of it
+# draw NAME FILE...: draws by the awk program on standard input, with plot.awk in front of it
 draw() {
     name=$1
     shift
@@ -54,7 +54,7 @@ END {
     begin(860, 370, "Speed of solving batches of tridiagonal systems as a share of the speed of copying memory, by rows a system: this kit, cuSolverDx, cuSPARSE", \
         "Solving a batch of tridiagonal systems on an " machine, \
         colors("#2f6fbd #1a7f37 #c8691c"), colors("#5b9be6 #57ab5a #e8914a"))
-    text(16, 42, "small", "Speed in bytes a second (a, b, c, d read once, x written once), as a share of a copy's on the same GPU;")
+    text(16, 42, "small", "Bytes a second (a, b, c, d read once, x written once), as a share of a copy's on the same GPU;")
     text(16, 57, "small", "2^27 rows in all; small points: other lengths")
     above = 92; under = 304
     for (p = 0; p < 2; p++) {
@@ -100,25 +100,26 @@ AWK
 # ---- trid/batch.h: every routine, both layouts, all lengths ----------------------------------------------------------
 
 draw batch docs/results/trid_batch-h200.csv docs/results/cusolverdx-h200.csv <<'AWK'
-function series(name, label, color, points) {
+# Each has a color of its own, and a column of the legend.
+function series(column, name, label, points) {
     order[++kinds] = name
-    color_of[name] = color; label_of[name] = label; points_only[name] = points
+    color_of[name] = kinds; label_of[name] = label; column_of[name] = column; points_only[name] = points
 }
 function across(panel, n) {
     return left[panel] + (right[panel] - left[panel]) * log(n / low[panel]) / log(high[panel] / low[panel])
 }
 function down(panel, share) { return under[panel] - (under[panel] - above[panel]) * share / top }
 BEGIN {
-    series("solve", "trid_batch_solve", 1)
-    series("solve_pivoted", "trid_batch_pivoted", 2)
-    series("cusparse_gtsv2StridedBatch", "cuSPARSE gtsv2StridedBatch", 3)
-    series("cusparse_gtsv2", "cuSPARSE gtsv2", 4)
-    series("cusparse_gtsv2_nopivot", "cuSPARSE gtsv2_nopivot", 5)
-    series("cusparse_gtsvInterleavedBatch_0", "gtsvInterleavedBatch 0", 3)
-    series("cusparse_gtsvInterleavedBatch_1", "gtsvInterleavedBatch 1", 4)
-    series("cusparse_gtsvInterleavedBatch_2", "gtsvInterleavedBatch 2", 5)
-    series("cusolverdx_gtsv_no_pivot", "cuSolverDx gtsv_no_pivot", 6, 1)
-    series("cusolverdx_one_thread", "cuSolverDx, one thread", 7, 1)
+    series(0, "solve", "trid_batch_solve")
+    series(0, "solve_pivoted", "trid_batch_pivoted")
+    series(0, "cusolverdx_gtsv_no_pivot", "cuSolverDx gtsv_no_pivot", 1)
+    series(0, "cusolverdx_one_thread", "cuSolverDx, one thread a system", 1)
+    series(1, "cusparse_gtsv2StridedBatch", "cuSPARSE gtsv2StridedBatch")
+    series(1, "cusparse_gtsv2", "cuSPARSE gtsv2")
+    series(1, "cusparse_gtsv2_nopivot", "cuSPARSE gtsv2_nopivot")
+    series(2, "cusparse_gtsvInterleavedBatch_0", "cuSPARSE gtsvInterleavedBatch, algorithm 0")
+    series(2, "cusparse_gtsvInterleavedBatch_1", "cuSPARSE gtsvInterleavedBatch, algorithm 1")
+    series(2, "cusparse_gtsvInterleavedBatch_2", "cuSPARSE gtsvInterleavedBatch, algorithm 2")
     panel_of["contiguous"] = panel_of["contiguous_any"] = panel_of["long"] = 1
     panel_of["interleaved"] = panel_of["long_interleaved"] = 2
     top = 120
@@ -131,7 +132,7 @@ BEGIN {
     while (!low[p] || low[p] > n) low[p] = low[p] ? low[p] / 2 : 1024
     if ($at["layout"] == "contiguous_any") name = "any"
     count[p, name]++
-    # By size, also where the rows of the file are not.
+    # Sorted by size, whatever the order in the file.
     for (k = count[p, name]; k > 1 && size[p, name, k - 1] > n; k--) {
         size[p, name, k] = size[p, name, k - 1]; value[p, name, k] = value[p, name, k - 1]
     }
@@ -140,13 +141,13 @@ BEGIN {
 }
 END {
     if (!rows) fail("no solves in these files")
-    width = 860; height = 676
+    width = 860; height = 694
     begin(width, height, "Share of copy speed by rows a system, for trid/batch.h, cuSPARSE and cuSolverDx", \
-        "Solving arrays of tridiagonal systems: share of the speed of a copy, by rows in a system", \
-        colors("#2f6fbd #c8691c #8c959f #a05a2c #1a7f37 #6639ba #a475f9"), \
-        colors("#5b9be6 #e8914a #768390 #c9875a #57ab5a #986ee2 #cbb2ff"))
+        "Solving arrays of tridiagonal systems: speed as a share of a copy's, by rows in a system", \
+        colors("#2f6fbd #c8691c #6639ba #a475f9 #8c959f #a05a2c #1a7f37 #1b7c83 #bf3989 #bf8700"), \
+        colors("#5b9be6 #e8914a #986ee2 #cbb2ff #768390 #c9875a #57ab5a #39c5cf #f778ba #e3b341"))
     text(16, 42, "small", machine)
-    text(16, 57, "small", copy ", 2^27 elements an array; small points: forty other lengths")
+    text(16, 57, "small", copy "; 2^27 elements an array; small points: forty other lengths")
     for (p = 1; p <= 4; p++) {
         if (!high[p]) continue
         left[p] = p % 2 ? 48 : 504; right[p] = p % 2 ? 456 : 836
@@ -178,13 +179,12 @@ END {
             if (count[p, name]) shown[name] = 1
         }
     }
-    y = height - 50; x = 48
     for (i = 1; i <= kinds; i++) {
-        if (!shown[order[i]]) continue
-        dot(x, y - 4, 4, "d" color_of[order[i]])
-        text(x + 10, y, "small", label_of[order[i]])
-        x += 200
-        if (x > width - 180) { x = 48; y += 18 }
+        name = order[i]
+        if (!shown[name]) continue
+        x = 48 + 260 * column_of[name]; y = height - 68 + 18 * listed[column_of[name]]++
+        dot(x, y - 4, 4, "d" color_of[name])
+        text(x + 10, y, "small", label_of[name])
     }
     print "</svg>"
 }
@@ -192,12 +192,12 @@ AWK
 
 # ---- bs1d.h: shares of the arithmetic peak ---------------------------------------------------------------------------
 
-# Of the file's batches the smallest, which is that of the papers.
+# Draws the smallest batch of the file, which is that of the papers.
 draw bs1d docs/results/bs1d-h200.csv <<'AWK'
 BEGIN {
     split("explicit1 explicit2 explicit3 implicit1 implicit2 implicit3 implicit4 implicit4_increment", rung, " ")
     split("a thread a point|8 points in each lane|many steps composed into one|a new matrix each step|" \
-        "the same, for increments|factored once|factored, no needless PCR|the same, for increments", word, "|")
+        "implicit1 in increment form|factored once|factored, no needless PCR|implicit4 in increment form", word, "|")
     for (k = 1; k in rung; k++) words[rung[k]] = word[k]
 }
 $at["pct_of_peak"] == "" { next }
@@ -215,14 +215,14 @@ END {
     if (!bars) fail("no shares of a peak in this file")
     bar_chart("bs1d.h: pricing " smallest " options on one asset, rung by rung", \
         "Share of the arithmetic peak by rung of bs1d.h", \
-        "share of the arithmetic peak; operations are counted as the plain step takes them: what needs fewer can pass 100 %", \
+        "share of the arithmetic peak, counting the operations of the plain step; a rung that needs fewer can pass 100 %", \
         machine, size)
 }
 AWK
 
 # ---- bs3d.h: shares of the memory's limit ----------------------------------------------------------------------------
 
-# Of the file's grids the first, which is that of the papers.
+# Draws the first grid of the file, which is that of the papers.
 draw bs3d docs/results/bs3d_timing-h200.csv <<'AWK'
 BEGIN {
     split("explicit1 explicit2 explicit3 explicit4 implicit1 implicit2 implicit3", rung, " ")
@@ -237,30 +237,30 @@ $at["nx"] != points || $at["ny"] != points || $at["nz"] != points { next }
     name = $at["kernel"]; precision = $at["precision"]
     if (!(name in seen)) { seen[name] = 1; bar_name[++bars] = name; bar_words[bars] = words[name] }
     bar_share[name, precision] = $at["pct_of_limit"] + 0
-    bar_note[name, precision] = sprintf("%.0f %%: %.3g ms; memory alone %.3g", $at["pct_of_limit"], \
+    bar_note[name, precision] = sprintf("%.0f %%, %.3g ms (limit %.3g)", $at["pct_of_limit"], \
         $at["ms_median"], $at["ms_median"] * $at["pct_of_limit"] / 100)
     steps[substr(name, 1, 8)] = $at["steps"]
 }
 END {
     if (!bars) fail("no shares of a limit in this file")
     bar_chart("bs3d.h: pricing an option on three assets, " points "³ points, rung by rung", \
-        "How near each rung of bs3d.h comes to the limit that memory sets", \
-        "the time that memory alone would take for what a step has to move, as a share of the time measured", \
+        "Share of the limit set by memory, by rung of bs3d.h", \
+        "time that memory needs to move the bytes of the steps (the limit), as a share of the measured time", \
         machine, steps["explicit"] " explicit or " steps["implicit"] " implicit steps; " copy)
 }
 AWK
 
 # ---- american_lsmc: microseconds a date ------------------------------------------------------------------------------
 
-# Both axes are logarithmic: what costs the same however many scenarios share it is a level line, and what costs so much
-# for each one rises by a square.
+# Both axes are logarithmic: a cost that all scenarios share is a level line, and a cost of each scenario rises by a
+# square of the grid for each square across.
 draw american_lsmc docs/results/american_lsmc-h200.csv <<'AWK'
 function across(n) { return left + column * log(n) / log(2) }
 function down(us) { return above + column * (log(top) - log(us)) / log(2) }
 BEGIN {
     split("three two_atomic two one graph_two graph_one whole bridge", rung, " ")
-    split("three kernels a date|two kernels, sums by atomics|two kernels a date|one kernel a date|" \
-        "two, launched as a CUDA graph|one, launched as a CUDA graph|all dates in one kernel|the same, paths drawn there", \
+    split("three kernels a date|two kernels a date, sums by atomics|two kernels a date|one kernel a date|" \
+        "two, as a CUDA graph|one, as a CUDA graph|one kernel for all dates|whole, and paths drawn on the way", \
         word, "|")
     for (k = 1; k in rung; k++) words[rung[k]] = word[k]
 }
@@ -283,11 +283,11 @@ END {
     right = across(most); under = down(bottom); height = under + 54
     width = 860
     begin(width, height, "Microseconds per exercise date by number of scenarios, for each rung", \
-        "american_lsmc: American options by Monte Carlo, time of an exercise date, rung by rung", \
+        "American options by Monte Carlo: time of an exercise date, rung by rung", \
         colors("#6e7781 #a05a2c #2f6fbd #6639ba #5b9be6 #8250df #c8691c #1a7f37"), \
         colors("#909dab #c9875a #5b9be6 #986ee2 #96c4f5 #cbb2ff #e8914a #57ab5a"))
     text(16, 42, "small", machine)
-    text(16, 57, "small", size " each, double precision, regression on polynomials of degree 2; at the end of each line: the last value")
+    text(16, 57, "small", size " each, double precision, polynomials of degree 2; each label ends with the last value of its line")
     for (n = 1; n <= most; n *= 2) {
         rule(across(n), above, across(n), under, "grid")
         text(across(n), under + 16, "tick", n)
@@ -308,7 +308,7 @@ END {
         label[m] = down(time[name[m], last[m]]) + 4
         order[m] = m
     }
-    # Labels from the top down, each below the one before it.
+    # Labels from the top down, each below the previous one.
     for (i = 2; i <= methods; i++)
         for (j = i; j > 1 && label[order[j]] < label[order[j - 1]]; j--) {
             kept = order[j]; order[j] = order[j - 1]; order[j - 1] = kept
@@ -317,7 +317,7 @@ END {
     for (i = 1; i <= methods; i++) {
         m = order[i]
         y = label[m] > y + 15 ? label[m] : y + 15
-        text(right + 12, y, "value w" m, sprintf("%s: %s, %.3g", name[m], words[name[m]], time[name[m], last[m]]))
+        text(right + 12, y, "value w" m, sprintf("%s: %s, %.1f", name[m], words[name[m]], time[name[m], last[m]]))
     }
     print "</svg>"
 }
@@ -325,12 +325,12 @@ AWK
 
 # ---- pde/adi2d.h: local volatility -----------------------------------------------------------------------------------
 
-# A panel for each data set, bars in logarithmic measure: of the first file the program in C and its port with all of
-# its optimisations, of the second the versions of the header.
+# A panel for each data set, with bars on a logarithmic scale. The first file gives the program in C and its port with
+# all optimisations, the second the versions of the header.
 draw adi2d docs/results/locvol_variants-h200.csv docs/results/locvol_timing-h200.csv <<'AWK'
 function across(ms) { return (right - left) * log(ms / least) / log(most / least) }
 BEGIN {
-    label["sequential"] = "C, one core"; label["port_naive"] = "GPU, a port as it stands"
+    label["sequential"] = "C, one core"; label["port_naive"] = "GPU, a plain port"
     label["port_coalesced"] = "GPU, port, coalesced"; label["host"] = "pde/adi2d.h on the host"
     label["naive"] = "pde/adi2d.h, naive"; label["coalesced"] = "pde/adi2d.h, coalesced"
     label["onchip"] = "pde/adi2d.h, all on chip"
@@ -370,7 +370,7 @@ END {
             rule(x, top + 20, x, top + 24 + band * versions, "grid")
             text(x, top + 38 + band * versions, "tick", tick)
         }
-        text((left + right) / 2, top + 54 + band * versions, "tick", "milliseconds (each line: ten times the one before)")
+        text((left + right) / 2, top + 54 + band * versions, "tick", "milliseconds, on a logarithmic scale")
         for (v = 1; v <= versions; v++) {
             y = top + 26 + band * (v - 1)
             text(left - 10, y + bar + 4, "name", label[version[v]])
@@ -390,8 +390,8 @@ AWK
 
 # ---- pde/adi3d.h: a slice of a solution ------------------------------------------------------------------------------
 
-# Values along x at some y of the grid; broken: what exercise at once pays, max(K - (x + y + z) / 3, 0), of which the
-# value at x = y = 0, where the right is exercised, has K - z / 3.
+# Values along x at some y of the grid. Dashed: the payoff of immediate exercise, max(K - (x + y + z) / 3, 0). The value at
+# x = y = 0, where the option is exercised, gives its K - z / 3.
 draw adi3d docs/results/adi3d_basket-slice.csv <<'AWK'
 function across(x) { return left + (right - left) * x / most }
 function down(value) { return under - (under - above) * value / top }
@@ -399,7 +399,7 @@ BEGIN { lines = split("30 60 80 100 120 150", wanted, " "); most = 240; top = 60
 $at["x"] == 0 { y_of[++rows] = $at["y"] + 0 }
 {
     x = $at["x"] + 0; here = $at["value"] + 0
-    if (x > most && last < most) { # to the picture's edge
+    if (x > most && last < most) { # to the edge of the picture
         here = before + (here - before) * (most - last) / (x - last)
         x = most
     }
@@ -417,7 +417,7 @@ END {
         colors("#5b9be6 #e8914a #57ab5a #986ee2 #c9875a #909dab"))
     split(machine, said, "; ")
     text(16, 42, "small", said[1] "; " said[2])
-    text(16, 57, "small", "lines: the value along x for six y; broken: what exercise at once would pay")
+    text(16, 57, "small", "solid: the value along x for six y; dashed: the payoff of immediate exercise")
     for (x = 0; x <= most; x += 40) {
         rule(across(x), above, across(x), under, "grid")
         text(across(x), under + 16, "tick", x)
@@ -428,6 +428,8 @@ END {
     }
     text((left + right) / 2, under + 36, "tick", "price of the first asset, x")
     upright(22, (above + under) / 2, "value of the put")
+    box(right - 132, above + 8, 124, 18 * lines + 26, "ground")
+    text(right - 120, above + 24, "small", "second asset")
     for (k = 1; k <= lines; k++) {
         r = 1
         for (m = 2; m <= rows; m++)
@@ -438,8 +440,8 @@ END {
         gain = value[1, 1] - y_of[r] / 3
         end = 3 * gain < most ? 3 * gain : most
         rule(across(0), down(gain), across(end), down(gain - end / 3), "gain c" k)
-        rule(right - 150, above + 18 * k - 4, right - 130, above + 18 * k - 4, "line c" k)
-        text(right - 122, above + 18 * k, "value", sprintf("second asset y = %.1f", y_of[r]))
+        rule(right - 120, above + 18 * k + 20, right - 100, above + 18 * k + 20, "line c" k)
+        text(right - 92, above + 18 * k + 24, "value", sprintf("y = %.1f", y_of[r]))
     }
     print "</svg>"
 }

@@ -1,4 +1,4 @@
-# plot.awk - what all pictures share: bench/pictures.sh puts it in front of each.
+# plot.awk - the functions that all pictures share. bench/pictures.sh puts it in front of each.
 # MIT licence, see LICENSE.
 
 function xml(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s); return s }
@@ -13,16 +13,17 @@ function box(x, y, width, height, class) {
 function dot(x, y, radius, class) {
     printf "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" class=\"%s\"/>\n", x, y, radius, class
 }
-# An upright label around (x, y), read from below.
+# Writes an upright label around (x, y), read from below.
 function upright(x, y, s) {
     printf "<text x=\"%.1f\" y=\"%.1f\" class=\"tick\" ", x, y
     printf "transform=\"rotate(-90 %.1f %.1f)\">%s</text>\n", x, y, xml(s)
 }
-# The first line of a results file, without its mark.
+# Returns the first line of a results file without its mark.
 function comment(line) { sub(/^# */, "", line); return line }
 function fail(what) { print "pictures.sh: " what >"/dev/stderr"; failed = 1; exit 1 }
 
-# The picture to its title; light and dark are rules of style beyond those that all have. Ends with print "</svg>".
+# Draws the picture down to its title. light and dark are style rules beyond those that all pictures have. The caller ends
+# with print "</svg>".
 function begin(width, height, label, title, light, dark) {
     printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" ", width, height
     printf "aria-label=\"%s\">\n<style>\n", xml(label)
@@ -42,12 +43,12 @@ function begin(width, height, label, title, light, dark) {
     print ".grid { stroke: #3d444d } .limit { stroke: #9da7b1 }"
     print dark
     print "}\n</style>"
-    # A ground of its own: the page may be dark where the system is light.
+    # The picture has its own ground, since the page may be dark where the system is light.
     printf "<rect width=\"%d\" height=\"%d\" rx=\"6\" class=\"ground\"/>\n", width, height
     text(16, 24, "title", title)
 }
 
-# Lines (class c), points (d) and words (w) of color k, from a list of colors.
+# Returns styles for lines (class c), points (d) and words (w) of color k, from a list of colors.
 function colors(list,   color, count, k, css) {
     count = split(list, color, " ")
     for (k = 1; k <= count; k++) {
@@ -58,7 +59,7 @@ function colors(list,   color, count, k, css) {
     return css
 }
 
-# What stands for single and double precision.
+# The colors of single and double precision.
 function bars_light() { return ".f32 { fill: #2f6fbd } .f64 { fill: #c8691c }" }
 function bars_dark() { return ".f32 { fill: #5b9be6 } .f64 { fill: #e8914a }" }
 function bars_legend(left, y) {
@@ -68,8 +69,8 @@ function bars_legend(left, y) {
     text(left + 148, y, "small", "double precision")
 }
 
-# Bars in two precisions, of what was put into bar_name[1 .. bars] and bar_words, and, by name and precision, bar_share
-# and bar_note. across says what is drawn.
+# Draws bars in two precisions from bar_name[1 .. bars] and bar_words and, by name and precision, bar_share and bar_note.
+# across labels the axis.
 function bar_chart(title, label, across, first_note, second_note, \
         most, step, top, left, right, above, bar, band, scale, height, x, y, k, p, class, width, tick) {
     most = 100

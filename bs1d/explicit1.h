@@ -1,4 +1,4 @@
-/* explicit1.h - a room of bs1d.h: a block an option, a thread a point, neighbours through shared memory.
+/* explicit1.h - a room of bs1d.h: a block per option, a thread per point; neighbours through shared memory.
    MIT licence, see LICENSE. */
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
@@ -24,8 +24,8 @@ enum {
 
 #else /* TB_BODY: C++ over tb_real */
 
-/* Takes one step of a point, whose place is in one of two arrays that serve in turn, so that one barrier a step
-   suffices. */
+/* Takes one step of a point. Two arrays alternate, so that one barrier per step suffices; place is the point's element
+   in one of them. */
 TB_D void bs1d_p_explicit1_step(tb_real a, tb_real b, tb_real c, const tb_real *floor, tb_real *u, tb_real *place)
 {
     place[1] = *u;
@@ -76,12 +76,12 @@ TRID_KERNEL void bs1d_p_explicit1(int options, int points, const bs1d_option *op
 }
 
 /* Prices a batch of options on grids of `points` points each. (It is a template so that a program compiles only what it
-   calls; it is called like any function.)
+   calls; call it like any function.)
    Needs    option, result, grid in device memory; grid null, or options * points elements for the final values, which
             hold the start values of the options with BS1D_GIVEN
    Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0 or null pointers; BS1D_BAD_SIZE: points outside 64 .. 1024;
-            BS1D_LAUNCH_FAILED: the runtime refused this launch. What befalls a single option is in its result's status:
-            the numbers and the grid's row of an option that failed are NaN
+            BS1D_LAUNCH_FAILED: the runtime refused this launch. Failures of single options are in their results: status
+            says why; the numbers and the grid's row are NaN
    Lanes    called on the host; asynchronous in stream
    Error    docs/bs1d.md */
 template <int unused = 0>

@@ -1,4 +1,4 @@
-/* explicit2.h - a room of bs1d.h: a warp an option, rows in registers, neighbours by shuffle.
+/* explicit2.h - a room of bs1d.h: a warp per option, rows in registers; neighbours by shuffle.
    MIT licence, see LICENSE. */
 
 #if TB_DEVICE_SCOPES
@@ -15,9 +15,9 @@
 
 #else /* TB_BODY: C over tb_real */
 
-/* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], x being u and its neighbours; never below
-   floor, unless that is null. In double precision it goes point by point, every second one first and the neighbours'
-   last, so that consecutive multiply-adds share a point, which spares the register file a read. */
+/* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; u never
+   falls below floor, unless floor is null. In double precision it goes point by point, every second point first and the
+   neighbours' last: consecutive multiply-adds then share a point, which spares the register file a read. */
 TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *floor,
                                const tb_real *x, tb_real *u)
 {
@@ -44,11 +44,11 @@ TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const 
     }
 }
 
-/* Takes explicit steps: row k l + i of u is u[i] of lane l, rows of A in a, b, c (bs1d_lane_row).
-   Needs    k, lanes literals; floor null (a literal), or what an American option is worth at least
+/* Takes explicit steps. Row k l + i of u is u[i] of lane l; a, b, c hold the same rows of A (bs1d_lane_row).
+   Needs    k, lanes literals; floor null (a literal), or the least that an American option is worth at each point
    Lanes    lanes <= 32: all 32 of the warp; lanes = 64: all threads of a block of 64. steps the same for all
    Leaves   u
-   Shared   none for lanes <= 32 (pass null), else 8 elements, __syncthreads() before another use
+   Shared   none for lanes <= 32 (pass null), else 8 elements; call __syncthreads() before another use
    Cost     a step: 3k FMA + 2 shuffles (a double counts two) */
 TB_D void bs1d_warp_explicit2(int k, int lanes, int steps, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *floor, tb_real *u, tb_real *shared)
@@ -65,7 +65,7 @@ TB_D void bs1d_warp_explicit2(int k, int lanes, int steps, const tb_real *a, con
 }
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Prices all options, or with special_alone those that explicit3 does not. */
+/* Prices all options, or with special_alone those that explicit3 leaves. */
 template <int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), TB_BYTES == 4 && k == 8 ? 7 : 0)
 TRID_KERNEL void bs1d_p_explicit2(int special_alone, int options, int points, const bs1d_option *option,

@@ -5,8 +5,8 @@
 /* ---- set-up, in double precision --------------------------------------------------------------------------------- */
 
 enum {
-    BS1D_P_REACH = 16,         /* most points that a composed stencil reaches to each side */
-    BS1D_P_MOST_COMPOSED = 256 /* most time steps in one */
+    BS1D_P_REACH = 16,         /* the most points that a composed stencil reaches to each side */
+    BS1D_P_MOST_COMPOSED = 256 /* the most time steps in one stencil */
 };
 
 /* Returns x, and hides from the compiler that it has not changed. */
@@ -19,8 +19,8 @@ TB_HD double bs1d_p_again(double x)
 }
 
 /* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], step by step from the left:
-   w' = w + (e_j + w) A. It drops what would go beyond. If most is not null, m is a limit, and *most becomes the number
-   of steps after which no more than tolerance has been dropped.
+   w' = w + (e_j + w) A. It drops weights beyond `reach`. If most is not null, m is a limit, and *most receives the
+   number of steps after which no more than tolerance has been dropped.
    Returns  the sum of the absolute values that it dropped */
 TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, double *w, double tolerance, int *most)
 {
@@ -30,7 +30,7 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     if (most) *most = m;
     TB_LOOP
     for (int s = 0; s < m; s++) {
-        /* Without this the compiler keeps 3 (2 reach + 1) coefficients in registers; it should compute them anew. */
+        /* Otherwise the compiler keeps 3 (2 reach + 1) coefficients in registers instead of recomputing them. */
         double variance = bs1d_p_again(model.variance), drift = bs1d_p_again(model.drift), incoming = 0;
         /* Point q passes share*(lambda + gamma) to q+1 and share*(lambda - gamma) to q-1; the last point passes nothing
            up, and -2 gamma down. */
@@ -56,7 +56,7 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     return dropped;
 }
 
-/* Returns how many steps lose no more than `loss` in the row next to the top, where most would be lost. */
+/* Returns how many steps lose no more than `loss` in the row next to the top, where the loss is largest. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 {
     double w[2 * BS1D_P_REACH + 1];
@@ -89,8 +89,9 @@ TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 
 #else /* TB_BODY: C over tb_real */
 
-/* Returns how many steps go into one stencil that reaches `reach` points to each side: at least `reach`, where it is
-   exact, and as many as lose no more than the unit roundoff in the row next to the top, where most would be lost.
+/* Returns how many steps go into one stencil that reaches `reach` points to each side: at least `reach` steps, which
+   lose nothing, and more if they lose no more than the unit roundoff in the row next to the top, where the loss is
+   largest.
    Cost     some 12 (2 reach + 1) double operations a step */
 TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
 {
@@ -99,7 +100,7 @@ TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
 
 /* Divides steps into sweeps of *composed steps, at most `most` each, for the fewest operations.
    Leaves   *composed, 0 if single steps are cheaper
-   Returns  how many steps are left over, which are to be taken singly */
+   Returns  how many steps are left over for single steps */
 TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
 {
     long long least = (long long)3 * steps;
@@ -116,7 +117,7 @@ TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
 }
 
 /* Computes the coefficients for bs1d_warp_explicit3: rows first .. first+k-1 of (I+A)^m - I, 2 reach + 1 each. The
-   diagonal is set so that the rounded row sums to what it should, (1 - rate dt)^m - 1.
+   diagonal is chosen so that the rounded row has the exact sum, (1 - rate dt)^m - 1.
    Needs    k, reach literals, reach <= 16; coefficient of k (2 reach + 1) elements
    Cost     some 12 (2 reach + 1) m double operations a row */
 TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int m, tb_real *coefficient)
@@ -143,9 +144,9 @@ TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int 
 }
 
 #if TB_DEVICE_SCOPES
-/* Returns the z-th point that a sweep works on, of k own ones at reach .. reach+k-1 and `reach` on each side. Own
-   points come first, in double precision every second one before the rest. Then come the neighbours', which have
-   arrived by shuffle meanwhile. These orders were fastest (docs/bs1d.md). */
+/* Returns the z-th point that a sweep works on, of the lane's own k at reach .. reach+k-1 and `reach` on each side. Own
+   points come first, in double precision every second one before the rest. The neighbours' follow, and have arrived by
+   shuffle meanwhile. These orders were fastest (docs/bs1d.md). */
 TB_D int bs1d_p_point(int k, int reach, int z)
 {
 #if TB_BYTES == 4
@@ -161,7 +162,7 @@ TB_D int bs1d_p_point(int k, int reach, int z)
    Needs    k, lanes, reach <= k literals
    Lanes    as bs1d_warp_explicit2
    Leaves   u
-   Shared   none for lanes <= 32 (pass null), else 8 reach elements, __syncthreads() before another use
+   Shared   none for lanes <= 32 (pass null), else 8 reach elements; call __syncthreads() before another use
    Cost     a sweep: k (2 reach + 1) FMA, in single precision also k additions, and 2 reach shuffles (a double counts
             two) */
 TB_D void bs1d_warp_explicit3(int k, int lanes, int reach, int sweeps, const tb_real *coefficient, tb_real *u,
@@ -199,8 +200,8 @@ TB_D void bs1d_warp_explicit3(int k, int lanes, int reach, int sweeps, const tb_
 #endif
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Takes as many steps by composed ones as the option's number of steps allows, the rest one by one. Special options are
-   explicit2's. */
+/* Takes as many composed steps as the option's number of steps allows, and the rest one by one. Special options are
+   left to explicit2. */
 template <int k, int lanes, int reach>
 __launch_bounds__(bs1d_p_threads(lanes))
 TRID_KERNEL void bs1d_p_explicit3(int options, int points, const bs1d_option *option, bs1d_result *result,
@@ -225,7 +226,7 @@ TRID_KERNEL void bs1d_p_explicit3(int options, int points, const bs1d_option *op
         bs1d_warp_explicit3(k, lanes, reach, steps / composed, coefficient, u, shared);
         if (lanes > 32) __syncthreads();
     }
-    if (TB_BYTES == 8) { /* read again, rather than kept in registers that the sweeps want */
+    if (TB_BYTES == 8) { /* read again: the sweeps need the registers */
         bs1d_p_load(lanes, group, batch, &o, &m);
         if (status) bs1d_p_idle(points, &o, &m);
         m.upwind = 0;

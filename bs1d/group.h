@@ -1,8 +1,8 @@
-/* group.h - a room of bs1d.h: the lanes that share an option: how a kernel begins and ends, and its launch.
+/* group.h - a room of bs1d.h: the lanes that share an option: a kernel's beginning, end and launch.
    MIT licence, see LICENSE.
 
-   A group of `lanes` lanes holds an option, k rows in each lane: row k l + i is element i of lane l. It has 16 or 32
-   lanes of a warp, or more: all threads of a block. Rows from points on are zero and stay so. */
+   A group of `lanes` lanes holds an option, k rows in each lane: row k l + i is element i of lane l. A group is 16 or
+   32 lanes of a warp, or all threads of a block. Rows from points on are zero and stay zero. */
 
 #if TB_DEVICE_SCOPES
 
@@ -11,7 +11,7 @@
 enum {
     BS1D_P_NONE = 3,        /* status of a group without an option, or with one that another kernel prices */
     BS1D_P_NEVER = 1 << 30, /* more steps than any option has */
-    BS1D_P_ANY_BLOCK = 1024 /* lanes, of a group that is its block, however large */
+    BS1D_P_ANY_BLOCK = 1024 /* lanes of a group that is a block of any size */
 };
 
 /* Returns this thread's lane in its group. */
@@ -26,7 +26,7 @@ TB_D int bs1d_p_group(int lanes)
     return lanes > 32 ? (int)blockIdx.x : (int)((blockIdx.x * (size_t)blockDim.x + threadIdx.x) / lanes);
 }
 
-/* Returns whether any lane of the group says so. */
+/* Returns whether `said` holds in any lane of the group. */
 TB_D int bs1d_p_any(int lanes, int said)
 {
     if (lanes > 32) return __syncthreads_or(said);
@@ -63,12 +63,12 @@ TB_HD constexpr int bs1d_p_shared(int lanes)
     return lanes > 32 ? 208 : 8;
 }
 
-/* The shape of a kernel: rows a lane, lanes a group. A table of shapes has one for each size of grids. */
+/* The shape of a kernel: rows per lane, lanes per group. A table of shapes lists one for each size of grid. */
 struct bs1d_p_shape {
     int k, lanes;
 };
 
-/* Returns a grid's row in a table of shapes. */
+/* Returns a grid's index in a table of shapes. */
 TB_HOST int bs1d_p_size(int points)
 {
     return points <= 256 ? 0 : points <= 512 ? 1 : 2;
@@ -81,7 +81,7 @@ TB_HOST int bs1d_p_size(int points)
 
 #else /* TB_BODY: C over tb_real */
 
-/* What a launch was given. A kernel takes the five one by one: as a struct they made explicit2 up to 4 % longer. */
+/* The arguments of a launch. Kernels take the five one by one: as a struct they made explicit2 up to 4 % slower. */
 typedef struct {
     int options, points;
     const bs1d_option *option;
@@ -103,9 +103,9 @@ TB_D bs1d_int bs1d_p_bits(tb_real x)
 #endif
 }
 
-/* Loads the group's option and computes its model. A bad option gets a model that does nothing, so that its lanes can
-   take part in the steps.
-   Returns  its status, or BS1D_P_NONE where there is none */
+/* Loads the group's option and computes its model. A bad option gets a model whose steps change nothing, so that its
+   lanes can take part in the steps.
+   Returns  its status, or BS1D_P_NONE if the group has none */
 TB_D int bs1d_p_load(int lanes, int group, bs1d_p_batch batch, bs1d_option *o, bs1d_model *m)
 {
     const int width = lanes > 32 ? 32 : lanes, valid = group < batch.options;
@@ -136,7 +136,7 @@ TB_D int bs1d_p_steady(int status, int points, bs1d_option *o, bs1d_model *m)
     return status;
 }
 
-/* Computes rows first .. first+k-1 of the values at maturity: the payoff, or what lies in the grid. */
+/* Computes rows first .. first+k-1 of the values at maturity: the payoff, or the values given in the grid. */
 TB_D void bs1d_p_start(int k, int group, int first, bs1d_p_batch batch, bs1d_option o, tb_real *u)
 {
     double ds = (double)o.top / (batch.points - 1);
@@ -152,7 +152,7 @@ TB_D void bs1d_p_start(int k, int group, int first, bs1d_p_batch batch, bs1d_opt
     }
 }
 
-/* Computes what an American option is worth at least; for another, a number that no value is below. */
+/* Computes the least that an American option is worth; for others, a number that no value is below. */
 TB_D void bs1d_p_floor(int k, int first, int points, bs1d_option o, tb_real *floor)
 {
     double ds = (double)o.top / (points - 1);
@@ -180,9 +180,9 @@ TB_D void bs1d_p_rows(int k, bs1d_model model, int first, tb_real *a, tb_real *b
 
 /* ---- in each step ------------------------------------------------------------------------------------------------ */
 
-/* Copies u to x[reach .. reach+k-1] and fetches `reach` points of the neighbours on each side, reach <= k. Where lanes
-   > 32 it takes 8 reach elements of shared memory. Calls use its two halves in turn, by the lowest bit of `call`, so
-   that one barrier a call suffices. */
+/* Copies u to x[reach .. reach+k-1] and fetches `reach` points of the neighbours on each side, reach <= k. With
+   lanes > 32 it takes 8 reach elements of shared memory. Calls alternate between the two halves, by the lowest bit of
+   `call`, so that one barrier per call suffices. */
 TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, tb_real *x, tb_real *shared)
 {
     int width = lanes > 32 ? 32 : lanes;
@@ -212,16 +212,16 @@ TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, t
 
 /* ---- what a kernel ends with ------------------------------------------------------------------------------------- */
 
-/* Computes price, delta, gamma and theta of the option from the values u at the present, by cubic interpolation between
-   the four points around the spot. Theta is what the PDE makes of the others, or 0 where an American option
-   (BS1D_AMERICAN) is exercised at the spot because it is worth no more than its payoff.
-   Needs    k, lanes literals; row k l + i in u[i] of lane l; of o all fields but maturity, steps and the other flags
+/* Computes price, delta, gamma and theta of the option from today's values u, by cubic interpolation between the four
+   points around the spot. Theta follows from the others by the PDE; it is 0 where an American option (BS1D_AMERICAN) is
+   exercised at the spot because it is worth no more than its payoff.
+   Needs    k, lanes literals; row k l + i in u[i] of lane l; all fields of o except maturity, steps and the other flags
    Lanes    as bs1d_warp_explicit2
    Leaves   *result in global memory, written by the group's first lane; null for a group without an option
-   Shared   4 elements for the group, __syncthreads() or __syncwarp() before another use
+   Shared   4 elements for the group; call __syncthreads() or __syncwarp() before another use
    Cost     k comparisons, and about 150 double operations in one lane
-   Error    as that of u, delta's divided by the spacing, gamma's by its square; status BS1D_NOT_FINITE and four NaN
-            where a result is infinite or NaN */
+   Error    as that of u, delta's divided by the spacing, gamma's by its square; status BS1D_NOT_FINITE and four NaN if
+            a result is infinite or NaN */
 TB_D void bs1d_warp_greeks(int k, int lanes, int points, bs1d_option o, const tb_real *u, bs1d_result *result,
                            tb_real *shared)
 {
@@ -238,8 +238,8 @@ TB_D void bs1d_warp_greeks(int k, int lanes, int points, bs1d_option o, const tb
     if (rank == 0 && result) bs1d_p_greeks(points, o, shared, result);
 }
 
-/* Stores result and grid of the group's option, if it has one. The option is read again: to keep it through the steps
-   would cost more registers than they can spare. */
+/* Stores result and grid of the group's option, if it has one. The option is read again: keeping it through the steps
+   would take registers that the steps need. */
 TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int status, tb_real *u, tb_real *shared)
 {
     bs1d_option o;
@@ -253,7 +253,7 @@ TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int sta
     }
     if (batch.grid) {
         const int width = lanes > 32 ? 32 : lanes, valid = status != BS1D_P_NONE;
-        int above = lanes > 32 ? k * ((int)threadIdx.x & ~31) : 0; /* rows of the warps before */
+        int above = lanes > 32 ? k * ((int)threadIdx.x & ~31) : 0; /* rows of the preceding warps */
         tb_real *row = batch.grid + (valid ? group : 0) * (size_t)batch.points + above;
         transpose_store_shfl(k, width, valid ? batch.points - above : 0, u, row);
     }
@@ -262,14 +262,15 @@ TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int sta
 /* ---- its launch -------------------------------------------------------------------------------------------------- */
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Returns what is wrong with a launch's arguments. */
+/* Returns the status of a launch's arguments. */
 TB_HOST int bs1d_p_arguments(bs1d_p_batch batch)
 {
     if (batch.options < 0 || (batch.options > 0 && (!batch.option || !batch.result))) return BS1D_BAD_ARGUMENT;
     return batch.points < 64 || batch.points > 1024 ? BS1D_BAD_SIZE : BS1D_OK;
 }
 
-/* Launches a kernel on all options, by groups of `lanes`. `more` come before what every kernel takes. */
+/* Launches a kernel on all options, by groups of `lanes`. The arguments `more` precede those that every kernel
+   takes. */
 template <class kernel_type, class... more_types>
 TB_HOST int bs1d_p_launch(kernel_type *kernel, int lanes, cudaStream_t stream, bs1d_p_batch batch, more_types... more)
 {

@@ -1,4 +1,4 @@
-/* host.h - a room of bs1d.h: the reference, one option after the other on the host. MIT licence, see LICENSE. */
+/* host.h - a room of bs1d.h: the reference, one option after another on the host. MIT licence, see LICENSE. */
 
 #if TB_HOST_SCOPE
 
@@ -24,7 +24,7 @@
 
 #else /* TB_BODY: C over tb_real */
 
-/* Computes the values at maturity, and those below which none may fall. */
+/* Computes the values at maturity, and the floor below which none may fall. */
 TB_HOST void bs1d_p_host_start(int points, bs1d_option o, const tb_real *grid, tb_real *u, tb_real *floor)
 {
     double ds = (double)o.top / (points - 1);
@@ -37,7 +37,7 @@ TB_HOST void bs1d_p_host_start(int points, bs1d_option o, const tb_real *grid, t
     }
 }
 
-/* Takes all explicit steps; leaves the values at the present in work. */
+/* Takes all explicit steps; leaves today's values in work. */
 TB_HOST void bs1d_p_host_steps_explicit(int points, bs1d_option o, bs1d_model m, const tb_real *grid, tb_real *work)
 {
     tb_real *u = work, *before = u + points, *floor = before + points, *a = floor + points, *b = a + points;
@@ -60,7 +60,7 @@ TB_HOST void bs1d_p_host_steps_explicit(int points, bs1d_option o, bs1d_model m,
 }
 
 /* Takes all implicit steps in increments, as rung 2: with M = I - size A, M y = size A u (Crank-Nicolson: A u),
-   u' = u + y. Where the last row of M has lost its drift, A has not. Leaves the values at the present in work. */
+   u' = u + y. Where the last row of M omits its drift, A keeps it. Leaves today's values in work. */
 TB_HOST int bs1d_p_host_steps_implicit(int points, bs1d_option o, bs1d_model m, const tb_real *grid, tb_real *work)
 {
     tb_real *u = work, *floor = u + points, *y = floor + points, *multiplier = y + points;
@@ -108,7 +108,7 @@ TB_HOST void bs1d_p_host_finish(int status, int points, bs1d_option o, const tb_
     for (int j = 0; grid && j < points; j++) grid[j] = status ? bs1d_p_nan() : u[j];
 }
 
-/* Prices one option after the other. */
+/* Prices one option after another. */
 TB_HOST int bs1d_p_host(int is_implicit, int options, int points, const bs1d_option *option, bs1d_result *result,
                         tb_real *grid, tb_real *work)
 {
@@ -134,8 +134,8 @@ TB_HOST int bs1d_p_host(int is_implicit, int options, int points, const bs1d_opt
 /* Prices the batch on the host by explicit steps: the reference for the explicit rungs.
    Needs    points >= 4; work of BS1D_HOST_LEN(points) elements; grid null, or options * points elements, which hold the
             start values of the options with BS1D_GIVEN
-   Returns  BS1D_OK, BS1D_BAD_ARGUMENT or BS1D_BAD_SIZE; what befalls a single option is in its result's status. A call
-            that is refused fails every option: its result has that status, and NaN for all numbers */
+   Returns  BS1D_OK, BS1D_BAD_ARGUMENT or BS1D_BAD_SIZE; failures of single options are in their results' status. A call
+            that is refused fails every option: each result holds that status, and NaN for all numbers */
 TB_HOST int bs1d_host_explicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                                tb_real *work)
 {

@@ -1,11 +1,11 @@
-/* implicit.h - a room of bs1d.h: the implicit rungs, which are one kernel. The way down: bs1d_p_implicit,
-   bs1d_p_all_steps, bs1d_p_steps, bs1d_p_step_solve, and that calls the solver. MIT licence, see LICENSE. */
+/* implicit.h - a room of bs1d.h: the implicit rungs, which are one kernel. The calls nest in this order:
+   bs1d_p_implicit, bs1d_p_all_steps, bs1d_p_steps, bs1d_p_step_solve, the solver. MIT licence, see LICENSE. */
 
 #if TB_DEVICE_SCOPES
 
 #ifndef TB_BODY
 
-enum { BS1D_P_REFRESH = 16 }; /* increments: steps after which the increment is computed anew */
+enum { BS1D_P_REFRESH = 16 }; /* increments: steps after which the increment is recomputed */
 
 #define bs1d_warp_implicit3_f32 tb_f32::bs1d_warp_implicit3
 #define bs1d_warp_implicit3_f64 tb_f64::bs1d_warp_implicit3
@@ -25,7 +25,7 @@ enum { BS1D_P_REFRESH = 16 }; /* increments: steps after which the increment is 
 
 /* ---- implicit1 and implicit2: the matrix is built and solved in each step ---------------------------------------- */
 
-/* What an implicit step works with. */
+/* The data of an implicit step. */
 typedef struct {
     tb_real variance, drift, discount; /* of size A */
     tb_real least;                     /* upwinding: lambda_j is at least `least` j */
@@ -36,8 +36,8 @@ typedef struct {
 } bs1d_p_step_data;
 
 /* Builds rows of I - size A in the working precision (identity from points on), as time-dependent coefficients would
-   require in each step. (The compiler moves out of the loop what does not change.) special, a literal: may there be
-   upwinding? */
+   require in each step. (The compiler moves loop invariants out of the loop.) special, a literal: whether there may be
+   upwinding. */
 TB_D void bs1d_p_matrix_now(int k, int special, bs1d_p_step_data s, tb_real *a, tb_real *b, tb_real *c)
 {
     TB_UNROLL
@@ -45,15 +45,15 @@ TB_D void bs1d_p_matrix_now(int k, int special, bs1d_p_step_data s, tb_real *a, 
         tb_real j = (tb_real)(s.first + i < s.points ? s.first + i : 0), gamma = s.drift * j;
         tb_real lambda = s.variance * j * j;
         if (special) lambda = bs1d_p_max(lambda, s.least * j);
-        if (s.first + i == s.points - 1) lambda = -gamma; /* which is what the last row comes to */
+        if (s.first + i == s.points - 1) lambda = -gamma; /* this gives the last row */
         a[i] = gamma - lambda;
         b[i] = 1 + s.discount + 2 * lambda;
         c[i] = -lambda - gamma;
     }
 }
 
-/* Computes g = times (size A) u, with a and c of I - size A. It takes differences of neighbours, which single precision
-   needs. */
+/* Computes g = times (size A) u, with a and c of I - size A. It takes differences of neighbours, as single precision
+   requires. */
 TB_D void bs1d_p_increment(int k, int lanes, tb_real times, int call, bs1d_p_step_data s, const tb_real *a,
                            const tb_real *c, const tb_real *u, tb_real *g, tb_real *shared)
 {
@@ -65,9 +65,8 @@ TB_D void bs1d_p_increment(int k, int lanes, tb_real times, int call, bs1d_p_ste
 }
 
 /* Solves M y = u, M = I - size A, or for the increment M y = size A u (Crank-Nicolson, size = 1/2: A u). multiplier is
-   null, or what is added on the right, half of it where y is half a Crank-Nicolson step; with it there may be
-   upwinding, and a last row of M without its drift. The solver clobbers the rows that are built, unless there is a
-   factored matrix. */
+   null, or is added on the right, halved where y is half a Crank-Nicolson step; only with it can there be upwinding,
+   and a last row of M without its drift. Without a factored matrix it builds the rows, and the solver clobbers them. */
 TB_D void bs1d_p_step_solve(int k, int lanes, int increment, int crank, int call, bs1d_p_step_data s,
                             const tb_real *multiplier, const tb_real *u, tb_real *y)
 {
@@ -97,7 +96,7 @@ TB_D void bs1d_p_step_solve(int k, int lanes, int increment, int crank, int call
         }
     }
     if (lanes > 32) {
-        __syncthreads(); /* the solve before has been read */
+        __syncthreads(); /* the previous solve has been read */
         trid_block_hybrid(k, k * lanes, a, b, c, y, s.shared);
     } else if (s.f) {
         trid_warp_solve(k, lanes, k * lanes, s.pcr_steps, s.f, y);
@@ -106,7 +105,7 @@ TB_D void bs1d_p_step_solve(int k, int lanes, int increment, int crank, int call
     }
 }
 
-/* Returns what a step makes of u and y. */
+/* Returns the new value from u and y. */
 TB_D tb_real bs1d_p_next(int increment, int crank, tb_real u, tb_real y)
 {
     return increment ? u + y : crank ? 2 * y - u : y;
@@ -132,7 +131,7 @@ TB_D void bs1d_p_factored_steps(int k, int lanes, int steps, int crank, int acti
 /* Takes implicit steps with the factored matrix M, for the lanes that are active: u' = y, or (crank, a literal)
    2y - u, with M y = u.
    Needs    k, lanes <= 32 literals; f and pcr_steps from trid_warp_factor of M = I - A (crank: I - A/2); rows from
-            points on are 0; active the same for the lanes of a group, a literal 1 where all are
+            points on are 0; active is the same for the lanes of a group, a literal 1 if all are active
    Lanes    all 32 of the warp
    Leaves   u
    Shared   none
@@ -141,8 +140,8 @@ TB_D void bs1d_warp_implicit3(int k, int lanes, int steps, int crank, int active
                               tb_real *u)
 {
     pcr_steps = trid_warp_uniform(pcr_steps);
-    /* Short time steps need no PCR steps, and without them the loop has no branches. With more than 16 rows a lane
-       registers are scarce, and a second loop only takes time to compile. */
+    /* Short time steps need no PCR steps, and a loop without them has no branches. With more than 16 rows a lane,
+       registers are scarce and a second loop would only cost compile time. */
     if (k <= 16 && pcr_steps == 0)
         bs1d_p_factored_steps(k, lanes, steps, crank, active, 0, f, u);
     else
@@ -151,7 +150,7 @@ TB_D void bs1d_warp_implicit3(int k, int lanes, int steps, int crank, int active
 
 /* Takes steps in increments. Since M u' = u, size A u' = u' - u: the right-hand side of the next step is the increment
    of this one (for Crank-Nicolson, A u' = 2y - A u), so a step costs one addition more than the direct form. Rounding
-   errors would grow from step to step, so the right-hand side is computed from u anew every BS1D_P_REFRESH steps. */
+   errors would grow from step to step, so every BS1D_P_REFRESH steps the right-hand side is recomputed from u. */
 TB_D void bs1d_p_increment_steps(int k, int lanes, int steps, int crank, int pcr_steps, bs1d_p_step_data s, tb_real *u)
 {
     steps = trid_warp_uniform(steps);
@@ -176,7 +175,8 @@ TB_D void bs1d_p_increment_steps(int k, int lanes, int steps, int crank, int pcr
 
 /* ---- all steps, from maturity to 0 ------------------------------------------------------------------------------- */
 
-/* Takes steps of a rung, the same for all groups of the warp; rung 5 is rung 4 in increments; crank a literal. */
+/* Takes steps of a rung, the same number in all groups of the warp. Rung 5 is rung 4 in increments; crank is a
+   literal. */
 TB_D void bs1d_p_steps(int rung, int k, int lanes, int steps, int crank, int call, bs1d_p_step_data s, tb_real *u)
 {
     if (s.f && rung == 5) {
@@ -199,8 +199,8 @@ TB_D void bs1d_p_steps(int rung, int k, int lanes, int steps, int crank, int cal
     }
 }
 
-/* Takes all steps of the groups of a warp, of which one may have no option and stand by: first, and fast, the steps
-   that all have in common, then one by one those that each wants for itself. */
+/* Takes all steps of the groups of a warp, one of which may have no option and stand by. The steps that all groups have
+   in common come first, at full speed; then each group takes its own remaining steps one by one. */
 TB_D void bs1d_p_all_steps(int rung, int k, int lanes, bs1d_p_plan plan, int stands_by, bs1d_p_step_data s, tb_real *u)
 {
     const int increment = rung == 2 || rung == 5;
@@ -220,9 +220,9 @@ TB_D void bs1d_p_all_steps(int rung, int k, int lanes, bs1d_p_plan plan, int sta
     }
 }
 
-/* Takes all steps of a special option: early exercise (Ikonen and Toivanen: the multiplier, times dt, which keeps the
-   value up, goes in on the right, is taken off the result, and takes up what the floor then adds), upwinding, a last
-   row of the matrix without its drift. */
+/* Takes all steps of a special option: early exercise, upwinding, a last row of the matrix without its drift. Early
+   exercise follows Ikonen and Toivanen: the multiplier, times dt, is added on the right and subtracted from the result;
+   what the floor then adds becomes part of it. */
 TB_D void bs1d_p_special_steps(int k, int lanes, int increment, bs1d_p_plan plan, bs1d_p_step_data s,
                                const tb_real *floor, tb_real *u)
 {
@@ -235,7 +235,7 @@ TB_D void bs1d_p_special_steps(int k, int lanes, int increment, bs1d_p_plan plan
         int crank = n >= plan.implicit;
         if (n == plan.implicit) {
             TB_UNROLL
-            for (int i = 0; i < k; i++) multiplier[i] *= 2; /* from here on it belongs to a whole step */
+            for (int i = 0; i < k; i++) multiplier[i] *= 2; /* from here on it belongs to a full step */
         }
         bs1d_p_step_solve(k, lanes, increment, crank, n, s, multiplier, u, y);
         TB_UNROLL
@@ -267,7 +267,7 @@ TB_D int bs1d_p_implicit_rows(int k, bs1d_model m, double size, int first, tb_re
     return dominant;
 }
 
-/* Returns what the steps work with; f is the memory for a factored matrix, or null. */
+/* Returns the data of the steps; f is the memory for a factored matrix, or null. */
 TB_D bs1d_p_step_data bs1d_p_step_data_of(bs1d_model m, double size, double left_out, int first, const tb_real *f,
                                           tb_real *shared)
 {
@@ -285,21 +285,21 @@ TB_D bs1d_p_step_data bs1d_p_step_data_of(bs1d_model m, double size, double left
     return s;
 }
 
-/* Returns how many blocks of 128 threads a multiprocessor should hold. What that does to the registers was fastest, or
+/* Returns how many blocks of 128 threads a multiprocessor should hold. The resulting limit on registers was fastest, or
    spills least. */
 TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 {
 #if TB_BYTES == 8
     return k > 8 || rung == 5 ? 2 : special ? 3 : 4;
-#elif defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 1000 /* with three some bytes go to local memory */
+#elif defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 1000 /* with three, some bytes spill */
     return k > 8 || rung == 5 ? 2 : rung == 1 && !special ? 5 : 4;
 #else
     return k == 16 && !special && (rung == 3 || rung == 4) ? 3 : k > 8 || rung == 5 ? 2 : rung == 1 && !special ? 5 : 4;
 #endif
 }
 
-/* Prices by rung 1 to 4, or by 5, which is rung 4 in increments: the special options, or all others. What is no option
-   is reported with the others. */
+/* Prices by rung 1 to 4, or by 5, which is rung 4 in increments: the special options, or all others. Bad options are
+   reported with the others. */
 template <int rung, int special, int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k))
 TRID_KERNEL void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
@@ -322,8 +322,8 @@ TRID_KERNEL void bs1d_p_implicit(int options, int points, const bs1d_option *opt
         plan = bs1d_p_plan_of(0, 1);
     }
     if (bs1d_p_least(lanes, status == BS1D_P_NONE)) return;
-    /* Start values first, when there is nothing else in registers; rung 4 is a little faster with them after the
-       factors, where these leave room. */
+    /* Start values come first, while registers are free. Rung 4 is a little faster with them after the factors, if
+       these leave room. */
     const int factored = rung >= 3 && lanes <= 32, early = rung != 4 || k > 16;
     if (early) bs1d_p_start(k, group, first, batch, o, u);
     tb_real a[k], b[k], c[k];
@@ -376,7 +376,7 @@ static int bs1d_p_launch_implicit(bs1d_p_batch batch, cudaStream_t stream)
     return bs1d_p_launch(kernels[size], shape[row][size].lanes, stream, batch);
 }
 
-/* Launches a rung: its kernel for the special options, and that for all others. */
+/* Launches a rung: its kernel for the special options, and its kernel for all others. */
 template <int rung>
 static int bs1d_p_rung(bs1d_p_batch batch, cudaStream_t stream)
 {

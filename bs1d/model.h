@@ -13,10 +13,10 @@ TB_HD void bs1d_lane_row(bs1d_model m, int j, double *a, double *b, double *c)
     *c = !inside || last ? 0 : lambda + gamma;
 }
 
-/* Computes row j of I - size A as the implicit rungs solve it. The last row has no drift where 2 gamma size is too
-   large for diagonal dominance (over about 1/2). What is left out then belongs on the right-hand side, at the old
+/* Computes row j of I - size A as the implicit rungs solve it. The last row omits its drift where 2 gamma size is too
+   large for diagonal dominance (above about 1/2). The omitted drift then belongs on the right-hand side, at the old
    values, unless that side is formed from A itself.
-   Returns  what was left out, the factor of u[points-1] - u[points-2]; 0 for every other row
+   Returns  the omitted factor of u[points-1] - u[points-2]; 0 for every other row
    Cost     about 12 double operations */
 TB_HD double bs1d_lane_matrix(bs1d_model m, double size, int j, double *a, double *b, double *c)
 {
@@ -53,7 +53,7 @@ TB_HD int bs1d_p_stable(bs1d_model m)
    Cost     a few double operations */
 TB_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points, int j)
 {
-    /* One rounding wherever it is compiled, so that comparing tells whether a value is its payoff. */
+    /* One rounding on every machine, so that a comparison tells whether a value equals its payoff. */
     double inside = (flags & BS1D_PUT ? -1 : 1) * fma((double)j, ds, -strike), half = ds / 2;
     if ((flags & BS1D_AVERAGED) && j > 0 && j < points - 1 && inside > -half && inside < half)
         return (inside + half) * ((inside + half) / (2 * ds));

@@ -1,5 +1,4 @@
-/* option.h - a room of bs1d.h: from an option to its model, and from its values to its result.
-   MIT licence, see LICENSE. */
+/* option.h - a room of bs1d.h: an option's model, and the result from its values. MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 
@@ -46,14 +45,14 @@ TB_HD tb_real bs1d_p_nan(void)
     return (tb_real)x;
 }
 
-/* Returns the larger of x and y; if x is NaN, NaN. */
+/* Returns the larger of x and y, or NaN if x is NaN. */
 TB_HD tb_real bs1d_p_max(tb_real x, tb_real y)
 {
     return x < y ? y : x;
 }
 
 /* Computes an option's model.
-   Returns  the option's status, as far as its numbers decide it */
+   Returns  the option's status, as far as its numbers determine it */
 TB_HD int bs1d_p_model(bs1d_option o, int points, bs1d_model *m)
 {
     double dt = (double)o.maturity / (double)o.steps, sum;
@@ -105,7 +104,7 @@ TB_HD int bs1d_p_first(bs1d_option o, int points)
     return first < 0 ? 0 : first > points - 4 ? points - 4 : first;
 }
 
-/* Returns whether u, the value at point j, is what exercise pays there. */
+/* Returns whether u, the value at point j, equals the payoff of early exercise there. */
 TB_HD int bs1d_p_exercised(int points, bs1d_option o, int j, tb_real u)
 {
     double ds = (double)o.top / (points - 1);

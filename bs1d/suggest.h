@@ -1,4 +1,5 @@
-/* suggest.h - a room of bs1d.h: checks of an option, and what to choose for a tolerance. MIT licence, see LICENSE. */
+/* suggest.h - a room of bs1d.h: checks of an option, and the choice of method parameters for a tolerance.
+   MIT licence, see LICENSE. */
 
 #if TB_HOST_SCOPE
 
@@ -25,8 +26,8 @@
 
 /* Checks whether the implicit rungs, or the explicit ones, can price this option on a grid of `points` points.
    Needs    option on the host
-   Returns  what its result's status would be, or BS1D_BAD_ARGUMENT (null), BS1D_BAD_SIZE (points outside 4 .. 1024);
-            BS1D_OSCILLATES if they can, but volatility^2 j < |rate - dividend| at the strike: see there */
+   Returns  the status that its result would have, or BS1D_BAD_ARGUMENT (null), BS1D_BAD_SIZE (points outside
+            4 .. 1024); BS1D_OSCILLATES if they can, but volatility^2 j < |rate - dividend| at the strike: see there */
 TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
 {
     bs1d_model m;
@@ -44,13 +45,13 @@ TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
 
 /* Returns the fewest steps with which the explicit rungs are stable on a grid of `points` points.
    Needs    option on the host; its steps do not matter
-   Returns  1 .. 2^28, or 0 if there is no such number or the option is bad in another way (bs1d_check tells) */
+   Returns  1 .. 2^28, or 0 if there is no such number or the option is bad in another way (see bs1d_check) */
 TB_HOST bs1d_int bs1d_fewest_steps(const bs1d_option *option, int points)
 {
     bs1d_model m;
     if (!option || points < 4 || points > 1024) return 0;
     bs1d_option o = *option;
-    bs1d_int low = 0, high = BS1D_P_MOST_STEPS; /* not stable, stable */
+    bs1d_int low = 0, high = BS1D_P_MOST_STEPS; /* low is unstable, high is stable */
     o.steps = high;
     if (bs1d_p_model(o, points, &m) || !bs1d_p_stable(m)) return 0;
     while (high - low > 1) {
@@ -66,9 +67,9 @@ TB_HOST bs1d_int bs1d_fewest_steps(const bs1d_option *option, int points)
 
 /* Returns the leading error of a European price on points that are ds apart, over ds^2, with the logarithm of the spot
    moved by `moved`. The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the
-   equation, the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the former is exp(-2x) times a
-   polynomial in d/dx, which commutes with the equation up to that factor: what is left is a normal density, and an
-   integral over time. */
+   equation, the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the first term is exp(-2x) times a
+   polynomial in d/dx, which commutes with the equation up to that factor. This leaves a normal density and an integral
+   over time. */
 TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
 {
     const int times = 16;
@@ -85,16 +86,16 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
     return fabs(sum) * exp(-(double)o->rate * t) / (24 * strike * sqrt(2 * 3.14159265358979323846 * v));
 }
 
-/* Fills in what belongs to the method and not to the contract, so that bs1d_implicit4 prices the option to a tolerance
-   (absolute, in the currency of the spot): top, steps, the flags BS1D_AVERAGED, BS1D_CRANK_NICOLSON and
+/* Fills in the parameters of the method, as opposed to the contract, so that bs1d_implicit4 prices the option to a
+   tolerance (absolute, in the currency of the spot): top, steps, the flags BS1D_AVERAGED, BS1D_CRANK_NICOLSON and
    BS1D_INCREMENT, and the least number of points. More points with the same top are as good or better, so a batch takes
-   the most that any of its options wants.
+   the largest number that any of its options needs.
    Needs    option on the host, with spot, strike, rate, dividend, volatility, maturity and the flags of the contract
             (BS1D_PUT, BS1D_AMERICAN) set; points not null
-   Returns  BS1D_OK: the price is within the tolerance (as tested for a thousand European options; an American one
-            also, if its tolerance is not below 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the
-            precision reach the tolerance; what is filled in comes as near as it can. BS1D_BAD_ARGUMENT: a null
-            pointer; BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive
+   Returns  BS1D_OK: the price is within the tolerance (as tested for a thousand European options; an American one also,
+            if its tolerance is not below 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the precision
+            reaches the tolerance; the values filled in come as near as possible. BS1D_BAD_ARGUMENT: a null pointer;
+            BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive
    Error    docs/bs1d.md, "How to choose" */
 TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
 {
@@ -111,19 +112,19 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
     if (status) return status;
     if (!(tolerance > 0) || !trid_finite_f64(tolerance)) return BS1D_BAD_NUMBER;
 
-    /* The top's error comes back to the strike, and the way there and back is as improbable as a move of twice the
-       distance. */
+    /* The error made at the top must travel back to the strike; the way there and back is as improbable as a move of
+       twice the distance. */
     double scale = strike / tolerance > 2 ? strike / tolerance : 2, high = spot > strike ? spot : strike;
     double top = high * exp(0.5 * spread * sqrt(2 * log(scale)) + 0.5 * drift * years);
-    /* A third of the tolerance for the leading error of the spacing, the largest around the spot, for it changes its
-       sign there; a kink that is resolved; no oscillation at the strike. */
+    /* The spacing gets a third of the tolerance for its leading error, taken at its largest around the spot, because it
+       changes sign there. It also resolves the kink, and avoids oscillation at the strike. */
     double worst = 0;
     for (int k = -1; k <= 1; k++) worst = fmax(worst, bs1d_p_spacing_error(option, 0.5 * k * spread));
     double ds = sqrt(tolerance / (3 * worst));
     if (ds > 0.4 * strike * spread) ds = 0.4 * strike * spread;
     if (ds * drift > variance * strike) ds = variance * strike / drift;
     count = ceil(top / ds) + 1;
-    /* A quarter for the steps, whose error is at most 0.2 (1 + far + far^2) strike spread / steps^2, as the drift
+    /* The steps get a quarter: their error is at most 0.2 (1 + far + far^2) strike spread / steps^2, where the drift
        carries the kink `far` spreads away; six times that with early exercise. */
     double far_off = drift * years / spread;
     double of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + far_off + far_off * far_off);

@@ -1,30 +1,30 @@
-/* cut.h - a room of bs3d.h: how the third axis is cut into slabs, one a GPU, and a slab into partitions.
+/* cut.h - a room of bs3d.h: how the third axis is cut into slabs, one for each GPU, and a slab into partitions.
    MIT licence, see LICENSE. */
 
-/* The parts of a slab: all of it, what its neighbours wait for, the rest. */
+/* The parts of a slab: all of it, the part that its neighbours wait for, the rest. */
 enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER };
 
 /* How the third axis is cut into slabs, and which of them this is (bs3d_slab_cut). */
 typedef struct {
-    int slabs, slab;   /* of so many this one, the first one having plane 0 */
+    int slabs, slab;   /* their number, and this one's; slab 0 holds plane 0 */
     int first, planes; /* planes first .. first + planes - 1 of the grid are its own */
-    int below, above;  /* planes of its neighbours that it has a copy of: halo; 0 at the ends of the grid */
+    int below, above;  /* neighbours' planes that it holds copies of: halo, or 0 at the ends of the grid */
     int halo;
-    int partitions;   /* implicit: that its planes are cut into */
-    int reach;        /* so many of a neighbour's partitions matter for its own; 0: those of all slabs do */
+    int partitions;   /* implicit: partitions of its planes */
+    int reach;        /* how many of a neighbour's partitions matter for its own; 0: those of all slabs do */
     int reduced, own; /* partitions in its reduced systems; the first of its own among them */
 } bs3d_slab;
 
-/* What a slab sends to another one, and what it receives in return. */
+/* The data that a slab sends to another, and receives in return. */
 typedef struct {
     const void *send;
     void *receive;
     size_t bytes;
 } bs3d_message;
 
-/* Which planes a launch visits, where these are not all of plan.partitions partitions. `planes` planes from `from` on
+/* The planes that a launch visits, if these are not all of plan.partitions partitions. `planes` planes from `from` on
    are cut into `partitions`; partition n of the launch is partition first + n of these. From n = jump on it is `over`
-   partitions further, and `apart` planes further. Only planes low .. high - 1 count. */
+   partitions and `apart` planes further. Only planes low .. high - 1 count. */
 typedef struct {
     int from, planes, partitions, first, jump, over, apart, low, high;
 } bs3d_p_span;
@@ -36,14 +36,14 @@ TB_HD void bs3d_p_partition(int nz, int partitions, int partition, int *from, in
     *to = nz * (partition + 1) / partitions;
 }
 
-/* Returns the first plane of a slab's own; of slab = slabs the number of planes. */
+/* Returns the first of a slab's own planes; the number of planes for slab = slabs. */
 TB_HD int bs3d_p_slab_first(int nz, int slabs, int slab)
 {
     return (int)((long long)nz * slab / slabs);
 }
 
-/* Finds the planes of a slab's own in partition s: from .. to-1, counted as the grid's. The partitions are equal parts
-   of the slab with its halo planes. */
+/* Finds a slab's own planes in partition s: from .. to-1, numbered as in the grid. The partitions are equal parts of
+   the slab with its halo planes. */
 TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, int s, int *from, int *to)
 {
     const int low = bs3d_p_slab_first(nz, slabs, slab), high = bs3d_p_slab_first(nz, slabs, slab + 1);
@@ -54,8 +54,8 @@ TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, in
 }
 
 #if TB_HOST_SCOPE
-/* Returns how much of the last unknown before a partition is seen in its last unknown, or of its last unknown in its
-   first one, whichever is more. */
+/* Returns the coupling of a partition's last unknown to the last unknown before it, or of its first unknown to its
+   last, whichever is larger. */
 TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
 {
     double r = 0, above_c = 0, g = 0, product = 1;
@@ -71,8 +71,8 @@ TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
     return fabs(g * r) > fabs(product) ? fabs(g * r) : fabs(product);
 }
 
-/* Returns how many of a neighbour's partitions matter, if what comes through them matters less than roundoff: the least
-   number for which that is so at each border; 0 if a slab's partitions are not enough. */
+/* Returns how many of a neighbour's partitions matter: the least number through which, at each border, the coupling
+   falls below roundoff; 0 if a slab's partitions are not enough. */
 TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, double roundoff)
 {
     int most = 1;
@@ -92,13 +92,13 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
     return most;
 }
 
-/* Describes how the grid of a problem lies on `slabs` GPUs, and what of it `slab` has. halo: how many planes of each
-   neighbour it has a copy of; an implicit march has 1, and an explicit one needs 1 a step. partitions: 0 in an explicit
-   march, in an implicit one bs3d_slab_partitions of the GPUs, the same on all.
-   Needs    every slab at least 4 planes, halo, and 4 partitions
-   Returns  BS3D_OK, or why it cannot be so: as bs3d_check, the third axis having up to 1024 points a slab;
-            BS3D_BAD_SIZE, also if all partitions depend on each other and are more than 64
-   Cost     host alone; for an implicit march some 20 operations a plane of the grid */
+/* Describes how the grid of a problem is cut for `slabs` GPUs, and the part that `slab` holds. halo: how many planes of
+   each neighbour it copies; an implicit march has 1, and an explicit one needs 1 per step. partitions: 0 for an
+   explicit march; for an implicit one bs3d_slab_partitions of the GPUs, the same on all.
+   Needs    at least 4 planes, halo planes, and 4 * partitions planes in every slab
+   Returns  BS3D_OK, or why it is impossible: as bs3d_check, but with up to 1024 points per slab on the third axis; also
+            BS3D_BAD_SIZE if all partitions depend on each other and there are more than 64
+   Cost     host only; for an implicit march some 20 operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)
 {
@@ -126,12 +126,12 @@ TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, in
     return cut->reduced <= BS3D_P_MOST_REDUCED ? BS3D_OK : BS3D_BAD_SIZE;
 }
 
-/* Finds the planes of a part of an explicit sweep, of which the outer ones are as many as the neighbours have copies
-   of; `extra`: with so many copies on each side, or as many as there are. Returns 0 if there are none. */
+/* Finds the planes of a part of an explicit sweep. The outer part is the planes that neighbours copy. `extra` copies on
+   each side, or as many as exist, are added. Returns the number of planes. */
 TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_span *span)
 {
     const int low = cut->below ? cut->halo : 0, high = cut->above ? cut->halo : 0;
-    const int whole = cut->planes < low + high + 4; /* too few planes to be parted */
+    const int whole = cut->planes < low + high + 4; /* too few planes to split */
     const bs3d_p_span none = {0, 0, 0, 0, 1, 0, 0, 0, cut->below + cut->planes + cut->above};
     *span = none;
     if (part == BS3D_ALL || (part == BS3D_OUTER && whole)) {

@@ -3,7 +3,7 @@
 
 /* ---- what the rungs share ---------------------------------------------------------------------------------------- */
 
-/* Marches by explicit steps: `doubles` sweeps by two, which make two steps each, the rest by one. */
+/* Marches by explicit steps: `doubles` sweeps by two make two steps each, the others one. */
 template <int unused>
 static int bs3d_p_explicit(const bs3d_problem *o, const bs3d_p_job *job, int doubles, const bs3d_p_launch<> *two,
                            const bs3d_p_launch<> *one, bs3d_result *result, cudaStream_t stream)
@@ -23,8 +23,8 @@ static int bs3d_p_explicit(const bs3d_problem *o, const bs3d_p_job *job, int dou
 
 /* ---- a thread a column ------------------------------------------------------------------------------------------- */
 
-/* What a thread has, if that is valid: points `at` of planes from .. to-1, their rows, and how far their neighbours in
-   a plane are, 0 where there is none. */
+/* A thread's column, if valid: points `at` of planes from .. to-1, their rows, and the distances to their neighbours in
+   a plane, 0 where there is none. */
 typedef struct {
     int valid, from, to;
     long long at, east, west, north, south;
@@ -47,7 +47,7 @@ TB_D bs3d_p_column bs3d_p_column_of(const bs3d_p_plan *plan, const tb_real *tabl
     return c;
 }
 
-/* Marches by a kernel with a thread for each column, of which there is one for each form. */
+/* Marches by a kernel with a thread per column; there is one kernel for each form. */
 template <int unused>
 static int bs3d_p_march_columns(bs3d_p_sweep_kernel<> positive, bs3d_p_sweep_kernel<> general, const bs3d_problem *o,
                                 void *work, bs3d_result *result, cudaStream_t stream)
@@ -81,14 +81,14 @@ TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
 }
 
 /* Marches by explicit1.
-   Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if
-            the copy shall not wait
-   Leaves   the final values at the start of work; *result when the stream has been synchronised
-   Returns  BS3D_OK, or why nothing was done: as bs3d_check, BS3D_BAD_ARGUMENT, BS3D_LAUNCH_FAILED. What failed in
-            calls before does not count, and cudaGetLastError still returns it
-   Lanes    called on the host, like any function: it is a template so that a program compiles only what it calls;
-            asynchronous in stream, sets up its tables by itself
-   Error    docs/bs3d.md: that of the rounding, against bs3d_host_explicit and bs3d_host_implicit */
+   Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory; page-locked, or
+            the copy waits
+   Leaves   the final values at the start of work; *result, once the stream has been synchronised
+   Returns  BS3D_OK, or why nothing was done: as bs3d_check, BS3D_BAD_ARGUMENT, BS3D_LAUNCH_FAILED. Failures of earlier
+            calls do not count, and cudaGetLastError still returns them
+   Lanes    called on the host, like any function (it is a template so that a program compiles only what it calls);
+            asynchronous in stream; sets up its own tables
+   Error    docs/bs3d.md: rounding errors against bs3d_host_explicit and bs3d_host_implicit */
 template <int unused = 0>
 static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {
@@ -96,7 +96,7 @@ static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *
                                         result, stream);
 }
 
-/* ---- explicit2: what a plane adds to the next two is carried in registers: 7 or 9 loads a point, not 13 or 19 ---- */
+/* ---- explicit2: registers carry what a plane adds to the next two: 7 or 9 loads a point, not 13 or 19 ------------ */
 
 template <int form>
 __launch_bounds__(256)
@@ -131,8 +131,8 @@ static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *
 
 /* ---- explicit3: planes through shared memory; explicit4: two time steps a sweep (planes.h) ----------------------- */
 
-/* Marches by explicit3, or (most) by explicit4: two steps a sweep, unless the option may be exercised between them, or
-   shared memory is too small. */
+/* Marches by explicit3, or (most = 2) by explicit4, whose sweeps take two steps unless the option may be exercised
+   between them or shared memory is too small. */
 template <int most>
 static int bs3d_p_march_tiles(const bs3d_problem *o, void *work, bs3d_result *result, cudaStream_t stream)
 {

@@ -8,7 +8,7 @@ TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
     return (2 * bs3d_p_cells(o->points) + 9 * 1024) * sizeof(tb_real);
 }
 
-/* Makes u the payoff, or (later) raises it to the payoff. */
+/* Sets u to the payoff or, if later, raises it to the payoff. */
 TB_HOST void bs3d_p_host_payoff(const bs3d_problem *o, int later, tb_real *u)
 {
     size_t at = 0;
@@ -20,7 +20,7 @@ TB_HOST void bs3d_p_host_payoff(const bs3d_problem *o, int later, tb_real *u)
             }
 }
 
-/* Makes v = L u, or u + L u. */
+/* Computes v = L u or, if identity, u + L u. */
 TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real *u, tb_real *v)
 {
     const int nx = m->points[0], ny = m->points[1], nz = m->points[2], form = bs3d_p_form(m);
@@ -43,7 +43,7 @@ TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real 
     }
 }
 
-/* Solves the lines of v along an axis, with the factors l, r, q of its matrix. */
+/* Solves the systems along an axis, in v, with the factors l, r, q of its matrix. */
 TB_HOST void bs3d_p_host_lines(const bs3d_model *m, int axis, const tb_real *factors, tb_real *v)
 {
     const long long pitch = bs3d_pitch(m->points[0]), step[3] = {1, pitch, pitch * m->points[1]};
@@ -76,7 +76,7 @@ TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
     return trid_lane_factor(m->points[axis], l, r, q, l, r, q, 1);
 }
 
-/* Marches in u and the memory behind it. Returns BS3D_OK or BS3D_NOT_DOMINANT. */
+/* Takes all steps, in u and the memory behind it. Returns BS3D_OK or BS3D_NOT_DOMINANT. */
 TB_HOST int bs3d_p_host_steps(const bs3d_problem *o, int implicit, tb_real *u)
 {
     const bs3d_model m = bs3d_model_of(o);
@@ -96,7 +96,7 @@ TB_HOST int bs3d_p_host_steps(const bs3d_problem *o, int implicit, tb_real *u)
     return BS3D_OK;
 }
 
-/* Checks a problem, marches, and makes the result. Returns the status. */
+/* Checks a problem, marches, and computes the result. Returns the status. */
 TB_HOST int bs3d_p_host_march(const bs3d_problem *o, int implicit, tb_real *u, bs3d_result *result)
 {
     tb_real v[64];
@@ -117,8 +117,8 @@ TB_HOST int bs3d_p_host_march(const bs3d_problem *o, int implicit, tb_real *u, b
 
 /* Marches on the host by explicit steps: the reference for the explicit rungs.
    Needs    work of bs3d_host_bytes; result may be null
-   Leaves   the final values at the start of work, rows of bs3d_pitch elements (BS3D_GIVEN reads the first ones there).
-            A call that is refused leaves its status in the result, and NaN for all numbers
+   Leaves   the final values at the start of work, in rows of bs3d_pitch elements (BS3D_GIVEN reads its start values
+            there). A call that is refused leaves its status in the result, and NaN for all numbers
    Returns  as bs3d_check */
 TB_HOST int bs3d_host_explicit(const bs3d_problem *o, void *work, bs3d_result *result)
 {

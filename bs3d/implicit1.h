@@ -1,7 +1,7 @@
-/* implicit1.h - a room of bs3d.h: implicit1: four kernels a step, with matrices built and solved each time.
+/* implicit1.h - a room of bs3d.h: implicit1: four kernels per step; matrices are built and solved each time.
    MIT licence, see LICENSE. */
 
-/* Solves the x lines of v, a warp for each. */
+/* Solves the x systems in v, a warp for each. */
 template <int per_lane, int plain>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
 TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
@@ -19,8 +19,8 @@ TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
     transpose_store(per_lane, 32, n, d, row, mine);
 }
 
-/* Solves the y lines (axis 1) or z lines (axis 2), a block for 8 interleaved lines in 32 partitions each. z adds the
-   result to u. It loads u early if there are registers for it: loaded last, it would be waited for once more. */
+/* Solves the y systems (axis 1) or z systems (axis 2); a block solves 8 interleaved systems in 32 partitions each. z
+   adds the result to u. It loads u early if registers allow: loaded last, u would be waited for once more. */
 template <int plain>
 TB_D void bs3d_p_implicit1_along(int per_lane, int axis, const bs3d_p_plan *plan, tb_real *v, tb_real *u,
                                  tb_real *shared)

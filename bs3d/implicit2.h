@@ -1,10 +1,10 @@
 /* implicit2.h - a room of bs3d.h: implicit2: a sweep upward, a sweep downward.
    MIT licence, see LICENSE. */
 
-/* ---- upward: right-hand side, x lines, forward elimination in z -------------------------------------------------- */
+/* ---- upward: right-hand side, x systems, forward elimination in z ------------------------------------------------ */
 
-/* The ring of this sweep, of rows of 256 points for each half. Some warps of a block compute the right-hand side, the
-   others solve: one for each half of each row. */
+/* The ring of this sweep, whose rows hold 256 points per half. Some warps of a block compute the right-hand side; the
+   others solve, one for each half of each row. */
 TB_HD constexpr int bs3d_p_stencil_warps(int halves)
 {
     return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;
@@ -54,10 +54,10 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
     }
 }
 
-/* Solves half a row or a row by a warp, 8 points a lane, and eliminates, a plane behind bs3d_p_upward_stencil. A half
-   is solved as if the other were 0, leaves its value at the seam, and is corrected a plane later, when both are there:
-   with g what the points of a half take from the other's unknown x' at the seam, x = y - g x', where two equations give
-   both unknowns there (bs3d_p_factor_seam). */
+/* Solves half a row or a row by a warp, 8 points a lane, and eliminates, a plane behind bs3d_p_upward_stencil. Each
+   half is solved to y as if the other were 0, and leaves its value at the seam. A plane later, when both values are
+   there, it is corrected: x = y - g x', where x' is the other half's unknown at the seam, and g couples the half's
+   points to it. Two equations give both unknowns at the seam (bs3d_p_factor_seam). */
 template <int halves>
 TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, int warp, const bs3d_p_stretch *s,
                               bs3d_p_ring<bs3d_p_up<halves>> *ring, tb_real *seams, tb_real *v, tb_real *interfaces)
@@ -103,8 +103,8 @@ TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, in
         bs3d_p_store_interface(per_lane, plan, tables, s->partition, s->to - 1, y, first_unknown, interfaces + at);
 }
 
-/* Sweeps upward for rows of up to 256 points for each half, 1 or 2: L u, the x lines and the forward elimination in z.
-   A block has whole rows. Some warps compute L u, the others solve. */
+/* Sweeps upward over rows of 1 or 2 halves of up to 256 points: L u, the x systems and the forward elimination in z. A
+   block takes whole rows. Some warps compute L u, the others solve. */
 template <int form, int halves>
 TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
                              tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
@@ -133,8 +133,8 @@ TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const t
     bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory, &span...);
 }
 
-/* Solves x by itself, where the fused sweep is not possible: lines of v, and of the interfaces that the forward
-   elimination in z has left, with the factors of their matrix; each warp one after another. */
+/* Solves x alone, where the fused sweep is not possible: the systems in v, and those in the interfaces that the forward
+   elimination in z left. Each warp solves one after another. */
 template <int per_lane>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
 TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
@@ -151,7 +151,7 @@ TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict_
     TB_UNROLL
     for (int e = 0; e < TRID_WARP_LU_PRECOMPUTED_LEN; e++) keep[e] = table[32 * (3 * per_lane + e)];
     int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS]);
-    /* The lines of the last planes first: they are what the sweep before has left in the cache. */
+    /* The last planes come first: the previous sweep left them in the cache. */
     int all = lines + 2 * plan.partitions * plan.model.points[1];
     for (int line = all - 1 - (int)(blockIdx.x * warps + warp); line >= 0; line -= (int)gridDim.x * warps) {
         tb_real *row =
@@ -164,29 +164,30 @@ TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict_
     }
 }
 
-/* ---- downward: back substitution in z, y lines, the update ------------------------------------------------------- */
+/* ---- downward: back substitution in z, y systems, the update ----------------------------------------------------- */
 
-/* Returns how many y lines a block has, of 32 threads with so many points each. */
+/* Returns how many y systems a block solves, with 32 threads each of per_lane points. */
 TB_HD constexpr int bs3d_p_lines(int per_lane)
 {
     return (per_lane <= 16 ? 16 : 8) * 4 / TB_BYTES;
 }
 
-/* Returns the elements of shared memory for the factors of y: none for 8 points a thread, whose threads have them in
-   registers, nor where there is no room and they are read from the tables. */
+/* Returns the elements of shared memory for the factors of y: none for 8 points a thread, where registers hold them,
+   nor where there is no room and they are read from the tables. */
 TB_HD constexpr int bs3d_p_factors_len(int per_lane)
 {
     return per_lane > 8 && per_lane * TB_BYTES < 256 ? 32 * TRID_INTERLEAVED_FACTOR_LEN(per_lane) : 0;
 }
 
 /* Returns the elements of a slice: `lines` columns of one plane, all rows, row r at [(r + r / per_lane) lines], so that
-   the rows which the threads of a line read together lie in different banks. */
+   the rows that a system's threads read together lie in different banks. */
 TB_HD constexpr int bs3d_p_slice(int per_lane, int lines)
 {
     return 32 * (per_lane + 1) * lines;
 }
 
-/* Prefetches plane k of v and u into a slot of two slices; k < from: nothing. All threads call, 32 for each line. */
+/* Prefetches plane k of v and u into a slot of two slices; nothing if k < from. All threads call, 32 for each
+   system. */
 TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
                                  const tb_real *u, trid_copy_place ring, int slot)
 {
@@ -207,8 +208,8 @@ TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *pla
     trid_copy_commit();
 }
 
-/* Fills shared memory: zeros in the ring, and the factors of y that are there; loads those that are in registers. All
-   threads call. */
+/* Fills the ring in shared memory with zeros, and loads the factors of y to shared memory or registers. All threads
+   call. */
 template <int per_lane>
 TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_real *factors, tb_real *ring)
 {
@@ -222,7 +223,7 @@ TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_r
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * per_lane ? thread / lines : thread % 32)];
 }
 
-/* Loads the last unknowns of a partition and of the one before: `count` rows of theirs are the thread's. */
+/* Loads the last unknowns of a partition and of the one before; the thread holds `count` rows of them. */
 template <int per_lane, int follows>
 TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, const tb_real *interfaces, tb_real *last,
                             tb_real *before)
@@ -235,7 +236,7 @@ TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, co
     }
 }
 
-/* Solves the y lines of a plane, with the factors f in registers or those that are stored. All threads call. */
+/* Solves the y systems of a plane, with the factors f in registers or with stored ones. All threads call. */
 template <int per_lane>
 TB_D void bs3d_p_solve_lines(int steps, const tb_real *f, const tb_real *stored, tb_real *d, tb_real *shared)
 {
@@ -247,9 +248,9 @@ TB_D void bs3d_p_solve_lines(int steps, const tb_real *f, const tb_real *stored,
                                             stored + 32 * 5 * per_lane + rank, 32, d, shared);
 }
 
-/* Sweeps downward: back substitution in z, the y lines, u += the result. A block has some columns in x and all rows, in
-   one partition of planes, and prefetches plan.prefetch planes. follows: before the first partition there is another
-   slab's. */
+/* Sweeps downward: back substitution in z, the y systems, u += the result. A block takes some columns in x and all
+   rows, in one partition of planes, and prefetches plan.prefetch planes. follows: another slab's partition precedes the
+   first one. */
 template <int per_lane, int follows = 0>
 __launch_bounds__(32 * bs3d_p_lines(per_lane), 1)
 TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -261,7 +262,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
     tb_real *shared = (tb_real *)memory;
     int thread = (int)threadIdx.x, partition = thread / lines, x = lines * (int)blockIdx.x + thread % lines;
     int first = per_lane * partition, from, to, slot = 0;
-    int count = x < plan.model.points[0] ? plan.model.points[1] - first : 0; /* of the thread's rows */
+    int count = x < plan.model.points[0] ? plan.model.points[1] - first : 0; /* of the thread's rows that exist */
     bs3d_p_partition(plan.model.points[2], plan.partitions, (int)blockIdx.y, &from, &to);
     tb_real f[TRID_INTERLEAVED_FACTOR_LEN(32)], z[32], before[32], d[32], old[32];
     tb_real *factors = shared + (bs3d_p_solve_len(lines, 32) + 3) / 4 * 4,
@@ -290,7 +291,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
         scale = row[1];
         next = row[2];
         spike = row[3];
-        /* Plane k-1 is there, and after the solver's barriers everybody sees it. */
+        /* Plane k-1 has arrived, and after the solver's barriers all threads see it. */
         if (plan.prefetch == 3) TRID_COPY_AWAIT(1);
         if (plan.prefetch == 2) TRID_COPY_AWAIT(0);
         bs3d_p_solve_lines<per_lane>(steps, f, stored, d, shared);
@@ -310,7 +311,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
 
-/* Makes the launch of bs3d_p_implicit2_up, in plan->partitions partitions or as many more as shared memory wants. */
+/* Plans the launch of bs3d_p_implicit2_up, in plan->partitions partitions or as many more as shared memory requires. */
 template <int halves, class... spans>
 static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int form, bs3d_p_launch<spans...> *l)
 {
@@ -327,8 +328,9 @@ static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int form, bs3d_p_launch<s
     return status;
 }
 
-/* Makes the launch of the upward sweep, in plan->partitions partitions or as many more as shared memory wants. *fused:
-   whether it solves x too; for longer rows, or with too little shared memory, bs3d_p_implicit2_x does. */
+/* Plans the launch of the upward sweep, in plan->partitions partitions or as many more as shared memory requires.
+   *fused receives whether it solves x as well; for longer rows, or with too little shared memory, bs3d_p_implicit2_x
+   does that. */
 template <class... spans>
 static int bs3d_p_upward(const bs3d_p_plan *plan, int form, int *fused, bs3d_p_launch<spans...> *up)
 {
@@ -359,7 +361,7 @@ typedef struct {
     size_t bytes;
 } bs3d_p_down_launch;
 
-/* Makes that launch, and chooses how many planes it prefetches, as shared memory has room. */
+/* Plans that launch, and chooses how many planes it prefetches, as shared memory allows. */
 template <int follows>
 static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
 {
@@ -377,7 +379,7 @@ static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
     return trid_allow_shared(down->sweep) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
 
-/* Launches it. */
+/* Launches the downward sweep. */
 TB_HOST void bs3d_p_launch_down(int *status, const bs3d_p_down_launch *down, const bs3d_p_job *job,
                                 const tb_real *interfaces, cudaStream_t stream)
 {
@@ -385,7 +387,7 @@ TB_HOST void bs3d_p_launch_down(int *status, const bs3d_p_down_launch *down, con
                        down->bytes, stream, job->plan, job->tables, job->v, job->u, interfaces);
 }
 
-/* Returns in how many partitions the downward sweep takes `planes` planes of a grid in the least time. */
+/* Returns the number of partitions with which the downward sweep takes the least time for `planes` planes of a grid. */
 TB_HOST int bs3d_p_down_partitions(const int *points, int planes)
 {
     const int lines = bs3d_p_lines(bs3d_p_per_lane(points[1]));

@@ -1,8 +1,8 @@
-/* implicit3.h - a room of bs3d.h: implicit3: one sweep a step, along x and y in turn, upward and downward in turn. The
-   sweep itself, with its formulas, is in one_sweep.h; here are its start, its kernel and its launch.
+/* implicit3.h - a room of bs3d.h: implicit3: one sweep per step, with rows along x and y alternately, upward and
+   downward alternately. one_sweep.h holds the sweep and its formulas; this room its start, kernel and launch.
    MIT licence, see LICENSE. */
 
-/* Returns the row (a, b, c) times u at a point, whose neighbours on the axis are `step` away. */
+/* Returns the row (a, b, c) times u at a point whose neighbours on the axis are `step` away. */
 TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, long long step)
 {
     tb_real sum = b * *u;
@@ -11,9 +11,9 @@ TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, lon
     return sum;
 }
 
-/* Makes what the first sweep needs, to find this u: with p = A_own u, w = p + q p' + s p[-1] in the direction against
-   the sweep's, and the partitions' first and last p. A block has 32 x 32 points of a plane, and transposes them if rows
-   are along y. */
+/* Computes what the first sweep needs to find this u: with p = A_own u, it is w = p + q p' + s p[-1], in the direction
+   against the sweep's, and the partitions' first and last p. A block takes 32 x 32 points of a plane, and transposes
+   them if rows are along y. */
 template <int unused>
 __launch_bounds__(256)
 TRID_KERNEL void bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,
@@ -74,7 +74,7 @@ TRID_KERNEL void bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_hea
                                      bs3d_p_in_register(memory));
 }
 
-/* The kernel of a sweep, and how sweeps with rows along an axis are launched, upward and downward. */
+/* The kernel of a sweep, and the launches of sweeps with rows along an axis, upward and downward. */
 typedef void (*bs3d_p_implicit3_kernel)(bs3d_pairs, bs3d_p_plan, bs3d_p_heading, const tb_real *, const tb_real *,
                                         tb_real *, const tb_real *, tb_real *);
 typedef struct {
@@ -94,7 +94,7 @@ static bs3d_p_implicit3_kernel bs3d_p_implicit3_of(int form, int down)
                   : bs3d_p_implicit3<BS3D_POSITIVE, pair>;
 }
 
-/* Makes the launches with rows along axis `own`, except for their direction and bytes. */
+/* Plans the launches with rows along axis `own`, except for their direction and bytes. */
 template <int unused>
 static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_launch *l)
 {
@@ -108,7 +108,7 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
     for (int down = 0; down < 2; down++) {
         l->sweep[down] = points <= 256 ? bs3d_p_implicit3_of<0>(form, down) : bs3d_p_implicit3_of<1>(form, down);
         l->pairs[down] = job->pairs;
-        for (int p = 1; p < 3; p++) { /* of the rows' axis and the third, of the other and the third */
+        for (int p = 1; p < 3; p++) { /* the rows' axis with the third, the other axis with the third */
             int pair = own ? 3 - p : p, swap = down && form == BS3D_GENERAL;
             l->pairs[down].plus[p] = swap ? job->pairs.minus[pair] : job->pairs.plus[pair];
             l->pairs[down].minus[p] = swap ? job->pairs.plus[pair] : job->pairs.minus[pair];
@@ -116,9 +116,9 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
     }
 }
 
-/* Makes implicit3's launches, l[own], with their bytes, chooses the partitions, and allows the sweeps their shared
+/* Plans implicit3's launches, l[own], with their bytes, chooses the partitions, and allows the sweeps their shared
    memory.
-   Returns BS3D_OK; 1 if the device cannot have these sweeps, or clusters of that kind, for this problem; or
+   Returns BS3D_OK; 1 if the device cannot run these sweeps, or such clusters, for this problem; or
    BS3D_LAUNCH_FAILED. */
 template <int unused>
 static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_axis_launch *l)
@@ -142,7 +142,7 @@ static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_
     return BS3D_OK;
 }
 
-/* Marches by implicit3, or where that is not possible (bs3d.h) by implicit2; otherwise as bs3d_explicit1. */
+/* Marches by implicit3 or, where that is not possible (bs3d.h), by implicit2; otherwise as bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {

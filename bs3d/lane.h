@@ -1,14 +1,14 @@
-/* lane.h - a room of bs3d.h: the operator L at a point and for a patch of points, and the greeks, for one thread.
+/* lane.h - a room of bs3d.h: the operator L at a point and for a patch of points, and the Greeks, for one thread.
    MIT licence, see LICENSE. */
 
-/* What the points with the same index on an axis share: the weights of the differences to the two neighbours on it, and
-   the index as a factor of cross differences. */
+/* What points with the same index on an axis share: the weights of the differences to the two neighbours on that axis,
+   and the index as a factor of cross differences. */
 typedef struct {
     tb_real down, up, weight;
 } bs3d_row;
 
-/* What all points share: the weights of the cross differences, and that of the point itself beside all differences,
-   which is 1 - discount for u + L u and -discount for L u. */
+/* What all points share: the weights of the cross differences, and the weight of the point itself in addition to all
+   differences, 1 - discount for u + L u and -discount for L u. */
 typedef struct {
     tb_real plus[3], minus[3], same;
 } bs3d_pairs;
@@ -39,15 +39,15 @@ TB_HD bs3d_pairs bs3d_lane_pairs(const bs3d_model *m, int identity)
     return pairs;
 }
 
-/* Returns the four corners of a cross difference less their edges: (a - b) - (c - d). */
+/* Returns the combination (a - b) - (c - d) of the four corners of a cross difference. */
 TB_HD tb_real bs3d_p_cell(tb_real a, tb_real b, tb_real c, tb_real d)
 {
     return (a - b) - (c - d);
 }
 
-/* Returns L u, or u + L u, at one point: the formula, every neighbour read where it lies.
-   Needs    u at the point; east, west, north, south, up, down: how far the neighbours are, 0 for one beyond the grid,
-            whose weight is 0
+/* Returns L u, or u + L u, at one point: the plain formula, which reads every neighbour from memory.
+   Needs    u at the point; east, west, north, south, up, down: the distances to the neighbours, 0 for one beyond the
+            grid, whose weight is 0
    Cost     form BS3D_POSITIVE: 13 loads, 42 operations; else 19 loads, 66 */
 TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, bs3d_row y, bs3d_row z, const tb_real *u,
                                 long long east, long long west, long long north, long long south, long long up,
@@ -75,15 +75,15 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
     return sum;
 }
 
-/* Computes the same for a patch of columns x rows points, plane after plane. From the patch on plane k with one more
-   point on each side, point (c, p) of it at u[(p + 1) (columns + 2) + c + 1], it makes L u (or u + L u) on plane k-1.
-   It keeps in now and next what plane k adds to plane k itself and to plane k+1. Differences between neighbours serve
-   both.
-   Needs    columns <= 8, rows and form literals; x the patch's columns of the first axis, y its rows of the second, z
-            rows k-1, k, k+1 of the third; now and next 0 before the first plane. Any finite numbers may stand for
-            points beyond the grid. In form BS3D_POSITIVE the corners (-1, rows) and (columns, -1) are not read
+/* Computes the same for a patch of columns x rows points, plane by plane. u holds the patch on plane k with one more
+   point on each side, point (c, p) at u[(p + 1) (columns + 2) + c + 1]. The function computes L u (or u + L u) on plane
+   k-1, and keeps in now and next what plane k adds to plane k itself and to plane k+1. Differences between neighbours
+   serve both.
+   Needs    columns <= 8, rows and form literals; x: the first axis at the patch's columns; y: the second at its rows;
+            z: the third at k-1, k, k+1; now and next 0 before the first plane. Points beyond the grid may hold any
+            finite numbers. In form BS3D_POSITIVE the corners (-1, rows) and (columns, -1) are not read
    Leaves   out, now, next, point (c, p) at p columns + c
-   Cost     a point, without what the patch's edge costs: 21 FMA, multiplications or additions; else 28 */
+   Cost     per point, without the patch's edge: 21 FMA, multiplications or additions in form BS3D_POSITIVE; else 28 */
 TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pairs, const bs3d_row *x,
                            const bs3d_row *y, const bs3d_row *z, const tb_real *u, tb_real *now, tb_real *next,
                            tb_real *out)
@@ -129,8 +129,8 @@ TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pa
     }
 }
 
-/* Returns whether the grid has the value of exercise (to rounding) in the whole cell of the spot, from the 4x4x4 values
-   around it. */
+/* Returns whether the values equal the payoff (to rounding) in the whole cell of the spot, from the 4x4x4 values around
+   it. */
 TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 {
     const double tolerance = (sizeof(tb_real) == 4 ? 1e-6 : 1e-14) * o->strike;
@@ -149,12 +149,12 @@ TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 }
 
 /* Returns price and derivatives at the spot by four-point cubics in each direction, from the 4x4x4 values around it,
-   value (a, b, c) at v[a + 4 b + 16 c]. Theta is what the equation makes of them, 0 where an American option is
+   value (a, b, c) at v[a + 4 b + 16 c]. Theta follows from them by the PDE; it is 0 where an American option is
    exercised.
    Cost     some 700 FMA in double precision */
 TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
 {
-    /* The orders of the ten derivatives along the axes: the value, deltas, gammas, cross gammas. */
+    /* The orders along the axes of the ten derivatives: the value, deltas, gammas, cross gammas. */
     const int order[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
                               {0, 2, 0}, {0, 0, 2}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     double weight[3][3][4], ds[3], sum[10] = {0};

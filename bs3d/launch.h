@@ -1,16 +1,16 @@
-/* launch.h - a room of bs3d.h: what launches in both precisions share: plans, barriers, calls.
+/* launch.h - a room of bs3d.h: plans, barriers and calls of launches, for both precisions.
    MIT licence, see LICENSE. */
 
 enum {
     BS3D_P_PAD = 4,            /* columns on each side of a tile in shared memory, of which two count */
     BS3D_P_RING_SLOTS = 4,     /* slots of a ring */
-    BS3D_P_MOST_PREFETCH = 3,  /* planes that implicit2's downward sweep prefetches, if shared memory has room */
+    BS3D_P_MOST_PREFETCH = 3,  /* planes that implicit2's downward sweep prefetches, if shared memory allows */
     BS3D_P_PREFETCH = 3,       /* planes that implicit3 prefetches */
     BS3D_P_PLANE_WEIGHTS = 12, /* numbers that a sweep needs for a plane */
     BS3D_P_MARGIN = 4,         /* rows of zeros before and after those of an axis */
     BS3D_P_ROW_TABLE = 1096,   /* rows in the table of an axis: 1024, copies of 32 more on each side, margins */
-    BS3D_P_PARTITIONS = 8,     /* most partitions in the implicit rungs */
-    /* Where the tables have what: rows of the axes, factors of their matrices, how many PCR steps matter in x and y. */
+    BS3D_P_PARTITIONS = 8,     /* the most partitions in the implicit rungs */
+    /* Offsets in the tables: rows of the axes, factors of their matrices, how many PCR steps matter in x and y. */
     BS3D_P_Z_FACTORS = 12 * BS3D_P_ROW_TABLE, /* twice, for the sweeps upward and downward */
     BS3D_P_REDUCED = 8 * BS3D_P_ROW_TABLE,    /* within them: the factors of the reduced system */
     BS3D_P_Z_SIZE = BS3D_P_REDUCED + 8 * BS3D_P_MOST_REDUCED,
@@ -20,7 +20,7 @@ enum {
     BS3D_P_TABLES = BS3D_P_STEPS + 32 /* elements */
 };
 
-/* What a kernel needs to know of the grid and of its launch. */
+/* What a kernel needs to know about the grid and its launch. */
 typedef struct {
     bs3d_model model;
     long long plane; /* elements from one plane to the next */
@@ -30,7 +30,8 @@ typedef struct {
     int prefetch;    /* planes that the downward sweep prefetches */
 } bs3d_p_plan;
 
-/* Finds the planes of partition n of a launch; without a span all planes are visited. Returns which partition it is. */
+/* Finds the planes of partition n of a launch; without a span, the launch visits all planes. Returns the partition's
+   number. */
 TB_HD int bs3d_p_span_of(const bs3d_p_plan *plan, const bs3d_p_span *span, int n, int *from, int *to)
 {
     if (!span) {
@@ -45,9 +46,9 @@ TB_HD int bs3d_p_span_of(const bs3d_p_plan *plan, const bs3d_p_span *span, int n
     return partition;
 }
 
-/* Waits for the kernel before this one. A kernel launched by trid_launch_with may begin when the blocks of the kernel
-   before have all begun: what it reads or writes of another kernel's comes after this wait. Before compute capability
-   9.0 kernels follow each other anyway. */
+/* Waits for the preceding kernel to end. A kernel launched by trid_launch_with may begin as soon as all blocks of the
+   preceding kernel have begun: it must call this before it reads or writes data of other kernels. Before compute
+   capability 9.0 kernels run one after another anyway. */
 TB_D void bs3d_p_grid_wait(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -57,7 +58,7 @@ TB_D void bs3d_p_grid_wait(void)
 #endif
 }
 
-/* Lets the kernel after this one begin, once all blocks have called. */
+/* Lets the next kernel begin, once all blocks have called. */
 TB_D void bs3d_p_launch_dependents(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -67,10 +68,10 @@ TB_D void bs3d_p_launch_dependents(void)
 #endif
 }
 
-/* A barrier for all threads of the block in two halves: what a thread did before bs3d_p_barrier_arrive, all see after
-   bs3d_p_barrier_wait, and what it does between the two keeps nobody waiting. It is an mbarrier in shared memory,
-   initialised before a __syncthreads. Before compute capability 8.0, and under the emulator, which so sees what is read
-   too late or written too early, all threads meet in bs3d_p_barrier_arrive. */
+/* A barrier for all threads of the block, split in two: what a thread wrote before bs3d_p_barrier_arrive, all threads
+   see after bs3d_p_barrier_wait; work between the two delays no other thread. It is an mbarrier in shared memory, to be
+   initialised before a __syncthreads. Before compute capability 8.0, and under the emulator, all threads meet in
+   bs3d_p_barrier_arrive; the emulator thus detects late reads and early writes. */
 TB_D void bs3d_p_barrier_init(unsigned long long *barrier, int threads)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -116,7 +117,8 @@ TB_D void bs3d_p_barrier_wait(unsigned long long *barrier, int odd)
 #endif
 }
 
-/* Returns where dynamic shared memory begins, in a register: otherwise the compiler computes it for each access. */
+/* Returns the start of dynamic shared memory, held in a register: otherwise the compiler computes it for each
+   access. */
 TB_D unsigned char *bs3d_p_in_register(unsigned char *memory)
 {
 #ifdef __CUDA_ARCH__
@@ -127,7 +129,7 @@ TB_D unsigned char *bs3d_p_in_register(unsigned char *memory)
     return memory;
 }
 
-/* In a branch that is seldom taken: keeps the compiler from selecting each number, taken or not. */
+/* Keeps the compiler from turning a rarely taken branch, which calls this, into selections of each number. */
 TB_D void bs3d_p_as_branch(void)
 {
 #ifdef __CUDA_ARCH__
@@ -135,7 +137,7 @@ TB_D void bs3d_p_as_branch(void)
 #endif
 }
 
-/* Returns trid_best_pieces of nz planes, `most` at most, where a multiprocessor holds `held` blocks. */
+/* Returns trid_best_pieces of nz planes, but at most `most`, where a multiprocessor holds `held` blocks. */
 TB_HOST int bs3d_p_best_partitions(int nz, long long blocks, int held, int more, int most)
 {
     const int best = trid_best_pieces(nz, blocks, held * trid_device_attribute(cudaDevAttrMultiProcessorCount), more);
@@ -143,8 +145,8 @@ TB_HOST int bs3d_p_best_partitions(int nz, long long blocks, int held, int more,
 }
 
 extern "C++" {
-/* Launches a kernel in clusters of so many blocks, unless *status says that one before it failed; sets *status if this
-   one fails. If `early` is not 0, it may begin before the one before has ended. */
+/* Launches a kernel in clusters of `cluster` blocks, unless *status reports an earlier failure; sets *status if this
+   launch fails. If `early` is not 0, the kernel may begin before the preceding one has ended. */
 template <class... parameters>
 static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void (*kernel)(parameters...), dim3 grid,
                                       dim3 block, size_t bytes, cudaStream_t stream,
@@ -155,7 +157,7 @@ static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void 
         *status = BS3D_LAUNCH_FAILED;
 }
 
-/* The same, alone and after the one before. */
+/* Launches without clusters, after the preceding kernel has ended. */
 template <class... parameters>
 static inline void bs3d_p_launch_next(int *status, void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
                                       cudaStream_t stream, typename trid_same<parameters>::type... arguments)
@@ -164,14 +166,15 @@ static inline void bs3d_p_launch_next(int *status, void (*kernel)(parameters...)
 }
 }
 
-/* Returns how many points of a line of n each of 32 lanes or threads has. */
+/* Returns how many points of a line of n each of 32 lanes or threads holds. */
 TB_HD constexpr int bs3d_p_per_lane(int n)
 {
     return n <= 256 ? 8 : n <= 512 ? 16 : 32;
 }
 
 extern "C++" {
-/* Returns of(lane) for lines of n points, of which lane has so many (bs3d_p_per_lane): chooses one of three kernels. */
+/* Returns of(lane), where lane's type gives the points that a lane holds of lines of n (bs3d_p_per_lane): this chooses
+   one of three kernels. */
 template <int per_lane>
 struct bs3d_p_lane_of {
     enum { points = per_lane };

@@ -3,8 +3,8 @@
 
 enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a vector, of 16 bytes */
 
-/* The table of shapes, as measured (docs/bs3d.md): of each kind of block its rows, and how many such blocks a
-   multiprocessor is to hold. A lane has a patch of columns x rows points. */
+/* The table of shapes, as measured (docs/bs3d.md): the rows of each kind of block, and how many such blocks a
+   multiprocessor is to hold. A lane holds a patch of columns x rows points. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
     static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* explicit3, explicit4 */
@@ -12,7 +12,7 @@ struct bs3d_p_shape {
     static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
 };
 
-/* Elements of shared memory for the functions of transpose.h and trid.h. */
+/* Returns the elements of shared memory for the functions of transpose.h and trid.h. */
 TB_HD constexpr int bs3d_p_transpose_len(int k)
 {
     return TB_BYTES == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
@@ -24,9 +24,9 @@ TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
                          : TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts);
 }
 
-/* Returns the bytes of shared memory of a sweep that needs so many elements, and BS3D_P_PLANE_WEIGHTS for each plane of
-   a partition and for `more`, nz planes being in *partitions, or if the device has less memory, in more, up to `most`;
-   0 if even these do not fit. */
+/* Returns the bytes of shared memory of a sweep that needs `elements` elements, and BS3D_P_PLANE_WEIGHTS for each plane
+   of a partition and for `more` planes; nz planes are in *partitions, which the function raises, up to `most`, if the
+   device has too little memory. Returns 0 if even these do not fit. */
 TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
 {
     const size_t limit = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -42,13 +42,13 @@ TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partiti
 
 /* A march on a grid, or on some of its planes, and the parts of its memory. */
 typedef struct {
-    bs3d_p_plan plan; /* of the planes that are here */
+    bs3d_p_plan plan; /* for the planes that are here */
     bs3d_pairs pairs;
     int form, shift; /* the first plane here is plane `shift` of the grid */
     tb_real *u, *v, *tables, *interfaces, *rest;
 } bs3d_p_job;
 
-/* Returns the elements of a plane, whether its rows are those of x or of y. */
+/* Returns the elements of a plane, enough for rows along x or along y. */
 TB_HOST size_t bs3d_p_most_of_plane(const int *points)
 {
     size_t rows = (size_t)bs3d_pitch(points[0]) * (size_t)points[1];
@@ -56,7 +56,7 @@ TB_HOST size_t bs3d_p_most_of_plane(const int *points)
     return rows > columns ? rows : columns;
 }
 
-/* Returns the bytes of device memory that a march works in, and leaves the final values at the start of; 0 for a null
+/* Returns the bytes of device memory that a march works in, at whose start it leaves the final values; 0 for a null
    pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 {
@@ -67,7 +67,7 @@ TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 
 /* ---- loads that all kernels share -------------------------------------------------------------------------------- */
 
-/* Loads points of a row, consecutive vectors or vectors that are so many apart. */
+/* Loads points of a row, in vectors that are consecutive or `apart` vectors apart. */
 template <int apart = 1>
 TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
 {
@@ -113,8 +113,8 @@ TB_D void bs3d_p_axis_rows(const bs3d_p_plan *plan, const tb_real *tables, int a
 
 /* ---- start and end of a march ------------------------------------------------------------------------------------ */
 
-/* Makes the tables of rows, a block for each axis: of all that have rows, of the third axis `count`, of which the first
-   is row shift - BS3D_P_MARGIN of the grid. */
+/* Computes the tables of rows, by a block for each axis. The third axis gets `count` rows, the first of which is row
+   shift - BS3D_P_MARGIN of the grid. */
 template <int unused>
 TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *tables)
 {
@@ -129,8 +129,8 @@ TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *
     }
 }
 
-/* Makes u the payoff, and what the rows of u and v have beyond the grid 0; or (later) raises u to the payoff where it
-   is below, for American options. The first plane is plane `shift` of the grid. A block for each row. */
+/* Sets u to the payoff, and u and v to 0 beyond the grid's rows; if later, raises u to the payoff instead, for American
+   options. The first plane is plane `shift` of the grid. Each block takes a row. */
 template <int later>
 TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_real *u, tb_real *v)
 {
@@ -147,8 +147,8 @@ TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_r
     }
 }
 
-/* Finds the values around the spot, zeros for those that are not in planes from .. to-1 of the grid, of which the first
-   in u is plane `shift`. Leaves them in values, and in *result what they make; either may be null. By one warp. */
+/* Finds the values around the spot, with zeros for those outside planes from .. to-1 of the grid; the first plane in u
+   is plane `shift`. Leaves them in values, and the result from them in *result; either may be null. One warp calls. */
 template <int unused>
 TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int from, int to, const tb_real *u,
                                 tb_real *values, bs3d_result *result)
@@ -163,8 +163,8 @@ TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int
     if (result && threadIdx.x == 0) *result = bs3d_lane_greeks(&o, value);
 }
 
-/* Makes the job of a march on `planes` planes from plane `shift` of the grid on, and divides its memory: arrays of
-   `cells` elements, and `interfaces` elements for those of partitions. */
+/* Fills in the job of a march on `planes` planes from plane `shift` of the grid on, and divides its memory: arrays of
+   `cells` elements, and `interfaces` elements for the interfaces of partitions. */
 TB_HOST void bs3d_p_make_job(const bs3d_problem *o, int implicit, int shift, int planes, size_t cells,
                              size_t interfaces, void *work, bs3d_p_job *job)
 {
@@ -183,7 +183,7 @@ TB_HOST void bs3d_p_make_job(const bs3d_problem *o, int implicit, int shift, int
     job->rest = job->interfaces + interfaces;
 }
 
-/* Checks a problem and makes the job of its march. Returns BS3D_OK, or why there is no march. */
+/* Checks a problem and fills in the job of its march. Returns BS3D_OK, or why there is no march. */
 TB_HOST int bs3d_p_open_job(const bs3d_problem *o, int implicit, void *work, bs3d_p_job *job)
 {
     int status = bs3d_check(o, implicit);
@@ -204,7 +204,7 @@ static void bs3d_p_launch_payoff(int *status, const bs3d_problem *o, const bs3d_
     bs3d_p_launch_next(status, bs3d_p_payoff<later>, rows, 128, 0, stream, *o, job->plan, job->shift, u, v);
 }
 
-/* Makes the tables, and the payoff in `from`, one of u and v; what rows have beyond the grid becomes 0 in both. */
+/* Computes the tables, and the payoff in `from`, which is u or v; both become 0 beyond the grid's rows. */
 template <int unused>
 static int bs3d_p_start(const bs3d_problem *o, const bs3d_p_job *job, tb_real *from, tb_real *to, cudaStream_t stream)
 {
@@ -227,8 +227,8 @@ static void bs3d_p_may_exercise(int *status, const bs3d_problem *o, const bs3d_p
     if (o->flags & BS3D_AMERICAN) bs3d_p_launch_payoff<1>(status, o, job, u, u, stream);
 }
 
-/* Makes the result at the spot and sends it to the host: its members, but not what lies behind the last, which nobody
-   writes. */
+/* Computes the result at the spot and sends it to the host: its members only, without the padding behind the last,
+   which nothing writes. */
 template <int unused>
 static int bs3d_p_finish(int status, const bs3d_problem *o, const bs3d_p_job *job, bs3d_result *result,
                          cudaStream_t stream)
@@ -242,22 +242,23 @@ static int bs3d_p_finish(int status, const bs3d_problem *o, const bs3d_p_job *jo
     return status;
 }
 
-/* A kernel that sweeps from u to v, which becomes L u or u + L u, as pairs say; of all planes or of a span of them. */
+/* A kernel that sweeps from u to v, over all planes or a span of them. v becomes L u or u + L u, as `pairs`
+   determine. */
 template <class... spans>
 using bs3d_p_sweep_kernel = void (*)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *,
                                      spans...);
 
-/* How such a kernel is launched. */
+/* The launch of such a kernel. */
 template <class... spans>
 struct bs3d_p_launch {
     bs3d_p_sweep_kernel<spans...> sweep;
     bs3d_p_plan plan;
     dim3 grid, block;
     size_t bytes;
-    int early; /* whether it may begin before the sweep before it has ended */
+    int early; /* whether it may begin before the preceding sweep has ended */
 };
 
-/* Launches it, unless *status says that one before it failed. */
+/* Launches the sweep, unless *status reports an earlier failure. */
 template <class... spans>
 static void bs3d_p_launch_sweep(int *status, const bs3d_p_launch<spans...> *l, const bs3d_p_job *job,
                                 const tb_real *from, tb_real *to, tb_real *interfaces, cudaStream_t stream,

@@ -1,23 +1,24 @@
 /* matrix.h - a room of bs3d.h: the rows of the matrices A_x, A_y and A_z, and their factors.
    MIT licence, see LICENSE. */
 
-/* Returns the warps of a block that solves lines in x. */
+/* Returns the warps of a block that solves systems in x. */
 TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 {
     return per_lane <= 8 ? 8 : 4;
 }
 
-/* Elements of the tables for half a row, of each lane; element e of half h is at [X_FACTORS + 32 (this h + e) + lane].
-   implicit2: factors, what the points take from the other half's interface unknown, the seam. Where it solves x by
-   itself, and implicit3, whose of y are behind Y_FACTORS: l, u, r, what trid_warp_lu_precompute stores, the seam. */
+/* Elements of the tables for half a row, per lane; element e of half h is at [X_FACTORS + 32 (this h + e) + lane]. For
+   implicit2: factors, the points' couplings to the other half's interface unknown, the seam. For implicit2 where it
+   solves x alone, and for implicit3 (whose y factors follow Y_FACTORS): l, u, r, the numbers of
+   trid_warp_lu_precompute, the seam. */
 enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
 TB_HD constexpr int bs3d_p_row_factors(int per_lane)
 {
     return 3 * per_lane + TRID_WARP_LU_PRECOMPUTED_LEN + 1;
 }
 
-/* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's precision,
-   for a matrix that is I - L_axis as it stands (bs3d_p_plain). */
+/* Computes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's
+   precision, for a matrix that is exactly I - L_axis (bs3d_p_plain). */
 template <int plain = 0>
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -39,14 +40,14 @@ TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a
 
 /* ---- z: partitions, and the reduced system over their interface unknowns ----------------------------------------- */
 
-/* Factors planes from .. to-1 of the z lines, a partition. With y[k] = d[k] - l y[k-1] its rows become
+/* Factors planes from .. to-1 of the z systems, a partition. With y[k] = d[k] - l y[k-1] its rows become
        x[k] = r y[k] - q x[k+1] - s x[from-1],
    and its first unknown is a sum over y[k], weighted by h, less multiples of x[from-1] and of its last unknown. `down`:
    the elimination goes downward, and all indices run the other way.
-   Leaves   rows, if `stores`: l, r, q, s and h of plane k at 8 k; for implicit3, which stores r y instead of y, what
-            weighs that in the first unknown, l (in the first row that of the unknown before, negated), and s again;
-            there weights below the unit roundoff are 0.
-            link: s and q of the last row; what the first unknown takes from x[from-1] and from the last unknown */
+   Leaves   rows, if `stores`: l, r, q, s and h of plane k at 8 k; then, for implicit3, which stores r y instead of y,
+            the weight of r y in the first unknown, l (in the first row instead the negated coupling to the unknown
+            before), and s again. Of these, the weight and s are stored as 0 if they are below the unit roundoff.
+            link: s and q of the last row; the first unknown's coupling to x[from-1] and to the last unknown */
 TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, int stores, tb_real *rows, double *link)
 {
     const double roundoff = sizeof(tb_real) == 4 ? 6e-8 : 1.1e-16;
@@ -104,15 +105,16 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
     }
 }
 
-/* Factors the slab's partitions of the z lines, and the reduced system of the cut.reduced ones that matter, by a block
-   for upward sweeps; a second one, for downward sweeps, is for a slab that is alone. In the upward factors the halo
-   plane below is the last that a downward sweep comes to: there is nothing to solve for, it is the unknown before. */
+/* Factors the slab's partitions of the z systems, and the reduced system of the cut.reduced partitions that matter, by
+   a block for upward sweeps. A second block, for downward sweeps, is only for a grid that is not cut. In the upward
+   factors the halo plane below is the last that a downward sweep reaches. Nothing is left to solve there: its unknown
+   is the one before the first partition. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *tables)
 {
     __shared__ double link[4 * BS3D_P_MOST_REDUCED];
     const int down = (int)blockIdx.x, e = (int)threadIdx.x;
-    const int n = cut.slab * cut.partitions - cut.own + (down ? cut.reduced - 1 - e : e); /* of all of the grid */
+    const int n = cut.slab * cut.partitions - cut.own + (down ? cut.reduced - 1 - e : e); /* number in the whole grid */
     tb_real *rows = tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0);
     if (e < cut.reduced) {
         int slab = n / cut.partitions, stores = slab == cut.slab, from, to;
@@ -128,7 +130,7 @@ TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *table
     bs3d_p_factor_reduced(cut.reduced, link, rows + BS3D_P_REDUCED);
 }
 
-/* Launches bs3d_p_factor_z, for a grid that is not cut. */
+/* Launches bs3d_p_factor_z for a grid that is not cut. */
 template <int unused>
 static void bs3d_p_launch_factor_z(int *status, const bs3d_p_job *job, int directions, cudaStream_t stream)
 {
@@ -138,9 +140,9 @@ static void bs3d_p_launch_factor_z(int *status, const bs3d_p_job *job, int direc
                        job->plan.model, whole, job->tables);
 }
 
-/* Solves the reduced system of one line: the first row of partition s, less its last unknown, is at firsts[step s], its
-   last row at lasts[step s]. Leaves the first rows in first and the last unknowns in x and, if `stores`, in place of
-   the last rows: stored later they would cost more. */
+/* Solves the reduced system of one z system. The first row of partition s, without its last unknown, is at
+   firsts[step s], its last row at lasts[step s]. Leaves the first rows in first and the last unknowns in x and, if
+   `stores`, in place of the last rows: storing them later would cost more. */
 template <int most, int stores>
 TB_D void bs3d_p_solve_partitions(int partitions, long long step, const tb_real *link, const tb_real *firsts,
                                   tb_real *lasts, tb_real *first, tb_real *x)
@@ -165,7 +167,7 @@ TB_D void bs3d_p_solve_partitions(int partitions, long long step, const tb_real 
     }
 }
 
-/* Returns the first unknown of partition s, of what bs3d_p_solve_partitions has left. */
+/* Returns the first unknown of partition s, from what bs3d_p_solve_partitions left. */
 TB_D tb_real bs3d_p_first_unknown(int s, const tb_real *link, const tb_real *first, const tb_real *x)
 {
     return first[s] - link[8 * s + 4] * (s > 0 ? x[s > 0 ? s - 1 : 0] : 0) - link[8 * s + 5] * x[s];
@@ -173,8 +175,8 @@ TB_D tb_real bs3d_p_first_unknown(int s, const tb_real *link, const tb_real *fir
 
 /* Solves the reduced systems, a thread for each of the `plane` points of a plane. The first rows of the partitions are
    interfaces, their last rows follow.
-   Leaves   the last unknowns in place of the last rows; if `both`, the first unknowns in place of the first rows
-   down     the elimination was one downward, of which the last partition is the first */
+   Leaves the last unknowns in place of the last rows; if `both`, the first unknowns in place of the first rows
+   down     the elimination went downward, and the last partition is its first */
 template <int both>
 __launch_bounds__(128)
 TRID_KERNEL void bs3d_p_solve_reduced(int partitions, long long plane, int down, const tb_real *__restrict__ tables,
@@ -196,9 +198,9 @@ TRID_KERNEL void bs3d_p_solve_reduced(int partitions, long long plane, int down,
 
 /* ---- x and y ----------------------------------------------------------------------------------------------------- */
 
-/* Makes what joins two halves of a row, each solved as if the other were 0. With y this half's value at the seam, y'
-   the other's, and g and g' what each takes from the other's end, x' = (y' - g' y) / (1 - g g') at the seam; x has the
-   last number in place of the first.
+/* Computes the numbers that join two halves of a row, each solved as if the other were 0. Let y be this half's value at
+   the seam, y' the other's, and g and g' the couplings of each to the other's end. Then x' = (y' - g' y) / (1 - g g')
+   at the seam; x takes the last number in place of the first.
    Leaves   g' / (1 - g g'), 1 / (1 - g g'), g / (1 - g g') */
 TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
 {
@@ -208,7 +210,7 @@ TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
     link[2] = scale * g[half];
 }
 
-/* Factors the x lines for implicit2's upward sweep, by a warp for each half of a row: rows 256 half .. 256 half + 255
+/* Factors the x systems for implicit2's upward sweep, by a warp for each half of a row: rows 256 half .. 256 half + 255
    of the first axis, and the seam. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
@@ -254,7 +256,7 @@ TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
         else
             bs3d_p_matrix_row(&plan, axis, per_lane * lane + e, l + e, r + e, u + e);
     }
-    tb_real across = u[per_lane - 1]; /* of the last lane: the entry that reaches over the seam */
+    tb_real across = u[per_lane - 1]; /* in the last lane, the entry that reaches over the seam */
     trid_warp_lu(per_lane, 32, 32 * per_lane, l, r, u);
     trid_warp_lu_precompute(per_lane, 32, l, u, keep, &steps);
     const int place = half ? 31 - lane : lane;
@@ -273,7 +275,7 @@ TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
     if (lane == 0) tables[BS3D_P_STEPS + axis + 3 * half] = (tb_real)steps;
 }
 
-/* Factors the y lines, by 32 partitions of two lines, which are alike. */
+/* Factors the y systems, by 32 partitions of two systems, which are alike. */
 template <int per_lane>
 TRID_KERNEL void bs3d_p_factor_y(bs3d_p_plan plan, tb_real *tables)
 {
@@ -292,7 +294,7 @@ TRID_KERNEL void bs3d_p_factor_y(bs3d_p_plan plan, tb_real *tables)
     if (thread == 0) tables[BS3D_P_STEPS + 1] = (tb_real)steps;
 }
 
-/* Launches both, for x lines in halves or as bs3d_p_implicit2_x wants them. */
+/* Launches both, for x systems in halves or in the form that bs3d_p_implicit2_x needs. */
 template <int unused>
 static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int halves, cudaStream_t stream)
 {

@@ -1,21 +1,20 @@
-/* model.h - a room of bs3d.h: the model of a problem, its payoff, and what can be wrong with it.
+/* model.h - a room of bs3d.h: the model of a problem, its payoff, and its checks.
    MIT licence, see LICENSE. */
 
 /* The axes of pair p. */
 #define BS3D_P_FIRST(p) ((p) < 2 ? 0 : 1)
 #define BS3D_P_SECOND(p) ((p) > 0 ? 2 : 1)
 
-/* The form of the cross differences: with the corners (+,+) and (-,-) alone, for which there is less to do, or with
-   all. */
+/* The form of the cross differences: with only the corners (+,+) and (-,-), which takes less work, or with all four. */
 enum {
     BS3D_POSITIVE,
     BS3D_GENERAL,
     BS3D_P_MIRRORED /* BS3D_POSITIVE in a sweep against the third axis: corners (+,-) and (-,+) of pairs with it */
 };
 
-/* Returns the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2 the
-   cross difference of a pair is the seven-point one, on the diagonal of its sign, where that is stable, and else the
-   one of the four corners. */
+/* Returns the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2,
+   the cross difference of a pair uses seven points along the diagonal of its sign where that is stable, and otherwise
+   the four corners. */
 TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 {
     const double *rho = o->correlation, dt = o->maturity / o->steps;
@@ -37,7 +36,7 @@ TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 }
 
 /* Returns the part of the model along an axis, as bs1d.h's model: its matrix is A = I - L_axis of the ADI
-   factorisation. The discount is in that of the first axis. */
+   factorisation. The first axis takes the discount. */
 TB_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
 {
     bs1d_model line;
@@ -55,7 +54,7 @@ TB_HD int bs3d_p_form(const bs3d_model *m)
     return m->minus[0] != 0 || m->minus[1] != 0 || m->minus[2] != 0 ? BS3D_GENERAL : BS3D_POSITIVE;
 }
 
-/* Makes row i of the part of L along an axis, without the discount: *down and *up multiply the neighbours. The last
+/* Computes row i of the part of L along an axis, without the discount: *down and *up multiply the neighbours. The last
    point has no second difference.
    Cost     about 6 double operations */
 TB_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, double *centre, double *up)
@@ -65,7 +64,7 @@ TB_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, do
     bs1d_lane_row(line, i, down, centre, up);
 }
 
-/* Returns the payoff at point (s1, s2, s3). Of the flags BS3D_PUT matters.
+/* Returns the payoff at point (s1, s2, s3). Of the flags only BS3D_PUT matters.
    Needs    a payoff from BS3D_ASSET to BS3D_ARITHMETIC */
 TB_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1, double s2, double s3)
 {
@@ -103,17 +102,18 @@ TB_HD int bs3d_p_first(const bs3d_problem *o, int axis)
     return first < 0 ? 0 : first;
 }
 
-/* Returns where the n-th of the 64 points around the spot is in a grid with these distances between rows and planes. */
+/* Returns the offset of the n-th of the 64 points around the spot, in a grid with these distances between rows and
+   planes. */
 TB_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, long long plane)
 {
     return bs3d_p_first(o, 0) + n % 4 + pitch * (bs3d_p_first(o, 1) + n / 4 % 4) +
            plane * (bs3d_p_first(o, 2) + n / 16);
 }
 
-/* ---- what can be wrong with a problem ---------------------------------------------------------------------------- */
+/* ---- checks of a problem ----------------------------------------------------------------------------------------- */
 
 #if TB_HOST_SCOPE
-/* Returns what i^2 is multiplied by in lambda, on the last point. */
+/* Returns the factor of i^2 in lambda at the last point. */
 TB_HOST double bs3d_p_variance(const bs3d_model *m, int axis)
 {
     double upwind = fabs(m->drift[axis]) / (m->points[axis] - 1);
@@ -128,7 +128,7 @@ typedef struct {
     double discount, lambda[3], even[3], odd[3], e[3], s[3];
 } bs3d_p_mode;
 
-/* Moves one phase to where the damping is largest, and returns that. As a function of this phase it is
+/* Moves one phase to where the damping is largest, and returns the damping. As a function of this phase it is
    rest + a e + b s, at most rest + a + sqrt(a^2 + b^2). */
 TB_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
 {
@@ -150,7 +150,7 @@ TB_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
     return rest + a + most;
 }
 
-/* Does so for one axis after another, at most so many times. */
+/* Maximises the damping along one axis after another, at most `times` times. */
 TB_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
 {
     double before = -1, most = 0;
@@ -162,8 +162,8 @@ TB_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
 }
 
 /* Returns the largest damping at any corner of the grid, which is the largest on the grid, since lambda is convex in
-   the index; a march by u += L u needs at most 2. It is that of the far corner, since a mode without phase along an
-   axis is damped as if the index there were 0. The modes of a lattice climb a little, and the best to the top. */
+   the index; a march by u += L u needs at most 2. The far corner attains it, since a mode without phase along an axis
+   is damped as if the index there were 0. All modes of a lattice climb a little, and the best climbs to the maximum. */
 TB_HOST double bs3d_p_damping(const bs3d_model *m)
 {
     const int lattice = 12;
@@ -181,7 +181,7 @@ TB_HOST double bs3d_p_damping(const bs3d_model *m)
         mode.odd[p] = both * (m->plus[p] - m->minus[p]);
     }
     best = mode;
-    for (int y = 0; y <= lattice / 2; y++) /* the opposite phases are damped alike */
+    for (int y = 0; y <= lattice / 2; y++) /* opposite phases are damped alike */
         for (int z = 0; z < lattice; z++) {
             const double turn = 2 * 3.14159265358979323846 / lattice;
             mode.e[1] = 1 - cos(turn * y);
@@ -197,9 +197,9 @@ TB_HOST double bs3d_p_damping(const bs3d_model *m)
     return bs3d_p_climb(&best, 200);
 }
 
-/* Returns how much of the drift diffusion does not damp: 2 g R^-1 g, where R is the matrix of the correlations and g
-   the drifts in units of the volatilities; a march by u += L u needs at most 1. (On one axis: 2 gamma^2 / lambda.) With
-   upwinding the last point is the worst: there the additional diffusion is least against the drift. */
+/* Returns the drift that diffusion does not damp: 2 g R^-1 g, where R is the correlation matrix and g the drifts in
+   units of the volatilities; a march by u += L u needs at most 1. (On one axis it is 2 gamma^2 / lambda.) With
+   upwinding the last point is the worst: there the additional diffusion is smallest relative to the drift. */
 TB_HOST double bs3d_p_drift(const bs3d_model *m)
 {
     double variance[3], g[3], r[3], det = 1, sum = 0;
@@ -213,7 +213,7 @@ TB_HOST double bs3d_p_drift(const bs3d_model *m)
     }
     det += 2 * r[0] * r[1] * r[2];
     for (int axis = 0; axis < 3; axis++) {
-        double other = r[2 - axis]; /* of the two axes that remain */
+        double other = r[2 - axis]; /* the other of the two remaining axes */
         sum += g[axis] * g[axis] * (1 - other * other);
     }
     for (int p = 0; p < 3; p++)
@@ -230,7 +230,7 @@ TB_HOST int bs3d_p_dominant(const bs3d_model *m)
     return 1;
 }
 
-/* Returns whether all matrices are I - L_axis as they stand, without upwinding, with the drift of their last rows. */
+/* Returns whether all matrices are exactly I - L_axis: no upwinding, and the last rows keep their drift. */
 TB_HOST int bs3d_p_plain(const bs3d_model *m)
 {
     for (int axis = 0; axis < 3; axis++) {
@@ -240,7 +240,7 @@ TB_HOST int bs3d_p_plain(const bs3d_model *m)
     return 1;
 }
 
-/* Returns whether the numbers of points are within bounds, the third axis being cut into slabs. */
+/* Returns whether the numbers of points are within bounds, where the third axis is cut into slabs. */
 TB_HOST int bs3d_p_sized(const bs3d_problem *o, int slabs)
 {
     if (slabs < 1 || slabs > BS3D_P_SLABS) return 0;
@@ -249,7 +249,7 @@ TB_HOST int bs3d_p_sized(const bs3d_problem *o, int slabs)
     return 1;
 }
 
-/* Checks a problem that explicit or implicit steps are to march on so many slabs. Returns BS3D_OK or what is wrong. */
+/* Checks a problem for explicit or implicit steps on `slabs` slabs. Returns BS3D_OK or what is wrong. */
 TB_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
 {
     if (!o || o->payoff < BS3D_ASSET || o->payoff > BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
@@ -279,7 +279,7 @@ TB_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
     return bs3d_p_drift(&m) <= 1 && bs3d_p_damping(&m) <= 2 ? BS3D_OK : BS3D_UNSTABLE;
 }
 
-/* Checks a problem that explicit or implicit steps are to march. Returns BS3D_OK or what is wrong. */
+/* Checks a problem for explicit or implicit steps. Returns BS3D_OK or what is wrong. */
 TB_HOST int bs3d_check(const bs3d_problem *o, int implicit)
 {
     return bs3d_slab_check(o, implicit, 1);

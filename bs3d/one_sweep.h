@@ -1,10 +1,11 @@
-/* one_sweep.h - a room of bs3d.h: the sweep of implicit3, a time step each, in a block or a pair of blocks.
+/* one_sweep.h - a room of bs3d.h: the sweep of implicit3, one time step, in a block or a pair of blocks.
    MIT licence, see LICENSE.
 
-   In a sweep, o is the axis of its rows (x or y), t the other of the two, and k counts planes in its direction. With
-   the matrices A_o, A_t and A_z, which commute, a time step is
+   In a sweep, o is the axis of its rows (x or y), t the other one, and k counts planes in its direction. With the
+   matrices A_o, A_t and A_z, which commute, a time step is
        A_z A_t A_o u' = A_z A_t A_o u + L u,   or   p' = A_t u' = A_t u + A_z^-1 h   with   A_o h = L u.
-   Memory has w, which the forward elimination of A_z, against the sweep's direction, has left of p = A_o u:
+   Memory holds w, to which the previous sweep's forward elimination of A_z, against this sweep's direction, reduced
+   p = A_o u:
        w[k] = p[k] + q[k] p[k-1] + s[k] p[end],
    where q and s are factors of A_z (bs3d_p_factor_planes), and p[end] is the first unknown beyond the partition. So
        1. p[k] = w[k] - q[k] p[k-1] - s[k] p[end], the back substitution;
@@ -12,40 +13,39 @@
        3. g[k] = L u[k], from u of three planes; A_o h[k] = g[k], in the same solve as u[k+2];
        4. y[k] = h[k] - l[k] y[k-1], the forward elimination of h, in the sweep's direction;
        5. w'[k] = v[k] + q'[k] v[k+1] + r'[k] y[k] with v = A_t u. l, q' and r' belong to the sweep's direction, q and s
-          to the other. The elimination of A_z v needs no recursion: it is v[k] + q'[k] v[k+1], times the pivot
+          to the other. The elimination of A_z v needs no recurrence: it is v[k] + q'[k] v[k+1], times the pivot
           1 / r'[k], by which the whole row is scaled.
-   w' is to p' what w is to p, with the axes exchanged: the next sweep has its rows along t and goes the other way. Each
-   block writes its rows as columns for it. docs/bs3d.md has the picture. */
+   w' is to p' what w is to p, with the axes exchanged: the next sweep has its rows along t and goes the opposite way,
+   so each block writes its rows as columns. docs/bs3d.md has a picture. */
 
 /* Where a sweep of implicit3 goes. */
 typedef struct {
-    int own, points, lines; /* the axis of its rows, their points, and lines along the other axis */
+    int own, points, lines; /* the axis of its rows, their points, and the number of rows along the other axis */
     int direction;          /* 1 upward, -1 downward */
     int finish;             /* whether it leaves u, not the next w */
-    int pitch, to_pitch;    /* of what it reads and of what it writes */
+    int pitch, to_pitch;    /* of its input and of its output */
     long long plane, to_plane;
 } bs3d_p_heading;
 
 /* ---- rows and tiles in shared memory ----------------------------------------------------------------------------- */
 
-enum { BS3D_P_LANE_VECTORS = 8 / BS3D_P_V }; /* of 8 points a lane */
+enum { BS3D_P_LANE_VECTORS = 8 / BS3D_P_V }; /* vectors in a lane's 8 points */
 
-/* A row of 256 points in shared memory, 8 a lane: the vectors of a lane are `spread` vectors apart, so that neither its
-   own loads nor a copy of neighbouring vectors have bank conflicts. `rows` rows make a tile. */
+/* A row of 256 points in shared memory, 8 a lane: the vectors of a lane are `spread` vectors apart, so that neither a
+   lane's loads nor copies of neighbouring vectors cause bank conflicts. `rows` rows make a tile. */
 struct bs3d_p_spread_row {
     static constexpr int rows = bs3d_p_shape::one_sweep_rows;
     static constexpr int spread = 32 + 16 / TB_BYTES, len = 8 * spread, tile = rows * len + 32;
     static constexpr int threads = 32 * (rows + 2);
 };
 
-/* Returns how far a row of a tile is moved, so that a lane reads columns, BS3D_P_V rows at a time, without bank
-   conflicts. */
+/* Returns the shift of a tile's row that lets a lane read columns, BS3D_P_V rows at a time, without bank conflicts. */
 TB_D int bs3d_p_skew(int part)
 {
     return TB_BYTES == 8 ? 2 * (part % 2) + 8 * (part / 2) : 8 * part;
 }
 
-/* Returns where element x of 256 is. */
+/* Returns the slot of element x of 256. */
 TB_D int bs3d_p_spread(int x)
 {
     int vector = x / BS3D_P_V;
@@ -63,8 +63,8 @@ TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
         if (BS3D_P_V * v < left) transpose_unpack(((const transpose_vector *)from)[v], d + v * BS3D_P_V);
 }
 
-/* Prefetches a lane's vectors of a row's 256 points into a slot, 32 apart; the first one goes to `to`, and `left`
-   vectors from that on are valid. All addresses are at literal distances from the two. */
+/* Prefetches a lane's vectors, 32 apart, of a row's 256 points into a slot. The first one goes to `to`, and `left`
+   vectors from it on are valid. All addresses are at literal distances from `from` and `to`. */
 TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
 {
     TB_UNROLL
@@ -75,19 +75,20 @@ TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
     trid_copy_commit();
 }
 
-/* What a lane knows of its row, in all planes. */
+/* What a lane knows about its row, the same in all planes. */
 typedef struct {
     int row, own, half;        /* the warp's row among the tile's, and among those of a plane of u; which half */
-    int computes;              /* row tile_rows is before the others, the next after them: these do not */
+    int computes;              /* row tile_rows lies before the others, the next one after them: these two do not */
     int first, j, valid;       /* the tile's first row; the warp's; whether the grid has it */
-    int points, vectors;       /* of the block's part of the rows; that the lane copies */
-    int after, past;           /* points of unknowns beyond the partition, from the lane's first one on: its neighbour's
-                                  first on plane 0, the other neighbour's last behind the last plane */
+    int points, vectors;       /* points in the block's part of the rows; vectors that the lane copies */
+    int after, past;           /* valid points, from the lane's first one on, of unknowns beyond the partition: a
+                                  neighbour's first ones on plane 0, the other neighbour's last ones behind the last
+                                  plane */
     int mine, place;           /* its first vector in a row, and in a tile */
     int steps;                 /* of PCR */
     const tb_real *factors, *keep, *weights; /* the lane's (bs3d_p_one_sweep_memory) */
-    /* Of a pair: bs3d_p_factor_seam's; where the other half's two numbers arrive, on even and on odd planes, and on
-       which mbarriers to wait for them. */
+    /* For a pair: the numbers of bs3d_p_factor_seam; where the other half's two numbers arrive, on even and on odd
+       planes, and the mbarriers on which to wait for them. */
     const tb_real *link;
     tb_real *places;
     unsigned long long *mbarriers;
@@ -96,8 +97,7 @@ typedef struct {
     tb_real other[3]; /* and of its matrix */
 } bs3d_p_one_sweep_row;
 
-/* Stores the rows of a tile as the columns that they are in a plane of the next sweep's. By the 64 threads that do not
-   compute. */
+/* Stores the rows of a tile as columns of a plane for the next sweep. Only the 64 threads that do not compute call. */
 TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_sweep_row *row, const tb_real *tile,
                                tb_real *to)
 {
@@ -122,8 +122,8 @@ TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_s
 /* ---- the seam of a pair ------------------------------------------------------------------------------------------ */
 
 /* Joins the halves of both right-hand sides of plane n, which are eliminated towards the seam: the numbers beside the
-   seam become those of the solution. All lanes do as the one at the seam does: behind a branch the compiler would guard
-   every shuffle. That lane also leaves u of the point across at `beside`. */
+   seam become those of the solution. All lanes follow the one at the seam: in a branch the compiler would guard every
+   shuffle. That lane also leaves u of the point across the seam at `beside`. */
 TB_D void bs3d_p_meet_halves(const bs3d_p_one_sweep_row *row, int n, tb_real *beside, tb_real *d)
 {
     const int half = row->half, odd = n % 2, low = half && trid_warp_lane() == 0,
@@ -145,7 +145,7 @@ TB_D void bs3d_p_meet_halves(const bs3d_p_one_sweep_row *row, int n, tb_real *be
     }
 }
 
-/* Calls trid_warp_recurrence_precomputed for both right-hand sides of a row, its direction a literal. */
+/* Calls trid_warp_recurrence_precomputed for both right-hand sides of a row, with a literal direction. */
 TB_D void bs3d_p_row_recurrence(int up, int steps, const tb_real *m, const tb_real *keep, tb_real *d)
 {
     if (up)
@@ -154,8 +154,8 @@ TB_D void bs3d_p_row_recurrence(int up, int steps, const tb_real *m, const tb_re
         trid_warp_recurrence_precomputed(8, 32, 0, 2, steps, m, keep, 32, d);
 }
 
-/* Solves two right-hand sides of half a row: towards the seam, where both halves' last numbers make the solution on
-   both sides of it, and back. */
+/* Solves two right-hand sides of half a row: towards the seam, where both halves' last numbers give the solution on
+   both sides, and back. */
 TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_real *lur, tb_real *beside, tb_real *d)
 {
     TB_UNROLL
@@ -167,9 +167,10 @@ TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_rea
 
 /* ---- a plane, for a lane ----------------------------------------------------------------------------------------- */
 
-/* Makes what each plane needs, of planes from .. to-1 and one more on each side, in the order of the sweep. When plane
-   n has come: for its back substitution q and s; for plane n-2, which is finished then, l, r and what r y weighs in the
-   first unknown; for plane n-1, which it completes, q; and bs3d_lane_plane's weights in the sweep's direction. */
+/* Computes the numbers that each plane needs, for planes from .. to-1 and one more on each side, in the order of the
+   sweep. These are, when plane n arrives: q and s for its back substitution; l, r and the weight of r y in the first
+   unknown for plane n-2, which is then finished; q for plane n-1, which plane n completes; and bs3d_lane_plane's
+   weights in the sweep's direction. */
 TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *tables, int from, int to,
                                   tb_real *levels)
 {
@@ -222,17 +223,17 @@ TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
     }
 }
 
-/* What a lane has of its 8 points from plane to plane. */
+/* What a lane keeps of its 8 points from plane to plane. */
 typedef struct {
-    tb_real z[8];            /* p of the plane that has come */
-    tb_real d[2 * 8];        /* right-hand sides, then solutions: u of that plane, and h of two planes before */
-    tb_real v[8], w[8];      /* A_t u; the next w of the plane before, without y's part */
+    tb_real z[8];            /* p of the plane that has arrived */
+    tb_real d[2 * 8];        /* right-hand sides, then solutions: u of that plane, and h of the plane two before it */
+    tb_real v[8], w[8];      /* A_t u; the next w of the previous plane, without y's part */
     tb_real y[8];            /* h, eliminated in z */
     tb_real now[8], next[8]; /* as in bs3d_lane_plane */
 } bs3d_p_one_sweep_lane;
 
-/* Finds p of a plane by the back substitution in z. Its w is at `coming`; or (is_past) it is the plane beyond the
-   partition, whose unknown is at `past`, of which `left` points are valid. */
+/* Computes p of a plane by back substitution in z. Its w is at `coming`. If is_past, it is the plane beyond the
+   partition, whose unknowns are at `past`, where `left` points are valid. */
 TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_real *coming, int left,
                                  const tb_real *past, tb_real *z)
 {
@@ -251,8 +252,8 @@ TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_rea
     }
 }
 
-/* Finishes the next w, of two planes before the one that has come, and stores it in the tile; adds its share to the
-   partition's first unknown, at `gathered`. */
+/* Finishes the next w, of the plane two before the one that has arrived, and stores it in the tile. Adds its share to
+   the partition's first unknown, at `gathered`. */
 TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_real *tile, tb_real *gathered)
 {
     tb_real l = level[2], r_here = level[3], weight = level[4], sum[8];
@@ -270,8 +271,8 @@ TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_re
     }
 }
 
-/* Computes, when all rows' u of plane n stand in shared memory, the lanes' south neighbours at south: g of the plane
-   before into the second right-hand side; v = A_t u; and v + q v', the part of both planes in w. */
+/* Computes, once u of all rows of plane n is in shared memory, with the lane's southern neighbours at `south`: g of the
+   previous plane, into the second right-hand side; v = A_t u; and v + q v', the part of both planes in w. */
 TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pairs, const bs3d_p_one_sweep_row *row,
                                 const tb_real *level, const tb_real *south, bs3d_p_one_sweep_lane *lane)
 {
@@ -285,7 +286,7 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
     for (int r = 0; r < 8; r++) u[width + 1 + r] = lane->d[r];
     bs3d_p_patch_edges(form, 8, 1, u);
     const int seam = row->half ? 0 : 31;
-    if (pair && trid_warp_lane() == seam) { /* bs3d_p_meet_halves has left them behind the lanes' first vectors */
+    if (pair && trid_warp_lane() == seam) { /* bs3d_p_meet_halves left them behind the lanes' first vectors */
         TB_UNROLL
         for (int r = 0; r < 3; r++) {
             tb_real there = south[r * bs3d_p_spread_row::len + (32 - seam) * BS3D_P_V];
@@ -297,7 +298,7 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
     bs3d_p_load(4, level + 8, numbers + 4);
     zs[0].up = numbers[2];
     zs[0].weight = numbers[3];
-    zs[1].up = numbers[4]; /* and down: only the sum counts */
+    zs[1].up = numbers[4]; /* up and down together: only the sum counts */
     zs[1].weight = numbers[5];
     zs[2].down = numbers[6];
     zs[2].weight = numbers[7];
@@ -309,7 +310,7 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
         lane->v[r] = other[0] * u[r + 1] + other[1] * u[width + r + 1] + other[2] * u[2 * width + r + 1];
         lane->w[r] += numbers[1] * lane->v[r];
     }
-    if (n == 0) { /* the elimination begins with what comes from the partition before */
+    if (n == 0) { /* the elimination begins with the preceding partition's share */
         bs3d_p_as_branch();
         TB_UNROLL
         for (int r = 0; r < 8; r++) lane->y[r] = lane->v[r];
@@ -322,14 +323,14 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
 typedef struct {
     tb_real *levels;   /* bs3d_p_one_sweep_levels */
     tb_real *ring;     /* w, prefetched */
-    tb_real *gathered; /* for the partition's first unknown, of the tile's rows */
-    tb_real *planes;   /* u of these rows and one more on each side, twice */
+    tb_real *gathered; /* the partition's first unknown, for the tile's rows */
+    tb_real *planes;   /* u of these rows and of one more on each side, twice */
     tb_real *tiles;    /* the next w of the rows, three times */
     tb_real *factors;  /* l, u, r of the rows' points */
     tb_real *weights;  /* the rows' differences: down, up, weight */
     tb_real *keep;     /* trid_warp_lu_precompute's */
-    tb_real *link;     /* bs3d_p_factor_seam's, here and not in registers, which are few in double precision */
-    tb_real *places;   /* of a pair's seams, two a row, and their mbarriers */
+    tb_real *link;     /* bs3d_p_factor_seam's, kept here because registers are scarce in double precision */
+    tb_real *places;   /* for a pair's seams, two a row, and their mbarriers */
     unsigned long long *mbarriers, *barrier;
 } bs3d_p_one_sweep_memory;
 
@@ -381,19 +382,19 @@ TB_D bs3d_p_one_sweep_memory bs3d_p_one_sweep_open(int pair, int half, const bs3
     }
     for (int e = thread; e < 32 * TRID_WARP_LU_PRECOMPUTED_LEN; e += threads) m.keep[e] = precomputed[32 * 3 * 8 + e];
     if (pair)
-        trid_cluster_sync(); /* nobody sends before both blocks' mbarriers are initialised */
+        trid_cluster_sync(); /* both blocks' mbarriers must be initialised before anything is sent */
     else
         __syncthreads();
     return m;
 }
 
-/* Returns how many of l, u and r of its points a lane has in registers; more would be spilled. */
+/* Returns how many of its points' l, u and r a lane keeps in registers; more would spill. */
 TB_HD constexpr int bs3d_p_in_registers(int form, int pair)
 {
     return TB_BYTES == 4 ? 3 : pair && form == BS3D_GENERAL ? 1 : 2;
 }
 
-/* Finds what a lane knows of its row. */
+/* Collects what a lane knows about its row. */
 template <int pair>
 TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
                                                   const tb_real *tables, const bs3d_p_one_sweep_memory *m)
@@ -425,7 +426,7 @@ TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *p
     r.slots = trid_copy_place_of(
         m->ring + r.own * BS3D_P_PREFETCH * len +
         BS3D_P_V * (rank % BS3D_P_LANE_VECTORS * bs3d_p_spread_row::spread + rank / BS3D_P_LANE_VECTORS));
-    if (heading->own == 0) { /* literal axes: a kernel's parameters that are indexed would be copied */
+    if (heading->own == 0) { /* literal axes: the compiler would copy a kernel's parameters to index them */
         bs3d_p_axis_rows(plan, tables, 1, r.j, 1, &r.ys);
         bs3d_p_matrix_row(plan, 1, r.valid ? r.j : heading->lines, r.other, r.other + 1, r.other + 2);
     } else {
@@ -435,7 +436,7 @@ TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *p
     return r;
 }
 
-/* Solves for u of plane n and h of plane n-2, all of a row, or half of it and then, with the other half, the rest. */
+/* Solves for u of plane n and h of plane n-2, in a whole row, or in half a row together with the other half's block. */
 template <int form, int pair>
 TB_D void bs3d_p_one_sweep_solve(int n, const bs3d_p_one_sweep_row *r, tb_real *lur, tb_real *plane,
                                  bs3d_p_one_sweep_lane *lane)
@@ -451,8 +452,8 @@ TB_D void bs3d_p_one_sweep_solve(int n, const bs3d_p_one_sweep_row *r, tb_real *
     bs3d_p_store<bs3d_p_spread_row::spread>(8, d, plane);
 }
 
-/* Writes the last plane, and of the partition its first unknown, as gathered, and its last row, which is r y of that
-   plane: the last w. */
+/* Writes the last plane, the partition's first unknown, as gathered, and its last row, which is r y of the last plane:
+   the last w. */
 TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *heading, const bs3d_p_one_sweep_memory *m,
                                const bs3d_p_one_sweep_row *r, int tile_at, int written_at, tb_real *made,
                                tb_real *new_interfaces)
@@ -472,12 +473,11 @@ TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *he
     bs3d_p_store_columns(heading, r, last, new_interfaces + heading->to_plane * plan->partitions);
 }
 
-/* Makes a sweep. A block has a tile of whole rows and one row more on each side, or (pair) with the other block of its
-   cluster a half each of such rows: a warp for each row, 8 points a lane. It goes through the planes of a partition and
-   one more on each side. When plane n of w has come, each warp finds p and solves for u of that plane and for h of
-   plane n-2. u goes to shared memory, where all rows of the block see it. Then w' of plane n-2 goes into a tile, from
-   which the warps of the two rows more, which have less to do, write it as columns, a plane later; and g of plane n-1
-   is made. */
+/* Takes a sweep. A block takes a tile of whole rows and one more row on each side; of a pair, each block takes half of
+   such rows. Each row has a warp, with 8 points a lane. The sweep visits the planes of a partition and one more on each
+   side. When plane n of w arrives, each warp computes p and solves for u of that plane and for h of plane n-2. u goes
+   to shared memory, where all rows of the block see it. Then w' of plane n-2 goes into a tile; a plane later, the warps
+   of the two extra rows, which have less to do, write the tile as columns. Then g of plane n-1 is computed. */
 template <int form, int pair>
 TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
                            const tb_real *tables, const tb_real *w, tb_real *made, const tb_real *interfaces,
@@ -491,7 +491,7 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
     int from, to;
     bs3d_p_launch_dependents();
     bs3d_p_partition(plan->model.points[2], plan->partitions, partition, &from, &to);
-    const int count = to - from, behind = heading->finish ? 0 : 2; /* planes that what is made is behind what comes */
+    const int count = to - from, behind = heading->finish ? 0 : 2; /* planes by which output lags behind input */
     const bs3d_p_one_sweep_memory m = bs3d_p_one_sweep_open(pair, half, heading, tables, from, to, memory);
     const bs3d_p_one_sweep_row r = bs3d_p_one_sweep_row_of<pair>(half, plan, heading, tables, &m);
     const long long step = heading->direction * heading->plane, to_step = heading->direction * heading->to_plane;
@@ -511,7 +511,7 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
     interfaces += heading->plane * (plan->partitions + past);
 
     const tb_real *level = m.levels;
-    int slot = 0, plane_at = 0, tile_at = 0, written_at = 0; /* u's plane, the tile, and that of the plane before */
+    int slot = 0, plane_at = 0, tile_at = 0, written_at = 0; /* offsets: u's plane, this tile, the previous one */
     for (int n = 0; n <= count + behind; n++, level += BS3D_P_PLANE_WEIGHTS, source += step) {
         tb_real *plane = m.planes + plane_at + r.own * len + r.mine, *tile = m.tiles + tile_at + r.place;
         const tb_real *coming = m.ring + (r.own * BS3D_P_PREFETCH + slot) * len + r.mine;

@@ -1,8 +1,8 @@
-/* planes.h - a room of bs3d.h: sweeps whose planes pass through shared memory, one or two time steps a sweep.
+/* planes.h - a room of bs3d.h: sweeps whose planes pass through shared memory, one or two time steps per sweep.
    MIT licence, see LICENSE. */
 
-/* Finds the points beside a lane's columns, of its rows and one more on each side: the neighbour lanes', by shuffle, as
-   far as bs3d_lane_plane reads them. */
+/* Fetches the points beside a lane's columns, in its rows and one more on each side, from the neighbouring lanes by
+   shuffle, as far as bs3d_lane_plane reads them. */
 TB_D void bs3d_p_patch_edges(int form, int columns, int rows, tb_real *u)
 {
     const int width = columns + 2;
@@ -16,9 +16,9 @@ TB_D void bs3d_p_patch_edges(int form, int columns, int rows, tb_real *u)
     }
 }
 
-/* Loads a lane's patch with the points around it, for bs3d_lane_plane, from shared memory: its first point is at p,
-   rows are `stride` apart. Where from_west or from_east says that there is no neighbour lane, the points beside the
-   patch come from shared memory too. */
+/* Loads a lane's patch and the points around it, for bs3d_lane_plane, from shared memory: its first point is at p, rows
+   are `stride` apart. from_west or from_east is set where there is no neighbouring lane; there the points beside the
+   patch also come from shared memory. */
 TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, int from_east, tb_real *u)
 {
     const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, width = columns + 2;
@@ -39,29 +39,29 @@ TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, in
 
 /* ---- the ring: planes on their way into shared memory ------------------------------------------------------------ */
 
-/* The shape of a ring: a slot has `slot_rows` rows of a plane, of points_a_lane points for each of 32 lanes. */
+/* The shape of a ring: a slot holds `slot_rows` rows of a plane, with points_a_lane points for each of 32 lanes. */
 template <int slot_rows, int points_a_lane, int block_threads>
 struct bs3d_p_ring_shape {
     static constexpr int rows = slot_rows, threads = block_threads;
-    static constexpr int stride = 32 * points_a_lane + 2 * BS3D_P_PAD;        /* elements from a row to the next */
+    static constexpr int stride = 32 * points_a_lane + 2 * BS3D_P_PAD;        /* elements from one row to the next */
     static constexpr int size = rows * stride;                                /* elements of a slot */
-    static constexpr int vectors = (size / BS3D_P_V + threads - 1) / threads; /* of a slot that a thread copies */
+    static constexpr int vectors = (size / BS3D_P_V + threads - 1) / threads; /* of a slot, per thread */
 };
 
-/* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements, of which those within
-   the grid come from there and the others stay 0. A thread always copies the same few vectors. */
+/* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements. Those within the grid
+   are copied, the others stay 0. A thread always copies the same few vectors. */
 template <class shape>
 struct bs3d_p_ring {
     trid_copy_place slots;
     const tb_real *grid;
     long long plane;
-    int size;                 /* bytes of a slot: as a literal it makes the sweeps up to 2 % longer */
-    int slot;                 /* where the plane is that comes next */
-    int to[shape::vectors];   /* byte of a slot where a vector goes */
-    int from[shape::vectors]; /* where it is in a plane, or -1 */
+    int size;                 /* bytes of a slot: as a literal it makes the sweeps up to 2 % slower */
+    int slot;                 /* the slot of the next plane */
+    int to[shape::vectors];   /* the byte of a slot where each vector goes */
+    int from[shape::vectors]; /* where the vector is in a plane, or -1 */
 };
 
-/* Makes the ring for rows from j on. A slot has elements of a row from i on, of which `width` are read. All threads
+/* Sets up the ring for rows from j on. A slot holds elements of a row from i on, of which `width` are read. All threads
    call. */
 template <class shape>
 TB_D bs3d_p_ring<shape> bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real *u, int i, int width, int j,
@@ -88,8 +88,8 @@ TB_D bs3d_p_ring<shape> bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real 
     return ring;
 }
 
-/* Prefetches plane k into a slot, whose last readers have met a barrier since; k < 0: nothing. All threads call, once
-   for each plane that they will await. */
+/* Prefetches plane k into a slot, whose last readers have passed a barrier since; nothing if k < 0. All threads call,
+   once for each plane that they will await. */
 template <class shape>
 TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 {
@@ -101,9 +101,9 @@ TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
     trid_copy_commit();
 }
 
-/* ---- what a sweep needs for a plane ------------------------------------------------------------------------------ */
+/* ---- the numbers that a sweep needs for a plane ------------------------------------------------------------------ */
 
-/* Loads the seven weights of rows k-1, k and k+1 of the third axis that plane k has in the operator. */
+/* Loads the seven weights of plane k in the operator, from rows k-1, k and k+1 of the third axis. */
 TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
 {
     tb_real v[8];
@@ -117,8 +117,8 @@ TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
     z[2].weight = v[6];
 }
 
-/* Makes these weights of `count` planes from k on in shared memory; and l and h of the plane before each
-   (bs3d_p_factor_planes), where that is one of planes from .. to-1, which a forward elimination takes. All threads
+/* Computes these weights for `count` planes from k on, in shared memory, and l and h of the plane before each
+   (bs3d_p_factor_planes) where that plane is one of from .. to-1, which forward elimination visits. All threads
    call. */
 TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int k, int count, tb_real *all)
 {
@@ -126,7 +126,7 @@ TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int 
         tb_real *weights = all + BS3D_P_PLANE_WEIGHTS * n;
         bs3d_row z[3];
         bs3d_p_rows(tables, k + n, z);
-        int before = k + n - 1; /* the plane that is complete when plane k + n has come */
+        int before = k + n - 1; /* the plane that plane k + n completes */
         int eliminated = from <= before && before < to;
         const tb_real *factors = tables + BS3D_P_Z_FACTORS + 8 * before;
         weights[0] = z[0].up;
@@ -145,11 +145,11 @@ TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int 
 /* The planes that a block sweeps over, upward, and its shared memory. */
 typedef struct {
     int partition, from, to;            /* a partition, of planes from .. to-1 */
-    int first, last;                    /* the planes that come: on each side as many more as there are time steps */
-    tb_real *weights, *between, *slots; /* the planes' weights; planes of what was made of them; the ring's slots */
+    int first, last;                    /* the planes to load: on each side as many more as there are time steps */
+    tb_real *weights, *between, *slots; /* the planes' weights; computed planes; the ring's slots */
 } bs3d_p_stretch;
 
-/* Finds partition n of a launch, and divides shared memory, with `between` zeros. All threads call. */
+/* Finds partition n of a launch, and divides shared memory, with `between` zeros in s.between. All threads call. */
 template <int steps, int forward, int between>
 TB_D bs3d_p_stretch bs3d_p_open_stretch(const bs3d_p_plan *plan, const bs3d_p_span *span, int n, const tb_real *tables,
                                         unsigned char *memory)
@@ -176,7 +176,7 @@ TB_D void bs3d_p_prefetch_first(const bs3d_p_stretch *s, const bs3d_p_ring<shape
         bs3d_p_prefetch_plane(ring, n, s->first + n <= s->last ? s->first + n : -1);
 }
 
-/* Returns the slot of plane k, for which all have met, and prefetches a later one where plane k-1 was. */
+/* Returns the slot of plane k, after the barrier for it, and prefetches a later plane into the slot of plane k-1. */
 template <class shape>
 TB_D const tb_real *bs3d_p_next_plane(const bs3d_p_stretch *s, bs3d_p_ring<shape> *ring, int k)
 {
@@ -186,7 +186,7 @@ TB_D const tb_real *bs3d_p_next_plane(const bs3d_p_stretch *s, bs3d_p_ring<shape
     return s->slots + slot * shape::size;
 }
 
-/* Eliminates forward in z: y = d - l y, y being that of the plane before, and adds h y to `first`, the partition's
+/* Eliminates forward in z: y = d - l y, with y of the previous plane on the right. Adds h y to `first`, the partition's
    first unknown in terms of its last. factors: l and h of this plane (bs3d_p_factor_planes). */
 TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d, tb_real *y, tb_real *first)
 {
@@ -198,7 +198,7 @@ TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d,
 }
 
 /* Stores the two rows that reduce a partition to its interface unknowns: `first`, and the last y, divided by the pivot.
-   interfaces: that of the first of these points in plane 0. */
+   interfaces points to the first of these points in plane 0. */
 TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_real *tables, int partition, int last,
                                  tb_real *y, const tb_real *first, tb_real *interfaces)
 {
@@ -211,19 +211,19 @@ TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_r
 
 /* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
-/* The ring of such a sweep, and its threads: bs3d_p_shape::rows rows a warp; explicit4 has one row more on each side,
-   and a warp for the columns beside the tile. */
+/* The ring of such a sweep, and its threads: bs3d_p_shape::rows rows per warp; explicit4 adds one row on each side, and
+   a warp for the columns beside the tile. */
 template <int steps>
 struct bs3d_p_tile
     : bs3d_p_ring_shape<bs3d_p_shape::tile_rows + 2 * steps, bs3d_p_shape::columns,
                         32 * ((bs3d_p_shape::tile_rows + 2 * (steps - 1)) / bs3d_p_shape::rows + steps - 1)> {
 };
 
-/* What a lane has of its block's tile: a patch, or (beside, in explicit4) points of a column beside the tile. */
+/* A lane's part of its block's tile: a patch or, if beside (in explicit4), points of a column beside the tile. */
 typedef struct {
     int row, x; /* of its first point in the tile */
     int beside, valid;
-    int from_west, from_east; /* whether no lane of the warp has these neighbours */
+    int from_west, from_east; /* whether no lane of the warp holds these neighbours */
     int place;                /* of the first point in a slot */
 } bs3d_p_part;
 
@@ -244,8 +244,8 @@ TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
     return part;
 }
 
-/* What the steps of a sweep know of their lane's points: their rows, of the third axis k-1 .. k+1; for each of two
-   steps what bs3d_lane_plane keeps; and their result. */
+/* What the steps of a sweep know about their lane's points: their rows, for the third axis k-1 .. k+1; what
+   bs3d_lane_plane keeps, for each of two steps; and the result. */
 typedef struct {
     const bs3d_row *xs, *ys;
     bs3d_row *z;
@@ -253,7 +253,7 @@ typedef struct {
     tb_real *out;
 } bs3d_p_carry;
 
-/* Computes L u (or u + L u) on the plane below the one that has come, for the patch whose first point is at p. */
+/* Computes L u (or u + L u) on the plane below the one that has arrived, for the patch whose first point is at p. */
 TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_part *part, const bs3d_p_carry *carry,
                       const tb_real *p)
 {
@@ -263,7 +263,7 @@ TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_
                     carry->now[step], carry->next[step], carry->out);
 }
 
-/* The same for points of a column beside the tile; leaves them in shared memory, if they are valid. */
+/* Computes the same for points of a column beside the tile, and leaves them in shared memory if they are valid. */
 TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_part *part, const bs3d_p_carry *carry,
                              const tb_real *p, tb_real *made)
 {
@@ -279,8 +279,8 @@ TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_par
         if (part->valid) made[n * stride] = carry->out[n];
 }
 
-/* Loads the rows of the part's points, of a tile that begins at column i and row j, and finds which of its rows are the
-   tile's and the grid's. */
+/* Loads the rows of the part's points, in a tile that begins at column i and row j, and finds which of the part's rows
+   belong to both the tile and the grid. */
 TB_D void bs3d_p_part_rows(const bs3d_p_plan *plan, const tb_real *tables, const bs3d_p_part *part, int i, int j,
                            bs3d_row *xs, bs3d_row *ys, int *stores)
 {
@@ -293,7 +293,7 @@ TB_D void bs3d_p_part_rows(const bs3d_p_plan *plan, const tb_real *tables, const
                     j + row + p < plan->model.points[1];
 }
 
-/* Stores the rows of a patch that are the lane's to store, if `inner`; they are `step` apart. */
+/* Stores those rows of a patch that `stores` marks, if `inner`; they are `step` apart. */
 TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_real *to, int step)
 {
     const int columns = bs3d_p_shape::columns;
@@ -302,12 +302,12 @@ TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_r
         if (stores[n] && inner) bs3d_p_store(columns, u + n * columns, to + n * step);
 }
 
-/* Sweeps upward, by one or two time steps. A block has tile_rows rows of a tile of plan.tile columns. With one step,
-   plane k comes into shared memory with a row and a column more on each side, and gives plane k-1. With two, it comes
-   with two more; the first step gives plane k-1 with one more, and the second, two planes behind it, plane k-3. The
-   first step's rows before and after the tile belong to the first and the last warp of rows, its columns beside the
-   tile to a warp of their own. v becomes u + L u or L u, as pairs say; or (forward) what the forward elimination in z
-   makes of it, partition by partition, whose interfaces it stores (bs3d_p_solve_reduced). */
+/* Sweeps upward, by one or two time steps. A block takes tile_rows rows of a tile of plan.tile columns. With one step,
+   plane k arrives in shared memory with one more row and column on each side, and gives plane k-1. With two, it arrives
+   with two more; the first step gives plane k-1 with one more on each side, and the second, two planes behind, gives
+   plane k-3. The first step's rows before and after the tile belong to the first and the last warp of rows; its columns
+   beside the tile have a warp of their own. v becomes u + L u or L u, as `pairs` determine. If forward, the sweep then
+   eliminates forward in z, partition by partition, and stores the interfaces (bs3d_p_solve_reduced). */
 template <int form, int steps, int forward>
 TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
                               tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
@@ -368,7 +368,7 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
                                    first_unknown + n * columns, at + n * plan->pitch);
 }
 
-/* The sweep of explicit3, of explicit4, with two steps, and (forward) of implicit2 where it leaves out the x lines. */
+/* The sweep of explicit3, of explicit4 (two steps), and of implicit2 where it omits the x systems (forward). */
 template <int form, int steps, int forward, class... spans>
 __launch_bounds__(bs3d_p_tile<steps>::threads, bs3d_p_shape::tile_blocks)
 TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -381,7 +381,7 @@ TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real 
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
 
-/* Makes l->bytes, the shared memory of a sweep (bs3d_p_fit), and allows the kernel that. */
+/* Sets l->bytes, the shared memory of a sweep (bs3d_p_fit), and allows the kernel that much. */
 template <class... spans>
 static int bs3d_p_allow(int elements, int most, bs3d_p_launch<spans...> *l)
 {
@@ -389,7 +389,7 @@ static int bs3d_p_allow(int elements, int most, bs3d_p_launch<spans...> *l)
     return l->bytes && trid_allow_shared(l->sweep) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
 
-/* Makes the launch of bs3d_p_sweep, in plan->partitions partitions, or if that is 0 in the best number of them. */
+/* Plans the launch of bs3d_p_sweep, in plan->partitions partitions or, if that is 0, in the best number of them. */
 template <int steps, int forward, class... spans>
 static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int form, bs3d_p_launch<spans...> *l)
 {
@@ -405,7 +405,7 @@ static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int form, bs3d_p_launch<
     if (!plan->partitions)
         l->plan.partitions = bs3d_p_best_partitions(n[2], (long long)l->grid.x * l->grid.y, bs3d_p_shape::tile_blocks,
                                                     3 * steps - 1, n[2]);
-    const int slots = BS3D_P_RING_SLOTS + 2 * (steps - 1); /* and two planes between two steps */
+    const int slots = BS3D_P_RING_SLOTS + 2 * (steps - 1); /* also two planes between two steps */
     int status = bs3d_p_allow(slots * bs3d_p_tile<steps>::size, most, l);
     l->grid.z = (unsigned)l->plan.partitions;
     return status;

@@ -1,17 +1,17 @@
-/* ranks.h - a room of bs3d.h: a march over several GPUs, a slab on each, from its plan to its result: what runs in
-   which stream, when messages leave, and when they must have arrived.
+/* ranks.h - a room of bs3d.h: a march over several GPUs, a slab on each, from its plan to its result: which stream does
+   what, when messages leave, and when they must have arrived.
    MIT licence, see LICENSE. */
 
-/* A march over several GPUs, as bs3d_ranks_plan makes it: what this process has of it. */
+/* This process's part of a march over several GPUs, as bs3d_ranks_plan fills it in. */
 typedef struct {
     const bs3d_ranks *ranks;
-    bs3d_slab_march *slab; /* of each rank here */
+    bs3d_slab_march *slab; /* one for each rank here */
     bs3d_problem problem;
     bs3d_ranks_options options; /* halo is the number used */
-    int step;                   /* so many have been enqueued */
-    int exchanges;              /* in so many bs3d_ranks_send */
-    int valid;                  /* explicit: copies on each side that are of the time of the values */
-    int early;                  /* explicit: the last kernel in the march streams is that of a whole sweep */
+    int step;                   /* how many have been enqueued */
+    int exchanges;              /* how many calls of bs3d_ranks_send */
+    int valid;                  /* explicit: copies on each side that are at the same time step as the values */
+    int early;                  /* explicit: the last kernel in the march streams is a whole sweep */
 } bs3d_ranks_march;
 
 /* Returns whether all ranks have found the same number of partitions. */
@@ -21,20 +21,20 @@ static int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
     const bs3d_ranks *w = m->ranks;
     double sum = 0;
     for (int i = 0; i < w->count && !status; i++) sum += 1 + m->slab[i].cut.partitions;
-    /* A process with an error takes part: the others wait for its number. */
+    /* A process with an error still takes part, since the others wait for its number. */
     int failed = w->exchange.sum ? w->exchange.sum(w->exchange.context, &sum, 1) : 0;
     if (status || failed) return status ? status : failed;
     return sum == (double)w->ranks * (1 + m->slab[0].cut.partitions) ? BS3D_OK : BS3D_BAD_SIZE;
 }
 
 /* Plans a march: cuts the grid into a slab for each rank.
-   Needs    slabs: as many as this process has ranks. *ranks and slabs stay where they are as long as the march.
-            Every slab at least 4 planes, halo, and 4 partitions
-   Lanes    called on the host by each process, as all functions of the march, which leave the device of its last rank
-            the current one
-   Leaves   *march, which bs3d_ranks_bytes tells the size of
-   Returns  BS3D_OK, or why it cannot be so: as bs3d_slab_cut; BS3D_BAD_ARGUMENT, also for ranks of other processes
-            without a sum; BS3D_BAD_SIZE, also if the GPUs are not alike and want different partitions: choose one */
+   Needs    slabs: as many as this process has ranks. *ranks and slabs must stay in place as long as the march. Every
+            slab needs at least 4 planes, halo planes, and 4 * partitions planes
+   Lanes    called on the host by each process, like all functions of the march; they leave the device of its last rank
+            as the current one
+   Leaves   *march, for bs3d_ranks_bytes to size
+   Returns  BS3D_OK, or why it is impossible: as bs3d_slab_cut; BS3D_BAD_ARGUMENT also for ranks of other processes
+            without a sum; BS3D_BAD_SIZE also if the GPUs differ and need different numbers of partitions: choose one */
 template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)
@@ -66,9 +66,9 @@ TB_HOST size_t bs3d_ranks_bytes(const bs3d_ranks_march *march, int i)
     return (bs3d_slab_bytes)(&march->problem, &march->slab[i].cut);
 }
 
-/* Opens a planned march, or opens it again, up to its first step.
-   Needs    work[i]: bs3d_ranks_bytes of the memory of local[i]'s device, aligned to 16 bytes
-   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if a device cannot have these partitions */
+/* Opens a planned march, or opens it again, ready for its first step.
+   Needs    work[i]: bs3d_ranks_bytes of memory on local[i]'s device, aligned to 16 bytes
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if a device cannot run these partitions */
 template <int unused = 0>
 static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
 {
@@ -83,8 +83,8 @@ static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
     return status;
 }
 
-/* Sends what the ranks have for each other when their march streams are where they are now. bs3d_ranks_step calls it;
-   by itself, with bs3d_ranks_arrive after it, it repeats what a step sends, to see what that takes.
+/* Sends the ranks' messages, as of the work now in their march streams. bs3d_ranks_step calls it. Called alone,
+   followed by bs3d_ranks_arrive, it repeats a step's messages, to time them.
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or what a function of the exchange returned */
 template <int unused = 0>
 static int bs3d_ranks_send(bs3d_ranks_march *march)
@@ -106,7 +106,7 @@ static int bs3d_ranks_send(bs3d_ranks_march *march)
     return status;
 }
 
-/* Makes the march streams wait for what bs3d_ranks_send has sent. Returns as that. */
+/* Makes the march streams wait for the messages of bs3d_ranks_send. Returns as bs3d_ranks_send. */
 template <int unused = 0>
 static int bs3d_ranks_arrive(bs3d_ranks_march *march)
 {
@@ -116,15 +116,15 @@ static int bs3d_ranks_arrive(bs3d_ranks_march *march)
     return status;
 }
 
-/* Finds how many steps the next explicit sweep makes of so many that are left. */
+/* Returns how many of the `left` remaining steps the next explicit sweep takes. */
 TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
 {
     if ((m->problem.flags & BS3D_AMERICAN) || m->options.halo < 2 || left < 2) return left > 0;
     return 2;
 }
 
-/* Enqueues a sweep, sweep(i, part, stream) on rank i, and sends what the others need of it, if there is any: of all; or
-   of the outer part, which is sent during the inner one. */
+/* Enqueues a sweep, sweep(i, part, stream) on rank i, and sends what the others need of it, if anything: after the
+   whole sweep, or after its outer part, during the inner one. */
 template <class call>
 static int bs3d_p_ranks_sweep(bs3d_ranks_march *m, int sends, const call &sweep)
 {
@@ -132,7 +132,7 @@ static int bs3d_p_ranks_sweep(bs3d_ranks_march *m, int sends, const call &sweep)
     const int parts = sends && !m->options.in_turn;
     int status = BS3D_OK;
     bs3d_p_each_rank(&status, w, [&](int i, const bs3d_rank *r) {
-        const int beside = !m->options.implicit || m->slab[i].fused; /* else the inner part comes after the outer one */
+        const int beside = !m->options.implicit || m->slab[i].fused; /* otherwise the inner part follows */
         int failed = parts && beside ? bs3d_p_rank_order(r, r->march, r->inner) : BS3D_OK;
         if (!failed) failed = sweep(i, parts ? BS3D_OUTER : BS3D_ALL, r->march);
         return failed || !parts || beside ? failed : bs3d_p_rank_order(r, r->march, r->inner);
@@ -147,7 +147,7 @@ static int bs3d_p_ranks_sweep(bs3d_ranks_march *m, int sends, const call &sweep)
     return status;
 }
 
-/* Enqueues an explicit sweep. Finds how many steps it makes. */
+/* Enqueues an explicit sweep, and finds how many steps it takes. */
 template <int unused>
 static int bs3d_p_ranks_explicit(bs3d_ranks_march *m, int *steps)
 {
@@ -164,7 +164,7 @@ static int bs3d_p_ranks_explicit(bs3d_ranks_march *m, int *steps)
     return status;
 }
 
-/* Enqueues an implicit step: upward, and downward when what the others have sent is there. */
+/* Enqueues an implicit step: upward, and downward once the others' messages have arrived. */
 template <int unused>
 static int bs3d_p_ranks_implicit(bs3d_ranks_march *m)
 {
@@ -176,12 +176,12 @@ static int bs3d_p_ranks_implicit(bs3d_ranks_march *m)
     return status;
 }
 
-/* Enqueues the next time step of an open march on all ranks here; of an explicit one the next two, where one sweep
-   makes both.
-   Needs    nothing of the caller's in the streams since the step before, but for records of events
+/* Enqueues the next time step of an open march on all ranks here, or the next two of an explicit one where one sweep
+   takes both.
+   Needs    no work of the caller's in the streams since the previous step, except records of events
    Lanes    waits for nothing, unless the exchange does
-   Leaves   march->step; the values in march->slab[i].job.u, as bs3d_slab_open, when local[i]'s march stream comes there
-   Returns  BS3D_OK; BS3D_BAD_ARGUMENT where all steps have been made; as bs3d_ranks_send */
+   Leaves   march->step; the values in march->slab[i].job.u, as bs3d_slab_open, once local[i]'s march stream gets there
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT if all steps have been taken; otherwise as bs3d_ranks_send */
 template <int unused = 0>
 static int bs3d_ranks_step(bs3d_ranks_march *march)
 {
@@ -196,9 +196,9 @@ static int bs3d_ranks_step(bs3d_ranks_march *march)
     return status;
 }
 
-/* Gathers the result at the spot, of which each rank may have some of the values around it, on all processes.
+/* Computes the result at the spot on all processes, from the values around it that the ranks hold.
    Lanes    waits for the march streams
-   Returns  BS3D_OK, BS3D_LAUNCH_FAILED, what the exchange's sum returned, or else result->status */
+   Returns  BS3D_OK, BS3D_LAUNCH_FAILED, the return value of the exchange's sum, or otherwise result->status */
 template <int unused = 0>
 static int bs3d_ranks_result(bs3d_ranks_march *march, bs3d_result *result)
 {

@@ -1,4 +1,4 @@
-/* rooms.h - the rooms of bs3d.h that are C over tb_real: read once a precision. MIT licence, see LICENSE. */
+/* rooms.h - the rooms of bs3d.h that are C over tb_real, read once for each precision. MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 

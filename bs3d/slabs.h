@@ -1,8 +1,8 @@
-/* slabs.h - a room of bs3d.h: explicit4 and implicit2 on slabs: on the planes of one GPU of several.
+/* slabs.h - a room of bs3d.h: explicit4 and implicit2 on slabs, the planes of one GPU of several.
    MIT licence, see LICENSE. */
 
-/* Solves the reduced systems (bs3d_p_solve_reduced, upward), for the last unknowns of the slab's partitions and of the
-   partition before them; if there is a slab above, its first unknown comes in place of that of the last one. */
+/* Solves the reduced systems (bs3d_p_solve_reduced, upward) for the last unknowns of the slab's partitions and of the
+   partition before them. If there is a slab above, its first unknown replaces the last partition's last unknown. */
 template <int most>
 __launch_bounds__(128)
 TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const tb_real *__restrict__ tables,
@@ -22,20 +22,20 @@ TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const
     }
 }
 
-/* A march on a slab, as bs3d_slab_open makes it. */
+/* A march on a slab, as bs3d_slab_open fills it in. */
 typedef struct {
     bs3d_slab cut;
     bs3d_problem problem;
-    bs3d_p_job job; /* job.u: the values; its planes are all, halos too */
+    bs3d_p_job job; /* job.u: the values, on all planes including halos */
     tb_real *values;
     int implicit;
-    int fused; /* implicit: whether the upward sweep solves x too */
+    int fused; /* implicit: whether the upward sweep solves x as well */
     bs3d_p_launch<bs3d_p_span> up;
     bs3d_p_down_launch down;
 } bs3d_slab_march;
 
-/* Returns into how many partitions an implicit march on so many slabs cuts each, on devices like the current one; 0 if
-   there is something wrong with the problem, or the device has too little shared memory. */
+/* Returns into how many partitions an implicit march on `slabs` slabs cuts each slab, on devices like the current one;
+   0 if the problem is wrong or the device has too little shared memory. */
 template <int unused = 0>
 static int bs3d_slab_partitions(const bs3d_problem *o, int slabs)
 {
@@ -60,12 +60,12 @@ TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
     return (planes * plane + BS3D_P_TABLES + 64) * sizeof(tb_real);
 }
 
-/* Opens a march on a slab, up to its first step: tables, factors, and the payoff as its values.
+/* Opens a march on a slab, ready for its first step: tables, factors, and the payoff as its values.
    Needs    cut: bs3d_slab_cut's; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
-   Leaves   *march; the values in march->job.u, as in bs3d_work_bytes' memory, from the lowest plane on that the slab
-            has a copy of
-   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot have these partitions
-   Lanes    called on the host, the slab's device being the current one, as for all functions of a march */
+   Leaves   *march; the values in march->job.u, laid out as in bs3d_work_bytes' memory, from the slab's lowest copied
+            plane on
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot run these partitions
+   Lanes    called on the host with the slab's device as the current one, like all functions of a march */
 template <int unused = 0>
 static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *work, bs3d_slab_march *march,
                           cudaStream_t stream)
@@ -99,13 +99,12 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
     return status;
 }
 
-/* Takes one or two time steps of an explicit march on a part of the slab: BS3D_ALL, and makes `extra` copies on each
-   side as well; or BS3D_OUTER, what neighbours have copies of, and then BS3D_INNER, the rest, which may run at the same
-   time.
-   Needs    before BS3D_ALL or BS3D_OUTER: extra + steps copies on each side that are of the time of the values. early:
-            nothing was enqueued in the stream since BS3D_ALL of the sweep before
-   Leaves   march->job.u (with BS3D_ALL and BS3D_OUTER another array than before): the values; copies beyond extra are
-            worthless
+/* Takes one or two time steps of an explicit march on a part of the slab: BS3D_ALL, with `extra` copies on each side as
+   well; or BS3D_OUTER, the planes that neighbours copy, and then BS3D_INNER, the rest, which may run at the same time.
+   Needs    before BS3D_ALL or BS3D_OUTER: extra + steps copies on each side at the same time step as the values. early:
+            only if nothing was enqueued in the stream since BS3D_ALL of the previous sweep
+   Leaves   the values in march->job.u (after BS3D_ALL and BS3D_OUTER another array than before); copies beyond extra
+            are invalid
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
 static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int extra, int early, cudaStream_t stream)
@@ -132,11 +131,11 @@ static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int e
     return status;
 }
 
-/* Takes an implicit step, upward: right-hand side, x lines and forward elimination in z of BS3D_ALL; or of BS3D_OUTER,
-   what neighbours wait for, and then BS3D_INNER, the rest, which may run at the same time if march->fused is not 0; if
-   it is 0, with nx > 512, it is what has to follow.
+/* Takes the upward half of an implicit step: right-hand side, x systems and forward elimination in z. It takes
+   BS3D_ALL; or BS3D_OUTER, what neighbours wait for, and then BS3D_INNER, the rest. These two may run at the same time
+   if march->fused is not 0; if it is 0 (nx > 512), BS3D_INNER must follow BS3D_OUTER.
    Needs    the values, and the copies of the neighbours' planes beside them
-   Leaves   after BS3D_OUTER what bs3d_slab_messages names is ready to be sent
+   Leaves   after BS3D_OUTER, the data that bs3d_slab_messages names are ready to send
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
 static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
@@ -147,7 +146,7 @@ static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
     const int total = job->plan.model.points[2];
     const int outer = cut->reach ? cut->reach : cut->partitions, low = cut->below ? outer : 0,
               high = cut->above ? outer : 0;
-    const int whole = !march->fused || cut->partitions <= low + high; /* partitions are not parted */
+    const int whole = !march->fused || cut->partitions <= low + high; /* the partitions are not split */
     int status = BS3D_OK, partitions = cut->partitions;
     bs3d_p_span span = {0, total, cut->partitions, 0, cut->partitions, 0, 0, cut->below, cut->below + cut->planes};
     if (part == BS3D_OUTER && !whole) {
@@ -159,7 +158,7 @@ static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
         span.first = low;
     }
     if (partitions) {
-        up.plan.partitions = cut->reduced; /* from the first rows to the last ones */
+        up.plan.partitions = cut->reduced; /* the distance from first rows to last rows */
         (march->fused ? up.grid.y : up.grid.z) = (unsigned)partitions;
         bs3d_p_launch_sweep(&status, &up, job, job->u, job->v, job->interfaces + job->plan.plane * cut->own, stream,
                             span);
@@ -170,9 +169,9 @@ static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
     return status;
 }
 
-/* Takes an implicit step, downward: the reduced systems, back substitution in z, y lines, and the update, also of the
-   neighbours' planes that the slab has a copy of.
-   Needs    bs3d_slab_up of all of it, and what the other slabs have sent
+/* Takes the downward half of an implicit step: the reduced systems, back substitution in z, y systems, and the update,
+   which includes the copies of the neighbours' planes.
+   Needs    bs3d_slab_up of the whole slab, and the other slabs' messages
    Leaves   the values and the copies
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
@@ -187,7 +186,7 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
                        : cut->reduced <= 16 ? bs3d_p_slab_solve_reduced<16>
                                             : bs3d_p_slab_solve_reduced<BS3D_P_MOST_REDUCED>,
                        (unsigned)((plane - 1) / 128 + 1), 128, 0, stream, *cut, plane, job->tables, job->interfaces);
-    const int lasts = cut->reduced + cut->own; /* of its own; the sweep looks for them behind its own partitions */
+    const int lasts = cut->reduced + cut->own; /* the sweep looks for its own last rows behind its own partitions */
     bs3d_p_launch_down(&status, &march->down, job, job->interfaces + plane * (lasts - cut->partitions), stream);
     return status;
 }
@@ -202,8 +201,8 @@ static int bs3d_slab_exercise(bs3d_slab_march *march, cudaStream_t stream)
     return status;
 }
 
-/* Finds the 64 values around the spot (bs3d_lane_greeks), as far as they lie in the slab's own planes, and zeros, in
-   march->values, device memory: their sum over the slabs is all of them. Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
+/* Writes the 64 values around the spot (bs3d_lane_greeks) to march->values, in device memory, with zeros for those
+   outside the slab's own planes: the sum over the slabs gives all of them. Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
 template <int unused = 0>
 static int bs3d_slab_values(bs3d_slab_march *march, cudaStream_t stream)
 {
@@ -215,9 +214,9 @@ static int bs3d_slab_values(bs3d_slab_march *march, cudaStream_t stream)
     return status;
 }
 
-/* Names what a slab and another one, peer, send each other: in an explicit march as many planes as there are copies,
-   after BS3D_ALL or BS3D_OUTER; in an implicit one interfaces of partitions, before bs3d_slab_down.
-   Returns  how many messages, of as many bytes each way: 0 to 2, in the same order on both sides */
+/* Names the messages between a slab and another one, peer: in an explicit march as many planes as there are copies,
+   after BS3D_ALL or BS3D_OUTER; in an implicit march interfaces of partitions, before bs3d_slab_down.
+   Returns  the number of messages, 0 to 2, with the same number of bytes each way, in the same order on both sides */
 TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_message *messages)
 {
     const bs3d_slab *cut = &march->cut;
@@ -240,7 +239,8 @@ TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_mess
         messages[1] = bs3d_message{lasts + plane * own, lasts + plane * other, bytes * partitions};
         return 2;
     }
-    /* Of the partitions beside the border their rows that face it, and of all but the farthest the other rows too. */
+    /* The partitions beside the border send their rows that face it; all except the farthest also send their other
+       rows. */
     if (!up) {
         tb_real *swap = firsts;
         firsts = lasts;

@@ -1,5 +1,5 @@
-/* adi2d_heston.cu - calls in Heston's model: one whose price is known, and as many parameter sets as a calibration asks
-   for, in one launch. The model is heston_model.h.
+/* adi2d_heston.cu - calls in Heston's model: one whose price is known, and then as many parameter sets as a calibration
+   needs, in one launch. The model is heston_model.h.
    MIT licence, see LICENSE.
 
        nvcc -arch=native -o adi2d_heston adi2d_heston.cu && ./adi2d_heston [sets] */
@@ -12,7 +12,7 @@
 
 enum { PRICES = 192, VARIANCES = 64, STEPS = 64, HALVES = 4 };
 
-/* From from to to in equal parts, in a turn that is the slower the more `each` is. */
+/* Returns one of ten values from `from` to `to`. The next value comes after `each` sets. */
 static double one_of(int set, int each, double from, double to)
 {
     return from + (to - from) * (set / each % 10) / 9;
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
     batch.problem = problem_there;
     const size_t bytes = heston_onchip_bytes_f32(&batch);
     check(cudaMalloc(&work, bytes));
-    for (int run = 0; run < runs; run++) { /* the first warms up */
+    for (int run = 0; run < runs; run++) { /* the first run warms up */
         check(cudaEventRecord(start, 0));
         check(cudaMemcpyAsync(problem_there, problem, n * sizeof *problem, cudaMemcpyHostToDevice, 0));
         check(cudaMemcpyAsync(parameters_there, parameters, n * sizeof *parameters, cudaMemcpyHostToDevice, 0));

@@ -1,5 +1,5 @@
-/* adi2d_host.c - a call in Heston's model on a CPU, in plain C. The model is heston_model.h; adi2d_heston.cu prices
-   thousands of them on a GPU.
+/* adi2d_host.c - a call in Heston's model on a CPU, in plain C. The model is heston_model.h. adi2d_heston.cu prices
+   thousands of calls on a GPU.
    MIT licence, see LICENSE.
 
        gcc -std=c11 -O3 -fopenmp -I.. -o adi2d_host adi2d_host.c -lm && ./adi2d_host [workers]

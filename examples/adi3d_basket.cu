@@ -16,7 +16,7 @@
 /* ---- the model: V_t + sum r x_i V_i + sum (s_i x_i)^2 / 2 V_ii + sum rho_ij s_i s_j x_i x_j V_ij = r V ----------- */
 
 typedef struct {
-    double volatility[3], correlation[3], rate, strike; /* correlation: of x and y, x and z, y and z */
+    double volatility[3], correlation[3], rate, strike; /* correlations of x and y, x and z, y and z */
 } basket_parameters;
 
 FD_NUMBERS(basket, x, diffusion)
@@ -55,8 +55,8 @@ FD_HD double basket_payoff(const basket_parameters *p, const double *at)
 }
 
 #define FD_MODEL_MIXED 7
-#define FD_MODEL_STEADY 7      /* the numbers of t are the same at all times */
-#define FD_MODEL_INDEPENDENT 7 /* each price feels itself alone: one matrix an axis */
+#define FD_MODEL_STEADY 7      /* the terms in t are time-independent */
+#define FD_MODEL_INDEPENDENT 7 /* each axis is independent of the others: one matrix an axis */
 #define FD_MODEL basket
 #include "pde/adi3d.h"
 
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
                             &values, grid,      {x[0], x[1], x[2]},         0};
     for (problem.exercise = FD_EUROPEAN; problem.exercise <= FD_AMERICAN; problem.exercise++) {
         const size_t bytes = basket_bytes_f64(&batch);
-        void *memory = adi3d_allocate(bytes); /* null where there is not so much */
+        void *memory = adi3d_allocate(bytes); /* null if there is too little memory */
         int what = memory || !bytes ? basket_solve_f64(&batch, &parameters, memory, bytes) : FD_NO_ROOM;
         adi3d_free(memory);
         if (!what) what = status.what; /* the call was good; is the problem solved? */
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
         if (!problem.exercise) european = values.value;
     }
 
-    /* The American values where the third asset is next to the strike. */
+    /* Writes the American values on the plane where the third asset is next to the strike. */
     FILE *file = argc > 2 ? fopen(argv[2], "w") : NULL;
     int k = 0;
     while (x[2][k] < strike) k++;
@@ -107,5 +107,5 @@ int main(int argc, char **argv)
         fprintf(file, "%.8g,%.8g,%.8g\n", x[0][at % n], x[1][at / n], grid[at + n * n * k]);
     if (file) fclose(file);
     free(grid), free(x[0]), free(x[1]), free(x[2]);
-    return !(values.value > european); /* the right to exercise early is worth something */
+    return !(values.value > european); /* early exercise is worth something */
 }

@@ -1,5 +1,5 @@
-/* adi3d_heston_hw.cu - a call under Heston's variance and a stochastic short rate (Hull and White's, here Vasicek's),
-   whose price is known where the rate is independent; with the coordinates price x, variance y and short rate z
+/* adi3d_heston_hw.cu - a call under Heston's variance and a stochastic short rate (Hull and White's, here Vasicek's).
+   Its price is known when the rate is independent. With the coordinates price x, variance y and short rate z
        V_t + z x V_x + kappa (mean - y) V_y + speed (level - z) V_z + y x^2 / 2 V_xx + sigma^2 y / 2 V_yy
            + spread^2 / 2 V_zz + rho sigma y x V_xy = z V.
    MIT licence, see LICENSE.
@@ -55,7 +55,7 @@ FD_HD double heston_hw_payoff(const heston_hw_parameters *p, const double *at)
 }
 
 #define FD_MODEL_MIXED 1       /* of x and y alone */
-#define FD_MODEL_INDEPENDENT 4 /* the rate feels itself alone: one matrix for all lines along it */
+#define FD_MODEL_INDEPENDENT 4 /* the rate is independent of the other axes: one matrix for all its lines */
 #define FD_MODEL heston_hw
 #include "pde/adi3d.h"
 

@@ -1,26 +1,26 @@
 /* american_lsmc.cu - American options by least-squares Monte Carlo, and the ladder from launches to one kernel.
    MIT licence, see LICENSE.
 
-       american_lsmc [--csv [FILE]]       writes the rows as CSV to FILE as well, or to the terminal alone
+       american_lsmc [--csv [FILE]]       also writes the rows as CSV to FILE, or only as CSV to the terminal
 
-   The method (Longstaff and Schwartz 2001; american_lsmc_host.c has it in plain C): from maturity backwards, at each
-   date regress the cash flow that a path brings later on a polynomial in x = S/K - 1 over the paths in the money, and
-   exercise where that pays more than the polynomial expects of waiting. A date is little work and needs the one after
-   it, so what it costs is the way from the sums over all paths back to all paths:
+   The method (Longstaff and Schwartz 2001; american_lsmc_host.c has it in plain C): backwards from maturity, at each
+   date, regress the later cash flow of each path on a polynomial in x = S/K - 1 over the paths in the money, and
+   exercise where that pays more than the polynomial predicts for waiting. A date is little work and needs the date
+   after it, so its cost is the way from the sums over all paths back to all paths:
 
        three         three kernels a date: sums by block; their sums, and the polynomial; exercise
-       two_atomic    two: blocks add to the sums by atomics; exercise, where each block works out the polynomial
-       two           two: sums by block; exercise, where each block first adds them up and works out the polynomial
-       one           one: exercise at a date and the next date's sums
+       two_atomic    two kernels: blocks add to the sums by atomics; each block computes the polynomial and exercises
+       two           two kernels: sums by block; each block adds them up, computes the polynomial and exercises
+       one           one kernel: exercise on a date, and the sums of the date before it
        graph_two, graph_one    the same kernels from a CUDA graph
-       whole         one cooperative kernel for a run: all blocks of a scenario meet once a date
-       bridge        the same, and paths are drawn on the way, backwards, while the blocks wait: none is stored
+       whole         one cooperative kernel for a run, with a barrier of a scenario's blocks on each date
+       bridge        as whole, and paths are drawn on the way, backwards, while the blocks wait; none is stored
 
-   Every rung prices a batch of scenarios, a dimension of the grid, on the same Brownian paths. The rows: each rung with
-   batches of 1 to 64, 32768 paths and 100 dates; four puts whose values are known, beside bs1d.h's American march; the
-   Greeks of a list of options by bumped scenarios in one batch. Medians of 9 runs after a warm-up, paths included. The
-   program fails where rungs disagree or a price is off. Without a GPU it exits with 3; under tests/simt it checks the
-   rungs on a few paths. docs/american_lsmc.md has the figures. */
+   Every rung prices a batch of scenarios, a dimension of the grid, on the same Brownian paths. The rows are: each rung
+   with batches of 1 to 64, 32768 paths and 100 dates; four puts whose values are known, beside bs1d.h's American march;
+   the Greeks of a list of options by bumped scenarios in one batch. Times are medians of 9 runs after a warm-up, with
+   the paths. The program fails if rungs disagree or a price is off. Without a GPU it exits with 3. In the emulator it
+   checks the rungs on a few paths. docs/american_lsmc.md has the figures. */
 #include "bs1d.h"
 #include "cuda_check.h"
 
@@ -39,7 +39,7 @@ enum {
     MAX_DEGREE = 4,
     COEFFICIENTS = MAX_DEGREE + 1,
     SUMS = 16,         /* most sums a date, rounded up to a power of two */
-    COUNTER_PITCH = 32 /* words between two counters, so that each has a line of its own */
+    COUNTER_PITCH = 32 /* words between two counters, so that each has a cache line of its own */
 };
 
 struct Option {
@@ -51,7 +51,7 @@ struct Result {
     double price, error; /* the mean over the paths, and its standard error */
 };
 
-/* What an option is to a path, in units of the strike. */
+/* An option as a path sees it, in units of the strike. */
 struct Model {
     double ratio, drift, diffusion; /* on date i: S/K = ratio exp(drift i + diffusion w) */
     double discount, sign, strike;  /* from date to date; -1 for a put */
@@ -60,24 +60,24 @@ struct Model {
 /* A run: its size and its arrays, all in device memory. Dates are 1 .. dates, and 0 is today. */
 struct Run {
     int paths, dates, scenarios, blocks; /* blocks of a scenario */
-    int least;       /* in-the-money paths for a regression; with fewer nothing is exercised on that date */
-    int given;       /* the paths are in w already; bridge draws its own all the same */
+    int least;       /* in-the-money paths that a regression needs; with fewer nothing is exercised on that date */
+    int given;       /* the paths are already in w; bridge still draws its own */
     int processors;  /* multiprocessors of the GPU */
-    int first, held; /* cooperative kernels: scenario of this launch, paths a thread that stay in shared memory */
+    int first, held; /* cooperative kernels: first scenario of this launch; paths a thread in shared memory */
     uint64_t seed;
     const Model *model; /* of each scenario */
     double *w;          /* [dates][paths] Brownian paths, in units of the root of the time between two dates */
-    double *cash;       /* [scenarios][paths] what the path brings, in strikes, as of the date last worked on */
-    double *partial;    /* [2][scenarios][SUMS][blocks] sums of each block; even and odd dates take turns */
+    double *cash;       /* [scenarios][paths] cash flow of the path, in strikes, as of the last date done */
+    double *partial;    /* [2][scenarios][SUMS][blocks] sums of each block; even and odd dates alternate */
     double *sums;       /* [dates][scenarios][SUMS] sums by atomics */
     double *fitted;     /* [scenarios][dates][COEFFICIENTS] the polynomials; INFINITY where nothing is exercised */
-    unsigned *arrived;  /* [scenarios * COUNTER_PITCH] blocks that have reached the barriers so far */
+    unsigned *arrived;  /* [scenarios * COUNTER_PITCH] arrivals of blocks at barriers so far */
     Result *result;     /* [scenarios] */
 };
 
 /* ---- random numbers ---------------------------------------------------------------------------------------------- */
 
-/* Philox 4x32-10 (Salmon et al. 2011): four random words from a counter of four and a key of two. */
+/* Turns a counter of four words and a key of two into four random words: Philox 4x32-10 (Salmon et al. 2011). */
 TB_HD void philox(uint32_t counter[4], uint32_t k0, uint32_t k1)
 {
     for (int round = 0; round < 10; round++) {
@@ -91,7 +91,7 @@ TB_HD void philox(uint32_t counter[4], uint32_t k0, uint32_t k1)
     }
 }
 
-/* Uniform in (0, 1), by 52 bits: neither end, so that its logarithm is finite. */
+/* Returns a uniform number in (0, 1) with 52 bits; neither end occurs, so its logarithm is finite. */
 TB_HD double uniform(uint32_t high, uint32_t low)
 {
     return ((double)(((uint64_t)high << 32 | low) >> 12) + 0.5) * (1.0 / 4503599627370496.0);
@@ -108,8 +108,8 @@ TB_HD void turn(double turns, double *sine, double *cosine)
 #endif
 }
 
-/* The normals of a path on an even date, 2 pair, and on the next, by Box and Muller. They depend on the seed, the pass
-   (0 decides, 1 values), the path and the date, and on nothing else: not on the shape of the launch. */
+/* Computes the normals of a path on an even date, 2 pair, and on the next, by Box and Muller. They depend on the seed,
+   the pass (0 decides, 1 values), the path and the date, and on nothing else, not even the shape of the launch. */
 TB_HD void draw(uint64_t seed, int pass, int path, int pair, double *even, double *odd)
 {
     uint32_t word[4] = {(uint32_t)path, (uint32_t)pair, (uint32_t)pass, 0};
@@ -120,12 +120,12 @@ TB_HD void draw(uint64_t seed, int pass, int path, int pair, double *even, doubl
     *odd = radius * sine;
 }
 
-/* A Brownian path, drawn backwards: each date given the one after it, on the bridge to 0 today. */
+/* A Brownian path, drawn backwards: each date given the date after it, as a Brownian bridge to 0 today. */
 struct Path {
-    double w, spare; /* the normal of the next date down, if this one is odd */
+    double w, spare; /* the normal of the date before this one, if this one is odd */
 };
 
-/* Moves the path to a date; called for dates, dates-1, .., 1 in turn. */
+/* Moves the path to a date; called for dates, dates-1, .., 1 in this order. */
 TB_HD void move(Path *path, uint64_t seed, int pass, int number, int date, int dates)
 {
     double even, odd, normal = path->spare;
@@ -151,13 +151,13 @@ TB_HD double at_maturity(const Model &m, double x)
     return gain < 0 ? 0 : gain;
 }
 
-/* How many sums a regression of degree D needs: of x^0 .. x^2D, and of x^0 y .. x^D y; as a power of two. */
+/* Returns how many sums a regression of degree D needs, of x^0 .. x^2D and x^0 y .. x^D y: a power of two. */
 template <int D>
 struct Shape {
     enum { needed = 3 * D + 2, padded = needed <= 8 ? 8 : 16 };
 };
 
-/* Adds a path to the sums of a date. cash is as of the date after it. Today's sums are those of mean and variance. */
+/* Adds a path to the sums of a date. cash is as of the date after it. Today's sums give mean and variance. */
 template <int D, int N>
 static __device__ __forceinline__ void add(const Model &m, int date, double x, double cash, double (&sum)[N])
 {
@@ -175,7 +175,7 @@ static __device__ __forceinline__ void add(const Model &m, int date, double x, d
     }
 }
 
-/* The path's cash flow as of this date, from that of the date after it: exercise where it pays more than waiting. */
+/* Returns a path's cash flow as of this date from that of the next date; exercises if that pays more than waiting. */
 template <int D>
 static __device__ __forceinline__ double decide(const Model &m, const double *c, double x, double cash)
 {
@@ -193,9 +193,9 @@ TB_HD void trade(bool wanted, T &a, T &b)
     b = wanted ? old : b;
 }
 
-/* The polynomial, from the sums over the paths in the money: normal equations, scaled to a diagonal of ones, by
-   elimination with the largest pivot on the diagonal. What is left below 1e-12 is a power that the paths do not tell
-   from the others, and gets 0. Loops unroll, so that the matrix stays in registers. */
+/* Computes the polynomial from the sums over the paths in the money: scales the normal equations to a diagonal of ones,
+   and eliminates with the largest pivot on the diagonal. A pivot below 1e-12 belongs to a power that the paths cannot
+   tell from the others; it gets 0. Loops unroll, so that the matrix stays in registers. */
 template <int D>
 TB_HD void fit(const double *sum, int least, double *c)
 {
@@ -216,7 +216,7 @@ TB_HD void fit(const double *sum, int least, double *c)
     TB_UNROLL
     for (int k = 0; k < N; k++) {
         TB_UNROLL
-        for (int i = k + 1; i < N; i++) { /* the largest so far trades places with row and column k */
+        for (int i = k + 1; i < N; i++) { /* the largest pivot so far trades places with row and column k */
             bool larger = a[i][i] > a[k][k];
             TB_UNROLL
             for (int j = 0; j < N; j++) trade(larger, a[k][j], a[i][j]);
@@ -256,8 +256,8 @@ struct Scratch {
     double warp[WARPS][SUMS], sum[SUMS], c[COEFFICIENTS];
 };
 
-/* The sum over the warp of v[i], i = lane / (32/N). Each exchange gives away the half of the values that the other lane
-   goes on with: N + log2(32/N) - 1 exchanges, not 5 N. N is a power of two. */
+/* Returns the sum over the warp of v[i], i = lane / (32/N). Each exchange gives away the half of the values that the
+   other lane continues with: N + log2(32/N) - 1 exchanges, not 5 N. N is a power of two. */
 template <int N, int MASK = LANES / 2>
 static __device__ __forceinline__ double warp_sum(const double (&v)[N])
 {
@@ -274,7 +274,7 @@ static __device__ __forceinline__ double warp_sum(const double (&v)[N])
     }
 }
 
-/* The sum over the block of v[i], for the thread i < N. */
+/* Returns the sum over the block of v[i], for the thread i < N. */
 template <int N>
 static __device__ __forceinline__ double block_sum(double (&v)[N], Scratch *scratch)
 {
@@ -293,7 +293,7 @@ static __device__ __forceinline__ double *partial_of(const Run &r, int scenario,
     return r.partial + (size_t)(date % 2 * r.scenarios + scenario) * SUMS * r.blocks;
 }
 
-/* A block's sums of a date go to their place in device memory. */
+/* Stores a block's sums of a date in device memory. */
 template <int D, int N>
 static __device__ __forceinline__ void publish(const Run &r, int scenario, int date, double (&v)[N], Scratch *scratch)
 {
@@ -301,8 +301,8 @@ static __device__ __forceinline__ void publish(const Run &r, int scenario, int d
     if (threadIdx.x < Shape<D>::needed) partial_of(r, scenario, date)[threadIdx.x * r.blocks + blockIdx.x] = sum;
 }
 
-/* The sums of all blocks, to scratch->sum: a warp a sum. Past the first-level cache, which knows nothing of others'
-   writes during a kernel. In an order of its own, so that every block has the same numbers. */
+/* Adds up the sums of all blocks, to scratch->sum, a warp a sum. Loads bypass the first-level cache, which does not see
+   the writes of other blocks during a kernel. The order is fixed, so that every block has the same numbers. */
 static __device__ __forceinline__ void gather(const Run &r, int scenario, int date, int sums, Scratch *scratch)
 {
     const double *partial = partial_of(r, scenario, date);
@@ -316,10 +316,10 @@ static __device__ __forceinline__ void gather(const Run &r, int scenario, int da
     __syncthreads();
 }
 
-/* Where a kernel finds what the one before it left: sums of each block, sums of all, or the polynomial. */
+/* What a kernel finds from the kernel before it: sums of each block, sums of all, or the polynomial. */
 enum Source { PARTIAL, SUMMED, FITTED };
 
-/* The polynomial of a date, to scratch->c. */
+/* Computes the polynomial of a date, to scratch->c. */
 template <int D, int SOURCE>
 static __device__ __forceinline__ void policy(const Run &r, int scenario, int date, Scratch *scratch)
 {
@@ -339,7 +339,7 @@ static __device__ __forceinline__ void policy(const Run &r, int scenario, int da
     __syncthreads();
 }
 
-/* From today's sums. */
+/* Computes the result from today's sums. */
 static __device__ __forceinline__ void conclude(const Run &r, int scenario, const double *sum)
 {
     double strike = r.model[scenario].strike, mean = sum[0] / r.paths;
@@ -348,7 +348,7 @@ static __device__ __forceinline__ void conclude(const Run &r, int scenario, cons
     r.result[scenario].error = strike * sqrt(variance / fmax(r.paths - 1.0, 1.0));
 }
 
-/* ---- kernels that a run is made of ------------------------------------------------------------------------------- */
+/* ---- the kernels of a run ---------------------------------------------------------------------------------------- */
 
 /* A thread takes the paths THREADS * blocks apart. */
 #define EACH_PATH(p, r)                                                                                                \
@@ -366,7 +366,7 @@ TRID_KERNEL void __launch_bounds__(THREADS) draw_paths(Run r)
 {
     for (EACH_PATH(p, r)) {
         Path path = {0, 0};
-#ifdef __CUDA_ARCH__ /* so that the draws of several dates are on their way at a time */
+#ifdef __CUDA_ARCH__ /* so that the draws of several dates overlap */
 #pragma unroll 4
 #endif
         for (int date = r.dates; date >= 1; date--) {
@@ -385,7 +385,7 @@ TRID_KERNEL void __launch_bounds__(THREADS) mature(Run r)
     for (EACH_PATH(p, r)) cash[p] = at_maturity(m, position_of(r, m, r.dates, p));
 }
 
-/* three and two, first kernel of a date; also of date 0, where the sums are those of the mean */
+/* three and two, first kernel of a date; on date 0 the sums give the mean */
 template <int D, int TO>
 TRID_KERNEL void __launch_bounds__(THREADS) moments(Run r, int date)
 {
@@ -451,8 +451,8 @@ TRID_KERNEL void __launch_bounds__(THREADS) finish(Run r)
     if (threadIdx.x == 0) conclude(r, scenario, SOURCE == SUMMED ? r.sums + (size_t)scenario * SUMS : scratch.sum);
 }
 
-/* The second pass: exercise as the polynomials say, on paths that had no part in them, drawn on the way. No strategy
-   earns more than the option is worth, so the mean is a lower bound. finish comes after it. */
+/* The second pass: exercise by the polynomials, on fresh paths, drawn on the way. No strategy earns more than the
+   option is worth, so the mean is a lower bound. finish comes after it. */
 template <int D>
 TRID_KERNEL void __launch_bounds__(THREADS) second_pass(Run r)
 {
@@ -476,8 +476,8 @@ TRID_KERNEL void __launch_bounds__(THREADS) second_pass(Run r)
 
 /* ---- one kernel for a run ---------------------------------------------------------------------------------------- */
 
-/* A barrier of all blocks of a scenario, in two halves, so that a block can work between them. All are resident, since
-   the launch is cooperative. The counter only grows: the n-th barrier is passed when all have come n times. */
+/* A barrier of all blocks of a scenario, in two halves, so that a block can work between them. All blocks are resident,
+   since the launch is cooperative. The counter only grows: the n-th barrier opens when all have arrived n times. */
 static __device__ __forceinline__ void arrive(unsigned *counter)
 {
     __syncthreads();
@@ -497,11 +497,11 @@ static __device__ __forceinline__ void await(const unsigned *counter, unsigned a
     __syncthreads();
 }
 
-/* Where a path is on a date, as x; drawn paths are moved there. */
+/* Returns the position of a path on a date, as x; moves a drawn path there. */
 template <bool STORED>
 static __device__ __forceinline__ double locate(const Run &r, const Model &m, int date, int p, double *w, double *spare)
 {
-    if (date == 0) return 0; /* where nothing is asked of it */
+    if (date == 0) return 0; /* today, where the position is not used */
     if (STORED) return position_of(r, m, date, p);
     Path path = {*w, *spare};
     move(&path, r.seed, 0, p, date, r.dates);
@@ -510,16 +510,16 @@ static __device__ __forceinline__ double locate(const Run &r, const Model &m, in
     return position(m, date, path.w);
 }
 
-/* How many words a thread keeps of a path; bridge also where it is as a Brownian path, and a normal to come. */
+/* Returns how many words a thread keeps of a path; bridge also keeps the Brownian path and its next normal. */
 template <bool STORED>
 struct Held {
     enum { words = STORED ? 3 : 5 };
 };
 
-/* whole (STORED: paths from r.w) and bridge (paths drawn on the way). What a thread knows of its first r.held paths is
-   in shared memory, a word of each THREADS apart: the cash flow, where the path is on this date, and where it is on the
-   date before, which is worked out while the blocks wait for each other. Paths beyond these keep their cash flows in
-   device memory; they must be STORED. */
+/* whole (STORED: paths from r.w) and bridge (paths drawn on the way). The state of a thread's first r.held paths is in
+   shared memory, with words of a path THREADS apart: the cash flow, the position on this date, and the position on the
+   date before, which is computed while the blocks wait for each other. Further paths keep their cash flows in device
+   memory; they must be STORED. */
 template <int D, bool STORED>
 TRID_KERNEL void __launch_bounds__(THREADS, 2) whole(Run r)
 {
@@ -531,7 +531,7 @@ TRID_KERNEL void __launch_bounds__(THREADS, 2) whole(Run r)
     double *cash = (double *)dynamic + threadIdx.x, *here = cash + pitch, *before = here + pitch, *w = before + pitch;
     double *spare = w + pitch, *far = r.cash + (size_t)scenario * r.paths;
     unsigned *counter = r.arrived + (size_t)scenario * COUNTER_PITCH, met = 0;
-    /* At maturity waiting is worth nothing: exercise decides by a polynomial of zeros. */
+    /* At maturity waiting is worth nothing, so the polynomial is zero. */
     if (threadIdx.x < COEFFICIENTS) scratch.c[threadIdx.x] = 0;
     for (int p = mine, k = 0; p < r.paths && p < beyond; p += stride, k += THREADS) {
         cash[k] = 0;
@@ -584,7 +584,7 @@ static Model model_of(const Option &o, int dates)
     return m;
 }
 
-/* A run of so many options, all with the same number of dates and the same paths, and its arrays. */
+/* Makes a run of these options, all with the same number of dates and the same paths, and its arrays. */
 static Run create(const Option *option, int scenarios, int paths, int dates, int least, uint64_t seed)
 {
     Run r = {};
@@ -625,12 +625,12 @@ static void destroy(Run *r)
     check(cudaFree(r->result));
 }
 
-/* How many blocks with so much dynamic shared memory the GPU holds at a time. */
+/* Returns how many blocks with this much dynamic shared memory the GPU holds at a time. */
 static int most_together(void (*kernel)(Run), int bytes)
 {
     int processors = 1, blocks = 1;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-#ifndef SIMT_EMULATOR /* which runs blocks one after another, so that a barrier of two would never be passed */
+#ifndef SIMT_EMULATOR /* the emulator runs blocks one after another: a barrier of two would never open */
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, THREADS, (size_t)bytes));
 #endif
@@ -662,8 +662,8 @@ static int divide_up(int n, int by)
     return (n + by - 1) / by;
 }
 
-/* Scenarios share the GPU evenly, in as many launches as it takes for each to be resident. Returns 0 if bridge cannot
-   hold so many paths, and nothing was launched. */
+/* Launches a cooperative rung. Scenarios share the GPU evenly, in as many launches as it takes for each to be resident.
+   Returns 0, and launches nothing, if bridge cannot hold that many paths. */
 template <int D, bool STORED>
 static int run_whole(Run r, cudaStream_t stream)
 {
@@ -686,15 +686,15 @@ static int run_whole(Run r, cudaStream_t stream)
     return 1;
 }
 
-/* Enqueues a run, paths included. Nothing waits. Returns 0 if the rung cannot hold so many paths. */
+/* Enqueues a run with its paths. Waits for nothing. Returns 0 if the rung cannot hold that many paths. */
 template <int D>
 static int run_of_degree(Rung rung, Run r, cudaStream_t stream)
 {
-    const int share = 3 * r.processors / r.scenarios; /* a scenario's part of the blocks that are resident */
+    const int share = 3 * r.processors / r.scenarios; /* a scenario's share of the resident blocks */
     if (rung == BRIDGE) return run_whole<D, false>(r, stream);
     if (!r.given) check(trid_launch(draw_paths<0>, (unsigned)r.blocks, THREADS, 0, stream, r));
     if (rung == WHOLE) return run_whole<D, true>(r, stream);
-    /* In a batch fewer blocks, with more paths each: every block works out the polynomial for itself. */
+    /* In a batch fewer blocks with more paths each, since every block computes the polynomial. */
     if (r.blocks > share) r.blocks = share > 1 ? share : 1;
     const dim3 grid((unsigned)r.blocks, (unsigned)r.scenarios), column(1, (unsigned)r.scenarios);
     if (rung == TWO_ATOMIC)
@@ -729,7 +729,7 @@ static int run(Rung rung, int degree, const Run &r, cudaStream_t stream)
                          : run_of_degree<4>(rung, r, stream);
 }
 
-/* After a run: the same options by the second pass, to r.result. */
+/* After a run: prices the same options by the second pass, to r.result. */
 static void run_second(int degree, const Run &r, cudaStream_t stream)
 {
     const dim3 grid((unsigned)r.blocks, (unsigned)r.scenarios), column(1, (unsigned)r.scenarios);
@@ -763,8 +763,8 @@ enum {
     KNOWN_DEGREE = 3
 };
 
-/* Puts on K = 40, r = 0.06: the price with exercise on 50 dates a year, by quadrature from date to date, and with
-   exercise at any time, to which those of 50, 100, .., 800 dates a year were extrapolated. */
+/* Puts on K = 40, r = 0.06: the price with exercise on 50 dates a year, by quadrature from date to date, and the price
+   with exercise at any time, extrapolated from 50, 100, .., 800 dates a year. */
 static const struct {
     Option option;
     double bermudan, american;
@@ -774,7 +774,7 @@ static const struct {
              {{44, 40, 0.06, 0, 0.4, 2, 1}, 5.641236, 5.646732}};
 enum { KNOWN = sizeof known / sizeof *known };
 
-static int bad; /* how many prices were not what they should be */
+static int bad; /* how many prices were off */
 
 static void outside(double got, double low, double high, const char *what)
 {
@@ -788,7 +788,7 @@ static void off(double got, double want, double within, const char *what)
     outside(got, want - within, want + within, what);
 }
 
-/* The scenarios of a batch: spots a little apart, the first one is the option itself. */
+/* Makes the scenarios of a batch: spots a little apart; the first is the option itself. */
 static void spread(Option *option, int scenarios)
 {
     for (int i = 0; i < scenarios; i++) {
@@ -801,7 +801,7 @@ static void spread(Option *option, int scenarios)
 
 static const char *const rung_name[RUNGS] = {"three", "two_atomic", "two", "one", "whole", "bridge"};
 
-/* Every rung on a few paths: they must agree, also with a graph's kernels, which are those of two and one. */
+/* Tries every rung on a few paths: all must agree. A graph's kernels are those of two and one. */
 static int small_check(void)
 {
     enum { SCENARIOS = 3, PATHS = 1000, DATES = 8, DEGREE = 3 };
@@ -841,7 +841,7 @@ int main(void)
 
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
-/* A row; what is NAN is left out. part: ladder, known or greeks. */
+/* A row; fields that are NAN are left out. part: ladder, known or greeks. */
 struct Row {
     const char *part, *method, *stream;
     int scenarios, degree;
@@ -928,7 +928,7 @@ static int ascending(const void *p, const void *q)
     return (*(const float *)p > *(const float *)q) - (*(const float *)p < *(const float *)q);
 }
 
-/* Of RUNS runs after a warm-up; work enqueues a run, and returns 0 if it cannot. */
+/* Times RUNS runs after a warm-up; work enqueues a run, or returns 0 if it cannot. */
 template <class Work>
 static int time_of(cudaStream_t stream, double *median, double *least, Work work)
 {
@@ -955,8 +955,8 @@ static int time_of(cudaStream_t stream, double *median, double *least, Work work
     return 1;
 }
 
-/* The kernels of a rung as a graph. It is made once, and launched as often as the options, which it reads from device
-   memory, change: only the launch is timed. */
+/* Times the kernels of a rung as a graph. The graph is made once and launched for each change of the options, which it
+   reads from device memory. So only the launch is timed. */
 static cudaGraphExec_t graph_of(Rung rung, int degree, const Run &r, cudaStream_t stream)
 {
     cudaGraph_t graph;
@@ -971,7 +971,7 @@ static cudaGraphExec_t graph_of(Rung rung, int degree, const Run &r, cudaStream_
 
 /* ---- the three parts --------------------------------------------------------------------------------------------- */
 
-/* Every rung with batches of 1, 2, 4, .., and by itself in the default stream. */
+/* Times every rung with batches of 1, 2, 4, .., and one option in the default stream. */
 static void ladder(cudaStream_t user)
 {
     static const struct {
@@ -1009,7 +1009,7 @@ static void ladder(cudaStream_t user)
                 row.dates = LADDER_DATES;
                 row.result = result[0];
                 print_row(row);
-                for (int i = 0; i < scenarios; i++) { /* all rungs alike, in batches and alone */
+                for (int i = 0; i < scenarios; i++) { /* all rungs agree, in batches and alone */
                     double *same = &want[i][rung.degree];
                     if (*same == 0) *same = result[i].price;
                     off(result[i].price, *same, 1e-12 * *same, rung.name);
@@ -1019,7 +1019,7 @@ static void ladder(cudaStream_t user)
     }
 }
 
-/* bs1d.h's American march; ms of one launch for all the options */
+/* Prices by bs1d.h's American march; ms of one launch for all options. */
 enum { MARCH_POINTS = 1024, MARCH_STEPS = 1000 /* a year */, MOST_MARCHES = 64 };
 
 static void march(const Option *option, int count, cudaStream_t stream, bs1d_result_f64 *result, double *median,
@@ -1054,7 +1054,7 @@ static void march(const Option *option, int count, cudaStream_t stream, bs1d_res
             fprintf(stderr, "bs1d: %s\n", bs1d_status_string((int)result[i].status)), exit(1);
 }
 
-/* The four puts by paths, few and many, by the second pass, and by finite differences. */
+/* Prices the four puts by few and by many paths, by the second pass, and by finite differences. */
 static void four_puts(cudaStream_t stream)
 {
     static const int path_counts[] = {LADDER_PATHS, KNOWN_PATHS};
@@ -1072,7 +1072,7 @@ static void four_puts(cudaStream_t stream)
                 time_of(stream, &row.median, &row.least, [&] { return run(WHOLE, degree, r, stream); });
                 results(r, &row.result);
                 print_row(row);
-                /* A basis of degree 2 costs 0.3 % and a little more, one of higher degree less than 0.3 %. */
+                /* A basis of degree 2 costs slightly more than 0.3 %, one of higher degree less than 0.3 %. */
                 const double low = (degree == 2 ? 0.995 : 0.997) * it.bermudan;
                 const double chance = paths == KNOWN_PATHS && degree == KNOWN_DEGREE ? 0 : 3 * row.result.error;
                 outside(row.result.price, low - chance, it.bermudan + 3 * row.result.error, "whole");
@@ -1094,7 +1094,7 @@ static void four_puts(cudaStream_t stream)
     }
 }
 
-/* The Greeks of a list of options: seven scenarios each, all in one batch and on the same paths. */
+/* Computes the Greeks of a list of options: seven scenarios each, all in one batch on the same paths. */
 static void greeks(cudaStream_t stream)
 {
     enum { BUMPS = 7, COUNT = KNOWN * BUMPS, DATES = 100, DEGREE = 3, PATHS = 1 << 17 };
@@ -1105,7 +1105,7 @@ static void greeks(cudaStream_t stream)
     double median[2], least[2];
     for (int i = 0; i < COUNT; i++) {
         const double side = i % BUMPS % 2 ? 1 : -1;
-        const int kind = (i % BUMPS + 1) / 2; /* 0: as it is; 1: spot; 2: volatility; 3: rate */
+        const int kind = (i % BUMPS + 1) / 2; /* 0: unchanged; 1: spot; 2: volatility; 3: rate */
         option[i] = known[i / BUMPS].option;
         if (kind == 1) option[i].spot *= 1 + side * spot_bump;
         if (kind == 2) option[i].volatility += side * volatility_bump;

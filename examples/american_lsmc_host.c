@@ -1,11 +1,11 @@
 /* american_lsmc_host.c - American options by least-squares Monte Carlo, in plain C: the reference of american_lsmc.cu.
    MIT licence, see LICENSE.
 
-   Paths of the Black-Scholes model are drawn from counters, so that a number depends on the seed, the path and the date
-   alone. From maturity backwards, at each date the cash flow that a path brings later is regressed on a polynomial in
-   x = S/K - 1 over the paths in the money; where exercise pays more than the polynomial expects of waiting, it
-   replaces the cash flow (Longstaff and Schwartz 2001). The program prices the paper's example of eight paths, and four
-   puts whose values are known, and fails where it is off. docs/american_lsmc.md explains the method. */
+   Paths of the Black-Scholes model are drawn from counters, so a number depends only on the seed, the path and the
+   date. Backwards from maturity, at each date, the later cash flow of each path is regressed on a polynomial in
+   x = S/K - 1 over the paths in the money. Where exercise pays more than the polynomial predicts for waiting, it
+   replaces the cash flow (Longstaff and Schwartz 2001). The program prices the paper's example of eight paths and four
+   puts whose values are known, and fails if a price is off. docs/american_lsmc.md explains the method. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ typedef struct {
 
 /* ---- random numbers ---------------------------------------------------------------------------------------------- */
 
-/* Philox 4x32-10 (Salmon et al. 2011): four random words from a counter of four and a key of two. */
+/* Turns a counter of four words and a key of two into four random words: Philox 4x32-10 (Salmon et al. 2011). */
 static void host_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
     uint32_t k0 = key[0], k1 = key[1];
@@ -41,13 +41,13 @@ static void host_philox(const uint32_t counter[4], const uint32_t key[2], uint32
     }
 }
 
-/* Uniform in (0, 1), by 52 bits: neither end, so that its logarithm is finite. */
+/* Returns a uniform number in (0, 1) with 52 bits; neither end occurs, so its logarithm is finite. */
 static double host_uniform(uint32_t high, uint32_t low)
 {
     return ((double)(((uint64_t)high << 32 | low) >> 12) + 0.5) * 0x1p-52;
 }
 
-/* The normal of a path and date, by Box and Muller: an even date and the next are the two of one pair. */
+/* Returns the normal of a path and date, by Box and Muller: an even date and the next share a pair. */
 static double host_normal(uint64_t seed, uint32_t pass, uint32_t path, uint32_t date)
 {
     uint32_t counter[4] = {path, date / 2, pass, 0}, key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, word[4];
@@ -57,10 +57,10 @@ static double host_normal(uint64_t seed, uint32_t pass, uint32_t path, uint32_t 
     return date % 2 ? radius * sin(angle) : radius * cos(angle);
 }
 
-/* Brownian paths on the dates 1 .. dates, in units of the root of the time between two dates, that of a date in
-   w[(date-1) * paths + path]. Drawn backwards, each date given the next one (a Brownian bridge to 0): so a kernel that
-   marches backwards can draw them on the way and store none. pass is 0 for the paths that decide, 1 for those of the
-   second pass. */
+/* Draws Brownian paths on the dates 1 .. dates, in units of the root of the time between two dates, to
+   w[(date-1) * paths + path]. They are drawn backwards, each date given the next one (a Brownian bridge to 0), so a
+   kernel that marches backwards can draw them on the way and store none. pass is 0 for the paths that decide, 1 for
+   those of the second pass. */
 static void host_paths(uint64_t seed, uint32_t pass, int paths, int dates, double *w)
 {
     for (int path = 0; path < paths; path++) {
@@ -76,23 +76,24 @@ static void host_paths(uint64_t seed, uint32_t pass, int paths, int dates, doubl
 
 /* ---- the method -------------------------------------------------------------------------------------------------- */
 
-/* x = S/K - 1 on a date where the Brownian path is at w */
+/* Returns x = S/K - 1 on a date where the Brownian path is at w. */
 static double host_position(const host_option *o, int dates, int date, double w)
 {
     double dt = o->maturity / dates, drift = (o->rate - o->dividend - 0.5 * o->volatility * o->volatility) * dt;
     return o->spot / o->strike * exp(drift * date + o->volatility * sqrt(dt) * w) - 1;
 }
 
-/* What exercise pays, in units of the strike; more than 0 in the money. */
+/* Returns the payoff of exercise, in units of the strike; above 0 in the money. */
 static double host_payoff(const host_option *o, double x)
 {
     double gain = o->put ? -x : x;
     return gain < 0 ? 0 : gain;
 }
 
-/* Coefficients c[0 .. degree] of the least-squares polynomial from sums over n points: moment[k] = sum x^k for k up to
-   2*degree, right[k] = sum x^k y. The normal equations are scaled to a diagonal of ones and eliminated with the largest
-   pivot on the diagonal; what is left below 1e-12 is a power that the points do not tell from the others: it gets 0. */
+/* Computes the coefficients c[0 .. degree] of the least-squares polynomial from sums over n points: moment[k] = sum x^k
+   for k up to 2*degree, right[k] = sum x^k y. Scales the normal equations to a diagonal of ones, and eliminates with
+   the largest pivot on the diagonal. A pivot below 1e-12 belongs to a power that the points cannot tell from the
+   others; it gets 0. */
 static void host_fit(int degree, const double *moment, const double *right, double *c)
 {
     double a[HOST_MAX_COEFFICIENTS][HOST_MAX_COEFFICIENTS], b[HOST_MAX_COEFFICIENTS], scale[HOST_MAX_COEFFICIENTS];
@@ -137,7 +138,7 @@ static void host_fit(int degree, const double *moment, const double *right, doub
     }
 }
 
-/* What waiting is worth by the polynomial, in units of the strike. */
+/* Returns the value of waiting by the polynomial, in units of the strike. */
 static double host_continuation(int degree, const double *c, double x)
 {
     double value = c[degree];
@@ -145,7 +146,7 @@ static double host_continuation(int degree, const double *c, double x)
     return value;
 }
 
-/* The mean of cash flows in units of the strike, and its standard error, as money. */
+/* Returns the mean of cash flows in units of the strike, and its standard error, as money. */
 static host_result host_finish(const host_option *o, int paths, double sum, double squares)
 {
     double mean = sum / paths, variance = fmax(squares / paths - mean * mean, 0);
@@ -153,9 +154,9 @@ static host_result host_finish(const host_option *o, int paths, double sum, doub
     return result;
 }
 
-/* The price by least-squares Monte Carlo on the given paths; exercise at once is not among the dates, so a caller takes
-   what it pays if that is more. Where fewer than "least" are in the money nothing is exercised: with fewer than
-   degree + 2 the polynomial would know each path's future.
+/* Returns the price by least-squares Monte Carlo on the given paths. Today is no exercise date, so a caller takes the
+   payoff of immediate exercise if that is more. With fewer than "least" paths in the money nothing is exercised: with
+   fewer than degree + 2 the polynomial would know the future of each path.
    c     degree + 1 coefficients for each date but the last, from c[(date-1) * (degree+1)]; INFINITY for no exercise
    cash  one for each path */
 static host_result host_price(const host_option *o, int paths, int dates, int degree, int least, const double *w,
@@ -194,8 +195,8 @@ static host_result host_price(const host_option *o, int paths, int dates, int de
     return host_finish(o, paths, sum, squares);
 }
 
-/* The second pass: exercise as the coefficients say, on paths that had no part in them. No strategy earns more than the
-   option is worth, so the mean is a lower bound of the price. */
+/* Returns the price by the second pass: exercise by the coefficients, on fresh paths. No strategy earns more than the
+   option is worth, so the mean is a lower bound. */
 static host_result host_lower(const host_option *o, int paths, int dates, int degree, const double *w, const double *c)
 {
     double discount = exp(-o->rate * o->maturity / dates), sum = 0, squares = 0;
@@ -253,7 +254,7 @@ int main(void)
         host_result second = host_lower(o, PATHS, dates, DEGREE, w, c);
         printf("%4g  %10g  %5g  %8.5f  %9.5f  %11.5f  %9.5f  %8.5f\n", o->spot, o->volatility, o->maturity, first.price,
                first.error, second.price, second.error, known[i].exact);
-        /* The method costs up to 0.3 %, chance three standard errors. */
+        /* The method costs up to 0.3 %; sampling may cost three standard errors. */
         bad += !(first.price > 0.997 * known[i].exact - 3 * first.error) +
                !(first.price < known[i].exact + 3 * first.error);
         bad += !(second.price < known[i].exact + 3 * second.error);

@@ -3,10 +3,10 @@
 
        batch [n [systems]]         n <= 256 rows a system, default 256 and 524288
 
-   Prints time, bandwidth and residual in both precisions. A solve must read a, b, c, d and write x: five arrays; the
-   limit is the speed at which a device-to-device copy of 4 GiB moves bytes, read and written, in the same run. (A copy
-   writes half of its bytes and a solve a fifth, and reading is a little faster than writing, so a solve can pass 100
-   %.) Without a GPU the host's hybrid solves a smaller batch. Exits with 1 where a residual is too large. */
+   Prints time, bandwidth and residual in both precisions. A solve must read a, b, c, d and write x: five arrays. The
+   limit is the speed at which a device-to-device copy of 4 GiB reads and writes bytes in the same run. (A copy writes
+   half of its bytes and a solve a fifth, and reading is a little faster than writing, so a solve can pass 100 %.)
+   Without a GPU the host's hybrid solves a smaller batch. Exits with 1 if a residual is too large. */
 #include "transpose.h"
 #include "trid.h"
 #include "cuda_check.h"
@@ -21,7 +21,7 @@
 
 enum { K = 8, W = 32, WARPS = 4, RUNS = 9 };
 
-/* A dominant matrix without pattern: entry i of array k, in [-1, 1]. */
+/* Returns entry i of array k, in [-1, 1], of a dominant matrix without a pattern. */
 __host__ __device__ static double entry(size_t i, int k)
 {
     unsigned long long z = (i * 8 + (unsigned)k + 1) * 0x9e3779b97f4a7c15ull;
@@ -38,7 +38,7 @@ static __global__ void fill(size_t rows, Real *a, Real *b, Real *c, Real *d, Rea
         c[i] = (Real)entry(i, 1);
         b[i] = (Real)(2.5 + entry(i, 2) / 4);
         d[i] = (Real)entry(i, 3);
-        x[i] = (Real)0 / (Real)0; /* an element that nobody writes is seen */
+        x[i] = (Real)0 / (Real)0; /* so that an element that nobody writes shows */
     }
 }
 
@@ -51,7 +51,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
     const int LENGTH = sizeof(Real) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
     __shared__ Real buffer[WARPS][LENGTH];
     Real ra[K], rb[K], rc[K], rd[K], *mine = buffer[threadIdx.x / 32];
-    transpose_load_striped(K, W, n, a + at, (Real)0, ra); /* all four arrays are under way before the first is turned */
+    transpose_load_striped(K, W, n, a + at, (Real)0, ra); /* all loads start before the first transpose */
     transpose_load_striped(K, W, n, b + at, (Real)1, rb);
     transpose_load_striped(K, W, n, c + at, (Real)0, rc);
     transpose_load_striped(K, W, n, d + at, (Real)0, rd);
@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
     transpose_store(K, W, n, rd, x + at, mine);
 }
 
-/* The largest residual of some systems across the batch; NaN if an element is NaN. */
+/* Returns the largest residual of some systems across the batch; NaN if an element is NaN. */
 template <typename Real>
 static double largest_residual(int n, size_t systems, Real *const device[5])
 {
@@ -88,7 +88,7 @@ static int ascending(const void *p, const void *q)
     return (*(const float *)p > *(const float *)q) - (*(const float *)p < *(const float *)q);
 }
 
-/* Milliseconds from start to stop of what was enqueued between them. */
+/* Returns the milliseconds between two events. */
 static float elapsed(cudaEvent_t start, cudaEvent_t stop)
 {
     float ms;
@@ -98,7 +98,7 @@ static float elapsed(cudaEvent_t start, cudaEvent_t stop)
     return ms;
 }
 
-/* The machine, the compiler and the date, as in all results. */
+/* Prints the machine, the compiler and the date, as in all results. */
 static void heading(void)
 {
 #ifdef __CUDACC__
@@ -114,7 +114,7 @@ static void heading(void)
 #endif
 }
 
-/* GB/s, read and written, of a copy of 4 GiB, or of less where there is no room for two of them. */
+/* Returns the GB/s, read and written, of a copy of 4 GiB, or of less if memory does not hold two of them. */
 static double copy_speed(void)
 {
     cudaEvent_t start, stop;
@@ -125,7 +125,7 @@ static double copy_speed(void)
     check(cudaEventCreate(&stop));
     while (cudaMalloc(&from, 2 * bytes) != cudaSuccess && bytes >> 24) cudaGetLastError(), bytes /= 2;
     check(cudaMemset(from, 1, 2 * bytes));
-    float warm = 0; /* a GPU that comes from a pause runs slower for about 15 ms */
+    float warm = 0; /* after a pause a GPU runs slower for about 15 ms */
     for (int run = -1; run < RUNS; run += warm >= 20) {
         check(cudaEventRecord(start, 0));
         check(cudaMemcpyAsync((char *)from + bytes, from, bytes, cudaMemcpyDeviceToDevice, 0));
@@ -156,7 +156,7 @@ static int on_gpu(const char *name, int n, size_t systems, double copy)
     float solves[RUNS];
     check(cudaEventCreate(&start));
     check(cudaEventCreate(&stop));
-    /* The first ones warm up: a GPU that comes from a pause runs slower for about 15 ms. */
+    /* The first runs warm up: after a pause a GPU runs slower for about 15 ms. */
     float warm = 0;
     for (int run = -1; run < RUNS; run += warm >= 20) {
         unsigned blocks = (unsigned)((systems + WARPS - 1) / WARPS);
@@ -218,7 +218,7 @@ static int on_host(const char *name, int n, size_t systems)
     return largest < (sizeof(Real) == 4 ? 1e-6 : 1e-15) ? 0 : 1;
 }
 
-/* The number from 1 to most that an argument is, or 0. */
+/* Returns the argument if it is a number from 1 to most, else 0. */
 static long long number(const char *argument, long long most)
 {
     char *end;
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: batch [rows a system, 1 to %d [systems, 1 to %lld]]\n", K * W, most);
         return 2;
     }
-#ifndef SIMT_EMULATOR /* the emulator runs kernels, but not at a speed worth printing */
+#ifndef SIMT_EMULATOR /* the emulator's times are not worth printing */
     if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
 #endif
     if (devices == 0) {

@@ -1,8 +1,8 @@
 /* batch_graph.cu - a launch of trid/batch.h captured into a CUDA graph, and replayed.
    MIT licence, see LICENSE.
 
-   Heat in many rods, a step of implicit Euler in each replay: (I - r D) u' = u in place, with one matrix for all rods.
-   The launch also tells how many systems failed, whose counters the graph sets back by itself. */
+   Each replay takes an implicit Euler step for the heat in many rods: (I - r D) u' = u in place, with one matrix for
+   all rods. The launch also counts the systems that failed; the graph resets these counters itself. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 
@@ -40,7 +40,7 @@ int main()
     if (status) return puts(trid_batch_status_string(status)), 1;
     check(cudaGraphInstantiate(&ready, graph, 0));
     for (int step = 0; step < STEPS; step++) check(cudaGraphLaunch(ready, stream));
-#else /* which has no graphs: the same launches one by one */
+#else /* the emulator has no graphs: the same launches one by one */
     for (int step = 0; step < STEPS; step++) {
         int status = trid_batch_shared_f64(lines, a, a + N, a + 2 * N, x, x, &options, stream);
         if (status) return puts(trid_batch_status_string(status)), 1;

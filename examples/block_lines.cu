@@ -1,8 +1,8 @@
-/* block_lines.cu - the columns of a grid, solved as they lie: neighbouring columns coalesce, nothing is transposed.
+/* block_lines.cu - the columns of a grid, solved where they lie: neighbouring columns coalesce, nothing is transposed.
    MIT licence, see LICENSE.
 
-   A block takes L columns of up to K S rows; thread t holds rows K (t / L) .. of column t % L, so that a warp reads 32
-   columns of a row, or fewer columns of some rows. */
+   A block takes L columns of up to K S rows. Thread t holds rows K (t / L) .. of column t % L, so that a warp reads 32
+   columns of one row, or fewer columns of several rows. */
 #include "trid/interleaved.h"
 #include "cuda_check.h"
 
@@ -11,7 +11,7 @@
 
 enum { K = 8, L = 32, S = 8 };
 
-/* Column i of the grid, n rows by width columns, is system i; a, b, c, d and x lie as the grid does. */
+/* Solves the columns of a grid of n rows and `width` columns, of which each is a system. All arrays lie as the grid. */
 __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const float *a, const float *b, const float *c,
                                                       const float *d, float *x, int *failed)
 {
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const fl
         if (first + j < rows) ra[j] = a[at], rb[j] = b[at], rc[j] = c[at], rd[j] = d[at];
     }
     int status = trid_block_interleaved(K, L, S, rows, ra, rb, rc, rd, shared);
-    if (status != 0) atomicMin(&failed[column], status); /* of the thread's own column */
+    if (status != 0) atomicMin(&failed[column], status); /* for the thread's own column */
     for (int j = 0; j < K; j++)
         if (first + j < rows) x[(size_t)(first + j) * width + column] = rd[j];
 }

@@ -1,8 +1,8 @@
-/* block_system.cu - one long system across a block, and what its status says: where a failure began.
+/* block_system.cu - one long system across a block, and its status, which says where a failure began.
    MIT licence, see LICENSE.
 
-   trid_block_hybrid holds up to 8 x 1024 rows here; 5000 of them make the system. Each thread reports what it saw, and
-   the smallest positive status is the row where it began. */
+   Here trid_block_hybrid holds up to 8 x 1024 rows, and the system has 5000. Each thread reports what it saw. The
+   smallest positive status is 1 + the row where the failure began. */
 #include "trid.h"
 #include "cuda_check.h"
 
@@ -12,7 +12,7 @@
 
 enum { K = 8, THREADS = 640 };
 
-/* Block i solves system i of n <= K * THREADS rows; thread t holds rows K t .. K t + K-1. */
+/* Block i solves system i of n <= K * THREADS rows. Thread t holds rows K t .. K t + K-1. */
 __global__ void __launch_bounds__(THREADS)
     solve(int n, const double *a, const double *b, const double *c, const double *d, double *x, int *status)
 {
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(THREADS)
         if (first + j < n) ra[j] = a[at + j], rb[j] = b[at + j], rc[j] = c[at + j], rd[j] = d[at + j];
 
     if (threadIdx.x == 0) least = INT_MAX;
-    int mine = trid_block_hybrid(K, n, ra, rb, rc, rd, shared); /* has a barrier inside */
+    int mine = trid_block_hybrid(K, n, ra, rb, rc, rd, shared); /* contains a barrier */
     if (mine != 0) atomicMin(&least, mine);
     __syncthreads();
     if (threadIdx.x == 0) status[blockIdx.x] = least == INT_MAX ? TRID_OK : least;

@@ -1,4 +1,4 @@
-/* bs1d_dividend.cu - from maturity to the day of a dividend, and from there to today: bs1d_suggest and BS1D_GIVEN.
+/* bs1d_dividend.cu - a march from maturity to the day of a dividend and on to today, by bs1d_suggest and BS1D_GIVEN.
    MIT licence, see LICENSE. */
 #include "bs1d.h"
 #include "cuda_check.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Black and Scholes' put. */
+/* Returns Black and Scholes' price of a put. */
 static double put(double s, double k, double r, double v, double t)
 {
     double root = v * sqrt(t), d1 = (log(s / k) + r * t) / root + root / 2;
@@ -17,7 +17,7 @@ static double put(double s, double k, double r, double v, double t)
 int main(void)
 {
     enum { OPTIONS = 3 };
-    const double when = 0.25, share = 0.03, tolerance = 1e-2; /* in a quarter of a year, 3 % of the asset is paid out */
+    const double when = 0.25, share = 0.03, tolerance = 1e-2; /* 3 % of the asset is paid out in a quarter of a year */
     bs1d_option_f64 option[OPTIONS], *device_option;
     bs1d_result_f64 result[OPTIONS], *device_result;
     int points = 0, status = BS1D_OK;
@@ -40,7 +40,7 @@ int main(void)
     if (status) fprintf(stderr, "%s\n", bs1d_status_string(status)), exit(1);
     check(cudaMemcpy(grid, device_grid, cells * sizeof *grid, cudaMemcpyDeviceToHost));
 
-    /* The evening before, an asset worth S is worth what S (1 - share) is worth the morning after. */
+    /* The option has the same value at S on the evening before as at S (1 - share) on the morning after. */
     for (int i = 0; i < OPTIONS; i++) {
         for (int j = 0; j < points; j++) {
             double x = j * (1 - share), weight[4], unused[4], *before = grid + cells + (size_t)i * points + j;

@@ -1,4 +1,4 @@
-/* bs1d_greeks.cu - a kernel of one's own that ends in bs1d_warp_greeks: digital calls, with delta, gamma and theta.
+/* bs1d_greeks.cu - a kernel of your own that ends in bs1d_warp_greeks: digital calls, with delta, gamma and theta.
    MIT licence, see LICENSE. */
 #define BS1D_NO_LAUNCHES /* the kernels of the ladder are not needed here */
 #include "bs1d.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A warp an option, 256 points, 8 a lane; pays 1 above the strike at maturity. Steps that are all implicit, then the
-   Greeks at the option's spot. */
+/* Prices options that pay 1 above the strike at maturity, a warp each, with 256 points, 8 a lane: fully implicit steps,
+   then the Greeks at the option's spot. */
 __global__ void digital(int options, const bs1d_option_f32 *option, bs1d_result_f32 *result)
 {
     __shared__ float shared[4][4]; /* four words for each of the four warps of a block */
@@ -22,7 +22,7 @@ __global__ void digital(int options, const bs1d_option_f32 *option, bs1d_result_
     float a[8], b[8], c[8], u[8], f[TRID_WARP_FACTOR_LEN(8)];
     for (int i = 0; i < 8; i++) {
         double ra, rb, rc, over = (first + i) - o.strike / ds + 0.5; /* the share of the cell that pays */
-        bs1d_lane_matrix(model, 1, first + i, &ra, &rb, &rc);        /* nothing is left out: the step is short enough */
+        bs1d_lane_matrix(model, 1, first + i, &ra, &rb, &rc);        /* short steps leave nothing out */
         a[i] = (float)ra, b[i] = (float)rb, c[i] = (float)rc;
         u[i] = over > 1 ? 1 : over < 0 ? 0 : (float)over;
     }
@@ -32,7 +32,7 @@ __global__ void digital(int options, const bs1d_option_f32 *option, bs1d_result_
     bs1d_warp_greeks_f32(8, 32, 256, o, u, result + mine, shared[threadIdx.x / 32]);
 }
 
-/* What is wrong with a result, in parts of what the closed form says: N(d2) discounted, and its derivatives. */
+/* Returns the largest relative error of a result. The closed form is N(d2) discounted, and its derivatives. */
 static double error_of(bs1d_option_f32 o, bs1d_result_f32 r)
 {
     double root = o.volatility * sqrt(o.maturity), carry = o.rate - o.dividend;

@@ -1,4 +1,4 @@
-/* bs1d_own_payoff.cu - a kernel of one's own from bs1d.h's warp functions: a digital call with a knock-out barrier.
+/* bs1d_own_payoff.cu - a kernel of your own from bs1d.h's warp functions: a digital call with a knock-out barrier.
    MIT licence, see LICENSE. */
 #define BS1D_NO_LAUNCHES /* the kernels of the ladder are not needed here */
 #include "bs1d.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A warp an option: pays 1 above the strike at maturity, worthless as soon as the asset touches the barrier, which is
-   the upper end of the grid. 256 points, 8 a lane; the value is held at 0 there by a last row of zeros. */
+/* Prices options that pay 1 above the strike at maturity and become worthless when the asset touches the barrier, the
+   upper end of the grid; a last row of zeros keeps the value there at 0. A warp an option, 256 points, 8 a lane. */
 __global__ void knock_out(int options, int steps, double rate, double volatility, double maturity, double barrier,
                           const float *strike, float *price)
 {
@@ -33,7 +33,7 @@ __global__ void knock_out(int options, int steps, double rate, double volatility
         if (first + i == 128) price[option] = u[i]; /* at the middle of the grid */
 }
 
-/* The normal distribution, and the closed form for a call that pays 1 and is knocked out above the strike. */
+/* Return the normal distribution; the closed form for a call that pays 1 and is knocked out above the strike. */
 static double normal(double x)
 {
     return 0.5 * erfc(-x / sqrt(2.0));

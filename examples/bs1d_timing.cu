@@ -1,15 +1,15 @@
 /* bs1d_timing.cu - the ladder of bs1d.h on the papers' model problem: time, speed and accuracy of each rung.
    MIT licence, see LICENSE.
 
-       bs1d_timing [--csv [FILE]]         writes the rows as CSV to FILE as well, or to the terminal alone
+       bs1d_timing [--csv [FILE]]         also writes the rows as CSV to FILE, or only as CSV to the terminal
 
-   A call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200, in 50000 explicit or 2500 implicit
-   steps, 2048 and 16896 times; medians of 9 runs after a warm-up. The answer is the mean of the two points beside the
-   strike, and its error the distance from the exact solution of the discrete equations (from 113-bit arithmetic).
-   GFlop/s count 6 operations a point and step for the explicit rungs, however few a rung may need, and for the implicit
-   ones those of the papers' kernels; the peak is that of a loop of fused multiply-adds, measured in the same run.
-   Without a GPU the host reference prices a few options. The program fails if a rung is less accurate than it should
-   be. A row is marked "!" where its median is more than a tenth over its least time: something else was running. */
+   The problem: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200, in 50000 explicit or 2500
+   implicit steps, 2048 and 16896 times. Times are medians of 9 runs after a warm-up. The answer is the mean of the two
+   points beside the strike, and its error the distance from the exact solution of the discrete equations (computed in
+   113-bit arithmetic). GFlop/s count 6 operations a point and step for explicit rungs, even if a rung needs fewer, and
+   the operations of the papers' kernels for implicit rungs. The peak is that of a loop of fused multiply-adds in the
+   same run. Without a GPU the host reference prices a few options. The program fails if a rung is less accurate than
+   expected. A row is marked "!" if its median exceeds its least time by a tenth: something else was running. */
 #include "bs1d.h"
 #include "cuda_check.h"
 
@@ -48,8 +48,8 @@ using Launch = int(int, int, const typename Types<Real>::Option *, typename Type
 template <typename Real>
 using March = int(int, int, const typename Types<Real>::Option *, typename Types<Real>::Result *, Real *, Real *);
 
-/* ops: floating-point operations for 8 points in one step, in single and in double precision, an FMA being two.
-   within: how far off the answer may be in single precision. */
+/* ops: floating-point operations for 8 points in one step, in single and in double precision; an FMA counts two.
+   within: the largest error allowed in single precision. */
 struct Rung {
     const char *name;
     Launch<float> *f32;
@@ -88,8 +88,8 @@ static typename Types<Real>::Option model_problem(int implicit, int flags)
 
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
-static FILE *csv;          /* where the rows go as CSV, if anywhere */
-static int table = 1, bad; /* whether they go to the terminal as a table; how many miss their accuracy */
+static FILE *csv;          /* the file for CSV, or null */
+static int table = 1, bad; /* whether the rows are printed as a table; how many miss their accuracy */
 static int disturbed;      /* rows */
 
 /* peak 0: none was measured */
@@ -155,8 +155,8 @@ static int ascending(const void *p, const void *q)
 
 /* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
 
-/* Chains of multiply-adds, enough to hide the latency of each; the two inner loops unroll. Of the three operands two
-   are one register, so that no bank of the register file is asked twice. */
+/* Computes enough chains of multiply-adds to hide their latency; the two inner loops unroll. Two of the three operands
+   are the same register, so that no bank of the register file is read twice. */
 template <typename Real>
 __global__ void __launch_bounds__(PEAK_THREADS) fma_loop(int loops, Real scale, Real *out)
 {
@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(PEAK_THREADS) fma_loop(int loops, Real scale, 
     out[blockIdx.x * PEAK_THREADS + threadIdx.x] = sum;
 }
 
-/* Milliseconds from start to stop of what was enqueued between them. */
+/* Returns the milliseconds between two events. */
 static float elapsed(cudaEvent_t start, cudaEvent_t stop)
 {
     float ms;
@@ -180,7 +180,7 @@ static float elapsed(cudaEvent_t start, cudaEvent_t stop)
     return ms;
 }
 
-/* GFlop/s of the loop, at its best */
+/* the best GFlop/s of the loop */
 template <typename Real>
 static double measured_peak(int processors)
 {
@@ -225,7 +225,7 @@ static void time_rung(const Rung &rung, int options, double peak)
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start));
     check(cudaEventCreate(&stop));
-    /* The first ones warm up, and alone write the grid: a GPU that comes from a pause runs slower for about 15 ms. */
+    /* The first runs warm up, since a GPU is slower for about 15 ms after a pause. Only they write the grid. */
     float warm = 0;
     for (int run = -1; run < RUNS; run += warm >= 20) {
         check(cudaEventRecord(start));
@@ -289,7 +289,7 @@ static void time_host(const char *name, March<Real> *march, int implicit)
         if (run >= 0) ms[run] = 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC;
     }
     qsort(ms, RUNS, sizeof ms[0], ascending<double>);
-    /* The host's implicit march is factored once and counted as implicit3; it is marched in increments. */
+    /* The host's implicit march factors once and takes the increment form. It is counted as implicit3. */
     row(name, is_double, implicit, HOST_OPTIONS, implicit ? 91 : 48,
         is_double  ? 1e-11
         : implicit ? 2e-5
@@ -331,7 +331,7 @@ int main(int argc, char **argv)
         perror(argv[2]);
         return 2;
     }
-#ifndef SIMT_EMULATOR /* the emulator runs kernels, but not at a speed worth printing */
+#ifndef SIMT_EMULATOR /* the emulator's times are not worth printing */
     if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
 #endif
     if (devices)

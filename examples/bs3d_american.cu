@@ -1,7 +1,7 @@
-/* bs3d_american.cu - an American put on the arithmetic average of three assets: what the right to exercise is worth.
+/* bs3d_american.cu - an American put on the arithmetic average of three assets, and the value of early exercise.
    MIT licence, see LICENSE.
 
-       bs3d_american [POINTS]         so many points on each axis, by default 24 */
+       bs3d_american [POINTS]         points on each axis, by default 24 */
 #include "bs3d.h"
 #include "cuda_check.h"
 
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     printf("European %.4f, American %.4f; thetas %.3f and %.3f\n", european.price, american.price, european.theta,
            american.theta);
 
-    /* Deep in the money it is exercised: the price is the payoff, and stays so. */
+    /* Deep in the money the option is exercised: its price is the payoff. */
     for (int m = 0; m < 3; m++) option.spot[m] = 50;
     bs3d_result deep = price(&option, work);
     printf("at spots of 50: price %.4f, deltas %.4f %.4f %.4f, theta %.3f\n", deep.price, deep.delta[0], deep.delta[1],

@@ -1,4 +1,4 @@
-/* bs3d_exchange.h - three ways in which ranks of bs3d.h send to each other: by copies, by NCCL, by MPI.
+/* bs3d_exchange.h - three ways for ranks of bs3d.h to send to each other: by copies, by NCCL, by MPI.
    MIT licence, see LICENSE.
 
        static Exchange x;
@@ -6,10 +6,10 @@
        ...
        exchange_close(&x);
 
-   EXCHANGE_COPIES, for one process with all ranks, is always there. EXCHANGE_NCCL needs -DBS3D_GPUS_NCCL; one process
-   has all ranks, or MPI starts one for each. EXCHANGE_MPI needs -DBS3D_GPUS_MPI and an MPI library that takes addresses
-   of device memory; the host then waits in each step for what is sent. The program calls MPI_Init and MPI_Finalize.
-   Functions return 0, a status of bs3d.h, or a CUDA or NCCL error of which exchange_string has the text. */
+   EXCHANGE_COPIES, for one process with all ranks, is always available. EXCHANGE_NCCL needs -DBS3D_GPUS_NCCL; one
+   process has all ranks, or MPI starts one for each. EXCHANGE_MPI needs -DBS3D_GPUS_MPI and an MPI library that accepts
+   device addresses; the host then waits for the messages in each step. The program calls MPI_Init and MPI_Finalize.
+   Functions return 0, a status of bs3d.h, or a CUDA or NCCL error, for which exchange_string returns the text. */
 #ifndef BS3D_EXCHANGE_H
 #define BS3D_EXCHANGE_H
 
@@ -27,7 +27,7 @@ enum { MOST_RANKS = 64 };
 enum { TOO_MANY_RANKS = 900, NOBODY_LISTENS, CUDA_STATUS = 1000, NCCL_STATUS = 10000 };
 enum { EXCHANGE_COPIES, EXCHANGE_NCCL, EXCHANGE_MPI };
 
-/* A message that a rank here has named: its n-th to rank `peer`. */
+/* A message that a rank here has announced: its n-th to rank `peer`. */
 struct Posted {
     const bs3d_rank *from;
     int peer, n;
@@ -77,7 +77,7 @@ static int posted_message(void *context, const bs3d_rank *from, int peer, int n,
     return 0;
 }
 
-/* The other side of a message here; null if the peer has named none. */
+/* Returns the other side of a message; null if the peer has announced none. */
 static const Posted *other_side(const Exchange *x, const Posted &out)
 {
     for (const Posted &in : x->posted)
@@ -85,7 +85,7 @@ static const Posted *other_side(const Exchange *x, const Posted &out)
     return NULL;
 }
 
-/* Each rank's event says where its transfer stream is: all the ranks' now. */
+/* Records where the transfer stream of every rank is, in the rank's event. */
 static void record_all(int *status, const Exchange *x)
 {
     for (int i = 0; i < x->ranks.count; i++) {
@@ -94,7 +94,7 @@ static void record_all(int *status, const Exchange *x)
     }
 }
 
-/* A copy begins when the receiver is there too, and a rank has its messages when the senders' copies are done. */
+/* A copy begins when the receiver has arrived too. A rank has its messages when the senders' copies are done. */
 static int copies_end(void *context)
 {
     const Exchange *x = (const Exchange *)context;
@@ -164,7 +164,7 @@ static int nccl_open(Exchange *x)
 /* ---- by MPI, from device memory: each process has one rank ------------------------------------------------------- */
 
 #ifdef BS3D_GPUS_MPI
-/* MPI knows no streams: the host waits for the outer part, and then for the messages, while the inner part runs. */
+/* MPI knows no streams. The host waits for the outer part, then for the messages, while the inner part runs. */
 static int mpi_arrive(void *context)
 {
     const Exchange *x = (const Exchange *)context;
@@ -190,7 +190,7 @@ static int mpi_sum(void *, double *numbers, int count)
 }
 #endif
 
-/* Returns how many processes MPI has started, and which of them this is; without MPI 1 and 0. */
+/* Finds how many processes MPI has started, and which of them this is; without MPI 1 and 0. */
 static int exchange_processes(int *number)
 {
     int processes = 1;
@@ -202,7 +202,7 @@ static int exchange_processes(int *number)
     return processes;
 }
 
-/* Returns the best way that the program has for so many ranks on so many GPUs: NCCL wants a GPU for each. */
+/* Returns the best way that is compiled in for this many ranks and GPUs. NCCL needs a GPU for each rank. */
 static inline int exchange_best(int ranks, int devices)
 {
     int number, several = exchange_processes(&number) > 1;
@@ -215,7 +215,7 @@ static inline int exchange_best(int ranks, int devices)
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
-/* The inner part has a stream that may wait: blocks of the outer part and NCCL's come before it. */
+/* The stream of the inner part has a low priority: blocks of the outer part and of NCCL come first. */
 static void open_rank(int *status, bs3d_rank *r)
 {
     int least, greatest;
@@ -227,7 +227,7 @@ static void open_rank(int *status, bs3d_rank *r)
     exchange_note(status, cudaEventCreateWithFlags(&r->event, cudaEventDisableTiming));
 }
 
-/* Lets GPUs copy straight from each other where they can; elsewhere copies go by the host. */
+/* Lets GPUs copy directly from each other where they can; elsewhere copies pass through the host. */
 static void open_peers(int *status, const Exchange *x)
 {
     for (int i = 0; i < x->ranks.count; i++)
@@ -235,12 +235,12 @@ static void open_peers(int *status, const Exchange *x)
             int can = 0, a = x->local[i].device, b = x->local[j].device;
             if (a != b) exchange_note(status, cudaDeviceCanAccessPeer(&can, a, b));
             exchange_note(status, cudaSetDevice(a));
-            if (can && cudaDeviceEnablePeerAccess(b, 0) != cudaSuccess) cudaGetLastError(); /* it is already */
+            if (can && cudaDeviceEnablePeerAccess(b, 0) != cudaSuccess) cudaGetLastError(); /* it was enabled already */
         }
 }
 
-/* Numbers the ranks of this process and finds their devices: all ranks, in turn on `devices` GPUs; or, of several
-   processes, the one that this process is, on one of its machine's GPUs. */
+/* Numbers the ranks of this process and finds their devices: all ranks, dealt out to `devices` GPUs; or, with several
+   processes, the rank of this process, on one of its machine's GPUs. */
 static int place_ranks(Exchange *x, int ranks, int devices)
 {
     int number;
@@ -262,7 +262,7 @@ static int place_ranks(Exchange *x, int ranks, int devices)
     return 0;
 }
 
-/* Returns the functions of one way to send; without a message, if this program does not have it. */
+/* Returns the functions of one way to send; their message is null if that way is not compiled in. */
 static bs3d_exchange exchange_by(Exchange *x, int by)
 {
     const int several = x->ranks.count < x->ranks.ranks;
@@ -278,7 +278,7 @@ static bs3d_exchange exchange_by(Exchange *x, int by)
     return exchange;
 }
 
-/* Opens the ranks of this process, and the way by which they send. */
+/* Opens the ranks of this process and their way to send. */
 static inline int exchange_open(Exchange *x, int ranks, int devices, int by)
 {
     int status = place_ranks(x, ranks, devices);

@@ -1,14 +1,14 @@
-/* bs3d_gpus.cu - an option on three assets, on a grid that is cut into slabs, one a GPU: explicit and ADI marches.
+/* bs3d_gpus.cu - an option on three assets, on a grid cut into slabs, one a GPU: explicit and ADI marches.
    MIT licence, see LICENSE.
 
-       bs3d_gpus [SLABS [POINTS]]     by default as many slabs as GPUs, and 256 points on each axis
+       bs3d_gpus [SLABS [POINTS]]     by default one slab a GPU, and 256 points on each axis
 
        nvcc -O3 -arch=native -std=c++17 -I. examples/bs3d_gpus.cu                                      copies
        nvcc -O3 -arch=native -std=c++17 -I. -DBS3D_GPUS_NCCL examples/bs3d_gpus.cu -lnccl              NCCL
        nvcc -ccbin mpicxx ... -DBS3D_GPUS_MPI [-DBS3D_GPUS_NCCL] examples/bs3d_gpus.cu [-lnccl]        a process a GPU
 
-   A march over several GPUs is six calls: plan, bytes, open, step after step, result. What the GPUs send to each other
-   any library may move, by functions that the program supplies: bs3d_exchange.h has them for these three. */
+   A march over several GPUs calls plan, bytes, open, step after step, and result. Any library may move the messages
+   between the GPUs, by functions that the program supplies. bs3d_exchange.h supplies them for these three ways. */
 #include "bs3d.h"
 #include "cuda_check.h"
 
@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ends the program where something went wrong; the other processes of MPI too, which might wait for this one. */
+/* Ends the program on an error, and the other processes of MPI, which might wait for this one. */
 static void done(int status)
 {
     if (!status) return;
@@ -29,29 +29,29 @@ static void done(int status)
     exit(1);
 }
 
-/* The price on all GPUs. Each process runs this, for the ranks that it has. */
+/* Prices on all GPUs. Each process runs this function for its ranks. */
 static double price_on_slabs(const bs3d_ranks *ranks, const bs3d_problem *option, int implicit)
 {
     static bs3d_slab_march_f64 slabs[MOST_RANKS];
     void *work[MOST_RANKS];
-    bs3d_ranks_options options = {}; /* zeros: as much at the same time as can be */
+    bs3d_ranks_options options = {}; /* zeros: overlap as much as possible */
     bs3d_ranks_march_f64 march;
     bs3d_result result;
     options.implicit = implicit;
 
-    /* How the grid is cut; then each GPU's memory. */
+    /* Cuts the grid, then allocates each GPU's memory. */
     done(bs3d_ranks_plan_f64(ranks, option, &options, slabs, &march));
     for (int i = 0; i < ranks->count; i++) {
         check(cudaSetDevice(ranks->local[i].device));
         check(cudaMalloc(&work[i], bs3d_ranks_bytes_f64(&march, i)));
     }
 
-    /* A step is enqueued on all GPUs of this process, with what they send, and the host goes on. A program might print
-       how far it is, or look for errors of NCCL (bench/bs3d_gpus.cu does both). */
+    /* This enqueues a step on all GPUs of this process, with its messages, and the host goes on. A program might print
+       its progress, or look for errors of NCCL (bench/bs3d_gpus.cu does both). */
     done(bs3d_ranks_open_f64(&march, work));
     while (march.step < option->steps) done(bs3d_ranks_step_f64(&march));
 
-    /* This waits for the GPUs, and all processes get the result. */
+    /* This waits for the GPUs; all processes get the result. */
     done(bs3d_ranks_result_f64(&march, &result));
     for (int i = 0; i < ranks->count; i++) {
         check(cudaSetDevice(ranks->local[i].device));
@@ -60,7 +60,7 @@ static double price_on_slabs(const bs3d_ranks *ranks, const bs3d_problem *option
     return result.price;
 }
 
-/* The same on one GPU, by bs3d.h's own launches, which march the whole grid. */
+/* Prices on one GPU, by bs3d.h's own launches, which march the whole grid. */
 static double price_on_one(const bs3d_problem *option, int implicit)
 {
     bs3d_result result;
@@ -73,7 +73,7 @@ static double price_on_one(const bs3d_problem *option, int implicit)
     return result.price;
 }
 
-/* An ADI step may be longer than an explicit one, which the points limit. */
+/* An ADI step may be longer than an explicit one, whose length the spacing limits. */
 static bs3d_problem option_of(int points, int implicit)
 {
     const double step = implicit ? 0.0005 : 6.4 / ((double)points * points);
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 #ifdef SIMT_EMULATOR
     if (argc < 2) slabs = 2, points = 24, puts("under the emulator, which is slow: 2 slabs of 24 points an axis");
 #endif
-    exchange_processes(&number); /* of several processes each has one slab */
+    exchange_processes(&number); /* with several processes each has one slab */
     done(exchange_open(&exchange, slabs, devices, exchange_best(slabs, devices)));
     for (int implicit = 0; implicit < 2; implicit++) {
         const bs3d_problem option = option_of(points, implicit);

@@ -1,7 +1,7 @@
-/* bs3d_own_kernel.cu - a kernel of one's own from bs3d.h's lane functions: an American put on the geometric average.
+/* bs3d_own_kernel.cu - a kernel of your own from bs3d.h's lane functions: an American put on the geometric average.
    MIT licence, see LICENSE.
 
-   The geometric average of three such assets moves as one does, so bs1d.h can say what the answer is. */
+   The geometric average of three such assets moves like one asset, so bs1d.h knows the answer. */
 #define BS1D_NO_LAUNCHES /* the kernels of the ladders are not needed here */
 #define BS3D_NO_LAUNCHES
 #include "bs1d.h"
@@ -17,7 +17,8 @@ __device__ int clamped(int i, int points)
     return i < 0 ? 0 : i < points ? i : points - 1;
 }
 
-/* A step: v is u + L u, or what exercise pays if that is more. A thread a column, marching through the planes. */
+/* Takes a step: v is u + L u, or the payoff of exercise if that is more. Each thread marches a column through the
+   planes. */
 __global__ void american_step(bs3d_model model, long long pitch, const float *payoff, const float *u, float *v)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
@@ -27,9 +28,9 @@ __global__ void american_step(bs3d_model model, long long pitch, const float *pa
     bs3d_pairs_f32 pairs = bs3d_lane_pairs_f32(&model, 1);
     bs3d_row_f32 x = bs3d_lane_row_f32(&model, 0, i), y = bs3d_lane_row_f32(&model, 1, j), z[3];
     float patch[9], now = 0, next = 0, out;
-    for (int k = 0; k <= nz; k++) { /* the last turn only takes out what plane nz-1 has */
+    for (int k = 0; k <= nz; k++) { /* the last iteration only stores plane nz-1 */
         for (int n = 0; n < 3; n++) z[n] = bs3d_lane_row_f32(&model, 2, k - 1 + n);
-        for (int n = 0; n < 9; n++) { /* beyond the grid any numbers do */
+        for (int n = 0; n < 9; n++) { /* beyond the grid any number will do */
             int a = clamped(i + n % 3 - 1, nx), b = clamped(j + n / 3 - 1, ny);
             patch[n] = u[a + pitch * b + plane * clamped(k, nz)];
         }
@@ -38,12 +39,12 @@ __global__ void american_step(bs3d_model model, long long pitch, const float *pa
     }
 }
 
-/* The put on one asset that moves as the average does, where all volatilities and all correlations are equal. */
+/* Prices the put on one asset that moves like the average; all volatilities and all correlations are equal. */
 static double on_one_asset(const bs3d_problem *o, int american)
 {
     static double work[BS1D_HOST_LEN(1024)];
     double v = o->volatility[0], average = v * sqrt((1 + 2 * o->correlation[0]) / 3);
-    double dividend = 0.5 * (v * v - average * average); /* with it both drift alike */
+    double dividend = 0.5 * (v * v - average * average); /* gives both the same drift */
     bs1d_option_f64 option = {o->spot[0],     o->strike, o->rate,
                               dividend,       average,   o->maturity,
                               3 * o->spot[0], 1000,      BS1D_PUT | (american ? BS1D_AMERICAN : 0)};
@@ -71,7 +72,7 @@ int main(void)
     if (status) fprintf(stderr, "%s\n", bs3d_status_string(status)), exit(1);
     const int pitch = bs3d_pitch_f32(N);
     const size_t bytes = (size_t)pitch * N * N * sizeof(float);
-    float *host = (float *)calloc(1, bytes), *device[3], around[64]; /* payoff, and two arrays that take turns */
+    float *host = (float *)calloc(1, bytes), *device[3], around[64]; /* the payoff, and two arrays that alternate */
     double ds = o.top[0] / (N - 1);
     for (int k = 0; k < N; k++)
         for (int j = 0; j < N; j++)
@@ -90,12 +91,12 @@ int main(void)
     check(cudaMemcpy(host, device[1 + STEPS % 2], bytes, cudaMemcpyDeviceToHost));
     for (int n = 0; n < 3; n++) check(cudaFree(device[n]));
 
-    int first = (int)(o.spot[0] / ds) - 1; /* of the four points around the spot, on each axis */
+    int first = (int)(o.spot[0] / ds) - 1; /* of the four points around the spot on each axis */
     for (int n = 0; n < 64; n++) around[n] = host[first + n % 4 + pitch * (first + n / 4 % 4 + N * (first + n / 16))];
     free(host);
     bs3d_result r = bs3d_lane_greeks_f32(&o, around);
     double exact = on_one_asset(&o, 1);
     printf("American %.4f, as one asset %.4f (European %.4f); deltas %.4f %.4f %.4f\n", r.price, exact,
            on_one_asset(&o, 0), r.delta[0], r.delta[1], r.delta[2]);
-    return !(fabs(r.price - exact) <= 0.01 * exact); /* the coarse grid's error */
+    return !(fabs(r.price - exact) <= 0.01 * exact); /* the error of the coarse grid */
 }

@@ -1,7 +1,8 @@
-/* bs3d_own_payoff.cu - a payoff of one's own, put into the grid by a kernel of one's own: the right to exchange assets.
+/* bs3d_own_payoff.cu - a payoff of your own, put into the grid by a kernel of your own: the option to exchange assets.
    MIT licence, see LICENSE.
 
-   At maturity asset 2 may be given for asset 1, which pays max(S1 - S2, 0). There is a closed form (Margrabe 1978). */
+   At maturity the holder may give asset 2 for asset 1, which pays max(S1 - S2, 0). Margrabe (1978) has the closed
+   form. */
 #include "bs3d.h"
 #include "cuda_check.h"
 
@@ -9,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The final values, where BS3D_GIVEN expects them: value (i, j, k) at [i + pitch (j + ny k)] of work. A thread a point
-   of a row, a block a row. What a row has beyond the grid is the march's business. */
+/* Writes the final values where BS3D_GIVEN expects them: value (i, j, k) at [i + pitch (j + ny k)] of work. A thread a
+   point, a block a row. The march takes care of the elements of a row beyond the grid. */
 __global__ void exchange(bs3d_problem o, float *u)
 {
     int i = (int)threadIdx.x, j = (int)blockIdx.x, k = (int)blockIdx.y;
@@ -25,7 +26,8 @@ static double normal(double x)
     return 0.5 * erfc(-x / sqrt(2.0));
 }
 
-/* The closed form: an option on the ratio of the two, whose volatility is that of the difference of their returns. */
+/* Returns the closed form: an option on the ratio of the two, with the volatility of the difference of their
+   returns. */
 static double closed_form(const bs3d_problem *o)
 {
     double a = o->volatility[0], b = o->volatility[1];
@@ -41,7 +43,7 @@ int main(void)
                            {250, 250, 200}, /* tops of the grid */
                            {0.3, 0.2, 0.2}, /* volatilities */
                            {0.01, 0.03, 0}, /* dividend yields */
-                           {0.4, 0, 0},     /* correlations: the third asset matters to nobody, */
+                           {0.4, 0, 0},     /* correlations: the third asset does not matter, */
                            100,             /* strike: not used by this payoff, but it must be positive */
                            0.05,            /* rate */
                            1,               /* maturity */

@@ -1,7 +1,7 @@
-/* bs3d_price.cu - an option on three different assets: price, deltas, gammas; then what correlations do to it.
+/* bs3d_price.cu - an option on three different assets: price, deltas, gammas; then other correlations.
    MIT licence, see LICENSE.
 
-       bs3d_price [POINTS]         so many points on each axis, by default 48 */
+       bs3d_price [POINTS]         points on each axis, by default 48 */
 #include "bs3d.h"
 #include "cuda_check.h"
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Is it the price that the host reference gives? */
+/* Compares the price with that of the host reference. */
 static int as_on_host(const bs3d_problem *option, double price)
 {
     bs3d_result host;
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
                            20,               /* time steps */
                            BS3D_MAXIMUM,
                            BS3D_CALL};
-    /* The result is copied asynchronously: it is there when the stream has been synchronised. */
+    /* The result is copied asynchronously: synchronise the stream before you read it. */
     bs3d_result result;
     void *work;
     check(cudaMalloc(&work, bs3d_work_bytes_f64(&option)));
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
            result.delta[2], result.gamma[0], result.gamma[1], result.gamma[2]);
     int wrong = !as_on_host(&option, result.price);
 
-    /* The same work serves any option on as many points. The last correlations are those of no three assets. */
+    /* The same work serves any option on as many points. No three assets can have the last correlations. */
     static const double correlations[4][3] = {{0.9, 0.9, 0.9}, {0.5, -0.3, 0.4}, {-0.4, -0.4, -0.4}, {0.9, 0.9, -0.9}};
     for (int c = 0; c < 4; c++) {
         for (int pair = 0; pair < 3; pair++) option.correlation[pair] = correlations[c][pair];

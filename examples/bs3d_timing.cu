@@ -3,19 +3,19 @@
 
        bs3d_timing [f32|f64] [--size N [NY NZ]] [--large] [--rung NAME] [--steps N] [--runs N] [--csv [FILE]]
 
-   A call on the geometric average of three assets, S = K = 100, r = 0.05, sigma = 0.2, T = 0.05, every correlation 0.5,
-   on 256^3 points up to 200, in 500 explicit or 100 implicit steps; medians of 9 runs (5 if one takes a second) after a
-   warm-up (none before a single run), from before a call until its result is there. --large adds the best rungs at
-   512^3. With --csv the rows are written as CSV, to FILE as well or to the terminal alone. On more than 256 points 500
-   explicit steps are stable only if they are shorter, by the square of the spacing: the maturity is shortened. Other
-   --steps change the maturity, not the step. Where it is not T, value_at_strike and abs_error are left empty.
-   The limit: a step reads and writes one array, at the speed of a device-to-device copy of 4 GiB in the same run.
-   gbytes_per_s are these bytes by the measured time and pct_of_limit their share of the copy's speed, whatever a rung
-   moves in fact; one that makes two steps in a sweep can pass 100.
-   GFlop/s count the operations a point and step that the times and GFlop/s of the papers' table 2 imply: 53 explicit,
-   108 (single) or 129 (double precision) implicit, whatever a rung needs in fact.
-   Without a GPU the host reference prices 64^3 points. The program fails if a rung is less accurate than it should
-   be. A row is marked "!" where its median is more than a tenth over its least time: something else was running. */
+   The problem: a call on the geometric average of three assets, S = K = 100, r = 0.05, sigma = 0.2, T = 0.05, every
+   correlation 0.5, on 256^3 points up to 200, in 500 explicit or 100 implicit steps. Times are medians of 9 runs (5 if
+   one takes a second) after a warm-up (none before a single run), from before a call until its result is there. --large
+   adds the best rungs at 512^3. --csv writes the rows as CSV, also to FILE, or only to the terminal. On more than 256
+   points 500 explicit steps are stable only if they are shorter, by the square of the spacing, so the maturity is
+   shortened. Other --steps change the maturity, not the step. Where the maturity is not T, value_at_strike and
+   abs_error are left empty. The limit: a step reads and writes one array, at the speed of a device-to-device copy of 4
+   GiB in the same run. gbytes_per_s are these bytes over the measured time, and pct_of_limit their share of the copy's
+   speed, whatever a rung moves in fact; a rung that makes two steps in a sweep can pass 100. GFlop/s count the
+   operations a point and step that the times and GFlop/s of the papers' table 2 imply: 53 explicit, 108 (single) or 129
+   (double precision) implicit, whatever a rung needs in fact. Without a GPU the host reference prices 64^3 points. The
+   program fails if a rung is less accurate than expected. A row is marked "!" if its median exceeds its least time by a
+   tenth: something else was running. */
 #include "bs3d.h"
 #include "cuda_check.h"
 
@@ -36,7 +36,7 @@ typedef int Launch(const bs3d_problem *, void *, bs3d_result *, cudaStream_t);
 typedef int March(const bs3d_problem *, void *, bs3d_result *);
 typedef size_t Bytes(const bs3d_problem *);
 
-/* launch: in single and in double precision. large: timed on the large grid too. */
+/* launch: in single and in double precision. large: also timed on the large grid. */
 struct Rung {
     const char *name;
     int implicit, large;
@@ -53,7 +53,7 @@ static const Rung ladder[] = {
     {"implicit3", 1, 1, {bs3d_implicit3_f32, bs3d_implicit3_f64}},
 };
 
-/* What the command line asks for; 0 where it does not say. */
+/* The options of the command line; 0 where one is not given. */
 static int wanted[2] = {1, 1}, size[3], steps_given, runs_given, large;
 static const char *rung_given;
 
@@ -80,11 +80,11 @@ static bs3d_problem model_problem(int implicit, const int *points)
 
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
-static FILE *csv;          /* where the rows go as CSV, if anywhere */
-static int table = 1, bad; /* whether they go to the terminal as a table; how many miss their accuracy */
+static FILE *csv;          /* the file for CSV, or null */
+static int table = 1, bad; /* whether the rows are printed as a table; how many miss their accuracy */
 static int disturbed;      /* rows */
 
-/* copy: the speed of a copy in bytes a second, and its size; 0: there is none */
+/* copy: the speed of a copy in bytes a second, and its size; 0: none was measured */
 static void heading(const char *machine, double copy, size_t copied)
 {
     if (table && copy > 0)
@@ -125,7 +125,7 @@ static int ascending(const void *p, const void *q)
     return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
 }
 
-/* copy 0: there is no limit; within: of the closed form, of which it is a share, 0 for any */
+/* copy 0: there is no limit; within: the largest relative error from the closed form, 0 for any */
 static void row(const char *name, int is_double, int implicit, const bs3d_problem *o, int runs, double *ms, double copy,
                 const bs3d_result *result, double within)
 {
@@ -164,7 +164,7 @@ static void row(const char *name, int is_double, int implicit, const bs3d_proble
     }
 }
 
-/* How far off the answer may be: bounds of the discretisation error, and in single precision rounding. */
+/* Returns the largest error allowed: bounds of the discretisation error, and in single precision of rounding. */
 static double bound(int implicit, int is_double)
 {
     return closed_form * (implicit ? 0.0036 : 0.0006) + (is_double ? 0 : 1e-4);
@@ -172,7 +172,7 @@ static double bound(int implicit, int is_double)
 
 /* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
 
-/* Milliseconds from start to stop of what was enqueued between them. */
+/* Returns the milliseconds between two events. */
 static double elapsed(cudaEvent_t start, cudaEvent_t stop)
 {
     float ms;
@@ -181,7 +181,7 @@ static double elapsed(cudaEvent_t start, cudaEvent_t stop)
     return (double)ms;
 }
 
-/* Bytes read and written a second by a copy of 4 GiB, or of less where there is no room for two of them. */
+/* Returns the bytes read and written a second by a copy of 4 GiB, or of less if memory does not hold two of them. */
 static double copy_speed(cudaStream_t stream, cudaEvent_t start, cudaEvent_t stop, size_t *copied)
 {
     double ms[RUNS];
@@ -207,13 +207,13 @@ static void time_rung(const Rung &rung, int is_double, const int *points, double
 {
     if (!wanted[is_double] || (rung_given && strcmp(rung_given, rung.name))) return;
     bs3d_problem problem = model_problem(rung.implicit, points);
-    bs3d_result *result; /* pinned, so that the copy of it is asynchronous */
+    bs3d_result *result; /* pinned, so that its copy is asynchronous */
     void *work;
     int runs = runs_given ? runs_given : RUNS, model = 1;
     double *ms = (double *)malloc((size_t)runs * sizeof *ms);
     check(cudaMallocHost((void **)&result, sizeof *result));
     check(cudaMalloc(&work, is_double ? bs3d_work_bytes_f64(&problem) : bs3d_work_bytes_f32(&problem)));
-    for (int run = runs == 1 ? 0 : -1; run < runs; run++) { /* the first one warms up, unless it is the only one */
+    for (int run = runs == 1 ? 0 : -1; run < runs; run++) { /* the first run warms up, unless it is the only one */
         check(cudaEventRecord(start, stream));
         int status = rung.launch[is_double](&problem, work, result, stream);
         check(cudaEventRecord(stop, stream));
@@ -274,7 +274,7 @@ static void time_host(const char *name, int implicit, int is_double, Bytes *byte
     size_t most = bytes(&problem);
     void *work = most ? malloc(most) : NULL;
     for (int axis = 0; axis < 3; axis++) model = model && size[axis] == HOST_POINTS;
-    if (model && !steps_given) /* a coarse grid bears longer steps */
+    if (model && !steps_given) /* a coarse grid allows longer steps */
         problem.steps = implicit ? 20 : (int)ceil(STEPS * pow((HOST_POINTS - 1.0) / (POINTS - 1), 2));
     for (int run = 0; run < 3; run++) {
         clock_t start = clock();
@@ -282,7 +282,7 @@ static void time_host(const char *name, int implicit, int is_double, Bytes *byte
         if (status) fprintf(stderr, "%s: %s\n", name, bs3d_status_string(status)), exit(1);
         ms[run] = 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC;
     }
-    /* The spacing is 255/63 of the model problem's, so its square has 16 times the error. */
+    /* The spacing is 255/63 of the model problem's, so the error is 16 times as large. */
     row(name, is_double, implicit, &problem, 3, ms, 0, &result, model ? 16 * bound(implicit, is_double) : 0);
     free(work);
 }
@@ -309,7 +309,7 @@ static void on_host(void)
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
-/* argument: what was not understood, null: something is missing */
+/* argument: what was not understood; null: something is missing */
 static int usage(const char *argument)
 {
     fprintf(stderr, "bs3d_timing: %s%s\n", argument ? "not understood: " : "something is missing at the end",
@@ -319,7 +319,7 @@ static int usage(const char *argument)
     return 2;
 }
 
-/* The positive number that an argument is, or 0. */
+/* Returns the argument if it is a positive number, else 0. */
 static int number(const char *argument)
 {
     char *end = NULL;
@@ -331,7 +331,7 @@ int main(int argc, char **argv)
 {
     const char *file = NULL;
     int devices = 0;
-    for (int i = 1; i < argc; i++) { /* argv ends with a null pointer, which is no number */
+    for (int i = 1; i < argc; i++) { /* argv ends with a null pointer, which is not a number */
         if (!strcmp(argv[i], "f32") || !strcmp(argv[i], "f64")) {
             wanted[argv[i][1] == '3'] = 0;
         } else if (!strcmp(argv[i], "--size")) {
@@ -368,7 +368,7 @@ int main(int argc, char **argv)
         perror(file);
         return 2;
     }
-#ifndef SIMT_EMULATOR /* the emulator runs kernels, but not at a speed worth printing */
+#ifndef SIMT_EMULATOR /* the emulator's times are not worth printing */
     if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
 #endif
     for (int axis = 0; axis < 3; axis++)

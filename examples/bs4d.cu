@@ -3,15 +3,15 @@
 
        bs4d [f32|f64] [--size N | --size NX NY NZ NW] [--steps N] [--csv FILE]
 
-   A call on the geometric average of four assets, whose closed form is known (bs4d_problem.h). A step is four launches:
-   a kernel takes the right-hand side L u, with all six cross terms, and solves it along x, where it has the rows in
-   registers; trid_batch_solve_rows solves along y and z in place, and along w, and adds to u. The matrices' rows are
-   made in registers. In passes over the array: 2 (u read, v written), 2, 2 and 3, nine in all, as many as implicit1 of
-   bs3d.h has for three axes.
+   The problem: a call on the geometric average of four assets, whose closed form is known (bs4d_problem.h). A step is
+   four launches. A kernel computes the right-hand side L u, with all six cross terms, and solves it along x, where the
+   rows are in registers. trid_batch_solve_rows solves along y and z in place, and along w, where it adds to u. The rows
+   of the matrices are made in registers. In passes over the array: 2 (u read, v written), 2, 2 and 3, nine in all, as
+   many as implicit1 of bs3d.h makes for three axes.
 
-   Printed are the march, each of its launches alone, and implicit1 of bs3d.h on 256^3 points, as many as 64^4. The
-   limit is one reading and one writing of an array for a step, at the speed of a device-to-device copy. */
-#define BS1D_NO_LAUNCHES /* of the ladder in one factor nothing is called */
+   The program prints the march, each of its launches alone, and implicit1 of bs3d.h on 256^3 points, as many as 64^4.
+   The limit is to read and write one array a step, at the speed of a device-to-device copy. */
+#define BS1D_NO_LAUNCHES /* the ladder in one factor is not used */
 #include "bs3d.h"
 #include "trid/batch.h"
 #include "bs4d_report.h"
@@ -20,16 +20,16 @@ enum { LINES_Y = 4, LINES_Z = 2, WARPS = LINES_Y * LINES_Z, SLABS = 16 };
 
 /* ---- the right-hand side, solved along x ------------------------------------------------------------------------- */
 
-/* K neighbouring points of a line in x, which a lane has. */
+/* The K neighbouring points of a line in x that a lane holds. */
 template <class T, int K>
 struct alignas(K * sizeof(T)) bs4d_points {
     T at[K];
 };
 
-/* v = A_x^-1 L u. A warp has a line in x and marches along w, over SLABS slabs and one more at each end. What slab w
-   contributes is taken when it is read: its own differences and, by the slope of the cross differences with w, what
-   slabs w-1 and w+1 need of it. Of the cross differences with y and z too there is one difference in x, of what their
-   slopes sum up to. Lanes beyond the line repeat its last points, which nobody uses. */
+/* Computes v = A_x^-1 L u. A warp holds a line in x and marches along w, over SLABS slabs and one more at each end. All
+   contributions of slab w are added when it is read: its own differences and, by the slope of the cross differences
+   with w, those to slabs w-1 and w+1. The cross differences with y and z share one difference in x, of the sum of their
+   slopes. Lanes beyond the line repeat its last points, which nobody uses. */
 template <class T, int K>
 static __global__ void __launch_bounds__(32 * WARPS, 1 + (K < 4) + (sizeof(T) == 4))
     bs4d_right_hand_side(bs4d_step s, const T *u, T *v)
@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 1 + (K < 4) + (sizeof(T) ==
             slope[k] += t[2] * xi[k] * (right - left);
             now[k] += wu * (here[k] - before[k]) + wi * slope[k];
         }
-        if (w > first) { /* slab w-1 has now all of its L u */
+        if (w > first) { /* L u of slab w-1 is now complete */
             bs4d_points<T, K> solved;
             trid_warp_solve(K, 32, nx, steps, f, now);
             for (int k = 0; k < K; k++) solved.at[k] = now[k];
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 1 + (K < 4) + (sizeof(T) ==
 
 /* ---- a march ----------------------------------------------------------------------------------------------------- */
 
-/* The rows of an axis' matrix, for trid_batch_solve_rows. */
+/* Makes the rows of an axis' matrix, for trid_batch_solve_rows. */
 template <class T>
 struct bs4d_rows {
     int points;
@@ -123,7 +123,7 @@ static int solve_rows(trid_lines lines, int flags, const bs4d_rows<double> &rows
     return trid_batch_solve_rows_f64<1024, 1, TRID_BATCH_ONLY_INTERLEAVED>(lines, rows, d, x, &options, 0);
 }
 
-/* What a step does along an axis: along x all of the right-hand side, along w what is left. */
+/* The work of a step along an axis. Along x it includes the right-hand side, along w the update of u. */
 template <class T>
 static void bs4d_along(const bs4d_step &s, int axis, T *u, T *v)
 {
@@ -145,7 +145,7 @@ static void bs4d_along(const bs4d_step &s, int axis, T *u, T *v)
     if (status) fprintf(stderr, "%s\n", trid_batch_status_string(status)), exit(1);
 }
 
-/* u holds the values at maturity and, when all is done, those of today; v is an array as large. */
+/* Marches u from the values at maturity to those of today; v is an array of the same size. */
 template <class T>
 static void bs4d_march(const bs4d_problem *o, T *u, T *v)
 {
@@ -195,7 +195,7 @@ static int time_march(const bs4d_problem *o, FILE *csv, double copy)
     return bad;
 }
 
-/* implicit1 of bs3d.h on the model problem of bs3d_timing.cu; the emulator is too slow for it. */
+/* Times implicit1 of bs3d.h on the model problem of bs3d_timing.cu; the emulator is too slow for it. */
 static void time_implicit1(int is_double, FILE *csv, double copy)
 {
 #ifndef SIMT_EMULATOR

@@ -5,12 +5,12 @@
 
        gcc -std=c11 -O3 -march=native -fopenmp -I. -o bs4d_host examples/bs4d_host.c -lm
 
-   A call on the geometric average of four assets, whose closed form is known (bs4d_problem.h). Each thread takes slabs
-   of the fourth axis: of a slab the right-hand side with all six cross terms, and the systems along the first three
-   axes, while it is in cache; then it takes the systems along the fourth axis, a plane of them at a time, and adds them
-   to u. So a step reads u twice, and writes u once and the array between twice, which it reads once: 6 passes. The
-   limit is one reading and one writing of u, at the speed of a copy by as many threads. The file includes itself for
-   each precision. */
+   The problem: a call on the geometric average of four assets, whose closed form is known (bs4d_problem.h). Each thread
+   takes slabs of the fourth axis. For each slab it computes the right-hand side with all six cross terms, and solves
+   the systems along the first three axes while the slab is in cache. Then it solves the systems along the fourth axis,
+   a plane of them at a time, and adds the solution to u. So a step reads u twice and writes it once, and it writes the
+   intermediate array twice and reads it once: 6 passes. The limit is to read and write u once, at the speed of a copy
+   by as many threads. The file includes itself for each precision. */
 #ifndef REAL
 #include "cpu_avx.h"
 #include "bs4d_report.h"
@@ -22,10 +22,10 @@
 #define PARALLEL
 #endif
 
-/* Elements before and after u: at the ends of its lines in x neighbours are read whose weights are 0. */
+/* Elements before and after u, because neighbours with weight 0 are read at the ends of its lines in x. */
 enum { MARGIN = 16 };
 
-/* How far the neighbours of point i are along an axis; 0 where there is none. */
+/* Finds the distances to the neighbours of point i along an axis; 0 where there is none. */
 typedef struct {
     ptrdiff_t up, down;
 } bs4d_way;
@@ -46,7 +46,7 @@ static double seconds(void)
 #endif
 }
 
-/* Bytes read and written a second by a copy of an array, its threads each with a part. */
+/* Returns the bytes read and written a second by a copy of an array, of which each thread copies a part. */
 static double copy_speed(size_t bytes, int threads)
 {
     char *from = (char *)calloc(2, bytes);
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 
 #else /* a precision's own */
 
-/* What a step needs of an axis: the weights of L at each point, and the factors of A. */
+/* An axis in a step: the weights of L at each point, and the factors of A. */
 typedef struct {
     REAL down[BS4D_MOST_POINTS], up[BS4D_MOST_POINTS], index[BS4D_MOST_POINTS];
     REAL factor[CPU_AVX_FACTOR_LEN(BS4D_MOST_POINTS)];
@@ -131,8 +131,8 @@ static REAL F(bs4d_corners)(const REAL *u, bs4d_way m, bs4d_way n)
     return u[m.up + n.up] + u[m.down + n.down] - u[m.up + n.down] - u[m.down + n.up];
 }
 
-/* v = L u on a line in x, of points j of y, k of z and l of w, of which both point to the first. The cross differences
-   with x are one difference in x, of the slopes along the other axes. */
+/* Computes v = L u on a line in x, at points j of y, k of z and l of w; u and v point to its first element. The cross
+   differences with x share one difference in x, of the slopes along the other axes. */
 static void F(bs4d_line)(const F(bs4d_plan) * plan, int j, int k, int l, const REAL *u, REAL *CPU_AVX_P_RESTRICT v)
 {
     const F(bs4d_axis) *axis = plan->axis;
@@ -160,15 +160,15 @@ static void F(bs4d_line)(const F(bs4d_plan) * plan, int j, int k, int l, const R
     }
 }
 
-/* Bytes of work for a thread, enough for the lines along any axis. */
+/* Returns the bytes of work for a thread, enough for the lines along any axis. */
 static size_t F(bs4d_work_bytes)(void)
 {
     const cpu_avx_lines most = cpu_avx_lines_interleaved(BS4D_MOST_POINTS, BS4D_MOST_POINTS);
     return F(cpu_avx_solve_bytes)(&most, 1);
 }
 
-/* u holds the payoff, with a margin on both sides, and afterwards the values; v is an array as large, work of
-   bs4d_work_bytes for each thread. Returns 0, or what cpu_avx.h says. */
+/* Marches u, with a margin on both sides, from the payoff to the values. v is an array of the same size, work holds
+   bs4d_work_bytes for each thread. Returns 0 or a status of cpu_avx.h. */
 static int F(bs4d_march)(const bs4d_problem *o, REAL *u, REAL *v, char *work, int threads)
 {
     const int *n = o->points, isa = cpu_avx_best();

@@ -1,4 +1,4 @@
-/* bs4d_problem.h - four-factor Black-Scholes on a grid: what bs4d.cu and bs4d_host.c share.
+/* bs4d_problem.h - four-factor Black-Scholes on a grid, for bs4d.cu and bs4d_host.c.
    MIT licence, see LICENSE.
 
    A call on a product of powers of four assets, S_1^p_1 .. S_4^p_4: their geometric average, or one of them. Axis m has
@@ -11,9 +11,9 @@
        L u = sum over m of (lambda_m + gamma_m) (u[+m] - u) - (lambda_m - gamma_m) (u - u[-m])
            + sum over m < n of t_mn (u[+m+n] + u[-m-n] - u[+m-n] - u[-m+n])  -  r dt u,
 
-   with bs3d.h's faces: on the last point of an axis there is no second difference and no cross difference. A step is
-   Douglas' scheme, A_1 A_2 A_3 A_4 (u' - u) = L u with A_m = I - L_m, the discount being in A_1: all implicit, which
-   damps every mode of four factors, whatever their correlations (docs/bs3d.md). */
+   with bs3d.h's faces: the last point of an axis has no second difference and no cross difference. A step is Douglas'
+   scheme, A_1 A_2 A_3 A_4 (u' - u) = L u with A_m = I - L_m; A_1 contains the discount. The scheme is fully implicit
+   and damps every mode of four factors, whatever their correlations (docs/bs3d.md). */
 #ifndef BS4D_PROBLEM_H
 #define BS4D_PROBLEM_H
 
@@ -34,7 +34,8 @@ typedef struct {
     int points[BS4D_AXES], steps;
 } bs4d_problem;
 
-/* The numbers of one time step: an axis' lambda is variance i^2 and its gamma drift i, a pair's t is cross i i. */
+/* The numbers of one time step. lambda of an axis is variance i^2, its gamma is drift i, and t of a pair is cross i
+   i. */
 typedef struct {
     double variance[BS4D_AXES], drift[BS4D_AXES], cross[BS4D_PAIRS], discount;
     int points[BS4D_AXES];
@@ -69,7 +70,8 @@ BS4D_HD bs4d_step bs4d_step_of(const bs4d_problem *o)
     return step;
 }
 
-/* What is wrong with a problem, or null. In a last row 1 - 2 gamma stands beside 2 gamma: gamma must be below 1/4. */
+/* Says what is wrong with a problem, or returns null. A last row holds 1 - 2 gamma and 2 gamma, so gamma must be below
+   1/4. */
 BS4D_HD const char *bs4d_wrong(const bs4d_problem *o)
 {
     if (o->steps < 1) return "there must be a step";
@@ -82,8 +84,8 @@ BS4D_HD const char *bs4d_wrong(const bs4d_problem *o)
     return NULL;
 }
 
-/* The weights of L at point i of an axis: of u - u[-m] and of u[+m] - u, and the index in t, all 0 where a neighbour is
-   missing (those of the lower neighbour vanish by themselves). In double precision for C, in any for C++. */
+/* Computes the weights of L at point i of an axis: of u - u[-m] and of u[+m] - u, and the index in t; all 0 where a
+   neighbour is missing (those of a lower neighbour vanish anyway). In double precision for C, in any for C++. */
 #ifdef __cplusplus
 template <class T>
 #else
@@ -104,7 +106,7 @@ BS4D_HD size_t bs4d_elements(const int *points)
     return (size_t)points[0] * (size_t)points[1] * (size_t)points[2] * (size_t)points[3];
 }
 
-/* The element of the spot. */
+/* Returns the index of the spot's element. */
 BS4D_HD size_t bs4d_middle(const int *points)
 {
     size_t at = 0;
@@ -124,7 +126,8 @@ BS4D_HD double bs4d_payoff(const bs4d_problem *o, size_t element)
     return gain < 0 ? 0 : gain;
 }
 
-/* The product is lognormal: with v the variance of its logarithm, Black and Scholes' formula for its forward. */
+/* Returns the exact value. The product is lognormal, so with v the variance of its logarithm it is Black and Scholes'
+   formula for its forward. */
 BS4D_HD double bs4d_closed_form(const bs4d_problem *o)
 {
     const double *s = o->volatility, *p = o->power, t = o->maturity;

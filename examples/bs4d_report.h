@@ -1,4 +1,4 @@
-/* bs4d_report.h - the command line of bs4d.cu and bs4d_host.c, their rows, and with CUDA what times them.
+/* bs4d_report.h - the command line of bs4d.cu and bs4d_host.c, their rows, and with CUDA their timing.
    MIT licence, see LICENSE. */
 #ifndef BS4D_REPORT_H
 #define BS4D_REPORT_H
@@ -13,8 +13,8 @@
 
 enum { BS4D_RUNS = 5 };
 
-/* How far off the model problem's value may be: more than twice what the spacings were seen to leave and, since modes
-   of a fine grid outlive few long steps, what those leave. */
+/* Returns the largest error allowed of the model problem's value: more than twice the error seen from the spacings, and
+   that of modes of a fine grid, which outlive few long steps. */
 static inline double bs4d_bound(const bs4d_problem *o)
 {
     double squares = 0;
@@ -42,7 +42,7 @@ static inline int bs4d_number(const char *word)
 static inline void bs4d_read(int argc, char **argv, bs4d_command *c)
 {
     for (int i = 1; i < argc; i++) {
-        const char *word = argv[i]; /* argv ends with a null pointer, which is no number */
+        const char *word = argv[i]; /* argv ends with a null pointer, which is not a number */
         if (!strcmp(word, "f32") || !strcmp(word, "f64")) {
             c->wanted[word[1] == '3'] = 0;
         } else if (!strcmp(word, "--size") && bs4d_number(argv[i + 1])) {
@@ -64,7 +64,7 @@ static inline void bs4d_read(int argc, char **argv, bs4d_command *c)
     if (bs4d_wrong(&o)) fprintf(stderr, "%s: %s\n", argv[0], bs4d_wrong(&o)), exit(2);
 }
 
-/* A line to the terminal and to the results file; copy in bytes read and written a second. */
+/* Writes the heading to the terminal and to the results file; copy: bytes read and written a second. */
 static inline void bs4d_heading(FILE *csv, const char *machine, double copy)
 {
     char date[32];
@@ -83,8 +83,8 @@ static int bs4d_ascending(const void *p, const void *q)
     return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
 }
 
-/* gbytes_per_s: one array read and written a step, by the measured time; the limit is that at the copy's speed. rest:
-   the last two columns */
+/* Writes a row. gbytes_per_s: one array read and written a step, over the measured time; the limit is the same at the
+   copy's speed. rest: the last two columns */
 static inline void bs4d_row(FILE *csv, const char *kernel, int size, const int *points, int axes, int steps, double *ms,
                             double copy, const char *rest)
 {
@@ -104,7 +104,7 @@ static inline void bs4d_row(FILE *csv, const char *kernel, int size, const int *
     }
 }
 
-/* The same of a march of the model problem, whose error is that of the grid: 1 if it is larger than it should be. */
+/* Writes the row of a march of the model problem. Returns 1 if its error is larger than that of the grid may be. */
 static inline int bs4d_row_of(FILE *csv, const char *kernel, int size, const bs4d_problem *o, double *ms, double copy,
                               double value)
 {
@@ -117,13 +117,13 @@ static inline int bs4d_row_of(FILE *csv, const char *kernel, int size, const bs4
 }
 
 #if TB_LAUNCHES
-/* Milliseconds of what work enqueues after what reset enqueues, BS4D_RUNS times. */
+/* Measures the milliseconds of what `work` enqueues after what `reset` enqueues, BS4D_RUNS times. */
 template <class Reset, class Work>
 static void bs4d_time(double *ms, const Reset &reset, const Work &work)
 {
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start)), check(cudaEventCreate(&stop));
-    for (int run = -1; run < BS4D_RUNS; run++) { /* the first one warms up */
+    for (int run = -1; run < BS4D_RUNS; run++) { /* the first run warms up */
         float time;
         reset();
         check(cudaEventRecord(start, 0));
@@ -136,7 +136,7 @@ static void bs4d_time(double *ms, const Reset &reset, const Work &work)
     check(cudaEventDestroy(start)), check(cudaEventDestroy(stop));
 }
 
-/* Prints the heading, of this device; returns the bytes that a copy reads and writes in a second. */
+/* Prints the heading for this device. Returns the bytes that a copy reads and writes in a second. */
 static inline double bs4d_open(FILE *csv)
 {
     double ms[BS4D_RUNS];

@@ -4,7 +4,7 @@
        cp -r cpu_avx.h cpu_avx examples/cpu_batch.c somewhere && cd somewhere
        gcc -std=c11 -O2 -fopenmp -o cpu_batch cpu_batch.c && ./cpu_batch
 
-   No flag names an instruction set: the program takes the best that the processor has. */
+   No flag names an instruction set: the program uses the best that the processor has. */
 #include "cpu_avx.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ int main(void)
     for (int i = 0; i < COUNT; i++) {
         a[i] = c[i] = -1;
         b[i] = 3;
-        d[i] = 1; /* so x is 1, but for the ends of a system */
+        d[i] = 1; /* so x is 1, except near the ends of a system */
     }
 
     /* Row j of system s lies at [j * 1 + s * N] of each array; all systems are one group. */
@@ -33,7 +33,7 @@ int main(void)
 
     printf("%s: x[%d] of the last system = %.7f\n", cpu_avx_name(cpu_avx_best()), N / 2, (double)x[COUNT - N / 2]);
 
-    /* A system without a solution is named, and hinders no other. */
+    /* The status names a system without a solution. The other systems are solved. */
     b[7 * N] = 0;
     status = cpu_avx_thomas_f32(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);
     printf("status %d: %s\n", status, cpu_avx_status_string(status));

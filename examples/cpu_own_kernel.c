@@ -1,11 +1,11 @@
-/* cpu_own_kernel.c - a kernel of one's own, composed of the vector layer of cpu_avx.h: a smoothing sweep.
+/* cpu_own_kernel.c - a kernel of your own, written with the vector layer of cpu_avx.h: a smoothing sweep.
    MIT licence, see LICENSE.
 
        gcc -std=c11 -O2 -o cpu_own_kernel cpu_own_kernel.c -lm && ./cpu_own_kernel
 
-   v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1, the two ends stay. Written once, at the end of this file,
-   which includes itself for every instruction set, whatever the compiler's flags; which of them runs is decided where
-   it is called. */
+   v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1; the two ends stay. The kernel is written once, at the end
+   of this file, which includes itself for every instruction set, whatever the compiler's flags. The call decides which
+   of them runs. */
 #ifndef CPU_AVX_SET
 #include "cpu_avx.h"
 
@@ -44,7 +44,7 @@ int main(void)
     return 0;
 }
 
-#else /* CPU_AVX_SET: the kernel, for the set at hand. Each element is loaded once; neighbours come from registers */
+#else /* CPU_AVX_SET: the kernel, for one instruction set. It loads each element once; registers hold the neighbours. */
 
 CPU_AVX_HERE static void CPU_AVX_OWN(smooth)(int n, float w, const float *u, float *v)
 {

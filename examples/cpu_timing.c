@@ -5,26 +5,25 @@
                   [--full | --quick] [--csv [FILE]] [--gpu1 FILE --gpu3 FILE]
 
    Table 3: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200. The papers march 2048 options
-   50000 explicit or 2500 implicit steps; here it is some options and so many steps as take a moment (or as --options,
-   --steps and --full say), and one column tells what the papers' size would take at that speed. thomas_plain is the
-   comparator of the implicit rungs: the same elimination in every step, one option at a time, in plain C with
-   divisions.
-   Table 4: a call on the geometric average of three assets on 256^3 points (--size), 500 explicit or 100 implicit steps
-   in the papers, a step or two here. The rows solve_ are one batch of tridiagonal systems in a direction of that grid:
-   thomas with distinct a, b, c, d, x, hybrid the same across lanes, factored in place with one matrix for all.
-   Table 5, with the results of bs1d_timing and bs3d_timing on a GPU: the best of both machines.
+   for 50000 explicit or 2500 implicit steps. This program marches some options for as many steps as take a moment (or
+   as --options, --steps and --full say), and one column gives the time for the papers' size at that speed. thomas_plain
+   is the comparator of the implicit rungs: the same elimination in every step, one option at a time, in plain C with
+   divisions. Table 4: a call on the geometric average of three assets on 256^3 points (--size), with 500 explicit or
+   100 implicit steps in the papers, and a step or two here. The rows solve_ are one batch of tridiagonal systems in a
+   direction of that grid: thomas with distinct a, b, c, d, x; hybrid the same across lanes; factored in place with one
+   matrix for all. Table 5, with the results of bs1d_timing and bs3d_timing on a GPU: the best of both machines.
 
-   Each row has medians of 7 runs after a warm-up. In turn with every run a loop of multiply-adds is timed, of the same
-   instruction set and threads, and for table 4 a copy of 256 MiB with non-temporal stores: the percentages are medians
-   of ratios of neighbours in time, since the speed of a machine drifts. GFlop/s count 6 operations a point and step in
-   explicit rungs, 20 (single) and 17 (double precision) in implicit ones, as the papers' table 3 implies, and 53 and
-   125 in table 4, however many a rung needs. Bytes are those of two arrays a step in explicit rungs of table 4, of five
-   in implicit ones, of five in a batch of distinct systems, and of two in one with a single matrix.
-   The value at the strike is of a march of all steps, with one option and untimed; its error the distance from the
-   exact solution of the discrete equations, or in table 4 from the closed form, on 64^3 points unless --full is said.
-   Of a batch of systems it is the largest error. The program fails if a rung is less accurate than it should be.
-   A row is marked "!" where its runs differ by more than a quarter or its multiply-adds were slower than before by as
-   much: something else was running, and the row means little. */
+   Each row gives medians of 7 runs after a warm-up. Runs alternate with a loop of multiply-adds on the same instruction
+   set and threads, and for table 4 with a copy of 256 MiB with non-temporal stores. Percentages are medians of ratios
+   of neighbouring runs, since the speed of a machine drifts. GFlop/s count 6 operations a point and step in explicit
+   rungs, 20 (single) and 17 (double precision) in implicit rungs, as the papers' table 3 implies, and 53 and 125 in
+   table 4, however many a rung needs. Bytes are those of two arrays a step in explicit rungs of table 4, of five in
+   implicit rungs, of five in a batch of distinct systems, and of two in a batch with a single matrix. The value at the
+   strike is from a march of all steps, with one option and untimed. Its error is the distance from the exact solution
+   of the discrete equations, or in table 4 from the closed form, on 64^3 points without --full. For a batch of systems
+   it is the largest error. The program fails if a rung is less accurate than expected. A row is marked "!" if its runs
+   differ by more than a quarter, or if its multiply-adds were slower than before by a quarter: something else was
+   running, and the row means little. */
 #ifndef REAL
 #if defined __linux__
 #define _DEFAULT_SOURCE
@@ -54,13 +53,13 @@
 
 enum {
     POINTS = 256,
-    ALL_OPTIONS = 2048, /* of the papers, as are these */
+    ALL_OPTIONS = 2048, /* these are the papers' */
     EXPLICIT_STEPS = 50000,
     IMPLICIT_STEPS = 2500,
     GRID_EXPLICIT_STEPS = 500,
     GRID_IMPLICIT_STEPS = 100,
-    VALUE_POINTS = 64, /* where all steps are marched for the value */
-    REACH = 16,        /* points to each side of a composed step */
+    VALUE_POINTS = 64, /* for the march of all steps that gives the value */
+    REACH = 16,        /* points on each side of a composed step */
     MOST_RUNS = 99,
     MOST_THREADS = 1024,
     MOST_POINTS = 1024
@@ -72,7 +71,7 @@ static const double maturity_3 = 0.05, closed_form = 1.56532867895354424;
 /* Arguments of a call; arrays are of the job's precision. */
 typedef struct {
     int isa, is_double, threads, steps;
-    int options, composed;            /* one factor: steps in one composed step, 0 if they do not pay */
+    int options, composed;            /* one factor: steps in one composed step, 0 if composing does not pay */
     const void *a, *b, *c, *d, *band; /* rows of a matrix, composed rows */
     const void *grid, *factor[3];     /* three factors */
     cpu_avx_lines lines;              /* a batch of systems */
@@ -81,8 +80,8 @@ typedef struct {
 
 enum kind { OPTIONS_MARCH, GRID_MARCH, BATCH };
 
-/* explicit4 composes; direction: that of a batch, of distinct systems or not. passes: arrays read and written in a step
-   or by a batch. within: how far off the answer may be, 0: as in bs3d_timing. */
+/* A rung. explicit4 composes steps. direction, distinct: of a batch. passes: arrays read and written in a step or by a
+   batch. within: the largest error allowed; 0: as in bs3d_timing. */
 typedef struct {
     const char *name;
     enum kind kind;
@@ -91,7 +90,7 @@ typedef struct {
     double within[2];
 } rung;
 
-/* What the command line asks for; 0 where it does not say. */
+/* The options of the command line; 0 where one is not given. */
 static int wanted[2] = {1, 1}, isa_given = -1, threads_given, options_given, steps_given, size = 256, runs = 7, full,
            quick;
 
@@ -101,7 +100,7 @@ static void stop(const char *what, const char *why)
     exit(1);
 }
 
-/* Memory by whole lines of the cache, in large pages where the system gives them on request. */
+/* Allocates whole cache lines, in large pages where the system gives them on request. */
 static void *take(size_t bytes)
 {
     size_t rounded = (bytes + 64) / 64 * 64, page = (size_t)1 << 21;
@@ -122,7 +121,7 @@ static double now(void)
 
 /* ---- the limits: multiply-adds and a copy ------------------------------------------------------------------------ */
 
-/* CHAINS sums, enough to hide latency, and few enough to stay in 16 registers; returns operations. */
+/* A loop over CHAINS sums, enough to hide latency and few enough for 16 registers. Returns the operations. */
 enum { CHAINS = 14, PLAIN_LINKS = 16 };
 #define FMA_LOOP(set, precision, real)                                                                                 \
     CPU_AVX_TARGET_##set static double fma_loop_##set##_##precision(long links, void *out)                             \
@@ -136,7 +135,7 @@ enum { CHAINS = 14, PLAIN_LINKS = 16 };
         cpu_avx_store_##set##_##precision((real *)out, x[0]);                                                          \
         return 2.0 * CHAINS * cpu_avx_lanes_##set##_##precision * (double)links;                                       \
     }
-/* What the compiler makes of it. */
+/* The same loop as the compiler vectorises it. */
 #define PLAIN_LOOP(precision, real)                                                                                    \
     static double fma_loop_plain_##precision(long links, void *out)                                                    \
     {                                                                                                                  \
@@ -154,7 +153,8 @@ enum { CHAINS = 14, PLAIN_LINKS = 16 };
         *(real *)out = x[0];                                                                                           \
         return 2.0 * N * (double)((links + PLAIN_LINKS - 1) / PLAIN_LINKS * PLAIN_LINKS);                              \
     }
-/* A copy, and what a solve reads and writes: four arrays, here the quarters of one, and one past the caches. */
+/* A copy; and the traffic of a solve: it reads four arrays, here the quarters of one, and writes one past the
+   caches. */
 #define COPY_LOOP(set)                                                                                                 \
     CPU_AVX_TARGET_##set static void copy_loop_##set(const double *from, double *to, size_t n)                         \
     {                                                                                                                  \
@@ -174,7 +174,7 @@ PLAIN_LOOP(f32, float)
 PLAIN_LOOP(f64, double)
 static void copy_loop_plain(const double *from, double *to, size_t n)
 {
-    memcpy(to, from, n * sizeof *to); /* which stores past the caches what is as large as this */
+    memcpy(to, from, n * sizeof *to); /* which stores arrays of this size past the caches */
 }
 static void four_loop_plain(const double *from, double *to, size_t n)
 {
@@ -218,9 +218,9 @@ static void (*const memory_loops[CPU_AVX_ISAS][2])(const double *, double *, siz
 };
 
 static volatile double consumed;
-static double best_peak[CPU_AVX_ISAS][2][2]; /* the best seen so far: of a set, a precision, one thread or several */
+static double best_peak[CPU_AVX_ISAS][2][2]; /* the best so far, by set, precision, and one thread or several */
 
-/* Operations a second. */
+/* Returns the operations a second. */
 static double measured_peak(int isa, int is_double, int threads)
 {
     long links = (quick ? 20000L : 200000L) / (isa == CPU_AVX_PLAIN ? 8 : 1);
@@ -240,14 +240,14 @@ static double measured_peak(int isa, int is_double, int threads)
 
 static double best_copy[CPU_AVX_ISAS][2]; /* likewise */
 
-/* Bytes read and written a second, by a copy or from four arrays to one. */
+/* Returns the bytes read and written a second, by a copy or from four arrays to one. */
 static double measured_memory(int isa, int four, int threads)
 {
     static double *from, *to;
     const size_t part = ((quick ? (size_t)1 << 24 : (size_t)1 << 28) / sizeof *from / (size_t)threads + 31) / 32 * 32;
     const size_t n = part * (size_t)threads;
     static size_t taken;
-    if (taken < n) { /* which grows by the rounding of parts */
+    if (taken < n) { /* n grows by the rounding of parts */
         free(from), free(to);
         from = (double *)take(n * sizeof *from), to = (double *)take(n * sizeof *to);
         for (size_t i = 0; i < n; i++) from[i] = to[i] = (double)i;
@@ -270,7 +270,7 @@ static bs1d_model one_factor_model(int implicit)
 {
     const double rate = 0.05, volatility = 0.2, dt = 1.0 / (implicit ? IMPLICIT_STEPS : EXPLICIT_STEPS);
     bs1d_model model;
-    memset(&model, 0, sizeof model); /* what is not named here is as it is by default */
+    memset(&model, 0, sizeof model); /* fields that are not named keep their defaults */
     model.variance = 0.5 * volatility * volatility * dt;
     model.drift = 0.5 * rate * dt;
     model.discount = rate * dt;
@@ -278,8 +278,8 @@ static bs1d_model one_factor_model(int implicit)
     return model;
 }
 
-/* In steps of which the papers' number are marched on the papers' grid; explicit ones on fewer points are longer by the
-   square of the spacing, and stable all the same. */
+/* Makes a problem with steps of the papers' length. Explicit steps on fewer points are longer by the square of the
+   spacing, and still stable. */
 static bs3d_problem three_factor_problem(int implicit, int points, int steps)
 {
     bs3d_problem problem = {
@@ -316,7 +316,7 @@ static const rung ladder_1[] = {
     {"implicit2", OPTIONS_MARCH, 1, 0, 0, 0, BOTH(implicit2), {2.5e-4, 1e-11}},
     {"implicit3", OPTIONS_MARCH, 1, 0, 0, 0, BOTH(implicit3), {2.5e-4, 1e-11}},
 };
-/* Ones come out as ones; rounding is a few ulp. */
+/* The solution is all ones; rounding is a few ulp. */
 static const rung ladder_3[] = {
     {"grid_explicit1", GRID_MARCH, 0, 0, 0, 2, BOTH(grid_explicit1), {0, 0}},
     {"grid_explicit2", GRID_MARCH, 0, 0, 0, 2, BOTH(grid_explicit2), {0, 0}},
@@ -333,20 +333,20 @@ static const rung ladder_3[] = {
 
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
-static FILE *csv;          /* where the rows go as CSV, if anywhere */
-static int table = 1, bad; /* whether they go to the terminal as a table; how many miss their accuracy */
+static FILE *csv;          /* the file for CSV, or null */
+static int table = 1, bad; /* whether the rows are printed as a table; how many miss their accuracy */
 
-/* Of a row: medians, and the least time. */
+/* The medians of a row, and its least time. */
 typedef struct {
-    double ms, least, flops, of_peak, bytes, of_copy, of_four, times; /* times as fast as the comparator */
+    double ms, least, flops, of_peak, bytes, of_copy, of_four, times; /* speed over the comparator's */
     int disturbed;
 } timing;
 
 static int rows_disturbed, rows_done, rows_planned;
 static double started;
 
-/* The best times of each kind, as they would be for the papers' sizes: one or three factors, explicit or implicit,
-   single or double precision. */
+/* The best times of each kind, scaled to the papers' sizes: one or three factors, explicit or implicit, single or
+   double precision. */
 static double best[2][2][2], best_on_gpu[2][2][2];
 
 static void keep_best(double *kept, double ms)
@@ -361,7 +361,7 @@ static void heading(void)
     time_t seconds = time(NULL);
     FILE *info = fopen("/proc/cpuinfo", "r");
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&seconds));
-    while (info && fgets(line, sizeof line, info)) { /* the name is the last of the three, and may be that of many */
+    while (info && fgets(line, sizeof line, info)) { /* the name comes last of the three; many models may share it */
         char *colon = strchr(line, ':');
         sscanf(line, "cpu family : %d", &family), sscanf(line, "model : %d", &model);
         if (strncmp(line, "model name", 10) || !colon) continue;
@@ -419,7 +419,7 @@ static void group_heading(int isa, int is_double)
     fflush(stdout);
 }
 
-/* A number for a table, or nothing for 0. */
+/* Prints a number for a table, or blanks for 0. */
 static const char *text(char *to, const char *format, double x)
 {
     if (x > 0)
@@ -468,7 +468,7 @@ static double median(double *x)
     return x[runs / 2];
 }
 
-/* Seconds that a call takes; one-factor marches begin with the payoff, which is not timed. */
+/* Returns the seconds of a call; one-factor marches begin with the payoff, which is not timed. */
 static double seconds_of(const rung *r, const job *j)
 {
     if (r->kind == OPTIONS_MARCH) EITHER(j, start_options, (j));
@@ -479,7 +479,7 @@ static double seconds_of(const rung *r, const job *j)
     return seconds;
 }
 
-/* A call of operations and bytes, in turn with the limits. */
+/* Times a call of this many operations and bytes, alternating with the limits. */
 static timing measure(const rung *r, const job *j, double operations, double bytes)
 {
     double seconds[MOST_RUNS], of_peak[MOST_RUNS], of_copy[MOST_RUNS], of_four[MOST_RUNS], times[MOST_RUNS];
@@ -490,12 +490,12 @@ static timing measure(const rung *r, const job *j, double operations, double byt
     other.steps = j->steps / 16 + 1;
     const int distinct = r->kind == BATCH && r->distinct;
     timing t = {0, 0, 0, 0, 0, 0, 0, 0, 0};
-    for (int run = -1; run < runs; run++) { /* the first one warms up */
+    for (int run = -1; run < runs; run++) { /* the first run warms up */
         double peak = measured_peak(isa, j->is_double, j->threads);
         double copy = bytes > 0 ? measured_memory(isa, 0, j->threads) : 1;
         double four = distinct ? measured_memory(isa, 1, j->threads) : 1;
         double s = seconds_of(r, j), plain = compared ? seconds_of(&comparator, &other) : 0;
-        /* The machine as it was before or after, whichever was the faster: a copy that was disturbed would flatter. */
+        /* The faster copy of those before and after, because a disturbed copy would flatter. */
         if (bytes > 0) copy = fmax(copy, measured_memory(isa, 0, j->threads));
         if (distinct) four = fmax(four, measured_memory(isa, 1, j->threads));
         if (run < 0) continue;
@@ -515,7 +515,7 @@ static timing measure(const rung *r, const job *j, double operations, double byt
     t.of_copy = median(of_copy);
     t.of_four = median(of_four);
     t.times = median(times);
-    /* Several threads should reach at least what one does. */
+    /* Several threads should reach at least the speed of one. */
     const double *seen = best_peak[isa][j->is_double];
     double expected = j->threads > 1 ? fmax(seen[0], seen[1]) : seen[0];
     t.disturbed = t.ms > 1.25 * t.least || median(peaks) < 0.75 * expected;
@@ -525,7 +525,7 @@ static timing measure(const rung *r, const job *j, double operations, double byt
 
 /* ---- table 3 ----------------------------------------------------------------------------------------------------- */
 
-/* Steps that take some 15 ms, whole composed steps. */
+/* Returns a number of steps that take some 15 ms, in whole composed steps. */
 static int moderate_steps(const rung *r, job *j)
 {
     int all = r->implicit ? IMPLICIT_STEPS : EXPLICIT_STEPS, least = all / 250, unit = j->composed ? j->composed : 1;
@@ -541,7 +541,7 @@ static int moderate_steps(const rung *r, job *j)
     return most <= least ? least : (int)most / unit * unit;
 }
 
-/* The value after all steps of the papers. */
+/* Returns the value after all steps of the papers. */
 static double one_factor_value(const rung *r, int isa, int is_double)
 {
     job j;
@@ -575,7 +575,7 @@ static void time_options(const rung *r, int isa, int is_double, int threads, dou
 
 /* ---- table 4 ----------------------------------------------------------------------------------------------------- */
 
-/* The price after all steps; on the coarse grid fewer of them are as stable. */
+/* Returns the price after all steps; on the coarse grid fewer steps are as stable. */
 static double three_factor_value(const rung *r, int isa, int is_double, int threads)
 {
     int points = full ? size : VALUE_POINTS, steps = r->implicit ? GRID_IMPLICIT_STEPS : GRID_EXPLICIT_STEPS;
@@ -613,7 +613,7 @@ static void time_grid(const rung *r, int isa, int is_double, int threads, double
     int model = !full || size == 256;
     double bound = closed_form * (r->implicit ? 0.0036 : 0.0006) + (is_double ? 0 : 1e-4);
     row(r, &j, size, t, t.ms * all / j.steps * part, value, model ? fabs(value - closed_form) : -1,
-        (full ? 1 : 16) * bound); /* the spacing is 255/63 of the papers', so its square has 16 times the error */
+        (full ? 1 : 16) * bound); /* the spacing is 255/63 of the papers', so the error is 16 times as large */
     EITHER(&j, free_grid, (&j));
 }
 
@@ -634,7 +634,7 @@ static void time_batch(const rung *r, int isa, int is_double, int threads, void 
 
 /* ---- table 5 ----------------------------------------------------------------------------------------------------- */
 
-/* The best times in a results file of bs1d_timing (of 2048 options) or bs3d_timing (on 256^3 points). */
+/* Reads the best times in a results file of bs1d_timing (2048 options) or bs3d_timing (256^3 points). */
 static void read_gpu_results(const char *file, int factors)
 {
     char line[512], name[64], precision[8];
@@ -668,7 +668,7 @@ static void table_5(void)
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
-/* argument: what was not understood, null: something is missing */
+/* argument: what was not understood; null: something is missing */
 static int usage(const char *argument)
 {
     fprintf(stderr, "cpu_timing: %s%s\n",
@@ -679,7 +679,7 @@ static int usage(const char *argument)
     return 2;
 }
 
-/* The positive number that an argument is, or 0. */
+/* Returns the argument if it is a positive number, else 0. */
 static int number(const char *argument)
 {
     char *end = NULL;
@@ -694,7 +694,7 @@ static int isa_of(const char *name)
     return -1;
 }
 
-/* Calls f with each set, precision and number of threads. */
+/* Calls f for each set, precision and number of threads. */
 static void for_each(const int *isas, const int *threads, void (*f)(int isa, int is_double, const int *threads))
 {
     for (int is_double = 0; is_double < 2; is_double++)
@@ -710,7 +710,7 @@ static void time_rung(const rung *r, int isa, int is_double, const int *threads)
 
 static void table_3(int isa, int is_double, const int *threads)
 {
-    static int compared[2]; /* which is of no instruction set */
+    static int compared[2]; /* which belongs to no instruction set */
     group_heading(isa, is_double);
     if (!compared[is_double]) time_rung(&comparator, isa, is_double, threads);
     compared[is_double] = 1;
@@ -737,7 +737,7 @@ static void table_4(int isa, int is_double, const int *threads)
     for (int i = 0; i < 5; i++) free(arrays[i]);
 }
 
-/* How fast the machine seems to be, and whether it is busy: within a second or two. */
+/* Finds how fast the machine seems to be, and whether it is busy, within a second or two. */
 static void announce_speed(int isa, const int *threads)
 {
     const int tries = quick ? 3 : 15;
@@ -745,7 +745,7 @@ static void announce_speed(int isa, const int *threads)
     int steady = 1;
     for (int k = 0; k < 2 && threads[k]; k++) {
         double speed[2][15], copy = 0;
-        for (int i = -1; i < tries; i++) { /* the first one warms up */
+        for (int i = -1; i < tries; i++) { /* the first run warms up */
             double pair[2] = {measured_peak(isa, 0, threads[k]), measured_peak(isa, 1, threads[k])};
             if (i >= 0) speed[0][i] = pair[0], speed[1][i] = pair[1];
         }
@@ -769,7 +769,7 @@ static void announce_speed(int isa, const int *threads)
                threads[1], single[1] / single[0]);
 }
 
-/* What will be done and in what time, and what will not and why. */
+/* Prints what will be done and how long it takes, and what will not be done and why. */
 static void announce(const int *isas, const int *threads, int with_table_5)
 {
     const int rungs = (int)(sizeof ladder_1 / sizeof ladder_1[0] + sizeof ladder_3 / sizeof ladder_3[0]);
@@ -805,7 +805,7 @@ int main(int argc, char **argv)
 {
     const char *file = NULL, *gpu[2] = {NULL, NULL};
     int isas[2] = {cpu_avx_best(), CPU_AVX_AVX2}, threads[2] = {1, 0};
-    for (int i = 1; i < argc; i++) { /* argv ends with a null pointer, which is no number */
+    for (int i = 1; i < argc; i++) { /* argv ends with a null pointer, which is not a number */
         int *numbers[] = {&threads_given, &options_given, &steps_given, &size, &runs}, known = 0;
         static const char *const names[] = {"--threads", "--options", "--steps", "--size", "--runs"};
         for (int k = 0; k < 5; k++)
@@ -878,7 +878,7 @@ OPTIONS_RUNG(implicit2)
 OPTIONS_RUNG(implicit3)
 #undef OPTIONS_RUNG
 
-/* What is left over when steps have been composed is marched singly. */
+/* Marches composed steps, and the remaining steps one by one. */
 static int F(explicit4)(const job *j)
 {
     job rest = *j;
@@ -891,7 +891,7 @@ static int F(explicit4)(const job *j)
     return status || !rest.steps ? status : F(explicit2)(&rest);
 }
 
-/* Thomas as one writes it: one option after another, a division a row. */
+/* The Thomas algorithm as one writes it: one option after another, a division a row. */
 static int F(thomas_plain)(const job *j)
 {
     PARALLEL(omp parallel for num_threads(j->threads))
@@ -913,7 +913,7 @@ static int F(thomas_plain)(const job *j)
     return CPU_AVX_OK;
 }
 
-/* The same problem in each option: A, or I - A, and A composed. */
+/* Makes the same problem for each option: A, or I - A, and A composed. */
 static void F(make_options)(job *j, int implicit)
 {
     const size_t n = (size_t)j->options * POINTS, width = 2 * REACH + 1;
@@ -990,7 +990,7 @@ IMPLICIT_RUNG(grid_implicit1)
 IMPLICIT_RUNG(grid_implicit2)
 #undef IMPLICIT_RUNG
 
-/* The operator of a problem, and for implicit steps the factors of I - L on each axis. */
+/* Makes the operator of a problem, and for implicit steps the factors of I - L on each axis. */
 static void F(make_grid)(job *j, const bs3d_problem *o, int implicit)
 {
     const bs3d_model m = bs3d_model_of(o);
@@ -1034,7 +1034,7 @@ static void F(start_grid)(const job *j, const bs3d_problem *o)
             }
 }
 
-/* From the 64 points around the spot. */
+/* Interpolates from the 64 points around the spot. */
 static double F(price)(const job *j, const bs3d_problem *o)
 {
     const int n = o->points[0], first = (int)(o->spot[0] / (o->top[0] / (n - 1))) - 1;
@@ -1071,8 +1071,8 @@ static int F(solve)(const job *j)
                             j->threads);
 }
 
-/* Systems whose solution is all ones. What an end does not read is counted out of the right-hand side; with one matrix,
-   solved in place, out of the matrix instead, so that it can be solved again and again. */
+/* Makes systems whose solution is all ones. The missing neighbour at an end is subtracted from the right-hand side.
+   With one matrix, solved in place, it is subtracted from the matrix instead, so that the solve can be repeated. */
 static void F(make_batch)(job *j, int distinct, void *const *arrays)
 {
     const long long n = j->lines.n, points = n * n * n;

@@ -1,9 +1,9 @@
-/* cuda_check.h - what the examples do where CUDA reports an error: they say what is wrong and exit with 1, with 3 where
-   there is no GPU that CUDA can use. MIT licence, see LICENSE. */
+/* cuda_check.h - how the examples report an error of CUDA: they print it and exit with 1, or with 3 if there is no GPU
+   that CUDA can use. MIT licence, see LICENSE. */
 #ifndef CUDA_CHECK_H
 #define CUDA_CHECK_H
 
-#if defined __CUDACC__ || defined SIMT_EMULATOR /* some examples are C without it */
+#if defined __CUDACC__ || defined SIMT_EMULATOR /* without it some examples are C */
 #include <stdio.h>
 #include <stdlib.h>
 

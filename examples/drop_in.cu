@@ -1,12 +1,11 @@
-/* drop_in.cu - a batch of systems, a warp each, at the speed of memory: the kernel of the README.
+/* drop_in.cu - a batch of systems, a warp each, at the speed of memory: the kernel of docs/guide.md.
    MIT licence, see LICENSE.
 
        cp trid.h transpose.h drop_in.cu cuda_check.h somewhere && cd somewhere
        nvcc -o drop_in drop_in.cu && ./drop_in
 
-   1000 systems of 200 rows, one of which has no solution. Prints what the status says of that one and the largest
-   residual of the others; exits with 0 if all is as it should be, 3 without a GPU. bench/solve.cu measures the
-   kernel. */
+   Solves 1000 systems of 200 rows, one of which has no solution. Prints the status of that system and the largest
+   residual of the others. Exits with 0 if all is well, 3 without a GPU. bench/solve.cu measures the kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 

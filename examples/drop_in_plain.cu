@@ -3,8 +3,8 @@
 
        cp trid.h drop_in_plain.cu somewhere && cd somewhere && nvcc -o drop_in_plain drop_in_plain.cu && ./drop_in_plain
 
-   Each lane reads its eight rows one after another, so the lanes' accesses lie 32 bytes apart, and a failure is not
-   looked for. bench/solve.cu measures the kernel. Exits with 0 if all is as it should be, 3 without a GPU. */
+   Each lane reads its eight rows one after another, so the lanes' accesses lie 32 bytes apart. The kernel does not look
+   for failures. bench/solve.cu measures it. Exits with 0 if all is well, 3 without a GPU. */
 #include "trid.h"
 #include "cuda_check.h"
 

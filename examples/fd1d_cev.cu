@@ -1,6 +1,6 @@
-/* fd1d_cev.cu - 10000 American puts in the CEV model on a GPU, a warp each: volatilities and elasticities of a grid, as
-   a calibration asks for them. The model is cev_model.h; fd1d_host.c prices two of them on a CPU.
-   MIT licence, see LICENSE.
+/* fd1d_cev.cu - 10000 American puts in the CEV model on a GPU, a warp each, on a grid of volatilities and elasticities,
+   as a calibration needs them. The model is cev_model.h. fd1d_host.c prices two of the puts on a CPU. MIT licence, see
+   LICENSE.
 
        nvcc -std=c++17 -O3 -arch=native -I.. -o fd1d_cev fd1d_cev.cu && ./fd1d_cev
 

@@ -1,10 +1,10 @@
 /* fd1d_host.c - calls and American puts in the CEV model on a CPU, in plain C, at five spots each. The model is
-   cev_model.h; fd1d_cev.cu prices thousands of them on a GPU.
+   cev_model.h. fd1d_cev.cu prices thousands of puts on a GPU.
    MIT licence, see LICENSE.
 
        gcc -std=c11 -O3 -march=native -I.. -o fd1d_host fd1d_host.c -lm && ./fd1d_host
 
-   Prints prices, deltas and gammas, and exits with 0 if no price is further than 0.002 from the exact one. */
+   Prints prices, deltas and gammas, and exits with 0 if every price is within 0.002 of the exact price. */
 #include "cev_model.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
        nvcc -arch=native -o first_kernel first_kernel.cu && ./first_kernel     with trid.h and transpose.h beside it
 
-   All three solve the same systems. Prints the residual and, on a GPU, the time of each; exits with 0 if all is as it
-   should be, 3 without a GPU. */
+   All three solve the same systems. Prints the residual and, on a GPU, the time of each. Exits with 0 if all is well, 3
+   without a GPU. */
 #include "transpose.h"
 #include "trid.h"
 #include "cuda_check.h"
@@ -115,7 +115,7 @@ int main(void)
         printf(", %7.3f ms, %5.0f GB/s\n", ms, 5e-6 * sizeof *x * rows / ms);
 #endif
         if (!(worst <= largest)) largest = worst;
-        check(cudaMemset(to, 0xff, rows * sizeof *to)); /* NaN, so that no kernel lives off the one before */
+        check(cudaMemset(to, 0xff, rows * sizeof *to)); /* NaN, so that no kernel profits from the one before */
     }
     check(cudaFree(a));
     return largest < 1e-6 ? 0 : 1; /* 16 unit roundoffs */

@@ -2,7 +2,7 @@
    MIT licence, see LICENSE.
 
    u' = u'' on 0 < x < 1, u = 0 at both ends, by backward Euler: (I - dt A) u_new = u_old. The matrix stays the same, so
-   it is factored once, in registers, and each step does what is left. A rod a warp, 256 points, every rod with a
+   it is factored once, in registers, and each step only solves. A warp holds a rod of 256 points, and every rod has a
    diffusivity of its own. */
 #include "trid.h"
 #include "cuda_check.h"
@@ -13,7 +13,7 @@
 
 enum { K = 8, W = 32, N = K * W };
 
-/* u is updated in place; ratio is diffusivity dt / h^2 of each rod. status takes 0 or 1 + the row where it failed. */
+/* Marches u in place. ratio is diffusivity dt / h^2 of each rod; status receives 0 or 1 + the row of a failure. */
 __global__ void march(int time_steps, const double *ratio, double *u, int *status)
 {
     double a[K], b[K], c[K], f[TRID_WARP_FACTOR_LEN(K)], v[K], r = ratio[blockIdx.x];
@@ -27,7 +27,7 @@ __global__ void march(int time_steps, const double *ratio, double *u, int *statu
     for (int i = 0; i < time_steps; i++) trid_warp_solve(K, W, N, pcr_steps, f, v);
     for (int j = 0; j < K; j++) mine[j] = v[j];
 
-    /* The smallest positive status of the lanes is where it began; 0, as an unsigned number less one, is the
+    /* The failure began at the smallest positive status of the lanes. 0, as an unsigned number less one, is the
        largest. */
     unsigned least = (unsigned)said - 1;
     for (int s = W / 2; s > 0; s /= 2) least = min(least, __shfl_xor_sync(0xffffffffu, least, s));

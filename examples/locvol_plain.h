@@ -1,30 +1,31 @@
-/* locvol_plain.h - the benchmark problem of local volatility calibration as one writes it down: a plain program in C.
+/* locvol_plain.h - the benchmark problem of local volatility calibration as a plain program in C.
    MIT licence, see LICENSE.
 
-   The yardstick that locvol_timing.cu and bench/locvol_variants.cu measure against. It shares nothing with the kit.
+   locvol_timing.cu and bench/locvol_variants.cu measure against this program. It shares nothing with the kit.
 
-   V_t + varX/2 V_xx + varY/2 V_yy = 0, varX = exp(2 (beta log x + y - nu^2 t / 2)), varY = nu^2, on a uniform grid that
-   has s0 and log alpha among its points; final values max(x - strike, 0), strike 0.001 k in problem k; Crank-Nicolson
-   by alternating directions, a step over [t_g, t_g+1] being, with q = 1 / (t_g+1 - t_g) and varX at t_g,
+   V_t + varX/2 V_xx + varY/2 V_yy = 0, varX = exp(2 (beta log x + y - nu^2 t / 2)), varY = nu^2, on a uniform grid with
+   s0 and log alpha among its points. The final values are max(x - strike, 0), with strike 0.001 k in problem k. The
+   scheme is Crank-Nicolson by alternating directions. With q = 1 / (t_g+1 - t_g) and varX at t_g, a step over
+   [t_g, t_g+1] is
        v = varY/2 Dyy r,  w = q r + varX/4 Dxx r + v,  (q - varX/4 Dxx) w' = w,  (q - varY/4 Dyy) r = q w' - v/2.
    The second differences are 0 at the first and the last point. The result is r at s0 and log alpha.
 
-   Problems go to threads where the compiler has OpenMP; a thread has arrays of its own. */
+   With OpenMP the problems are divided among threads, each with its own arrays. */
 
-#ifndef LOCVOL_REAL /* first pass: what does not depend on the precision */
+#ifndef LOCVOL_REAL /* first pass: the part that does not depend on the precision */
 #ifndef LOCVOL_PLAIN_H
 #define LOCVOL_PLAIN_H
 
 #include <math.h>
 #include <stdlib.h>
 
-/* How many problems, points along x and y, and times, which are one more than the steps. */
+/* The numbers of problems, of points along x and y, and of times, which are one more than the steps. */
 typedef struct {
     const char *name;
     int outer, numx, numy, numt;
 } locvol_set;
 
-/* What else a function is, for those who compile them for a device too. */
+/* Qualifiers of the functions, for programs that also compile them for a device. */
 #ifndef LOCVOL_FUNCTION
 #define LOCVOL_FUNCTION static inline
 #endif
@@ -34,16 +35,16 @@ static const locvol_set locvol_sets[3] = {
 
 static const double locvol_s0 = 0.03, locvol_t = 5, locvol_alpha = 0.2, locvol_nu = 0.6, locvol_beta = 0.5;
 
-/* Operations that the program below makes at a point in a step, a division being one, exponentials left out. */
+/* The operations of the program below at a point in a step; a division counts one, exponentials are left out. */
 enum { LOCVOL_OPERATIONS = 44 };
 
-/* A uniform axis that has `at` as point number `index`. */
+/* Makes a uniform axis with `at` as point number `index`. */
 static inline void locvol_axis(int points, double spacing, int index, double at, double *x)
 {
     for (int i = 0; i < points; i++) x[i] = i * spacing - index * spacing + at;
 }
 
-/* Both axes and the times of a data set; in *ix and *iy the point of the result. */
+/* Makes both axes and the times of a data set; in *ix and *iy the point of the result. */
 static inline void locvol_grid(const locvol_set *set, double *x, double *y, double *time, int *ix, int *iy)
 {
     double dx = 20 * locvol_alpha * locvol_s0 * sqrt(locvol_t) / set->numx;
@@ -66,12 +67,12 @@ static inline void locvol_grid(const locvol_set *set, double *x, double *y, doub
 #include "locvol_plain.h"
 
 #endif /* LOCVOL_PLAIN_H */
-#else  /* LOCVOL_REAL: the body, in the precision at hand */
+#else  /* LOCVOL_REAL: the body, in one precision */
 
 #define R LOCVOL_REAL
 #define F(stem) LOCVOL_NAME(stem)
 
-/* The second difference as three weights a point, one after another: of the value below, at and above it. */
+/* Computes the second difference as three weights a point, one after another: of the value below, at and above it. */
 static inline void F(locvol_second)(int points, const double *x, R *weight)
 {
     for (int i = 0; i < points; i++) {
@@ -83,7 +84,7 @@ static inline void F(locvol_second)(int points, const double *x, R *weight)
     }
 }
 
-/* Thomas: d becomes the solution; pivot is n elements of scratch. */
+/* Solves by the Thomas algorithm: d becomes the solution; pivot is n elements of scratch. */
 LOCVOL_FUNCTION void F(locvol_tridag)(int n, const R *a, const R *b, const R *c, R *d, R *pivot)
 {
     pivot[0] = b[0];
@@ -96,7 +97,7 @@ LOCVOL_FUNCTION void F(locvol_tridag)(int n, const R *a, const R *b, const R *c,
     for (int i = n - 2; i >= 0; i--) d[i] = (d[i] - c[i] * d[i + 1]) / pivot[i];
 }
 
-/* One problem. work: 4 numx numy + 5 max(numx, numy) elements. */
+/* Solves one problem. work: 4 numx numy + 5 max(numx, numy) elements. */
 LOCVOL_FUNCTION R F(locvol_value)(const locvol_set *set, R strike, const R *x, const R *y, const R *time, const R *dxx,
                                   const R *dyy, int ix, int iy, R *work)
 {
@@ -155,9 +156,9 @@ LOCVOL_FUNCTION R F(locvol_value)(const locvol_set *set, R strike, const R *x, c
     return r[ix * numy + iy];
 }
 
-/* Solves   all problems of a data set; threads: whether to use more than one
+/* Solves all problems of a data set. threads: whether to use more than one
    Leaves   set->outer results
-   Returns  0, or 1 where memory is short */
+   Returns  0, or 1 if memory is short */
 static inline int F(locvol_plain)(const locvol_set *set, int threads, R *result)
 {
     int numx = set->numx, numy = set->numy, numt = set->numt, most = numx > numy ? numx : numy, ix, iy, failed = 0;

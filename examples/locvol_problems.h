@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-/* Solves   the problems of a data set, as pde/adi2d.h has them: batch.kind is ADI2D_PRODUCTS
+/* Makes the problems of a data set for pde/adi2d.h; batch.kind is ADI2D_PRODUCTS.
    Needs    room for set->outer of each, and for the spot, two numbers, which all share
-   Returns  0, or 1 where memory is short */
+   Returns  0, or 1 if memory is short */
 static inline int locvol_problems(const locvol_set *set, fd_problem *problem, locvol_parameters *parameters,
                                   double *spot)
 {

@@ -1,18 +1,18 @@
 /* locvol_timing.cu - local volatility calibration, a benchmark of two-factor solvers, as a model of pde/adi2d.h.
    MIT licence, see LICENSE.
 
-       locvol_timing [--quick] [--csv [FILE]]     writes the rows as CSV to FILE as well, or to the terminal alone
+       locvol_timing [--quick] [--csv [FILE]]     also writes the rows as CSV to FILE, or only as CSV to the terminal
 
-   examples/locvol_plain.h has the equation, its discretisation and the three data sets; here it is a model. The rows:
-       naive, coalesced, onchip    the versions on the GPU, which wait in its memory for what they need: payoff and all
-                                   steps; medians of 9 runs after a warm-up
-       .._call                     the same from the host's memory to the host's, allocations made before
-       host                        on all processors where the compiler has OpenMP; medians of 3 runs, or fewer in 10 s
-       plain                       the plain program, on as many; up to 32 problems timed and scaled: all are alike
-   GFlop/s count the operations that the plain program makes but for its exponentials, whatever a version does in fact.
-   Errors are the largest of all problems', against the host's in double precision. The program fails where one is above
+   examples/locvol_plain.h describes the equation, its discretisation and the three data sets. The rows are:
+       naive, coalesced, onchip    the versions on the GPU, with all arguments in its memory: payoff and all steps;
+                                   medians of 9 runs after a warm-up
+       .._call                     the same from host memory to host memory, with allocations made before
+       host                        on all processors if the compiler has OpenMP; medians of 3 runs, or fewer in 10 s
+       plain                       the plain program on as many processors; up to 32 problems, scaled: all are alike
+   GFlop/s count the operations of the plain program without its exponentials, whatever a version does in fact. Errors
+   are the largest over all problems, against the host's in double precision. The program fails if an error is above
    5e-6 (single) or 1e-11 (double precision).
-   --quick: small sets, for a test. Where there is no GPU, or a compiler without CUDA, rows of the host alone:
+   --quick: small sets, for a test. Without a GPU, or with a compiler without CUDA, the rows of the host only:
        gcc -std=c11 -O3 -march=native -fopenmp -x c locvol_timing.cu -lm */
 #include "locvol_problems.h"
 #include "cuda_check.h"
@@ -30,7 +30,7 @@
 #else
 #define ON_DEVICE 0
 #endif
-#ifdef SIMT_EMULATOR /* which runs kernels, but not at a speed worth measuring */
+#ifdef SIMT_EMULATOR /* whose times are not worth measuring */
 #define ON_EMULATOR 1
 #else
 #define ON_EMULATOR 0
@@ -43,8 +43,8 @@
 
 enum { RUNS = 9, HOST_RUNS = 3, MOST_SECONDS = 10, PLAIN_PROBLEMS = 32 };
 
-static FILE *csv;          /* where the rows go as CSV, if anywhere */
-static int table = 1, bad; /* whether they go to the terminal as a table; how many miss their accuracy */
+static FILE *csv;          /* the file for CSV, or null */
+static int table = 1, bad; /* whether the rows are printed as a table; how many miss their accuracy */
 
 static void heading(const char *machine)
 {
@@ -67,7 +67,7 @@ static int ascending(const void *p, const void *q)
     return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
 }
 
-/* A row from the milliseconds of so many runs. */
+/* Writes a row from the milliseconds of this many runs. */
 static void row(const char *version, int is_double, const locvol_set *set, int runs, double *ms, double error)
 {
     qsort(ms, (size_t)runs, sizeof *ms, ascending);
@@ -88,7 +88,7 @@ static void row(const char *version, int is_double, const locvol_set *set, int r
     }
 }
 
-/* The largest of the differences; NaN if one is. */
+/* Returns the largest difference; NaN if one is NaN. */
 static double worst(int count, const fd_values *values, const fd_values *exact)
 {
     double most = 0;
@@ -115,7 +115,7 @@ static void *allocate(size_t bytes)
 
 /* ---- on the host ------------------------------------------------------------------------------------------------- */
 
-/* A data set, ready to be marched. */
+/* A data set, ready to march. */
 typedef struct {
     const locvol_set *set;
     fd_batch batch;
@@ -134,7 +134,7 @@ static int workers(void)
 #endif
 }
 
-/* What the host took, in *error its distance from exact, or in double precision that from the plain program. */
+/* Times the host. *error is the distance from `exact`, or in double precision that from the plain program. */
 static void time_host(const locvol_run *run, int is_double)
 {
     fd_batch batch = run->batch;
@@ -202,7 +202,7 @@ static void time_version(const Version &version, int is_double, const locvol_run
 {
     const size_t n = (size_t)run->batch.problems;
     fd_batch batch = run->batch;
-    fd_problem *problem, *those = (fd_problem *)allocate(n * sizeof *those); /* as the device has them */
+    fd_problem *problem, *those = (fd_problem *)allocate(n * sizeof *those); /* with pointers to device memory */
     locvol_parameters *parameters;
     double *spot;
     fd_values *values = (fd_values *)allocate(n * sizeof *values);
@@ -263,7 +263,7 @@ static void time_version(const Version &version, int is_double, const locvol_run
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-/* What the rows were measured on, and in *devices whether there is a GPU. */
+/* Describes the machine of the rows; in *devices whether there is a GPU. */
 static void machine_name(char *name, size_t size, int *devices)
 {
     char line[200];

@@ -1,8 +1,8 @@
-/* shared_pcr.cu - the hybrid put together from its parts, with the reduced rows exchanged through shared memory.
+/* shared_pcr.cu - the hybrid composed of its parts, with the reduced rows exchanged through shared memory.
    MIT licence, see LICENSE.
 
-   trid_warp_hybrid exchanges by shuffle; where shuffles are the limit, or where the reduced system wants another
-   solver, its two ends can be had apart: K rows a lane to one, then the caller's PCR, then back. */
+   trid_warp_hybrid exchanges by shuffles. Where shuffles are the limit, or the reduced system needs another solver,
+   call its two halves: they reduce K rows a lane to one, and expand the result of your own PCR. */
 #include "trid.h"
 #include "cuda_check.h"
 
@@ -18,7 +18,7 @@ static __device__ void solve_by_pcr(float a, float c, float *d, float (*shared)[
     if (rank == 0) a = 0;
     if (rank == W - 1) c = 0;
     for (int s = 1; s < W; s *= 2) {
-        /* Where there is no such row a lane takes its own: its coupling there is zero. */
+        /* If there is no such row, a lane takes its own: its coupling there is zero. */
         int above = rank >= s ? lane - s : lane, below = rank + s < W ? lane + s : lane;
         __syncwarp(); /* the step before has been read */
         shared[0][lane] = a, shared[1][lane] = c, shared[2][lane] = *d;
@@ -28,13 +28,13 @@ static __device__ void solve_by_pcr(float a, float c, float *d, float (*shared)[
     }
 }
 
-/* Two systems of n <= K * W = 64 rows a warp. */
+/* Solves two systems of n <= K * W = 64 rows a warp. */
 __global__ void solve(int n, int systems, const float *a, const float *b, const float *c, const float *d, float *x)
 {
     __shared__ float shared[WARPS][3][32];
     float ra[K], rb[K], rc[K], rd[K];
     int system = (int)((blockIdx.x * blockDim.x + threadIdx.x) / W), first = K * ((int)threadIdx.x % W);
-    int rows = system < systems ? n : 0; /* all lanes take part, also those without a system */
+    int rows = system < systems ? n : 0; /* all lanes take part, even those without a system */
     size_t at = (size_t)n * system + first;
     for (int j = 0; j < K; j++)
         if (first + j < rows) ra[j] = a[at + j], rb[j] = b[at + j], rc[j] = c[at + j], rd[j] = d[at + j];

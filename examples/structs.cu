@@ -1,4 +1,4 @@
-/* structs.cu - an array of structs read coalesced: lane l of a warp gets all of struct l.
+/* structs.cu - coalesced reads of an array of structs: lane l of a warp gets the whole of struct l.
    MIT licence, see LICENSE. */
 #include "transpose.h"
 #include "cuda_check.h"

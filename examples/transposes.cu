@@ -1,11 +1,11 @@
 /* transposes.cu - running sums along rows: three ways into the blocked layout and back, one result.
    MIT licence, see LICENSE.
 
-   Row by row, sum[i] += x[0] + ... + x[i]. In blocked layout it takes no shared memory: each lane adds up the elements
-   that it holds, and five shuffles tell it what the lanes before it hold. What brings the elements there differs:
+   Row by row, sum[i] += x[0] + ... + x[i]. In the blocked layout this takes no shared memory: each lane adds up the
+   elements that it holds, and five shuffles bring the sums of the lanes before it. The ways into the layout are:
      SHARED   through shared memory: any K, any alignment
      SHFL     by shuffles: K a power of two, no shared memory
-     VEC      16 bytes at a time, each lane its own: best for one array where a lane's K elements are 16 bytes, for
+     VEC      16 bytes at a time, each lane its own: best for one array if the K elements of a lane are 16 bytes, for
               loads up to 32; rows that start off the 16-byte grid are read element by element
    docs/transpose.md has the speeds. Exits with 0 if the sums are right, 3 without a GPU. */
 #include "transpose.h"
@@ -16,7 +16,7 @@
 
 enum { SHARED, SHFL, VEC, K = 4, W = 32 };
 
-/* Block i has row i of n <= 128 elements in its one warp; what lies beyond n counts as 0 and is not written. */
+/* Block i holds row i of n <= 128 elements in its one warp. Elements beyond n count as 0 and are not written. */
 template <int WAY>
 static __global__ void add_running_sums(int n, const float *x, float *sum)
 {
@@ -26,10 +26,10 @@ static __global__ void add_running_sums(int n, const float *x, float *sum)
     sum += (size_t)n * blockIdx.x;
     if (WAY == SHARED) transpose_load(K, W, n, x, 0.0f, u, buffer);
     if (WAY == SHFL) transpose_load_shfl(K, W, n, x, 0.0f, u);
-    if (WAY == VEC) transpose_load_vec(K, W, n, x, 0.0f, u, 1); /* 1: it will not be read again */
+    if (WAY == VEC) transpose_load_vec(K, W, n, x, 0.0f, u, 1); /* 1: will not be read again */
 
     for (int j = 1; j < K; j++) u[j] += u[j - 1];
-    float up_to = u[K - 1]; /* the sum of this lane's elements and of those of some lanes before it */
+    float up_to = u[K - 1]; /* the sum over this lane and some lanes before it */
     for (int distance = 1; distance < 32; distance *= 2) {
         float before = __shfl_up_sync(0xffffffff, up_to, distance);
         if ((int)threadIdx.x >= distance) up_to += before;
@@ -60,7 +60,7 @@ int main(void)
 
     int wrong = 0;
     for (int row = 0; row < ROWS; row++) {
-        float running = 0; /* of small whole numbers, so without rounding */
+        float running = 0; /* small whole numbers, so there is no rounding */
         for (int i = N * row; i < N * (row + 1); i++) {
             running += x[i];
             wrong += sum[i] != 3 * running;

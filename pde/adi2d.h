@@ -1,11 +1,11 @@
-/* adi2d.h - batches of two-factor PDEs of your own, solved on chip by GPUs, and on CPUs.
+/* adi2d.h - batches of two-factor PDEs of your own, solved on chip on GPUs, and on CPUs.
 
    MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
 
    The equation is V_t + drift_x V_x + drift_y V_y + diffusion_x V_xx + diffusion_y V_yy + mixed V_xy + source = kill V.
-   It is marched backwards from the values at maturity by the ADI schemes of pde/fd.h. A model writes what stands in it,
-   as for one factor (pde/common/model.h): one file of C, for both precisions, for the host and for kernels.
-   examples/heston_model.h is one, which adi2d_host.c solves on a CPU and adi2d_heston.cu on a GPU:
+   The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model supplies its terms, as for one
+   factor (pde/common/model.h): one file of C, for both precisions, for the host and for kernels. One example is
+   examples/heston_model.h, which adi2d_host.c solves on a CPU and adi2d_heston.cu on a GPU:
 
        #include "pde/adi2d.h"
        typedef struct { .. } MODEL_parameters;
@@ -21,38 +21,38 @@
        #define FD_MODEL MODEL
        #include "pde/adi2d.h"
 
-   The header is included twice, at global scope: before the model for its words, and after it with FD_MODEL set, which
-   makes of it, in both precisions (_f32 and _f64):
+   Include the header twice, at global scope: before the model for its vocabulary, and after it with FD_MODEL set. The
+   second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
-       MODEL_host_bytes         memory that so many workers need together
-       MODEL_host               solves a batch by so many workers: OpenMP's threads where the program is compiled with
-                                it. Workers who outnumber the problems share each of them, if its grid is large
-       MODEL_host_problems      solves some of the problems, by the calling thread: for threads of any kind
-       MODEL_host_worker        one worker's part in problems that all share: for threads of any kind that can wait for
-                                each other
-       MODEL_suggest            how many points and steps a tolerance takes (common/suggest.h)
-       MODEL_suggest_bytes      memory that it needs
+       MODEL_host_bytes         bytes of memory for all workers together
+       MODEL_host               solves a batch by a number of workers: OpenMP's threads if the program is compiled with
+                                OpenMP. If they outnumber the problems, they share each large grid
+       MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
+       MODEL_host_worker        does one worker's part of problems that all share: for threads of any kind that can wait
+                                for each other
+       MODEL_suggest            finds the points and steps for a tolerance (common/suggest.h)
+       MODEL_suggest_bytes      its bytes of memory
      GPU (nvcc; tests/simt without one); batch, parameters and memory are the device's (adi2d/onchip.h)
-       MODEL_onchip_bytes       device memory that the next needs
-       MODEL_onchip             all steps of a problem in one kernel, its grid in the shared memory of a block, or of
-                                the blocks of a cluster; grids that fit in none are solved as by MODEL_coalesced
+       MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
+       MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
+                                block or of the blocks of a cluster; solves grids that fit in none as MODEL_coalesced
      the ladder's lower rungs (adi2d/rungs.h)
-       MODEL_rung_bytes         device memory of the next two
-       MODEL_naive              grids in device memory, two kernels a stage, a thread a line: the plain version
-       MODEL_coalesced          the same, with the grid twice, once in each order: all accesses are coalesced
-   and all models share
+       MODEL_rung_bytes         bytes of device memory for the next two
+       MODEL_naive              the plain version: grids in device memory, two kernels per stage, a thread per line
+       MODEL_coalesced          the same with two copies of the grid, one in each order, so that all accesses coalesce
+   All models share
        adi2d_check              checks a batch
-       adi2d_status_string      what a status says
+       adi2d_status_string      returns the text of a status
 
-   The cost of a step on chip depends on its kind (batch.kind). In arrays of shared memory, and in passes that read and
-   write all points, it takes: one array and two solves where no differences need to be formed (ADI2D_PRODUCTS); two
-   arrays, the differences and two solves for Douglas' scheme; three arrays and all of that twice for the others.
-   A march of products whose model declares FD_MODEL_INDEPENDENT and FD_MODEL_STEADY along y (or has no numbers of t)
-   factors the matrix along y once, for all columns and all steps of the same length.
+   The cost of a step on chip depends on batch.kind. Counted in arrays in shared memory and in passes over all points, a
+   step takes one array and two solves if it forms no differences (ADI2D_PRODUCTS); two arrays, the differences and two
+   solves for Douglas' scheme; three arrays, and all of that twice, for the other schemes. A march of products whose
+   model declares FD_MODEL_INDEPENDENT and FD_MODEL_STEADY along y (or has no numbers of t) factors the matrix along y
+   once, for all columns and all steps of the same length.
 
-   The rooms are listed in pde/common/rooms.h. To add a version, write a room as rungs.h is, and include it there.
+   pde/common/rooms.h lists the rooms. To add a version, write a room like rungs.h, and include it there.
 
-   What they share, and what a status says, is in pde/common/problem.h. */
+   pde/common/problem.h documents what the solvers share, and the statuses. */
 
 #ifndef ADI2D_H
 #define ADI2D_H
@@ -69,32 +69,32 @@
 enum {
     ADI2D_P_RUNG_THREADS = 64,
     ADI2D_P_RUNG_SET_UP_THREADS = 256,
-    ADI2D_P_RUNG_BACK = 8 /* rows that a line's thread has under way at the same time on the way back */
+    ADI2D_P_RUNG_BACK = 8 /* rows that a line's thread has in flight during back substitution */
 };
 
-/* Kinds of batches: what is known of the steps of all problems. The less they do, the less of the chip a problem takes.
-   */
+/* Kinds of batches: what is known about the steps of all problems. The less they do, the less of the chip a problem
+   takes. */
 enum {
     ADI2D_TWO_STAGES, /* nothing */
     ADI2D_ONE_STAGE,  /* Douglas' scheme */
-    ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2, without a Rannacher start (times.halves 0), a mixed term, a
-                         source, or exercise between dates; faces FD_LINEAR, the same coefficients throughout a step
-                         (FD_MIDDLE, FD_NEW_END), all rows diagonally dominant. No differences are formed, and
-                         memory holds one array (docs/adi2d.md) */
+    ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2; no Rannacher start (times.halves 0), mixed term, source, or
+                         exercise between dates; faces FD_LINEAR, the same coefficients throughout a step (FD_MIDDLE,
+                         FD_NEW_END), all rows diagonally dominant. A step forms no differences and stores one array
+                         (docs/adi2d.md) */
 };
 
-/* What may be wrong with a problem besides what fd_status says, or, ADI2D_BAD_KIND, with a batch. */
+/* What may be wrong with a problem in addition to the values of fd_status or, for ADI2D_BAD_KIND, with a batch. */
 enum {
-    ADI2D_NO_PRODUCT = -60, /* the batch says that all steps are products, and one is not: see ADI2D_PRODUCTS */
-    ADI2D_TWO_STAGED = -61, /* the batch says that all steps have one stage, and one has two */
+    ADI2D_NO_PRODUCT = -60, /* batch.kind says that all steps are products, but one is not: see ADI2D_PRODUCTS */
+    ADI2D_TWO_STAGED = -61, /* batch.kind says that all steps have one stage, but one has two */
     ADI2D_BAD_KIND = FD_P_BAD_KIND /* batch.kind is unknown */
 };
 
 /* Returns the text of a status. */
 TB_HD const char *adi2d_status_string(int what)
 {
-    return what == ADI2D_NO_PRODUCT   ? "a step is no product of factors, although batch.kind says so"
-           : what == ADI2D_TWO_STAGED ? "a step has two stages, although batch.kind says one"
+    return what == ADI2D_NO_PRODUCT   ? "a step is not a product of factors, although batch.kind is ADI2D_PRODUCTS"
+           : what == ADI2D_TWO_STAGED ? "a step has two stages, although batch.kind is ADI2D_ONE_STAGE"
            : what == ADI2D_BAD_KIND   ? "unknown batch.kind"
                                       : fd_status_string(what);
 }
@@ -108,7 +108,7 @@ TB_HD int adi2d_check(const fd_batch *batch)
 
 #endif /* ADI2D_H */
 
-#ifdef FD_MODEL /* a model: the rooms, once a precision */
+#ifdef FD_MODEL /* a model: the rooms, once for each precision */
 #define FD_FACTORS 2
 #define TB_BODY "../pde/common/rooms.h"
 #include "../trid/twice.h"

@@ -5,9 +5,9 @@
    The equation is, with V_1 the derivative of V along x and so on,
        V_t + drift_1 V_1 + drift_2 V_2 + drift_3 V_3 + diffusion_1 V_11 + diffusion_2 V_22 + diffusion_3 V_33
            + mixed_12 V_12 + mixed_13 V_13 + mixed_23 V_23 + source = kill V.
-   The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model writes what stands in it, as for
-   one and two factors (pde/common/model.h): one file of C, for both precisions, for the host and for kernels. Two
-   factors become three by the terms of the third:
+   The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model supplies its terms, as for one
+   and two factors (pde/common/model.h): one file of C, for both precisions, for the host and for kernels. A model of
+   two factors becomes one of three by the terms of the third:
 
        #include "pde/adi3d.h"
        typedef struct { .. } MODEL_parameters;
@@ -25,39 +25,40 @@
        #define FD_MODEL MODEL
        #include "pde/adi3d.h"
 
-   The header is included twice, at global scope: before the model for its words, and after it with FD_MODEL set, which
-   makes of it, in both precisions (_f32 and _f64):
+   Include the header twice, at global scope: before the model for its vocabulary, and after it with FD_MODEL set. The
+   second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
-       MODEL_host_bytes         memory that so many workers need together
-       MODEL_host               solves a batch by so many workers: OpenMP's threads where the program is compiled with
-                                it. Workers who outnumber the problems share each of them
-       MODEL_host_problems      solves some of the problems, by the calling thread: for threads of any kind
-       MODEL_host_worker        one worker's part in problems that all share: for threads of any kind that can wait for
-                                each other
-       MODEL_suggest            how many points and steps a tolerance takes (common/suggest.h)
-       MODEL_suggest_bytes      memory that it needs
+       MODEL_host_bytes         bytes of memory for all workers together
+       MODEL_host               solves a batch by a number of workers: OpenMP's threads if the program is compiled with
+                                OpenMP. If they outnumber the problems, they share each of them
+       MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
+       MODEL_host_worker        does one worker's part of problems that all share: for threads of any kind that can wait
+                                for each other
+       MODEL_suggest            finds the points and steps for a tolerance (common/suggest.h)
+       MODEL_suggest_bytes      its bytes of memory
      GPU (nvcc; tests/simt without one): large grids, in device memory (adi3d/device_march.h). Batch, problems,
      parameters and results are the host's
-       MODEL_device_bytes       device memory that the next needs
+       MODEL_device_bytes       bytes of device memory for MODEL_device
        MODEL_device             solves the problems one after another
      GPU: many grids of up to 48 points an axis (adi3d/onchip.h). Batch, parameters and memory are the device's
-       MODEL_onchip_blocks      the blocks that a problem takes; 0 if grids of this size do not fit the current device
-       MODEL_onchip_bytes       device memory that the next needs
-       MODEL_onchip             all steps of a problem in one kernel, its grid in the shared memory of a block, or of
-                                the blocks of a cluster
+       MODEL_onchip_blocks      returns how many blocks a problem takes; 0 if grids of this size do not fit the current
+                                device
+       MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
+       MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
+                                block or of the blocks of a cluster
      either (adi3d/solve.h)
-       MODEL_bytes, MODEL_solve MODEL_device's where the program is compiled for a GPU, else MODEL_host's
-   and all models share
+       MODEL_bytes, MODEL_solve MODEL_device's if the program is compiled for a GPU, otherwise MODEL_host's
+   All models share
        adi3d_check              checks a batch
        adi3d_allocate, adi3d_free   memory for MODEL_solve
-       fd_status_string         what a status says
+       fd_status_string         returns the text of a status
 
-   What they share is in pde/common/problem.h, and:
-     Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT) all lines share one matrix, which
-              a GPU factors once.
-     Memory   adi3d_allocate alone allocates.
+   pde/common/problem.h documents what the solvers share; in addition:
+     Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT), all lines share one matrix,
+              which a GPU factors once.
+     Memory   Only adi3d_allocate allocates.
 
-   The rooms are listed in pde/common/rooms.h. */
+   pde/common/rooms.h lists the rooms. */
 
 #ifndef ADI3D_H
 #define ADI3D_H
@@ -78,15 +79,15 @@
 
 enum {
     ADI3D_MOST = FD_P_MOST_POINTS, /* points of an axis */
-    ADI3D_MOST_ON_CHIP = 48, /* of one on chip */
-    ADI3D_P_PARTITIONS = 16  /* most partitions of the lines along z that are solved within sweeps */
+    ADI3D_MOST_ON_CHIP = 48, /* points of an axis on chip */
+    ADI3D_P_PARTITIONS = 16  /* the most partitions of lines along z that sweeps solve */
 };
 
 #include "adi3d/problem.h"
 
 #endif /* ADI3D_H */
 
-#ifdef FD_MODEL /* a model: the rooms, once a precision */
+#ifdef FD_MODEL /* a model: the rooms, once for each precision */
 #define FD_FACTORS 3
 #define TB_BODY "../pde/common/rooms.h"
 #include "../trid/twice.h"

@@ -3,7 +3,8 @@
    MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
 
    Coordinates, difference weights, boundaries, final values, time steps, ADI schemes and interpolation, on plain arrays
-   and small structs, for the host and for kernels. A call on points that crowd around its strike (examples/fd_call.c):
+   and small structs, for the host and for kernels. A call on a grid that is dense around its strike
+   (examples/fd_call.c):
 
        fd_axis axis = {0, 8 * STRIKE, POINTS, 1, {STRIKE}, {STRIKE / 5}, {FD_MIDWAY}};
        fd_times times = {MATURITY, STEPS, FD_EQUAL, 1, FD_THETA, 0.5, 4, 0, NULL, NULL};
@@ -11,27 +12,27 @@
        if (!status) status = fd_cells_f64(POINTS, s, face, cell, far);
        if (!status) status = fd_schedule(&times, MOST_STEPS, step, &count);
 
-   The equation is V_t + sum of drift_i V_i + diffusion_i V_ii + mixed_ij V_ij = kill V. A march is all time steps, from
-   the final values at maturity backwards to time 0. A is the left-hand side without V_t, less kill V.
+   The equation is V_t + sum of drift_i V_i + diffusion_i V_ii + mixed_ij V_ij = kill V. A march takes all time steps,
+   from the final values at maturity backwards to time 0. A is the left-hand side without V_t, minus kill V.
 
    A line is the points x[0] < ... < x[n-1] along one axis. At each point, p and m are the slopes of u above and below
    it (differences over spacings), and the point's cell has two numbers, h and w:
        first derivative  m + w (p - m),  second  h (p - m),  A u = drift m + flow (p - m), flow = h diffusion + w drift.
-   Differences are taken first, so that single precision loses nothing. A face is the first or last point of a line. It
-   has such a cell too, and its boundary condition sets h and w. Upwinding is a maximum: it raises flow to drift, and to
-   0. A coupling is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives all of this and says how
-   kernels use it.
+   Differences are taken first, so that single precision loses nothing. A face is the first or last point of a line. Its
+   cell takes h and w from its boundary condition. Upwinding is a maximum: it raises flow to drift, and to 0. A coupling
+   is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives all of this and says how kernels use
+   it.
 
    The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64. In C++ those of the
-   second group exist without a suffix too. Everything before them is in double precision: set-up is rare, and rounding
-   it once is all that a march can see.
+   second group also exist without a suffix. Everything before them is in double precision: set-up is rare, and a march
+   then sees it rounded only once.
 
      coordinates (fd/axis.h)
-       fd_axis_points       uniform, or crowded around up to three places, which lie on a node or midway
+       fd_axis_points       uniform, or dense around up to three places, which lie on a node or midway
        fd_axis_map, fd_map_point    the same point by point, for threads that take one each
-       fd_grid_check        checks the user's own grid; all that follows takes any increasing one
+       fd_grid_check        checks the user's own grid; all other functions take any increasing grid
      final values (fd/average.h)
-       fd_average_told      average of a function of one variable over a cell, with kinks and jumps given: exact for
+       fd_average_told      average of a function of one variable over a cell, with given kinks and jumps: exact for
                             pieces that are polynomials up to degree 7
        fd_average           average over a cell in one to three dimensions; finds kinks and jumps itself
        fd_final_value       at a grid point: the average over its cell if it has a kink or jump, else the value
@@ -40,20 +41,20 @@
      time (fd/time.h)
        fd_schedule          time steps of any kind, equal or graded, with a Rannacher start; they hit dates exactly
        fd_schedule_part     some of them
-       fd_no_interval, fd_next_interval, fd_step_in   one of them: intervals between dates, and the steps of each
+       fd_no_interval, fd_next_interval, fd_step_in   one at a time: intervals between dates, and the steps of each
      schemes (fd/time.h)
        fd_scheme_of         Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer as numbers
        fd_scheme_theta      the theta of each, for two or three factors
-       fd_scheme_theta_drift    the same where drifts exceed diffusion, and whether steps are short enough
-       fd_times_of          times whose theta is left to the scheme
+       fd_scheme_theta_drift    the same if drifts exceed diffusion, and whether steps are short enough
+       fd_times_of          times with the scheme's own theta filled in
      a march (fd/march.h)
        fd_final_as          the final value at a point, in one of four ways
        fd_plan_check        checks a problem's choices for its march
        fd_coefficient_time  the time at which a step's coefficients are taken
-       fd_shifted           where the value at a point comes from at a date
+       fd_shifted           from where the value at a point comes at a date
      set-up in each precision (fd/line.h)
-       fd_cells             the cells of a line, faces included, as the functions below read them
-       fd_cell_at           one of them, for threads that take one each
+       fd_cells             the cells of a line, with its faces, as the functions below read them
+       fd_cell_at           one cell, for threads that take one each
        fd_step_data_of           step data: a time step as numbers
      in each step, a point (fd/line.h)
        fd_lane_first, fd_lane_second    derivatives along a line       2 sub + 1 mul + 2 FMA; 2 sub + 2 mul + 1 FMA
@@ -61,7 +62,7 @@
        fd_lane_row          couplings of a point, central, upwind or fitted     3 mul + 1 FMA + 1 sub (+ 2 max)
        fd_lane_apply        the row applied to three values                     2 sub + 1 mul + 1 FMA
        fd_lane_source       what a given slope adds                             2 mul + 2 FMA
-       fd_lane_matrix       the row of 1 - size A, and is it dominant?          2 mul + 2 add + 1 FMA
+       fd_lane_matrix       the row of 1 - size A, and whether it is dominant   2 mul + 2 add + 1 FMA
        fd_lane_matrix_at    the same; at faces it omits couplings that prevent dominance
        fd_lane_exercise     a value after a step, with early exercise      1 division, 2 FMA, 1 sub, 2 comparisons
        fd_lane_at_date      a value after the events of a date, likewise   2 comparisons
@@ -73,10 +74,10 @@
 
    What they share:
      Status   FD_OK = 0, a negative number for what is wrong with an argument, or 1 + the index of the point, date or
-              row that is wrong. Every function that can refuse says why; results are then unspecified. NaN and
-              infinities are recognised by their bits, so -ffast-math does not matter.
-     Memory   The caller's. The functions allocate nothing, print nothing and have no state.
-     Device   All functions are for host and device, and for one thread. */
+              row that is wrong. Every function that can refuse its arguments says why; results are then unspecified.
+              NaN and infinities are recognised by their bits, so -ffast-math does not matter.
+     Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
+     Device   All functions run on host and device, in one thread. */
 
 #ifndef FD_H
 #define FD_H
@@ -91,25 +92,25 @@ enum {
     FD_BAD_ARGUMENT = -1, /* a null pointer, or memory off its alignment */
     FD_BAD_SIZE = -2,     /* fewer than 4 points, a count out of range, or steps too short to be distinguished */
     FD_BAD_NUMBER = -3,   /* NaN, infinite, out of order, or not positive where it must be */
-    FD_NO_ROOM = -5,      /* more steps than there is room for, or less memory than a problem needs */
+    FD_NO_ROOM = -5,      /* too little room for the steps, or too little memory */
     FD_OUTSIDE = -6,      /* a point outside the grid */
-    /* Of a problem (fd_status): */
+    /* For a problem (fd_status): */
     FD_BAD_AXIS = -7,         /* detail is fd_axis_map's status, or 1 + the index of a bad point if points were given */
     FD_BAD_TIMES = -8,        /* detail is fd_schedule's status */
-    FD_BAD_SPOT = -9,         /* the spot is not within the axis */
+    FD_BAD_SPOT = -9,         /* a spot is outside the grid; axis says along which axis */
     FD_MODEL_NAN = -10,       /* not finite: the model's numbers of an axis (axis, and i, j or k) or of a step (step),
                                  or its terms at a point in a step */
     FD_FINAL_NAN = -11,       /* the payoff at a point is not finite */
     FD_NOT_SOLVED = -12,      /* the value at a point is not finite after a step, or after the events at its date */
     FD_LAUNCH_FAILED = -13,   /* CUDA refused a copy or a launch; detail is the cudaError_t */
-    FD_NOT_INDEPENDENT = -14, /* at a point in a step, an axis's terms depend on others, against the declaration */
-    FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term is not 0; detail is what FD_MODEL_MIXED lacks */
+    FD_NOT_INDEPENDENT = -14, /* at a point in a step, an axis's terms depend on others, contrary to the declaration */
+    FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term is not 0; detail is the value missing from FD_MODEL_MIXED */
     FD_CHANGES_UNDECLARED = -17, /* at a point, terms that the model declares time-independent change */
     FD_ILL_POSED = -18,          /* at a point a diffusion is negative, or a mixed term too large for the diffusions */
-    FD_GREW = -19,               /* the march grew, see growth; more steps, a larger theta or upwinding help */
+    FD_GREW = -19,               /* the march grew (see growth); more steps, a larger theta or upwinding help */
     FD_UNSTABLE = -20,           /* an explicit march needs shorter steps; detail is how many suffice */
-    FD_OUTWARD = -21,            /* at a point of a face that is FD_DEGENERATE, the drift points out of the axis */
-    /* Of an axis: */
+    FD_OUTWARD = -21,            /* at a point of an FD_DEGENERATE face, the drift points out of the axis */
+    /* For an axis: */
     FD_PLACE_OUTSIDE = -30,   /* a place is not within the axis */
     FD_PLACE_ORDER = -31,     /* a place is not above the one before it */
     FD_PLACE_AT_END = -32,    /* a place at an end of the axis cannot lie midway between two points */
@@ -118,20 +119,20 @@ enum {
     FD_BAD_ALIGNMENT = -35,   /* align is unknown */
     FD_BAD_FACE = -36,        /* face is unknown; in a march, axis says which */
     FD_TOO_MANY_POINTS = -37, /* batch.points has no room for the axis; detail is how many points it has */
-    /* Of steps: */
+    /* For steps: */
     FD_BAD_STEPS = -38,      /* steps not in 1 .. 2^28 */
     FD_BAD_GRADING = -39,    /* grading is unknown */
     FD_BAD_KIND = -40,       /* kind is unknown */
     FD_BAD_THETA = -41,      /* theta not in 0 .. 1 */
     FD_TOO_MANY_STEPS = -42, /* batch.steps has no room for the march; detail is how many steps it takes */
-    FD_TOO_MANY_DATES = -43, /* batch.dates has no room for the problem's; detail is how many it has */
-    /* Of a march's choices: */
+    FD_TOO_MANY_DATES = -43, /* batch.dates has no room for the problem's dates; detail is how many there are */
+    /* For a march's choices: */
     FD_BAD_SCHEME = -44,       /* scheme is unknown */
     FD_BAD_COEFFICIENTS = -45, /* coefficients is unknown */
     FD_BAD_FINALS = -46,       /* finals is unknown */
     FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 is not finite, or not above the one before */
     FD_BAD_EXERCISE = -48,     /* exercise is unknown */
-    FD_BAD_EVENT = -49         /* at date detail - 1, what is unknown, cash or proportion is not finite, or values are
+    FD_BAD_EVENT = -49         /* at date detail - 1, `what` is unknown, cash or proportion is not finite, or values are
                                   to change and the model has no function for that */
 };
 
@@ -141,45 +142,45 @@ TB_HD const char *fd_status_string(int status)
     return status == FD_OK              ? "done"
            : status > 0                 ? "point, date or row status - 1 is not finite, out of order, or too late"
            : status == FD_BAD_ARGUMENT  ? "bad argument: a null pointer, or memory off its alignment"
-           : status == FD_BAD_SIZE      ? "too few or too many points (see axis), a count out of range, steps too short"
-           : status == FD_BAD_NUMBER    ? "NaN or infinite, not in order, or not positive"
-           : status == FD_NO_ROOM       ? "too little room or memory"
+           : status == FD_BAD_SIZE      ? "points out of range (see axis), a count out of range, or steps too short"
+           : status == FD_BAD_NUMBER    ? "a number is NaN or infinite, out of order, or not positive"
+           : status == FD_NO_ROOM       ? "too little room for the steps, or too little memory"
            : status == FD_OUTSIDE       ? "the point is outside the grid"
-           : status == FD_BAD_AXIS      ? "an axis cannot be made: axis is which, fd_status_string(detail) why"
-           : status == FD_BAD_TIMES     ? "the time steps cannot be made: fd_status_string(detail) says why"
-           : status == FD_BAD_SPOT      ? "the spot is not within the axis"
-           : status == FD_MODEL_NAN     ? "the model gave a number that is not finite"
-           : status == FD_FINAL_NAN     ? "the payoff gave a number that is not finite"
-           : status == FD_NOT_SOLVED    ? "a value is not finite after a step"
-           : status == FD_LAUNCH_FAILED ? "CUDA refused a copy or a launch: see detail"
+           : status == FD_BAD_AXIS      ? "an axis is wrong: axis says which, fd_status_string(detail) why"
+           : status == FD_BAD_TIMES     ? "the time steps are wrong: fd_status_string(detail) says why"
+           : status == FD_BAD_SPOT      ? "a spot is outside the grid: see axis"
+           : status == FD_MODEL_NAN     ? "the model returned a number that is not finite: see axis, i, j, k, step"
+           : status == FD_FINAL_NAN     ? "the payoff returned a number that is not finite: see i, j, k"
+           : status == FD_NOT_SOLVED    ? "a value is not finite after a step: see i, j, k, step"
+           : status == FD_LAUNCH_FAILED ? "CUDA refused a copy or a launch: detail is the cudaError_t"
            : status == FD_NOT_INDEPENDENT
-               ? "terms along the axis depend on another axis, which the model does not declare: see axis"
-           : status == FD_MIXED_UNDECLARED   ? "the model has a mixed term that it does not declare"
-           : status == FD_CHANGES_UNDECLARED ? "the model's terms change in time, which it does not declare"
-           : status == FD_ILL_POSED          ? "a diffusion is negative, or a mixed term too large for the diffusions"
+               ? "terms along an axis depend on another, although the model declares them independent: see axis"
+           : status == FD_MIXED_UNDECLARED   ? "a mixed term is not 0, although FD_MODEL_MIXED lacks it: see detail"
+           : status == FD_CHANGES_UNDECLARED ? "terms change in time, although declared time-independent"
+           : status == FD_ILL_POSED          ? "a negative diffusion, or a mixed term too large for the diffusions"
            : status == FD_GREW               ? "the march grew: take more steps, a larger theta, or upwinding"
-           : status == FD_UNSTABLE           ? "an explicit march needs more steps: see detail"
-           : status == FD_OUTWARD            ? "at a face of FD_DEGENERATE the drift points out of the axis: see axis"
-           : status == FD_PLACE_OUTSIDE      ? "a place is not within the axis"
+           : status == FD_UNSTABLE           ? "an explicit march needs more steps: detail says how many"
+           : status == FD_OUTWARD            ? "the drift points out of the axis at an FD_DEGENERATE face: see axis"
+           : status == FD_PLACE_OUTSIDE      ? "a place is outside the axis"
            : status == FD_PLACE_ORDER        ? "a place is not above the one before it"
            : status == FD_PLACE_AT_END       ? "a place at an end of the axis cannot lie midway between two points"
-           : status == FD_PLACES_SHARE       ? "two aligned places share a point: more points, or places further apart"
-           : status == FD_PLACE_SQUEEZED     ? "alignment would squeeze the points around a place: more points"
+           : status == FD_PLACES_SHARE       ? "two aligned places share a point: take more points, or part the places"
+           : status == FD_PLACE_SQUEEZED     ? "alignment would squeeze the points around a place: take more points"
            : status == FD_BAD_ALIGNMENT      ? "unknown alignment of a place"
            : status == FD_BAD_FACE           ? "unknown kind of face: see axis"
-           : status == FD_TOO_MANY_POINTS    ? "more points than batch.points has room for: see axis and detail"
+           : status == FD_TOO_MANY_POINTS    ? "an axis has more points than batch.points: see axis and detail"
            : status == FD_BAD_STEPS          ? "steps must be 1 .. 2^28"
            : status == FD_BAD_GRADING        ? "unknown grading of the steps"
            : status == FD_BAD_KIND           ? "unknown kind of steps"
            : status == FD_BAD_THETA          ? "theta must be 0 .. 1"
-           : status == FD_TOO_MANY_STEPS     ? "more steps than batch.steps has room for: detail is how many there are"
-           : status == FD_TOO_MANY_DATES     ? "more dates than batch.dates has room for: detail is how many there are"
+           : status == FD_TOO_MANY_STEPS     ? "the march takes more steps than batch.steps: detail says how many"
+           : status == FD_TOO_MANY_DATES     ? "there are more dates than batch.dates: detail says how many"
            : status == FD_BAD_SCHEME         ? "unknown scheme"
            : status == FD_BAD_COEFFICIENTS   ? "unknown choice of coefficients"
            : status == FD_BAD_FINALS         ? "unknown choice of final values"
            : status == FD_BAD_KINKS          ? "kinks must be 0 .. 4, finite and increasing"
            : status == FD_BAD_EXERCISE       ? "unknown exercise"
-           : status == FD_BAD_EVENT          ? "the event at date detail - 1 is unknown, not finite or not the model's"
+           : status == FD_BAD_EVENT          ? "the event at date detail - 1 is unknown, not finite or not in the model"
                                              : "unknown status";
 }
 
@@ -207,7 +208,7 @@ TB_HD fd_status fd_status_of(int what, int detail, int axis, int i, int j, int k
     return status;
 }
 
-/* The same of a status that is at no point. */
+/* Returns such a status without a point. */
 TB_HD fd_status fd_p_status(int what, int detail)
 {
     return fd_status_of(what, detail, -1, -1, -1, -1, -1);

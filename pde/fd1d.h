@@ -1,10 +1,10 @@
-/* fd1d.h - batches of one-factor PDEs of your own, a warp a problem on GPUs, vectorised across problems on CPUs.
+/* fd1d.h - batches of one-factor PDEs of your own, a warp per problem on GPUs, vectorised across problems on CPUs.
 
    MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
 
-   The equation is V_t + drift V_x + diffusion V_xx + source = kill V. It is marched backwards from the values at
-   maturity, on any grid of 4 to 1024 points, by the schemes of pde/fd.h. A model writes what stands in it
-   (pde/common/model.h): one file of C, for both precisions, for the host and for kernels. A call in the CEV model:
+   The equation is V_t + drift V_x + diffusion V_xx + source = kill V. The schemes of pde/fd.h march it backwards from
+   the values at maturity, on any grid of 4 to 1024 points. A model supplies its terms (pde/common/model.h): one file of
+   C, for both precisions, for the host and for kernels. A call in the CEV model:
 
        #include "pde/fd1d.h"
        typedef struct { double rate, sigma, beta, strike; } cev_parameters;
@@ -22,29 +22,30 @@
        #define FD_MODEL cev
        #include "pde/fd1d.h"
 
-   The header is included twice, at global scope: before the model for its words, and after it with FD_MODEL set, which
-   makes of it, in both precisions (_f32 and _f64):
+   Include the header twice, at global scope: before the model for its vocabulary, and after it with FD_MODEL set. The
+   second time it defines, in both precisions (_f32 and _f64):
      host (fd1d/host.h)
-       MODEL_host_bytes     memory of so many workers
-       MODEL_host           solves a batch by so many workers: OpenMP's threads where the program is compiled with it
-       MODEL_suggest        how many points and steps a tolerance takes (common/suggest.h); MODEL_suggest_bytes: its
-                            memory
+       MODEL_host_bytes     bytes of memory for all workers together
+       MODEL_host           solves a batch by a number of workers: OpenMP's threads if the program is compiled with
+                            OpenMP
+       MODEL_suggest        finds the points and steps for a tolerance (common/suggest.h); MODEL_suggest_bytes: its
+                            bytes of memory
      GPU (fd1d/device.h; nvcc, or tests/simt without a GPU); batch, parameters and memory are the device's
-       MODEL_device_bytes   device memory that suffices for full speed
-       MODEL_device         solves a batch: a warp a problem up to 512 points, else a block; 256 in double
-                            precision, and where terms depend on time
-   and all models share
+       MODEL_device_bytes   bytes of device memory that suffice for full speed
+       MODEL_device         solves a batch: a warp per problem up to 512 points (256 in double precision, and where
+                            terms depend on time), a block beyond
+   All models share
        fd_batch_check       checks a batch
-       fd_status_string     what a status says
+       fd_status_string     returns the text of a status
 
-   What they share is in pde/common/problem.h, and:
-     Schemes  There is no mixed term, so Douglas' scheme is the theta method, Craig-Sneyd the same, and the other two
-              solve twice a step.
-     Cost     Steps that are alike are made in increments: a solve with a matrix that is factored once, and three
-              operations a point; the increment is computed anew every 64 steps (512 in double precision), after a
-              date, and in each step where something changes: terms, faces, exercise.
+   pde/common/problem.h documents what the solvers share; in addition:
+     Schemes  There is no mixed term, so Douglas' scheme and Craig-Sneyd are the theta method; the other two solve twice
+              per step.
+     Cost     Steps that are alike are taken in increments: a solve with a matrix that is factored once, and three
+              operations a point. The increment is recomputed every 64 steps (512 in double precision), after a date,
+              and in each step where something changes: terms, faces, exercise.
 
-   The rooms are listed in pde/common/rooms.h. */
+   pde/common/rooms.h lists the rooms. */
 
 #ifndef FD1D_H
 #define FD1D_H
@@ -67,7 +68,7 @@ enum {
 
 #endif /* FD1D_H */
 
-#ifdef FD_MODEL /* a model: the rooms, once a precision */
+#ifdef FD_MODEL /* a model: the rooms, once for each precision */
 #define FD_FACTORS 1
 #define TB_BODY "../pde/common/rooms.h"
 #include "../trid/twice.h"

@@ -121,7 +121,7 @@ awk -v version="$version" -v passed=$passed -v failed=$failed -v skipped=$skippe
     # the tables of README.md: implicit1 and 4 of 256 points in bs1d.h; in bs3d.h those of up to 512 points with positive
     # correlations (form 0), in single precision; in trid/batch.h, for the architecture that the README times, those
     # that solve plainly or by factors in one reading, interleaved from aligned arrays, but for 16 bytes, and periodic ones. In
-    # the others a set-up may spill, or more warps were worth some bytes: docs/bs1d.md, bs3d.md and batch.md say where.
+    # the others a set-up may spill, or more warps were worth some bytes: docs/bs1d.md, bs3d.md and batch_notes.md say where.
     function must_stay_in_registers(name, part) {
         if (name !~ /^(trid_p_batch|bs1d|bs3d)_/) return 1
         if (name ~ /^trid_p_batch_/)

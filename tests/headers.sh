@@ -405,6 +405,16 @@ if [ "$1" = clang ]; then
     exit
 fi
 
+# What a compiler lacks, a header says in words: it was refused, and said so.
+refused() { # refused TEXT COMMAND...
+    text=$1
+    shift
+    ! "$@" >said 2>&1 && grep -q "#error.*$text" said
+}
+check 'cpu_avx.h by another compiler' refused 'needs gcc or clang' $CC -U__GNUC__ -fsyntax-only -x c "$top/cpu_avx.h"
+check 'cpu_avx.h as strict C++14' refused 'needs C++17' $CXX -std=c++14 -fsyntax-only -x c++ "$top/cpu_avx.h"
+check 'launches as C++14' refused 'need C++17' $CXX -std=c++14 -DSIMT_EMULATOR -fsyntax-only -x c++ "$top/trid/launch.h"
+
 in_language "$CC" "$c_flags" -O0 c c2x
 in_language "$CXX" "$cxx_flags" -O2 cc c++20
 if [ -n "$SHORT_TESTS" ]; then

@@ -2,7 +2,8 @@
 # shown.sh - the commands that README.md and the pages of docs named below show (blocks marked sh) do what is said.
 #
 # A page's blocks are run one after another, as a reader types them, in a copy of the kit without what was built. One
-# that calls nvcc is run where there is a GPU; one that ends with status 3 had something missing, and says what.
+# that calls nvcc is run where there is a GPU; one that ends with status 3 had something missing, and says what. A block
+# marked text behind one marked sh has lines that it prints, in their order; ".." stands for others.
 # Run from the top folder; CC, CXX, NVCC, GPU and PYTHON are the Makefile's.
 
 work=$PWD/build/shown
@@ -12,13 +13,23 @@ NVCC=${NVCC:-} GPU=${GPU:-} PYTHON=${PYTHON:-} SHORT_TESTS=${SHORT_TESTS:-}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 [ -n "$NVCC" ] && PATH=${NVCC%/*}:$PATH
 
+# prints BLOCK: its log has the lines that the page shows, in their order
+prints() {
+    [ ! -f "$1.prints" ] || awk '
+        FNR == NR { if ($0 != "..") line[++lines] = $0; next }
+        $0 == line[found + 1] { found++ }
+        END { if (found < lines) { print "not printed: " line[found + 1]; exit 1 } }' "$1.prints" "$1.log"
+}
+
+long='library\.cu|adi3d_basket|adi2d_heston|gfortran|run .*bs3d_gpus|run .*cusparse/'
 for page in README.md docs/guide.md docs/pde.md docs/python.md; do
     name=$(basename $page .md)
     mkdir -p "$work/$name/kit"
     awk -v out="$work/$name/block" '
         inside && /^ *```/ { inside = 0; close(file); next }
         inside { print >file }
-        /^ *```sh *$/ { inside = 1; file = sprintf("%s.%02d", out, ++blocks) }' $page
+        /^ *```sh *$/ { inside = 1; file = sprintf("%s.%02d", out, ++blocks) }
+        /^ *```text *$/ { inside = 1; file = sprintf("%s.%02d.prints", out, blocks) }' $page
     tar -cf - --exclude=./build --exclude=./.git --exclude='./.gpu-*' . | tar -xf - -C "$work/$name/kit"
     for block in "$work/$name"/block.??; do
         [ -f "$block" ] || continue
@@ -27,8 +38,10 @@ for page in README.md docs/guide.md docs/pde.md docs/python.md; do
         lacks=
         if grep -q nvcc "$block" && [ -z "$GPU" ]; then
             lacks='no GPU here'
-        elif grep -qE 'library\.cu|adi3d_basket' "$block" && [ -n "$SHORT_TESTS" ]; then
-            lacks='it compiles for long; make test-long runs it'
+        elif grep -q gfortran "$block" && ! command -v gfortran >/dev/null; then
+            lacks='no gfortran here'
+        elif grep -qE "$long" "$block" && [ -n "$SHORT_TESTS" ]; then
+            lacks='it takes long; make test-long runs it'
         elif [ -n "$module" ] && ! "${PYTHON:-false}" -c "import $module" 2>/dev/null; then
             lacks="no $module for Python here"
         fi
@@ -37,7 +50,7 @@ for page in README.md docs/guide.md docs/pde.md docs/python.md; do
             skipped=$((skipped + 1))
             continue
         fi
-        (cd "$work/$name/kit" && timeout 600 sh -e "$block") >"$block.log" 2>&1 </dev/null
+        (cd "$work/$name/kit" && timeout 600 sh -e "$block" && prints "$block") >"$block.log" 2>&1 </dev/null
         case $? in
         0) passed=$((passed + 1)) ;;
         3)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # text.sh - what can be said of the sources by reading them:
-#   the code in README.md, the guides, docs/pde.md, docs/adi2d.md and docs/adi3d.md (blocks marked c, cuda or python; those marked sh
+#   the code in README.md, the guides, docs/pde.md, docs/adi2d.md and docs/adi3d.md (blocks marked c, cuda, python or fortran; those marked sh
 #   are run by tests/shown.sh) and in the opening comments of the headers is that of an example;
 #   no trailing blanks, no tabs and no lines of more than 120 columns in C, no notes of unfinished work, no label of a
 #   contract within a line, no payoff that makes a number of NaN;
@@ -41,12 +41,12 @@ bare() { # without white space around the lines, and without empty lines
 
 # All of them, a line between two that no text shows.
 awk 'FNR == 1 { print "\001" } { print }' examples/*.c examples/*.cu examples/*/*.c examples/*/*.cu examples/*.h \
-    examples/*/*.py | bare >$work/examples.bare
+    examples/*/*.py examples/*/*.f90 | bare >$work/examples.bare
 
 for page in README.md docs/guide.md docs/python.md docs/pde.md docs/adi2d.md docs/adi3d.md; do
     awk -v out=$work/${page##*/} 'inside && /^ *```/ { inside = 0; close(file); next }
         inside { print >file }
-        /^ *```(c|cuda|python) *$/ { inside = 1; file = out "." ++blocks ".shown" }' $page
+        /^ *```(c|cuda|python|fortran) *$/ { inside = 1; file = out "." ++blocks ".shown" }' $page
     check $? "there is no $page"
 done
 
@@ -76,7 +76,7 @@ done <$work/shown
 # What is tracked; all that is there, where nothing is yet or where there is no repository.
 tracked=$(git ls-files 2>/dev/null)
 { [ -n "$tracked" ] && echo "$tracked" || find . \( -name .git -o -name build \) -prune -o -type f -print; } |
-    grep -E '\.(c|cc|h|cu|md|sh|awk|txt|py)$|(^|/)Makefile$|\.ci/run$' | sort >$work/files
+    grep -E '\.(c|cc|h|cu|f90|md|sh|awk|txt|py|cff)$|(^|/)(Makefile|CMakeLists\.txt)$|\.ci/run$' | sort >$work/files
 
 unfinished='TO''DO|FIX''ME|XX''X'
 grep -E '\.(c|h|cu)$' $work/files >$work/in_c

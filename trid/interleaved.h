@@ -2,9 +2,8 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
-   The strided directions of a grid have such systems: neighbouring threads hold neighbouring systems, so that memory is
-   read and written in its own order (examples/block_lines.cu). trid.h's conventions hold: k rows a thread, status,
-   sizes, names; w = log2 parts.
+   The strided axes of a grid give such systems. Neighbouring threads hold neighbouring systems, so that accesses
+   coalesce (examples/block_lines.cu). trid.h's conventions hold: k rows a thread, status, sizes, names; w = log2 parts.
 
      block (all threads call)
        trid_block_interleaved             interleaved systems, partitioned        reduce + expand + PCR + 2 barriers
@@ -34,9 +33,9 @@
 
 /* Slots of reduced rows in shared memory, for `systems` systems of `parts` partitions (powers of two, systems * parts a
    multiple of 32). Shared memory serves a warp's access `banks` words at a time: 32 of four bytes, or 16 of eight.
-   Partition j of system i is t = i + systems j. Threads fill in order of t and read in order of j + parts i, and both
-   must touch `banks` different banks. So max(banks/parts, 1) words of padding follow each row of max(systems, banks)
-   words, and the banks/parts systems that are read together tile the banks. */
+   Partition j of system i has the number t = i + systems j. Threads write in the order t and read in the order
+   j + parts i, and both must touch `banks` different banks. So max(banks/parts, 1) words of padding follow each row of
+   max(systems, banks) words, and the banks/parts systems that are read together tile the banks. */
 #define TRID_P_INTERLEAVED_GAP(parts, banks) ((parts) < (banks) ? (banks) / (parts) : 1)
 #define TRID_P_INTERLEAVED_ROW(systems, banks) ((systems) > (banks) ? (systems) : (banks))
 #define TRID_INTERLEAVED_SLOT(systems, parts, banks, t)                                                                \
@@ -54,7 +53,7 @@ TB_D int trid_log2(int n)
     return 31 - __clz(n);
 }
 
-/* Returns TRID_INTERLEAVED_SLOT by shifts, for sizes that the compiler does not know. */
+/* Returns TRID_INTERLEAVED_SLOT by shifts, for sizes that are not known at compile time. */
 TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
 {
     return t +
@@ -79,7 +78,7 @@ TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
 #endif /* TRID_INTERLEAVED_H */
 #else /* TB_BODY: C over tb_real */
 
-/* Returns the bytes of shared memory that a launch needs for trid_block_interleaved: six arrays of a number a
+/* Returns the bytes of shared memory that a launch needs for trid_block_interleaved: six arrays of one number per
    partition, with padding. 32 systems in 8 partitions take 6 (256 + 256 / 32 * 2) * 8 = 13056 bytes in double
    precision. */
 TB_HD size_t trid_block_interleaved_bytes(int systems, int parts)
@@ -95,7 +94,7 @@ TB_HD size_t trid_block_interleaved_solve_bytes(int systems, int parts)
 
 #if TB_DEVICE_SCOPES
 
-/* Does the work of trid_block_interleaved and, without report, of trid_block_interleaved_unchecked. */
+/* Implements trid_block_interleaved and, without report, trid_block_interleaved_unchecked. */
 TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
                                   tb_real *shared, int report)
 {
@@ -117,7 +116,7 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
     last[2 * part + slot] = d[k - 1];
     __syncthreads();
 
-    /* Now this thread has partition rank of system thread / parts, at index own of the filling order. */
+    /* From here on this thread serves partition rank of system thread / parts, which was written as number own. */
     int rank = thread & (parts - 1), own = (thread >> trid_log2(parts)) + systems * rank;
     int solved = trid_interleaved_slot(systems, parts, banks, own),
         below = trid_interleaved_slot(systems, parts, banks, own + systems);
@@ -138,23 +137,23 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
     return trid_lane_status(k * partition, k, n, k * parts, status, report ? (int)last[slot] : 0);
 }
 
-/* Solves `systems` interleaved systems, as the strided directions of a grid need. Thread t holds rows
-   k*(t / systems) .. k*(t / systems) + k-1 of system t % systems, so that loads of neighbouring systems coalesce:
+/* Solves `systems` interleaved systems, as the strided axes of a grid give them. Thread t holds rows k*(t / systems) ..
+   k*(t / systems) + k-1 of system t % systems, so that loads of neighbouring systems coalesce:
                 threads 0 .. systems-1             systems 0 .. systems-1, rows 0 .. k-1
                 threads systems .. 2*systems-1     systems 0 .. systems-1, rows k .. 2k-1    ...   `parts` partitions
    The reduced rows pass through shared memory to groups of `parts` lanes, each of which solves one system, and the
    unknowns return the same way.
    Needs    k >= 1 a literal; systems and parts powers of two, parts <= 32, systems*parts the threads of the block, a
-            multiple of 32 (literals, or the same numbers in all threads, which takes two dozen more operations);
+            multiple of 32 (literals, or the same numbers in all threads, which costs two dozen more operations);
             n <= k*parts, which may differ between systems; a of row 0, c of row n-1 and rows from n on are not read
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  as trid_warp_hybrid, of the thread's own system: -1 if n > k*parts; the smallest positive status of the
-            system's threads is where the failure began
+   Returns  as trid_warp_hybrid, for the thread's own system: -1 if n > k*parts; the smallest positive status of the
+            system's threads names the row where the failure began
    Shared   TRID_BLOCK_INTERLEAVED_LEN_F32 or _F64 (systems, parts) elements (above 48 KiB a launch needs
             cudaFuncSetAttribute). No bank conflicts when storing rows, loading a partition's own row and storing
             unknowns; up to one extra cycle for each half of a warp when reading another partition's (tests/test_banks.c
-            counts them). Two barriers inside; __syncthreads() before another use.
+            counts them). Two barriers inside; call __syncthreads() before another use.
    Cost     trid_warp_hybrid with lanes = parts, its link and expansion through 8 stores and 9 loads, the last of each
             for the status */
 TB_D int trid_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
@@ -165,17 +164,18 @@ TB_D int trid_block_interleaved(int k, int systems, int parts, int n, tb_real *a
 
 /* Solves as trid_block_interleaved, but returns no status, for matrices that are known to be dominant.
    Needs, Lanes, Leaves, Shared as there
-   Cost     about a tenth less: a failure found by another thread takes instructions to come back, even where nobody
-            asks for it */
+   Cost     about a tenth less: returning a failure that another thread found takes instructions, even if the caller
+            ignores it */
 TB_D void trid_block_interleaved_unchecked(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
                                            tb_real *d, tb_real *shared)
 {
     trid_p_block_interleaved(k, systems, parts, n, a, b, c, d, shared, 0);
 }
 
-/* Exchanges reduced rows. The thread that holds a partition gives one word each of its first and of its last row,
-   through the first two of the three arrays. It gets those of the partition that it solves (*last) and of the next one
-   (*first, if k > 1). A system's last partition gets its own first, to which it does not couple. */
+/* Exchanges reduced rows through the first two of the three arrays. The thread that holds a partition gives one word
+   each of its first and last row. It gets the last row's word of the partition that it solves (*last) and the first
+   row's word of the next one (*first, if k > 1). A system's last partition gets its own first word, to which it does
+   not couple. */
 TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real *first, tb_real *last, tb_real *shared)
 {
     enum { banks = TRID_BANKS };
@@ -191,18 +191,18 @@ TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real
 }
 
 /* Computes everything in trid_block_interleaved that depends on the matrices alone, once for many right-hand sides. The
-   rows lie as there. Systems may share a matrix or have their own: every thread stores what it needs of the partition
-   that it holds and of the reduced row that it solves, which may be another system's. *steps tells how many of the
-   log2 parts PCR steps matter to the systems that this warp solves, as in trid_warp_factor; warps may differ. If steps
-   is null, all are stored.
+   rows lie as there. Systems may share a matrix or have their own: every thread stores what it needs for the partition
+   that it holds and for the reduced row that it solves, which may belong to another system. *steps receives how many of
+   the log2 parts PCR steps matter to the systems that this warp solves, as in trid_warp_factor; warps may differ. If
+   steps is null, all steps are stored.
    Needs    k, systems, parts, n, a, b, c as trid_block_interleaved; f of TRID_INTERLEAVED_FACTOR_LEN(k) elements, in
             registers
    Lanes    all threads of the block
    Leaves   f and *steps for trid_block_interleaved_solve; a, b, c as they were
    Returns  as trid_block_interleaved
    Shared   TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32 or _F64 (systems, parts) elements; bank conflicts as
-            trid_block_interleaved; four barriers inside; no barrier is needed before trid_block_interleaved_solve or
-            _factor use them again, __syncthreads() before any other use
+            trid_block_interleaved; four barriers inside; trid_block_interleaved_solve and _factor may use them again
+            without a barrier; call __syncthreads() before any other use
    Cost     about that of one trid_block_interleaved, and a vote a step
    Error    as trid_warp_factor */
 TB_D int trid_block_interleaved_factor(int k, int systems, int parts, int n, const tb_real *a, const tb_real *b,
@@ -222,14 +222,14 @@ TB_D int trid_block_interleaved_factor(int k, int systems, int parts, int n, con
     trid_block_interleaved_exchange(k, systems, parts, &first_c, link, shared);
     int bad = trid_p_factor_reduced(k, parts, last_a, first_a, first_c, f, steps);
     said[trid_interleaved_slot(systems, parts, banks, solved)] = (tb_real)bad;
-    __syncthreads(); /* also because the next call fills the first two arrays */
+    __syncthreads(); /* also because the next call writes the first two arrays */
     bad = (int)said[trid_interleaved_slot(systems, parts, banks, thread)];
     return trid_lane_status(k * partition, k, n, k * parts, status, bad);
 }
 
-/* Solves as trid_block_interleaved_solve, with the factors in memory, where they need no registers and where systems
-   with the same matrix may share them. Elements e < 5 k of f, for the partition that the thread holds, are at
-   f[e stride]; elements 5 k + e, for the row that it solves, are at reduced[e stride].
+/* Solves as trid_block_interleaved_solve, with the factors in memory: they take no registers, and systems with the same
+   matrix may share them. Elements e < 5 k of f, for the partition that the thread holds, are at f[e stride]; elements 5
+   k + e, for the row that it solves, are at reduced[e stride].
    Needs    as trid_block_interleaved_solve */
 TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int n, int steps, const tb_real *f,
                                               const tb_real *reduced, int stride, tb_real *d, tb_real *shared)
@@ -252,11 +252,11 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
 
 /* Solves the systems that trid_block_interleaved_factor factored, for one right-hand side each.
    Needs    k, systems, parts, n and f as there; steps from there, of the same thread, or log2 parts. Rows from n on are
-            read as 0; if they are 0 already, n = k*parts saves the test.
+            read as 0; if d is 0 there already, n = k*parts saves the test.
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
-   Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns come back through an array of their
-            own, so the next call may fill the others while they are still read.
+   Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns return through an array of their
+            own, so the next call may write the other arrays while they are being read.
    Cost     trid_warp_solve with lanes = parts, its link and expansion through 3 stores and 4 loads
    Error    as trid_warp_solve */
 TB_D void trid_block_interleaved_solve(int k, int systems, int parts, int n, int steps, const tb_real *f, tb_real *d,

@@ -3,14 +3,14 @@
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
      launches
-       trid_launch           a kernel that is a template over its sizes; returns the error of this launch alone
-       trid_allow_shared     as much dynamic shared memory for a kernel as the device has
+       trid_launch           launches a kernel that is a template over its sizes; returns the error of this launch alone
+       trid_allow_shared     allows a kernel all the dynamic shared memory of the device
        trid_launch_cluster   as trid_launch, in clusters of blocks
-       trid_launch_with      the same with all attributes
-       trid_clusters         how many clusters of a kernel run at the same time; 0 where there are none
+       trid_launch_with      the same, with an early start if asked
+       trid_clusters         how many clusters of a kernel run at the same time; 0 if the device has none
        trid_device_attribute   an attribute of the current device
        trid_best_pieces      into how many pieces to cut a march over planes
-     cluster (blocks launched by trid_launch_cluster, which reach each other's shared memory)
+     cluster (blocks that trid_launch_cluster launched, which access each other's shared memory)
        trid_cluster_rank, trid_cluster_size, trid_cluster_sync
        trid_cluster_map, trid_cluster_load, trid_cluster_store   numbers in another block's shared memory
        trid_mbarrier_init, trid_mbarrier_expect, trid_cluster_send, trid_mbarrier_wait   messages between blocks
@@ -41,7 +41,7 @@
                                          trid_cluster_send(from[i % 2][rank], q, &mbarrier[i % 2], ..);
                        the readers   trid_mbarrier_wait(&mbarrier[i % 2], i / 2 % 2);
 
-   For older devices all of these compile too, as a cluster of one block that sends nothing. */
+   For older devices all of these compile as well, as a cluster of one block that sends nothing. */
 #if (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201) ||    \
     (defined SIMT_EMULATOR && !defined __CUDACC__)
 #define TRID_CLUSTERS 1
@@ -76,9 +76,9 @@ TB_D int trid_cluster_size(void)
 #endif
 }
 
-/* Waits for all threads of the cluster: what they wrote before it is visible to all after it.
+/* Waits for all threads of the cluster. What they wrote before is visible to all afterwards.
    Lanes    all threads of all blocks of the cluster, warps converged
-   Cost     a fence of the whole device: once a kernel, not once a system */
+   Cost     a device-wide fence: call it once per kernel, not once per system */
 TB_D void trid_cluster_sync(void)
 {
 #if TRID_CLUSTERS && defined __CUDA_ARCH__
@@ -90,17 +90,18 @@ TB_D void trid_cluster_sync(void)
 #endif
 }
 
-/* A place in the shared memory of a block of the cluster, 32 bits on a GPU. */
+/* An address in the shared memory of a block of the cluster, 32 bits on a GPU. */
 #ifdef __CUDA_ARCH__
 typedef unsigned trid_cluster_place;
 #else
 typedef unsigned char *trid_cluster_place;
 #endif
 
-/* Returns where block `rank` of the cluster has what this block has at `place` in its shared memory. Byte offsets from
-   there are the same in both blocks.
-   Needs    a trid_cluster_sync after the kernel's start and before its end, between which that block is certain to run,
-            and one between a write and another block's read of it. Neighbouring lanes should access neighbouring words.
+/* Returns the address in block `rank` of the cluster that corresponds to `place` in this block's shared memory. Byte
+   offsets from it are the same in both blocks.
+   Needs    a trid_cluster_sync after the kernel's start and one before its end, between which that block is certain to
+            run, and one between a write and another block's read of it. Neighbouring lanes should access neighbouring
+            words.
    Cost     1 operation */
 TB_D trid_cluster_place trid_cluster_map(void *place, int rank)
 {
@@ -137,8 +138,8 @@ TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
 }
 
 /* Sets how many bytes complete the mbarrier's next phase. Bytes from any block count, including those that arrived
-   before this call.
-   Needs    16 to 2^20 - 16 bytes; the phase before is complete: the thread has waited for it
+   before the call.
+   Needs    16 to 2^20 - 16 bytes; the phase before is complete, and the thread has waited for it
    Lanes    one thread of the block */
 TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
 {
@@ -178,10 +179,11 @@ TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
 #endif
 }
 
-/* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive where `to` is in
-   that block's shared memory, and count for its mbarrier, which is where `mbarrier` is.
+/* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive at the address in
+   that block that corresponds to `to`, and count for its mbarrier that corresponds to `mbarrier`.
    Needs    to aligned to 16 bytes; that block's threads have read what was there, and its mbarrier has completed all
-            earlier phases. Where each block waits for all, two places and two mbarriers used in turn ensure both.
+            earlier phases. If each block waits for all, alternating between two addresses and two mbarriers ensures
+            both.
    Lanes    any; the call does not wait */
 TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, const void *v)
 {
@@ -207,7 +209,7 @@ TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, co
 
 /* ---- a barrier for warps in different loops ---------------------------------------------------------------------- */
 
-/* Waits for all `threads` threads of the block, whichever loop each is in: __syncthreads wants them in one.
+/* Waits for all `threads` threads of the block, whichever loop each is in: __syncthreads requires one common loop.
    Needs    threads a multiple of 32
    Lanes    all of the block
    Shared   the block's barrier 1 */
@@ -224,19 +226,19 @@ TB_D void trid_barrier_all(int threads)
 
 /* ---- asynchronous copies ----------------------------------------------------------------------------------------- */
 
-/* A place in shared memory for asynchronous copies: its address there. Without such copies, a pointer to bytes. */
+/* An address in shared memory for asynchronous copies; without such copies, a pointer to bytes. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
 typedef unsigned trid_copy_place;
 #else
 typedef unsigned char *trid_copy_place;
 #endif
 
-/* Returns the place where p points, in shared memory. */
+/* Returns the address of p, which points to shared memory. */
 TB_D trid_copy_place trid_copy_place_of(void *p)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
     unsigned address = (unsigned)__cvta_generic_to_shared(p);
-    asm volatile("" : "+r"(address)); /* without this the compiler computes it again for each copy */
+    asm volatile("" : "+r"(address)); /* otherwise the compiler computes it again for each copy */
     return address;
 #else
     return (unsigned char *)p;
@@ -276,12 +278,15 @@ TB_D void trid_copy_commit(void)
 
 /* ---- launches: kernels that are compiled only where they are called ---------------------------------------------- */
 
-/* TB_LAUNCHES: are there launches here? They are C++: kernels are templates over their sizes (TRID_KERNEL after the
-   template's head), launch functions templates with a default argument. A program pays only for those it calls, and
-   calls them like any function. TRID_DYNAMIC_SHARED(name) declares, in a kernel, the launch's dynamic shared memory as
-   unsigned char *name. */
+/* TB_LAUNCHES: whether there are launches. They are C++: kernels are templates over their sizes (TRID_KERNEL follows
+   the template's head), and launch functions are templates with a default argument. A program calls them like any
+   function, and pays only for those that it calls. TRID_DYNAMIC_SHARED(name) declares, in a kernel, the launch's
+   dynamic shared memory as unsigned char *name. */
 #if TB_DEVICE_SCOPES && !defined __CUDACC_RTC__
 #define TB_LAUNCHES 1
+#if __cplusplus < 201703L
+#error "Triband's kernels and launches need C++17: nvcc -std=c++17, which is the default from CUDA 12 on"
+#endif
 #ifdef __CUDACC__
 #define TRID_KERNEL static __global__
 #define TRID_DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
@@ -311,7 +316,7 @@ static inline cudaError_t trid_launch(void (*kernel)(parameters...), dim3 grid, 
 #endif
 }
 
-/* Returns an attribute of the current device, or 0 if the runtime does not tell.
+/* Returns an attribute of the current device, or 0 if the runtime fails.
    Cost     two calls of the runtime */
 static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
 {
@@ -322,8 +327,8 @@ static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
 }
 
 /* Returns into how many pieces, at least 4 planes each, to cut a march over planes so that it takes the least time.
-   Each piece has so many blocks, of which the device runs `slots` at the same time, and costs as much as `more` planes
-   in addition to its own; 1 if slots is not positive. */
+   Each piece takes `blocks` blocks, of which the device runs `slots` at the same time, and costs as much as `more`
+   planes on top of its own. Returns 1 if slots is not positive. */
 static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)
 {
     int best = 1;
@@ -335,10 +340,10 @@ static inline int trid_best_pieces(int planes, long long blocks, int slots, int 
     return best;
 }
 
-/* Allows a kernel as much dynamic shared memory as the current device has besides the kernel's own. That is the same
-   for all launches, so host threads that need different amounts do not take memory from each other.
+/* Allows a kernel all the dynamic shared memory that the current device offers beside the kernel's static memory. That
+   is the same for all launches, so host threads that need different amounts do not disturb each other.
    Returns  cudaSuccess, or the runtime's error
-   Cost     three calls of the runtime, four for the first time */
+   Cost     three calls of the runtime, four the first time */
 template <class... parameters>
 static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
 {
@@ -357,9 +362,9 @@ static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
 #endif
 }
 
-/* Launches as trid_launch, in clusters of `size` blocks along x. With `early` set, the kernel may begin when all blocks
-   of the one before it on the stream have begun (from compute capability 9.0 on); it must itself wait for what that one
-   writes. */
+/* Launches as trid_launch, in clusters of `size` blocks along x. If early is set, the kernel may begin as soon as all
+   blocks of the preceding kernel on the stream have begun (from compute capability 9.0 on); it must itself wait for
+   what that kernel writes. */
 template <class... parameters>
 static inline cudaError_t trid_launch_with(int early, int size, void (*kernel)(parameters...), dim3 grid, dim3 block,
                                            size_t bytes, cudaStream_t stream,
@@ -456,7 +461,7 @@ static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 bl
 
 #if TB_DEVICE_SCOPES
 
-/* Returns the number at a place of trid_cluster_map.
+/* Returns the number at an address that trid_cluster_map returned.
    Lanes    any */
 TB_D tb_real trid_cluster_load(trid_cluster_place place)
 {
@@ -477,7 +482,7 @@ TB_D tb_real trid_cluster_load(trid_cluster_place place)
 #endif
 }
 
-/* Stores a number at a place of trid_cluster_map.
+/* Stores a number at an address that trid_cluster_map returned.
    Lanes    any */
 TB_D void trid_cluster_store(trid_cluster_place place, tb_real x)
 {

@@ -2,9 +2,9 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
-   A matrix is factored once, without pivoting, for many right-hand sides, also of the transposed system. trid.h's
-   conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, names. docs/lu.md derives
-   what follows.
+   A matrix is factored once, without pivoting, for many right-hand sides, including those of the transposed system. The
+   conventions of trid.h hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, names. docs/lu.md
+   derives the algorithms.
 
      lane (one thread, no communication)
        trid_lane_lu          L and U of k rows, from the row above          k FMA + 2k mul + k rcp
@@ -20,7 +20,7 @@
        trid_warp_recurrence_open, trid_warp_recurrence, trid_warp_recurrence_first
                              its halves: the matrix's part, once, then for each d
        trid_warp_recurrence_precomputed
-                             with what trid_warp_lu_precompute left
+                             a linear recurrence, from what trid_warp_lu_precompute stored
      block
        trid_block_lu, trid_block_lu_solve
                              the same across up to 32 warps
@@ -41,22 +41,23 @@
 
 #include "interleaved.h"
 
-/* Elements of the caller's arrays. */
+/* Sizes of the caller's arrays, in elements. */
 enum {
     TRID_WARP_LU_PRECOMPUTED_LEN = 10,   /* trid_warp_lu_precompute: keep, of each lane */
     TRID_BLOCK_LU_LEN = 196,             /* trid_block_lu: for the block */
     TRID_RECURRENCE_LEN = 7,             /* trid_warp_recurrence_open, trid_block_recurrence_open: keep, of each lane */
     TRID_INTERLEAVED_RECURRENCE_LEN = 8, /* trid_block_interleaved_recurrence_open: the same */
     TRID_BLOCK_RECURRENCE_LEN = 98,      /* trid_block_recurrence: for the block. Each warp's product, sum and last
-                                            coefficient, 32 of each; two places for what warps pass on in turns. */
+                                            coefficient, 32 of each; two slots through which warps pass results on in
+                                            turns. */
     TRID_RING_KEEP_LEN = 17              /* trid_warp_ring_open and its like: keep, of each lane */
 };
 
-/* A ring: what is known of a periodic system of n rows, whose last unknown s stays out of the factors. Of one of some
-   systems, element e is ring[e * systems]. s is last (own - first x[0] - second x[n-2]), where x is the solution for
-   s = 0 and own is d[n-1]. middle is y[n-2] as far as its partition knows; times, what it gains from the y above that.
-   Before trid_warp_ring_open last may be b[n-1], and middle is what x[n-2] gains from s at once: -u[n-2], or 1 where n
-   is 1. */
+/* A ring: the data of a periodic system of n rows whose last unknown s stays out of the factors. Element e of one of
+   `systems` rings is ring[e * systems]. s is last (own - first x[0] - second x[n-2]), where x is the solution for s = 0
+   and own is d[n-1]. middle is y[n-2] as far as its own partition determines it; times is how much it gains from the y
+   above that partition. Before trid_warp_ring_open, last may be b[n-1], and middle is what x[n-2] gains directly from
+   s: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -73,20 +74,20 @@ enum {
     (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts))) /* where rings begin in shared memory */
 #define TRID_P_INTERLEAVED_LU_LEN(systems, parts, banks) TRID_RING_PLACE(systems, parts, banks)
 
-/* Where a product of a recurrence's coefficients exceeds the growth, partitions take turns, one after another: a small
-   number in such a recurrence may be the difference of large ones. A lane keeps of a recurrence's matrix the factors of
-   the five steps of the scan, the product up to its last row, its first row's coefficient (edge) and, of interleaved
-   systems, a pair's second product, where number 5 is the first. */
+/* If a product of a recurrence's coefficients exceeds the growth, partitions take turns, one after another: a small
+   number in such a recurrence may be the difference of large ones. For a recurrence a lane keeps the factors of the
+   five steps of the scan, the product up to its last row, the coefficient of its first row (edge) and, for interleaved
+   systems, the second product of its pair; the first is then number 5. */
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
 enum { TRID_P_MOST_SIDES = 4 }; /* of trid_warp_lu_solve_precomputed */
 
-/* What a lane keeps of a ring: of each recurrence what it keeps elsewhere; what the first x of its partition gains from
-   the y above it; for s = 1 and d = 0 the y above and the x below it. */
+/* What a lane keeps of a ring: for each recurrence what it keeps elsewhere; what the first x of its partition gains
+   from the y above it; the y above and the x below it for s = 1 and d = 0. */
 enum { TRID_P_UP = 7, TRID_P_GAIN = 14, TRID_P_RING_ABOVE, TRID_P_RING_BELOW };
 
 #if TB_DEVICE_SCOPES
 
-/* Returns whether this is its group's first lane in the direction of a recurrence. */
+/* Returns whether this lane is its group's first in the direction of a recurrence. */
 TB_D int trid_warp_recurrence_first(int lanes, int up)
 {
     return (trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0);
@@ -108,8 +109,8 @@ TB_D int trid_p_signs(tb_real x, tb_real y)
     return (int)(trid_p_upper(x) ^ trid_p_upper(y));
 }
 
-/* Returns the power of two that brings |x| into [1, 2). Where there is none, the product with |x| is below 1, infinite
-   or NaN. */
+/* Returns the power of two that brings |x| into [1, 2). If there is none, the product with |x| is below 1, infinite or
+   NaN. */
 TB_D tb_real trid_p_power(tb_real x)
 {
     const unsigned twice_one = TB_BYTES == 4 ? 0x7f000000 : 0x7fe00000; /* twice the exponent of 1 */
@@ -120,7 +121,8 @@ TB_D tb_real trid_p_power(tb_real x)
     return y;
 }
 
-/* Returns x, hidden from the compiler, which would keep for all rows what it could work out again. */
+/* Returns x, but hides its origin from the compiler, which would otherwise keep for all rows what it can compute
+   again. */
 TB_D tb_real trid_p_hidden(tb_real x)
 {
 #ifdef __CUDA_ARCH__
@@ -134,10 +136,11 @@ TB_D tb_real trid_p_hidden(tb_real x)
 }
 
 /* Computes the map by which k rows act on u = c / pivot of the row above them. With v = |u| and w = 1 - v, the rows of
-   a matrix that is dominant by rows take (w, v) to map (w, v), up to a common factor. map has no negative element, so
-   every element of a product of such maps, and w too, is accurate to some roundoffs of its own size. The sign bit of
-   `before` is that of b c of the row above. Leaves map by columns: (map[0], map[1]) and (map[2], map[3]). Returns
-   whether the rows are dominant. */
+   a matrix that is dominant by rows turn (w, v) into map (w, v), up to a common factor. No element of map is negative.
+   So every element of a product of such maps, and w as well, is accurate to some roundoffs of its own size. The sign
+   bit of `before` is that of b c of the row above.
+   Leaves   map by columns: (map[0], map[1]) and (map[2], map[3])
+   Returns  whether the rows are dominant */
 TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *map)
 {
     tb_real w1 = 1, v1 = 0, w2 = 0, v2 = 1;
@@ -160,8 +163,8 @@ TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b,
     return dominant;
 }
 
-/* Factors k such rows from w = 1 - |u| of the row above them. No sum has a negative term, so these pivots differ from
-   those that the maps imply by roundoffs of their own size, not of b's. Otherwise as trid_lane_lu. */
+/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum has a negative term, so these pivots differ
+   from those that the maps imply by roundoffs of their own size, not of b's. Otherwise as trid_lane_lu. */
 TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
@@ -181,7 +184,7 @@ TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb
     return status;
 }
 
-/* Scales map, so that products of maps stay in range. Returns whether that is possible. */
+/* Scales map so that products of maps stay in range. Returns whether that is possible. */
 TB_D int trid_p_lu_scale(tb_real *map)
 {
     tb_real sum = map[0] + map[1], scale = trid_p_power(sum);
@@ -201,7 +204,7 @@ TB_D int trid_p_lu_join(tb_real *map, const tb_real *first)
     return trid_p_lu_scale(map);
 }
 
-/* Factors k rows into L and U, u being c / pivot of the row above them; otherwise as trid_lane_factor.
+/* Factors k rows into L and U, where u is c / pivot of the row above them. Otherwise as trid_lane_factor.
    Needs    k literal; a of the system's first row is 0
    Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c
    Returns  0, or 1 + the first row with a bad pivot
@@ -221,13 +224,13 @@ TB_D int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
 }
 
 /* Returns row j's coefficient in a linear recurrence: m[j], or with shift the m of the row before it in the
-   recurrence's direction. The partition's first row has edge. */
+   recurrence's direction. For the partition's first row it is edge. */
 TB_D tb_real trid_p_recurrence_link(int k, int up, int shift, const tb_real *m, tb_real edge, int j)
 {
     return j == (up ? k - 1 : 0) ? edge : m[up ? j + shift : j - shift];
 }
 
-/* Returns p of a partition whose last unknown is p x + q, x being the unknown before the partition. */
+/* Returns p of a partition whose last unknown is p x + q, where x is the unknown before the partition. */
 TB_D tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real *m, tb_real edge)
 {
     tb_real p = -edge;
@@ -236,7 +239,7 @@ TB_D tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real *
     return p;
 }
 
-/* Returns q of that partition. */
+/* Returns q of such a partition. */
 TB_D tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, tb_real edge, const tb_real *d)
 {
     tb_real q = d[up ? k - 1 : 0];
@@ -248,7 +251,7 @@ TB_D tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, t
     return q;
 }
 
-/* Solves the partition's rows, `from` being the unknown before it. */
+/* Solves the partition's rows. `from` is the unknown before it. */
 TB_D void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, tb_real edge, tb_real from, tb_real *d)
 {
     TB_UNROLL
@@ -260,7 +263,7 @@ TB_D void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, t
 
 /* ---- warp and block ---------------------------------------------------------------------------------------------- */
 
-/* Returns x of the lane s before this one in the recurrence's direction. */
+/* Returns x of the lane that is s lanes before this one in the recurrence's direction. */
 TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
 {
     return up ? __shfl_down_sync(TB_FULL_WARP, x, s, lanes) : __shfl_up_sync(TB_FULL_WARP, x, s, lanes);
@@ -291,7 +294,7 @@ TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb
     return __any_sync(TB_FULL_WARP, grown);
 }
 
-/* Returns the lane's last unknown from all rows of its group up to it, with 0 before the group. */
+/* Returns the lane's last unknown, computed from all rows of its group up to it, with 0 before the group. */
 TB_D tb_real trid_p_recurrence_scan(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep,
                                     const tb_real *d)
 {
@@ -306,8 +309,7 @@ TB_D tb_real trid_p_recurrence_scan(int k, int lanes, int up, int shift, const t
     return q;
 }
 
-/* Solves the rows of each lane, `from` being the unknown before them. With turns, only the group's first lane needs
-   it. */
+/* Solves the rows of each lane. `from` is the unknown before them; with turns, only the group's first lane needs it. */
 TB_D void trid_p_recurrence_close(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
                                   tb_real from, tb_real *d)
 {
@@ -334,7 +336,7 @@ TB_D void trid_warp_recurrence(int k, int lanes, int up, int shift, const tb_rea
     trid_p_recurrence_close(k, lanes, up, shift, m, keep, turns, from, d);
 }
 
-/* Both halves across `lanes` lanes. */
+/* Computes both halves across `lanes` lanes. */
 TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, const tb_real *m, tb_real *d)
 {
     tb_real keep[TRID_RECURRENCE_LEN];
@@ -343,12 +345,12 @@ TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, cons
 }
 
 /* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, or with up x[j] + m[j] x[j+1] = d[j]. The rows
-   lie as in trid_warp_hybrid.
+   are laid out as in trid_warp_hybrid.
    Needs    k >= 1, lanes and up literals; n <= k*lanes; m of row 0 (up: of row n-1) is not read, nor are rows from n on
    Lanes    all 32 of the warp; groups may have different n
-   Leaves   x in d, 0 in rows from n on; m as it was
-   Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and two votes. Where a product of coefficients over partitions
-            exceeds 32, lanes take turns: lanes times k FMA.
+   Leaves   x in d, 0 in rows from n on; m unchanged
+   Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and two votes. If a product of coefficients over partitions
+            exceeds 32, lanes take turns: lanes times k FMA
    Error    each row is solved to some roundoffs of the largest of its terms and of x nearby */
 TB_D void trid_warp_recurrence_solve(int k, int lanes, int up, int n, const tb_real *m, tb_real *d)
 {
@@ -363,8 +365,8 @@ TB_D void trid_warp_recurrence_solve(int k, int lanes, int up, int n, const tb_r
     trid_p_warp_recurrence_solve(k, lanes, up, 0, own, d);
 }
 
-/* Scans the maps of a group's lanes: each becomes that of all rows from the group's first on. Returns whether all could
-   be scaled. */
+/* Scans the maps of a group's lanes: each becomes the map of all rows from the group's first on. Returns whether all
+   could be scaled. */
 TB_D int trid_p_lu_scan(int lanes, tb_real *map)
 {
     int good = trid_p_lu_scale(map), rank = trid_warp_lane() & (lanes - 1);
@@ -379,7 +381,7 @@ TB_D int trid_p_lu_scan(int lanes, tb_real *map)
     return good;
 }
 
-/* Factors the rows, lane after lane. u is c / pivot of the row above the group's first lane. */
+/* Factors the rows, one lane after another. u is c / pivot of the row above the group's first lane. */
 TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb_real *c)
 {
     int rank = trid_warp_lane() & (lanes - 1), status = 0;
@@ -396,16 +398,16 @@ TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb
 }
 
 /* Factors a tridiagonal matrix without pivoting, A = P (I + L) (I + U) with the pivots in P. The factors are those of
-   the Thomas algorithm, found by a scan over the lanes. The rows lie as in trid_warp_hybrid.
+   the Thomas algorithm, found by a scan over the lanes. The rows are laid out as in trid_warp_hybrid.
    Needs    k >= 1 and lanes literals; n <= k*lanes; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all 32 of the warp; groups may have different n
    Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve; the factors of identity
             rows from n on
    Returns  as trid_warp_hybrid
-   Cost     (9k+9w) FMA or mul + 7k other operations + (k+1) rcp + (4w+4) shuffles where the matrix is dominant by rows.
-            Elsewhere lanes take turns: lanes times k FMA + 2k mul + k rcp.
-   Error    where the matrix is dominant, by however little, the product of the factors differs from A by some unit
-            roundoffs of each row (docs/lu.md). Factors found in turns are those of trid_lane_factor. */
+   Cost     (9k+9w) FMA or mul + 7k other operations + (k+1) rcp + (4w+4) shuffles if the matrix is dominant by rows.
+            Otherwise lanes take turns: lanes times k FMA + 2k mul + k rcp
+   Error    if the matrix is dominant, by however little, the product of the factors differs from A by some unit
+            roundoffs of each row (docs/lu.md). Factors found in turns are those of trid_lane_factor */
 TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c)
 {
     int rank = trid_warp_lane() & (lanes - 1);
@@ -421,8 +423,8 @@ TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *
     return trid_lane_status(k * rank, k, n, k * lanes, status, 0);
 }
 
-/* Begins a solve by factors: zeroes rows from n on of d, which holds rows first .. first+k-1 of `full`, and divides the
-   others by the pivots, which the transposed system leaves to the end. */
+/* Begins a solve by factors. d holds rows first .. first+k-1 of `full`. Zeroes its rows from n on, and divides the
+   others by the pivots. For the transposed system, trid_p_lu_end divides instead. */
 TB_D void trid_p_lu_begin(int k, int transposed, int first, int n, int full, const tb_real *r, tb_real *d)
 {
     TB_UNROLL
@@ -433,7 +435,7 @@ TB_D void trid_p_lu_begin(int k, int transposed, int first, int n, int full, con
     }
 }
 
-/* Ends it. */
+/* Ends a solve by factors: divides by the pivots if transposed. */
 TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
 {
     TB_UNROLL
@@ -441,11 +443,11 @@ TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
         if (transposed) d[j] *= r[j];
 }
 
-/* Solves A x = d or, transposed, A^T x = d, as adjoint differentiation needs it, with the factors of trid_warp_lu.
-   Needs    transposed a literal; k, lanes, n, l, r, u as there; rows from n on are read as 0
+/* Solves A x = d or, transposed, A^T x = d (as adjoint differentiation needs it) with the factors of trid_warp_lu.
+   Needs    transposed a literal; k, lanes, n, l, r, u as there; rows from n on are taken as 0
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
-   Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles, transposed 2 more; where lanes take turns, as
+   Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles, transposed 2 more; if lanes take turns, as
             trid_warp_recurrence_solve
    Error    that of the Thomas algorithm: the residual is some unit roundoffs (docs/lu.md) */
 TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_real *l, const tb_real *r,
@@ -457,15 +459,15 @@ TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_r
     trid_p_lu_end(k, transposed, r, d);
 }
 
-/* Precomputes the matrix's part of trid_warp_lu_solve, once, for many right-hand sides. The factors by which partitions
-   pass on what they receive shrink from step to step of the scan if the matrix is dominant by rows. *steps is the
+/* Precomputes the matrix's part of trid_warp_lu_solve, once, for many right-hand sides. If the matrix is dominant by
+   rows, the factors by which partitions pass on what they receive shrink from step to step of the scan. *steps is the
    number of the w steps after which no factor in the warp exceeds the unit roundoff.
    Needs    k >= 1 and lanes literals; l, u as trid_warp_lu left them; keep of TRID_WARP_LU_PRECOMPUTED_LEN elements
    Lanes    all 32 of the warp: *steps is the largest of its groups
    Leaves   keep and *steps for trid_warp_lu_solve_precomputed; 0 in l of a group's first row and in u of its last
-   Returns  0, or 1 if lanes would have to take turns: then only trid_warp_lu_solve will do
+   Returns  0, or 1 if lanes would have to take turns: then only trid_warp_lu_solve works
    Cost     (2k-2+2w) mul + 2w shuffles and w+2 votes
-   Error    the steps left out change x by the order of the unit roundoff times the largest element of x */
+   Error    the omitted steps change x by the order of the unit roundoff times the largest element of x */
 TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_real *keep, int *steps)
 {
     int rank = trid_warp_lane() & (lanes - 1), turns = 0;
@@ -487,7 +489,7 @@ TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_re
     return turns;
 }
 
-/* Solves a recurrence for `sides` right-hand sides with what trid_warp_lu_precompute left. */
+/* Solves a recurrence for `sides` right-hand sides, with what trid_warp_lu_precompute stored. */
 TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, int steps, const tb_real *m,
                                            const tb_real *keep, int stride, tb_real *d)
 {
@@ -508,14 +510,14 @@ TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, 
         trid_p_recurrence_expand(k, up, 0, m, edge, trid_p_recurrence_shuffle(lanes, up, q[side], 1), d + k * side);
 }
 
-/* Solves A x = d for `sides` right-hand sides at once, with what trid_warp_lu and trid_warp_lu_precompute left. Row j
-   of side s is d[j + k s].
+/* Solves A x = d for `sides` right-hand sides at once, with the results of trid_warp_lu and trid_warp_lu_precompute.
+   Row j of side s is d[j + k s].
    Needs    k, lanes and sides literals, sides from 1 to 4; l, r, u and steps as there; element e of keep at
             keep[e stride]; 0 in rows from n on
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     for each side (4k-2+2s) FMA + k mul + (2+2s) shuffles, s being the steps
-   Error    as trid_warp_lu_solve, and what the steps left out change (trid_warp_lu_precompute) */
+   Error    as trid_warp_lu_solve, plus the effect of the omitted steps (trid_warp_lu_precompute) */
 TB_D void trid_warp_lu_solve_precomputed(int k, int lanes, int sides, int steps, const tb_real *l, const tb_real *r,
                                          const tb_real *u, const tb_real *keep, int stride, tb_real *d)
 {
@@ -525,7 +527,7 @@ TB_D void trid_warp_lu_solve_precomputed(int k, int lanes, int sides, int steps,
     trid_warp_recurrence_precomputed(k, lanes, 1, sides, steps, u, keep + 5 * stride, stride, d);
 }
 
-/* trid_warp_recurrence_open across the warps of a block; one barrier inside, two with shift. */
+/* Does the work of trid_warp_recurrence_open across the warps of a block, with one barrier inside, two with shift. */
 TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, tb_real *keep, tb_real *shared)
 {
     int thread = trid_block_thread(), warp = thread / 32, lane = thread & 31, last = trid_block_threads() - 1;
@@ -541,7 +543,8 @@ TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, 
     return __syncthreads_or(grown || !(trid_abs(keep[5]) <= (tb_real)TRID_P_RECURRENCE_GROWTH));
 }
 
-/* trid_warp_recurrence across the warps of a block; one barrier inside, with turns one for each warp. */
+/* Does the work of trid_warp_recurrence across the warps of a block, with one barrier inside, with turns one per
+   warp. */
 TB_D void trid_block_recurrence(int k, int up, int shift, const tb_real *m, const tb_real *keep, int turns, tb_real *d,
                                 tb_real *shared)
 {
@@ -568,7 +571,7 @@ TB_D void trid_block_recurrence(int k, int up, int shift, const tb_real *m, cons
     }
 }
 
-/* Both halves across the warps of a block. */
+/* Computes both halves across the warps of a block. */
 TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real *m, tb_real *d, tb_real *shared)
 {
     tb_real keep[TRID_RECURRENCE_LEN];
@@ -576,12 +579,12 @@ TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real 
     trid_block_recurrence(k, up, shift, m, keep, turns, d, shared);
 }
 
-/* Factors one matrix of n <= k*threads rows as trid_warp_lu does. The rows lie as in trid_block_hybrid.
+/* Factors one matrix of n <= k*threads rows as trid_warp_lu. The rows are laid out as in trid_block_hybrid.
    Needs    k >= 1 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   as trid_warp_lu
    Returns  as trid_warp_lu: -1 if n > k*threads; the smallest positive status of the threads is where the failure began
-   Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside, one more for each warp where warps take
+   Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside, one more for each warp if warps take
             turns; __syncthreads() before another use of them
    Cost     trid_warp_lu with lanes = 32, and up to 8 operations for each warp
    Error    as trid_warp_lu */
@@ -632,7 +635,7 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
 }
 
 /* Solves A x = d or, transposed, A^T x = d with the factors of trid_block_lu.
-   Needs    transposed a literal; k, n, l, r, u as there; rows from n on are read as 0
+   Needs    transposed a literal; k, n, l, r, u as there; rows from n on are taken as 0
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_lu; four barriers inside, transposed six, warps - 1 more for each recurrence whose warps take
@@ -648,11 +651,11 @@ TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, co
     trid_p_lu_end(k, transposed, r, d);
 }
 
-/* Interleaved systems: each thread holds partition thread / systems of system thread % systems. The scan distributes
-   them anew, a system to a group of min(parts, 32) lanes, and each lane has one partition or, if parts is 64, two.
+/* Interleaved systems: each thread holds partition thread / systems of system thread % systems. The scan redistributes
+   the partitions: a group of min(parts, 32) lanes takes a system, each lane one partition or, if parts is 64, two.
    Thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of system t / group. */
 
-/* trid_warp_recurrence_open for interleaved systems; two barriers inside, four with shift. */
+/* Does the work of trid_warp_recurrence_open for interleaved systems, with two barriers inside, four with shift. */
 TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                                 tb_real *keep, tb_real *shared)
 {
@@ -687,7 +690,7 @@ TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, i
     return __syncthreads_or(grown);
 }
 
-/* trid_warp_recurrence for interleaved systems; two barriers inside, with turns parts + 1. */
+/* Does the work of trid_warp_recurrence for interleaved systems, with two barriers inside, with turns parts + 1. */
 TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                             const tb_real *keep, int turns, tb_real *d, tb_real *shared)
 {
@@ -735,7 +738,7 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
     __syncthreads();
 }
 
-/* Both halves for interleaved systems. */
+/* Computes both halves for interleaved systems. */
 TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                                     tb_real *d, tb_real *shared)
 {
@@ -744,16 +747,16 @@ TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int part
     trid_block_interleaved_recurrence(k, systems, parts, up, shift, m, keep, turns, d, shared);
 }
 
-/* Factors the matrices of `systems` interleaved systems, each as trid_warp_lu does. The rows lie as in
+/* Factors the matrices of `systems` interleaved systems, each as trid_warp_lu. The rows are laid out as in
    trid_block_interleaved.
    Needs    as trid_block_interleaved, but parts <= 64
    Lanes    all threads of the block
    Leaves   as trid_warp_lu
    Returns  as trid_block_interleaved, for the thread's own system
    Shared   TRID_BLOCK_INTERLEAVED_LU_LEN_F32 or _F64 (systems, parts) elements; bank conflicts as
-            trid_block_interleaved; three barriers inside, `parts` more where partitions take turns; __syncthreads()
-            before another use
-   Cost     trid_warp_lu with lanes = parts, whose partitions exchange numbers by 6 stores and 7 loads
+            trid_block_interleaved; three barriers inside, `parts` more if partitions take turns; __syncthreads() before
+            another use
+   Cost     trid_warp_lu with lanes = parts, and the exchange of numbers between partitions: 6 stores and 7 loads
    Error    as trid_warp_lu */
 TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
                                    tb_real *shared)
@@ -808,12 +811,12 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
 }
 
 /* Solves the systems whose matrices trid_block_interleaved_lu factored, or the transposed ones.
-   Needs    transposed a literal; k, systems, parts, n, l, r, u as there; rows from n on are read as 0
+   Needs    transposed a literal; k, systems, parts, n, l, r, u as there; rows from n on are taken as 0
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_interleaved_lu; eight barriers inside, transposed twelve, parts - 1 more for each recurrence
             whose partitions take turns; none needed before this function's next call
-   Cost     trid_warp_lu_solve with lanes = parts, whose partitions exchange numbers by 6 stores and 6 loads
+   Cost     trid_warp_lu_solve with lanes = parts, and the exchange of numbers between partitions: 6 stores and 6 loads
    Error    as trid_warp_lu_solve */
 TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int transposed, int n, const tb_real *l,
                                           const tb_real *r, const tb_real *u, tb_real *d, tb_real *shared)
@@ -826,13 +829,12 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int tra
 
 /* ---- periodic systems -------------------------------------------------------------------------------------------- */
 
-/* The rows are y[j] + l[j] y[j-1] = d[j], then x[j] + u[j] x[j+1] = y[j]. l of row 0 and u of row n-2 couple to s, and
-   rows from n-1 on have l = 0, u = -1 and d = 0, so that all x there are s: to the partitions' ends s is the y above
-   the first and the x below the last. So s comes from what partitions tell each other for s = 0, and each row is solved
-   once. */
+/* The rows are y[j] + l[j] y[j-1] = d[j], then x[j] + u[j] x[j+1] = y[j]. l of row 0 and u of row n-2 couple to s. Rows
+   from n-1 on have l = 0, u = -1 and d = 0, so x is s in all of them: to the partitions, s is the y above the first row
+   and the x below the last. So s follows from what partitions exchange for s = 0, and each row is solved only once. */
 
-/* Works out what k rows make of both recurrences, given the y above them and 0 for the x below: in q the last y, the
-   first x, and what that gains from the x below. A null d is 0. */
+/* Computes what k rows make of both recurrences, given the y above them and x = 0 below: in q the last y, the first x,
+   and what that x gains from the x below. A null d stands for 0. */
 TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_real *d, tb_real above, tb_real *q)
 {
     tb_real y = above, x = 0, times = trid_p_hidden(1);
@@ -845,7 +847,7 @@ TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_r
     q[0] = y, q[1] = x, q[2] = times;
 }
 
-/* Returns y of row n-2 of a periodic system, given the y above the partition that has it: 0 in others. */
+/* Returns y of row n-2 of a periodic system, given the y above its partition; 0 in other partitions. */
 TB_D tb_real trid_p_ring_middle(int k, int n, int partition, const tb_real *l, const tb_real *d, tb_real above)
 {
     tb_real y = above, middle = 0;
@@ -857,14 +859,14 @@ TB_D tb_real trid_p_ring_middle(int k, int n, int partition, const tb_real *l, c
     return middle;
 }
 
-/* Returns which partition has row n-2, or tells of it where n is 1. */
+/* Returns the partition that holds row n-2, or stands in for it if n is 1. */
 TB_D int trid_p_ring_partition(int k, int n)
 {
     return n > 1 ? (n - 2) / k : 0;
 }
 
-/* Precomputes from p, which trid_p_ring_rows leaves for d = 0 and y = 1 above, what a group's lanes keep. Leaves
-   in *first the first x of the group for s = 1. Returns whether anything in the warp grows. */
+/* Precomputes what a group's lanes keep, from p, which trid_p_ring_rows leaves for d = 0 and y = 1 above. Leaves the
+   group's first x for s = 1 in *first. Returns whether anything in the warp grows. */
 TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *first)
 {
     const int rank = trid_warp_lane() & (lanes - 1);
@@ -883,8 +885,8 @@ TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *f
     return grown;
 }
 
-/* Makes of q the y above and the x below each lane's partition, with nothing around the group. Returns the group's
-   first x. */
+/* Turns q into the y above and the x below each lane's partition, with 0 around the group. Returns the group's first
+   x. */
 TB_D tb_real trid_p_ring_scan(int lanes, const tb_real *keep, tb_real *q)
 {
     const int rank = trid_warp_lane() & (lanes - 1);
@@ -898,7 +900,7 @@ TB_D tb_real trid_p_ring_scan(int lanes, const tb_real *keep, tb_real *q)
     return __shfl_sync(TB_FULL_WARP, x, 0, lanes);
 }
 
-/* Makes last of a ring of b[n-1], given what lane 0 has of x[0] and lane `from` of x[n-2], for s = 1 and d = 0. */
+/* Computes last of a ring from b[n-1], given x[0] in lane 0 and x[n-2] in lane `from`, for s = 1 and d = 0. */
 TB_D void trid_p_ring_open(int lanes, int from, tb_real first, tb_real middle, tb_real *ring, int stride)
 {
     middle = __shfl_sync(TB_FULL_WARP, middle, from, lanes);
@@ -909,7 +911,7 @@ TB_D void trid_p_ring_open(int lanes, int from, tb_real first, tb_real middle, t
     }
 }
 
-/* Adds to q what comes round from s, given the first x of the group and the y[n-2] that lane `from` has, for s = 0. */
+/* Adds to q the part that s contributes, given the group's first x and, in lane `from`, y[n-2], for s = 0. */
 TB_D void trid_p_ring_close(int lanes, int from, tb_real first, tb_real middle, const tb_real *keep,
                             const tb_real *ring, int stride, tb_real *q)
 {
@@ -920,20 +922,20 @@ TB_D void trid_p_ring_close(int lanes, int from, tb_real first, tb_real middle, 
     q[1] += keep[TRID_P_RING_BELOW] * s;
 }
 
-/* Solves the rows of a partition, `above` and `below` being the y and the x around it. */
+/* Solves the rows of a partition. `above` and `below` are the y and the x around it. */
 TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real above, tb_real below, tb_real *d)
 {
     trid_p_recurrence_expand(k, 0, 0, l, l[0], above, d);
     trid_p_recurrence_expand(k, 1, 0, u, u[k - 1], below, d);
 }
 
-/* Precomputes, once for many right-hand sides, what a periodic system's factors alone decide. The rows lie as in
-   trid_warp_hybrid, each as said above.
+/* Precomputes, once for many right-hand sides, what depends only on a periodic system's factors. The rows are laid out
+   as in trid_warp_hybrid, each as described above.
    Needs    k >= 2 and lanes literals; rings: TRID_RING_LEN * 32 / lanes elements of the warp, with first, second, last
-            and middle; known: last is what it is called
+            and middle; known: last already has its final value
    Lanes    all 32 of the warp, which may have written the rings just before
    Leaves   keep, of TRID_RING_KEEP_LEN elements; last, which all may read
-   Returns  whether products grow so far that only trid_warp_recurrence in turns will do */
+   Returns  whether products grow so far that only trid_warp_recurrence in turns works */
 TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *l, const tb_real *u, tb_real *rings,
                              tb_real *keep)
 {
@@ -970,8 +972,8 @@ TB_D void trid_warp_ring_solve(int k, int lanes, int n, const tb_real *l, const 
     trid_p_ring_expand(k, l, u, q[0], q[1], d);
 }
 
-/* Thread t < systems * group, group = min(parts, 32), solves for parts / group partitions of system t / group, from
-   number parts / group * (t % group) on. Returns the slot of one of them. */
+/* Returns the slot of partition e of those that a lane takes. Thread t < systems * group, group = min(parts, 32), takes
+   parts / group partitions of system t / group, from number parts / group * (t % group) on. */
 TB_D int trid_p_lane_slot(int systems, int parts, int e)
 {
     enum { banks = TRID_BANKS };
@@ -980,9 +982,9 @@ TB_D int trid_p_lane_slot(int systems, int parts, int e)
                                  (thread >> trid_log2(group)) + systems * (parts / group * (thread & (group - 1)) + e));
 }
 
-/* Does what trid_warp_ring_open does for interleaved systems, or for one system that a block has: then systems is 1 and
-   parts the block's threads. Thread t has partition t / systems of system t % systems.
-   Needs    k, n, known, l, u as there; else systems and parts as trid_block_interleaved_lu. shared: five slots a
+/* Does the work of trid_warp_ring_open for interleaved systems, or for one system that a block holds; then systems is 1
+   and parts the number of the block's threads. Thread t has partition t / systems of system t % systems.
+   Needs    k, n, known, l, u as there; otherwise systems and parts as trid_block_interleaved_lu. shared: five slots a
             partition and, from TRID_RING_PLACE on, the rings of all systems
    Lanes    all threads of the block; the rings may have been written just before
    Leaves   keep, of TRID_RING_KEEP_LEN elements a thread; last in the rings
@@ -1026,8 +1028,8 @@ TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, 
     return __syncthreads_or(grown);
 }
 
-/* Solves for a lane's partitions: ys and xs, of which each has its last y and its first x, become the y above and the x
-   below each. */
+/* Solves for a lane's partitions: ys and xs, which hold the last y and the first x of each, become the y above and the
+   x below each. */
 TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_real *keep, const tb_real *own,
                                  tb_real *ys)
 {
@@ -1067,7 +1069,7 @@ TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_
 }
 
 /* Solves for one right-hand side a system, after trid_block_interleaved_ring_open.
-   Needs    all but d as there, and own in the rings
+   Needs    all except d as there, and own in the rings
    Lanes    all threads of the block; own may have been written just before
    Leaves   as trid_warp_ring_solve
    Shared   two barriers inside; none is needed before the next call

@@ -68,7 +68,7 @@ enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
-/* Finds factors that eliminate an unknown from two rows, in which it has the coefficients u and v: it vanishes from
+/* Finds factors that eliminate an unknown from two rows in which its coefficients are u and v: it vanishes from
    *f * first + *g * second. The row with the larger coefficient is multiplied by at most 1, the other by -1. If both
    coefficients are zero there is nothing to eliminate, but a NaN spreads. Returns whether the second is larger. */
 TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
@@ -81,8 +81,8 @@ TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
     return second;
 }
 
-/* The same, keeping the row with the larger coefficient to find the unknown by: *rf * first + *rg * second is that row,
-   divided by the coefficient. *bad: is there no such row? */
+/* Does the same, and keeps the row with the larger coefficient, by which the unknown is found later:
+   *rf * first + *rg * second is that row, divided by the coefficient. *bad: whether there is no such row. */
 TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf, tb_real *rg, int *bad)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -95,8 +95,8 @@ TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf
     return second;
 }
 
-/* Computes the border that a group of partitions shows to its neighbour from the group's two rows, five numbers each:
-   four coefficients and the right-hand side. */
+/* Computes the border that a group of partitions presents to its neighbour from the group's two rows. Each row is five
+   numbers: four coefficients and the right-hand side. */
 TB_HD void trid_p_border(const tb_real *u, const tb_real *v, tb_real *border)
 {
     tb_real f, g;
@@ -117,7 +117,7 @@ TB_HD void trid_p_border(const tb_real *u, const tb_real *v, tb_real *border)
    The two rows form the partition's border:
        border[0] p + border[1] q + border[2] u + border[3] v = border[4]
                    border[5] q + border[6] u + border[7] v = border[8]
-   Needs    2 <= k <= 33 (a literal, where the arrays must stay in registers); a[0] of the system's first partition and
+   Needs    2 <= k <= 33 (a literal, if the arrays must stay in registers); a[0] of the system's first partition and
             c[k-1] of its last are 0
    Leaves   border; what trid_lane_pivoted_expand needs in a, b, c, d and in bits 1 .. k-2 of *flags
    Returns  0, or 1 + a row (within the partition) for whose unknown there was no pivot
@@ -126,7 +126,7 @@ TB_HD void trid_p_border(const tb_real *u, const tb_real *v, tb_real *border)
 TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *border,
                                    unsigned *flags)
 {
-    /* Two rows go down the partition. Both couple to l, x[0] and x[j], the second also to x[j+1]. */
+    /* Two rows move down the partition. Both couple to l, x[0] and x[j], the second also to x[j+1]. */
     int status = 0;
     tb_real first_l = a[0], first_0 = b[0], first_j = c[0], first_d = d[0];
     tb_real second_l = 0, second_0 = a[1], second_j = b[1], second_next = c[1], second_d = d[1];
@@ -142,15 +142,15 @@ TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_
         first_0 = f * first_0 + g * second_0;
         first_j = g * second_next;
         first_d = f * first_d + g * second_d;
-        /* The row with the larger coefficient meets row j+1. One of the two is kept to find x[j] on the way back, the
-           other goes on. */
+        /* The row with the larger coefficient meets row j+1. One of the two is kept to find x[j] on the way back; the
+           other moves on. */
         int own = trid_p_pivot(high_j, a[j + 1], &f, &g, &rf, &rg, &bad);
         second_l = f * high_l;
         second_0 = f * high_0;
         second_j = f * high_next + g * b[j + 1];
         second_next = g * c[j + 1];
         second_d = f * high_d + g * d[j + 1];
-        /* The kept row couples to l and x[0] if it came down, to x[j+2] if it is row j+1: a[j] serves l or x[j+2]. */
+        /* The kept row couples to l and x[0] if it moved down, to x[j+2] if it is row j+1: a[j] serves l or x[j+2]. */
         a[j] = rf * high_l + rg * c[j + 1];
         b[j] = rf * high_0;
         c[j] = rf * high_next + rg * b[j + 1];
@@ -168,11 +168,11 @@ TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_
 
 /* Joins two neighbouring groups of partitions to one. The unknowns between them, the last of the upper group and the
    first of the lower, are eliminated with pivoting.
-   Needs    the borders of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leave them. `first` is the
+   Needs    the borders of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leaves them. `first` is the
             upper group if the joined group will itself be joined to one above it (below = 1); otherwise, or if the
-            joined group is the whole, it is the lower one.
-   Leaves   border, that of the joined group, which may be in place of either: its p and q are u and v of the first,
-            its u and v those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split.
+            joined group is the whole system, it is the lower one
+   Leaves   border, that of the joined group, which may replace either: its p and q are u and v of the first, its u and
+            v those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split
    Returns  0, or 1 if there was no pivot
    Cost     54 FMA or mul + 4 rcp, 6 comparisons, 33 selections */
 TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second, tb_real *border, tb_real *kept,
@@ -213,10 +213,10 @@ TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second,
     return bad_last | bad_first;
 }
 
-/* Solves for the first and the last unknown of the whole system, from the border of all its partitions together with
+/* Solves for the first and the last unknown of the whole system, from the border of all its partitions together, with
    below = 0.
    Leaves   these two in outer, and zeros for the unknowns beyond them, as trid_lane_pivoted_split expects them
-   Returns  0, or 1 if there was no pivot for the first, 2 if there was none for the last
+   Returns  0, 1 if there was no pivot for the first, or 2 if there was none for the last
    Cost     1 FMA + 2 mul + 2 rcp */
 TB_HD int trid_lane_pivoted_root(const tb_real *border, tb_real *outer)
 {
@@ -231,7 +231,7 @@ TB_HD int trid_lane_pivoted_root(const tb_real *border, tb_real *outer)
 /* Solves for the two unknowns that trid_lane_pivoted_combine eliminated.
    Needs    p, q, u, v of the joined group in outer, in this order
    Leaves   *last and *first, which are p and q of both groups that were joined. u and v of the first group are p and q
-            of the joined one; those of the second are its u and v.
+            of the joined one; those of the second are its u and v
    Cost     7 FMA */
 TB_HD void trid_lane_pivoted_split(const tb_real *kept, int side, const tb_real *outer, tb_real *last, tb_real *first)
 {
@@ -240,7 +240,7 @@ TB_HD void trid_lane_pivoted_split(const tb_real *kept, int side, const tb_real 
         kept[3] - kept[0] * *first - kept[1] * (side ? outer[2] : outer[0]) - kept[2] * (side ? outer[3] : outer[1]);
 }
 
-/* Solves the rows of a partition from what trid_lane_pivoted_reduce left.
+/* Solves the rows of a partition with what trid_lane_pivoted_reduce left.
    Needs    p, q, u, v in outer, in this order
    Leaves   x in d
    Cost     (3k-6) FMA */
@@ -263,9 +263,10 @@ TB_HD void trid_lane_pivoted_expand(int k, int below, const tb_real *a, const tb
 
 #if TB_DEVICE_SCOPES
 
-/* Goes up the tree: joins groups of `from` lanes in pairs, then of 2 from, 4 from, .. up to count <= lanes (powers of
-   two). Lane l joins what meets between lanes l and l+1; it then holds the border of the joined group and what it needs
-   on the way down. position is the lane's number in the whole system. Returns 1 if this lane found no pivot. */
+/* Climbs the tree: joins groups of `from` lanes in pairs, then of 2 from, 4 from, .. up to count <= lanes (powers of
+   two). Lane l joins the groups that meet between lanes l and l+1. It then holds the border of the joined group and
+   what it needs on the way down. position is the lane's number in the whole system. Returns 1 if this lane found no
+   pivot. */
 TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_real *border, tb_real *kept, int *side)
 {
     int rank = position & (lanes - 1), bad = 0;
@@ -287,7 +288,7 @@ TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_r
     return bad;
 }
 
-/* Goes down the tree: outer of the whole system, the same in every lane, becomes that of the lane's own partition. */
+/* Descends the tree: outer of the whole system, the same in every lane, becomes that of the lane's own partition. */
 TB_D void trid_warp_pivoted_down(int from, int lanes, int count, int position, const tb_real *kept, int side,
                                  tb_real *outer)
 {
@@ -341,18 +342,18 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
     return (trid_warp_lane() & (lanes - 1)) == root ? bad : 0;
 }
 
-/* Solves any nonsingular system of n <= k*lanes rows, laid out as in trid_warp_hybrid, which needs a diagonally
-   dominant matrix.
+/* Solves any nonsingular system of n <= k*lanes rows. The rows are laid out as in trid_warp_hybrid, but need not be
+   diagonally dominant.
    Needs    1 <= k <= 32 and lanes literals; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  0; -1 if n > k*lanes or k > 32; 1 if this lane found no pivot for an unknown, since what remained of its
+   Returns  0; -1 if n > k*lanes or k > 32; 1 if this lane found no pivot for an unknown, because what remained of its
             column was zero, not finite, or without a finite reciprocal: the matrix is singular, or not finite
    Cost     (26k-40+61w) FMA or mul + (2k-1+4w) rcp + (20w+2) shuffles, (3k-4+6w) comparisons, about 15k + 37w
             selections; docs/pivoted.md counts the instructions
    Error    that of Gaussian elimination with pairwise pivoting in the order of nested dissection; docs/pivoted.md
             compares it with LAPACK's. As there, a matrix that is singular to working precision may return status 0.
-            Numbers below the least normal one count as zero. NaN and inf stay in their own system. */
+            Numbers below the least normal one count as zero. NaN and inf stay in their own system */
 TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     if (k > TRID_MOST_ROWS) return TRID_BAD_ARGUMENT;
@@ -368,17 +369,16 @@ TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_r
     return n > k * lanes ? TRID_BAD_ARGUMENT : bad ? 1 : 0;
 }
 
-/* Solves any nonsingular system of n <= k*threads rows, laid out as in trid_block_hybrid, which needs a diagonally
-   dominant matrix. The tree of trid_warp_pivoted continues over the warps; every warp goes through that part for
-   itself.
+/* Solves any nonsingular system of n <= k*threads rows. The rows are laid out as in trid_block_hybrid, but need not be
+   diagonally dominant. The tree of trid_warp_pivoted continues over the warps; every warp climbs that part on its own.
    Needs    1 <= k <= 32 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_pivoted: -1 if n > k*threads or k > 32
    Shared   TRID_BLOCK_PIVOTED_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use
-            of them (two arrays in turn save it)
-   Cost     trid_warp_pivoted with lanes = 32, and as much for each level of the tree over the warps as for one within
-            them
+            of them (two arrays used alternately save it)
+   Cost     trid_warp_pivoted with lanes = 32, and for each level of the tree over the warps as much as for a level
+            within them
    Error    as trid_warp_pivoted */
 TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
 {
@@ -418,7 +418,7 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
 
 #if TB_HOST_SCOPE
 
-/* Returns the elements of work for trid_host_pivoted: 4*n, and 20 for each partition. */
+/* Returns how many elements of work trid_host_pivoted needs: 4*n, and 20 for each partition. */
 TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 {
     if (n <= 0 || rows_per_lane < 1) return 0;
@@ -426,8 +426,8 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 }
 
 /* Joins the borders of partitions, pair by pair, to that of the whole system. A group's border replaces that of its
-   first partition, and what a join keeps is at the upper group's last partition. Returns 1 if an unknown had no
-   pivot. */
+   first partition, and what a join keeps is stored with the upper group's last partition. Returns 1 if an unknown had
+   no pivot. */
 TB_HOST int trid_p_host_join(size_t partitions, tb_real *borders, tb_real *kept)
 {
     for (size_t s = 1; s < partitions; s *= 2) {
@@ -439,7 +439,7 @@ TB_HOST int trid_p_host_join(size_t partitions, tb_real *borders, tb_real *kept)
                 if (trid_lane_pivoted_combine(below ? upper : lower, below ? lower : upper, upper, join, &side))
                     return 1;
                 join[9] = (tb_real)side;
-            } else if (below) { /* no group below it: its border turns to the group above */
+            } else if (below) { /* no group is below it: its border turns to the group above */
                 tb_real u[5] = {upper[2], upper[3], upper[0], upper[1], upper[4]};
                 tb_real v[5] = {upper[6], upper[7], 0, upper[5], upper[8]};
                 trid_p_border(u, v, upper);
@@ -449,8 +449,8 @@ TB_HOST int trid_p_host_join(size_t partitions, tb_real *borders, tb_real *kept)
     return 0;
 }
 
-/* Splits the system's outer unknowns, `whole`, back to those of each partition: a group's four outer unknowns take the
-   place of its border. */
+/* Splits the system's outer unknowns, `whole`, into those of each partition: a group's four outer unknowns replace its
+   border. */
 TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_real *whole, tb_real *borders)
 {
     size_t s = 1;
@@ -475,8 +475,8 @@ TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_
     }
 }
 
-/* Solves any nonsingular system as trid_warp_pivoted does: partitions of rows_per_lane rows (of two, if that is one)
-   are reduced, and joined in pairs up a tree. Their number is arbitrary. The last may be shorter, but has at least two
+/* Solves any nonsingular system as trid_warp_pivoted. Partitions of rows_per_lane rows (of two, if that is one) are
+   reduced, and joined in pairs up a tree. Their number is arbitrary. The last may be shorter, but has at least two
    rows: a single row left over goes to the partition before it.
    Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
    Returns  0, -1 for n < 0, rows_per_lane < 1 or > 32, or 1 if there was no pivot for an unknown: the matrix is

@@ -2,8 +2,8 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
-   Each GPU or machine reduces its partition, row by row, to two rows in its interface unknowns. Their reduced system is
-   solved anywhere. Each then expands its own partition. trid.h's conventions hold.
+   Each GPU or machine reduces its partition, row by row, to two rows in its interface unknowns. The reduced system that
+   these rows form can be solved anywhere. Each then expands its own partition. trid.h's conventions hold.
 
      lane (host and device: one thread, no communication)
        trid_lane_interface_open, trid_lane_interface_row, trid_lane_interface_join, trid_lane_interface_close
@@ -24,7 +24,7 @@
 /* Elements of the caller's arrays. */
 #define TRID_LANE_INTERFACE_LEN 7 /* trid_lane_interface_open: e */
 
-/* Flags of a partition: does it hold the first row of its systems, and the last? */
+/* Flags of a partition: whether it holds the first row of its systems, and the last. */
 enum { TRID_PARTITION_FIRST = 128, TRID_PARTITION_LAST = 256 };
 
 #ifndef __cplusplus
@@ -67,13 +67,13 @@ enum { TRID_PARTITION_FIRST = 128, TRID_PARTITION_LAST = 256 };
 
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
-/* e describes rows 0 .. j of a partition by two rows. f = x[0] is its first unknown, z = x[j] the last so far, l the
-   unknown above the partition, g the one below row j:
+/* e describes rows 0 .. j of a partition by two rows, in its first unknown f = x[0], the last so far z = x[j], the
+   unknown l above the partition, and the unknown g below row j:
        e[0] l + e[1] f + e[2] z = e[3]        the first row
        e[4] f +      z + e[5] g = e[6]        the last */
 
-/* Starts the reduction of a partition with its first two rows. The others, however many, follow one by one
-   (trid_lane_interface_row): each array is read once, and e is all that is stored.
+/* Starts the reduction of a partition with its first two rows. Any number of further rows follow one by one
+   (trid_lane_interface_row). Each array is read once, and only e is stored.
    Returns  0, or 1 for a bad pivot
    Cost     3 mul + 1 rcp */
 TB_HD int trid_lane_interface_open(tb_real *e, tb_real first_a, tb_real first_b, tb_real first_c, tb_real first_d,
@@ -85,7 +85,7 @@ TB_HD int trid_lane_interface_open(tb_real *e, tb_real first_a, tb_real first_b,
     return trid_bad_pivot(r);
 }
 
-/* Adds the next row: the first row loses the unknown that was last, and couples to the new one instead.
+/* Adds the next row: the first row of e no longer couples to the unknown that was last, but to the new one.
    Returns  0, or 1 for a bad pivot
    Cost     4 FMA + 5 mul + 1 rcp */
 TB_HD int trid_lane_interface_row(tb_real *e, tb_real a, tb_real b, tb_real c, tb_real d)
@@ -124,8 +124,8 @@ TB_HD int trid_lane_interface_close(const tb_real *e, tb_real *a, tb_real *c, tb
 }
 
 /* Computes the last row w of the inverse of rows 1 .. n-1, its coupling to row 0, and how far w reaches from the last
-   row. Mirrored, with a and c exchanged and stride negative, that is the first row of the inverse of rows 0 .. n-2.
-   Returns  0, or a row with a bad pivot, counted from where it begins */
+   row. Mirrored, with a and c exchanged and a negative stride, w is the first row of the inverse of rows 0 .. n-2.
+   Returns  0, or a row with a bad pivot, counted from the start of the elimination */
 TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *w,
                                    long long stride, tb_real *coupling, int *reach)
 {
@@ -138,8 +138,8 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
         w[i] = r = trid_rcp_refined(pivot);
         if (!bad && trid_bad_pivot(r)) bad = j;
     }
-    /* A weight times its row's coupling is the coupling to the next row. Divided by that row's pivot it gives the next
-       weight, however the rows are scaled. */
+    /* A weight times its row's coupling is the coupling to the next row. Divided by that row's pivot it is the next
+       weight, whatever the rows' scale. */
     *reach = 1;
     for (int j = n - 1; j > 0; j--) {
         const long long i = j * stride;
@@ -156,8 +156,8 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
    Needs    n >= 2; element j of each array at [j * stride]; u and v arrays of their own. flags: with
             TRID_PARTITION_FIRST, a[0] is not read and counts as 0; with TRID_PARTITION_LAST, c[n-1] likewise
    Leaves   u, v; a and c of the two reduced rows in ends_a and ends_c. f depends on reach[0] rows from the top, z on
-            reach[1] rows from the bottom: beyond them, what couples f to the row below, or z to the row above, is no
-            larger than the unit roundoff. A reach of n means that the coupling never fades: f and z depend on each
+            reach[1] rows from the bottom: beyond them, the coupling of f to the row below, or of z to the row above, is
+            no larger than the unit roundoff. A reach of n means that the coupling never fades: f and z depend on each
             other. NaN counts as large.
    Returns  0, or 1 + the first row found with a bad pivot
    Cost     2n FMA + 6n mul + 2n rcp
@@ -207,7 +207,7 @@ TB_HOST int trid_host_interface_reduce(int n, int flags, const tb_real *a, const
     return status ? status : bad == 1 ? 1 : bad ? n : 0;
 }
 
-/* Solves a partition whose first and last unknown, ends[0] and ends[1], are known.
+/* Expands a partition from its first and last unknown, ends[0] and ends[1].
    Needs    n >= 2; work of n elements; x may alias d; nothing is read of rows 0 and n-1
    Returns  0, -1 for n < 2, or 1 + the first row with a bad pivot */
 TB_HOST int trid_host_interface_expand(int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,

@@ -1,11 +1,11 @@
-/* cpu_library.c - what numpy_tridiagonal.py calls of cpu_avx.h, whose own functions are static, as a shared library.
+/* cpu_library.c - the functions of cpu_avx.h that numpy_tridiagonal.py calls, as a shared library.
    MIT licence, see LICENSE.
 
    In the kit's folder:
 
        gcc -std=c11 -O3 -fopenmp -fPIC -shared -I. -o libtriband_cpu.so examples/python/cpu_library.c
 
-   No flag names an instruction set: the library takes the best that the processor has. */
+   No flag names an instruction set: the library uses the best that the processor has. */
 #include "cpu_avx.h"
 
 size_t thomas_bytes_f32(const cpu_avx_lines *lines, int threads)

@@ -1,7 +1,7 @@
-/* gpu_library.cu - the launches of trid/batch.h as a shared library, and what else of it torch_tridiagonal.py calls.
-   MIT licence, see LICENSE.
+/* gpu_library.cu - the launches of trid/batch.h, and the functions that torch_tridiagonal.py calls, as a shared
+   library. MIT licence, see LICENSE.
 
-   In the kit's folder, a minute or two, for all kernels are compiled:
+   In the kit's folder (a minute or two, since all kernels are compiled):
 
        nvcc -O3 -arch=native -Xcompiler -fPIC -shared -I. -o libtriband.so examples/python/gpu_library.cu */
 #define TRID_BATCH_IMPLEMENTATION

@@ -1,13 +1,13 @@
 /* jax_library.cu - trid_batch_solve as a function that XLA calls, for jax_tridiagonal.py.
    MIT licence, see LICENSE.
 
-   In the kit's folder, a minute:
+   In the kit's folder (a minute):
 
        nvcc -std=c++17 -O3 -arch=native -Xcompiler -fPIC -shared -I. \
            -isystem "$(python3 -c 'import jax; print(jax.ffi.include_dir())')" \
            -o libtriband_jax.so examples/python/jax_library.cu
 
-   a, b, c, d and x have one shape, whose last axis runs along a system; status has the shape of the others. */
+   a, b, c, d and x have one shape, whose last axis runs along a system. status has that shape without the last axis. */
 #include "trid/batch.h"
 
 #include "xla/ffi/api/ffi.h"
@@ -48,7 +48,7 @@ static ffi::Error solve(cudaStream_t stream, ffi::ScratchAllocator memory, ffi::
     return launched ? ffi::Error::Internal(trid_batch_status_string(launched)) : ffi::Error::Success();
 }
 
-/* The launches can be captured, so XLA may put them into a CUDA graph. */
+/* The launches can be captured, so XLA may record them in a CUDA graph. */
 XLA_FFI_DEFINE_HANDLER_SYMBOL(triband_solve, solve,
                               ffi::Ffi::Bind()
                                   .Ctx<ffi::PlatformStream<cudaStream_t>>()

@@ -8,7 +8,7 @@ In the kit's folder, with the CUDA Toolkit and JAX for CUDA (the first command t
         -o libtriband_jax.so examples/python/jax_library.cu
     python3 examples/python/jax_tridiagonal.py ./libtriband_jax.so
 
-Checks itself; exits with 0 if all is as it should, 1 if not, 3 without a GPU or JAX. bench/python.py times it."""
+Checks itself. Exits with 0 if all is well, 1 if not, 3 without a GPU or JAX. bench/python.py times it."""
 import ctypes
 import os
 import sys
@@ -31,8 +31,8 @@ def load(path):
 
 
 def launch(a, b, c, d, flags=0):
-    """x, and for each system 0 or 1 + the first bad row. All axes but the last count systems: so what vmap adds, an
-    axis in front of the others, makes more of them, and is the same call."""
+    """Returns x, and for each system 0 or 1 + the first bad row. All axes except the last count systems, so an axis
+    that vmap adds in front means more systems in the same call."""
     if any(v.shape != d.shape or v.dtype != d.dtype for v in (a, b, c)):
         raise ValueError("a, b, c, d must be of one shape and dtype: "
                          f"{', '.join(f'{v.dtype}{list(v.shape)}' for v in (a, b, c, d))}")
@@ -54,8 +54,8 @@ def forward(transposed, a, b, c, d):
 
 
 def backward(transposed, kept, g):
-    """The gradient by d is h = A^-T g, and that by A is -h x^T, of which the three diagonals count. Only differentiable
-    functions are used, so the gradient has a gradient too."""
+    """The gradient with respect to d is h = A^-T g, that with respect to A is -h x^T, of which the three diagonals
+    count. All functions used are differentiable, so the gradient has a gradient itself."""
     a, b, c, x = kept
     h = tridiagonal(not transposed, a, b, c, g)
     row, column = (-x, h) if transposed else (-h, x)
@@ -73,7 +73,7 @@ def solve(a, b, c, d):
 
 
 def peer(a, b, c, d):
-    """JAX's own; it wants zeros where this kit reads nothing, which problem() has."""
+    """JAX's own solver; it needs zeros where this kit reads nothing, which problem() provides."""
     return jax.lax.linalg.tridiagonal_solve(a, b, c, d[..., None])[..., 0]
 
 
@@ -85,15 +85,15 @@ def problem(systems, n, dtype):
 
 
 def dense(*system):
-    """Without the kit, in double precision."""
+    """Solves without the kit, in double precision."""
     a, b, c, d = (v.astype(jnp.float64) for v in system)
     full = jax.vmap(lambda a, b, c: jnp.diag(a[1:], -1) + jnp.diag(b) + jnp.diag(c[:-1], 1))(a, b, c)
     return jnp.linalg.solve(full, d[..., None])[..., 0]
 
 
 def check_refusals():
-    """Shapes that differ raise an error, also where the number of elements is the same: in launch, and in the library
-    for those who call it otherwise."""
+    """Checks that different shapes raise an error, even if the number of elements is the same: in launch, and in the
+    library, for programs that call it directly."""
     a, b, c, d = problem(4, 6, jnp.float64)
 
     def refused(error, call, *arguments):
@@ -108,7 +108,7 @@ def check_refusals():
         results = jax.ShapeDtypeStruct(x.shape, x.dtype), jax.ShapeDtypeStruct(status.shape, jnp.int32)
         return jax.ffi.ffi_call("triband_solve", results)(a, b, c, d, flags=np.int64(0))
 
-    library(a, b, c, d)  # what is right is not refused
+    library(a, b, c, d)  # a correct call is not refused
     wrong = 0
     for call, error in ((solve, ValueError), (library, Exception)):
         for system in ((a.T, b, c, d), (a, b.T, c, d), (a, b, c.T, d), (a, b, c, d.T), (a.ravel(), b, c, d),

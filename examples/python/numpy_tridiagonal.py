@@ -1,12 +1,12 @@
 """numpy_tridiagonal.py - batches of tridiagonal systems in NumPy arrays, by cpu_avx.h through ctypes.
 MIT licence, see LICENSE.
 
-In the kit's folder, with gcc and NumPy; SciPy is compared with where it is:
+In the kit's folder, with gcc and NumPy (and SciPy, to compare with, if it is installed):
 
     gcc -std=c11 -O3 -fopenmp -fPIC -shared -I. -o libtriband_cpu.so examples/python/cpu_library.c
     python3 examples/python/numpy_tridiagonal.py ./libtriband_cpu.so
 
-Checks itself; exits with 0 if all is as it should, 1 if not, 3 without NumPy. bench/python.py times it."""
+Checks itself. Exits with 0 if all is well, 1 if not, 3 without NumPy. bench/python.py times it."""
 import ctypes
 import math
 import os
@@ -44,7 +44,7 @@ NAMES = {np.dtype(np.float32): "f32", np.dtype(np.float64): "f64"}
 
 
 def checked(a, b, c, d, x):
-    """The precision of five arrays that the library can take: it sees addresses, and asks nothing of what is there."""
+    """Returns the precision of five arrays. The library sees only addresses, so this function checks the arrays."""
     for v in (a, b, c, d, x):
         if v.dtype not in NAMES:  # another byte order is another dtype
             raise TypeError(f"{v.dtype} is neither float32 nor float64 in this machine's byte order: "
@@ -60,8 +60,8 @@ def checked(a, b, c, d, x):
 
 def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
     """x of a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j along one axis of arrays of one shape and dtype
-    (float32 or float64), a system for each choice of the other indices. Along any axis the systems are solved as they
-    lie: nothing is transposed. Without a solution: LinAlgError."""
+    (float32 or float64), a system for each choice of the other indices. Along any axis the systems are solved
+    where they lie; nothing is transposed. Raises LinAlgError if a system has no solution."""
     a, b, c, d = (np.require(v, requirements=("C", "A")) for v in (a, b, c, d))
     x = np.empty_like(d) if out is None else out
     name = checked(a, b, c, d, x)

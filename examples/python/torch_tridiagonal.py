@@ -7,7 +7,7 @@ In the kit's folder, with the CUDA Toolkit and PyTorch 2 for CUDA (the first lin
     nvcc -O3 -arch=native -Xcompiler -fPIC -shared -I. -o libtriband.so examples/python/gpu_library.cu
     python3 examples/python/torch_tridiagonal.py ./libtriband.so
 
-Checks itself; exits with 0 if all is as it should, 1 if not, 3 without a GPU or PyTorch. bench/python.py times it."""
+Checks itself. Exits with 0 if all is well, 1 if not, 3 without a GPU or PyTorch. bench/python.py times it."""
 import ctypes
 import os
 import sys
@@ -27,7 +27,7 @@ class Lines(ctypes.Structure):
 
 
 class Options(ctypes.Structure):
-    """What a launch is asked besides its arrays; trid_batch_options in C."""
+    """The options of a launch; trid_batch_options in C."""
     _fields_ = [("flags", ctypes.c_int), ("status", ctypes.c_void_p), ("residual", ctypes.c_void_p),
                 ("tolerance", ctypes.c_double), ("failed", ctypes.c_void_p), ("scratch", ctypes.c_void_p),
                 ("scratch_bytes", ctypes.c_longlong), ("device", ctypes.c_void_p)]
@@ -44,7 +44,7 @@ def load(path):
 
 
 def launch(a, b, c, d, flags=0, status=None):
-    """x, which systems along the last axis have; status, int32 of the shape of the others, takes 0 or 1 + a bad row."""
+    """Returns x; systems run along the last axis. status, int32 with the other axes, receives 0 or 1 + a bad row."""
     a, b, c, d = (v.resolve_neg().contiguous() for v in (a, b, c, d))
     if any(v.shape != d.shape or v.dtype != d.dtype or v.device != d.device or not v.is_cuda for v in (a, b, c, d)):
         raise ValueError("a, b, c, d must be of one shape and dtype, on one GPU")
@@ -69,8 +69,9 @@ def launch(a, b, c, d, flags=0, status=None):
 
 
 class Tridiagonal(torch.autograd.Function):
-    """x = A^-1 d, or A^-T d. With g the gradient by x that by d is h = A^-T g, and that by A is -h x^T, of which the
-    three diagonals count. Only differentiable functions are used, so the gradient has a gradient too."""
+    """x = A^-1 d, or A^-T d. With g the gradient with respect to x, that with respect to d is h = A^-T g, and that with
+    respect to A is -h x^T, of which the three diagonals count. All functions used are differentiable, so the gradient
+    has a gradient itself."""
     @staticmethod
     def forward(a, b, c, d, transposed):
         return launch(a, b, c, d, TRANSPOSED if transposed else 0)
@@ -91,7 +92,7 @@ class Tridiagonal(torch.autograd.Function):
 
     @staticmethod
     def vmap(info, in_dims, *inputs):
-        """One more axis, in front of the others: more systems, and the same call."""
+        """A further axis, in front of the others, means more systems in the same call."""
         system = [v.expand(info.batch_size, *v.shape) if axis is None else v.movedim(axis, 0)
                   for v, axis in zip(inputs[:4], in_dims)]
         return Tridiagonal.apply(*system, inputs[4]), 0
@@ -114,7 +115,7 @@ def dense(a, b, c):
 
 
 def loop(a, b, c, d):
-    """The Thomas algorithm over rows that have all systems, so n steps of a few operations each, down and up."""
+    """The Thomas algorithm over rows, each of all systems: n steps of a few operations down, and n up."""
     n, r, u = len(d), [c[0] / b[0]], [d[0] / b[0]]
     for j in range(1, n):
         pivot = b[j] - a[j] * r[-1]
@@ -147,8 +148,8 @@ def check():
 
 
 def check_func():
-    """torch.func: vmap over another axis with one matrix for all, and a gradient and second derivatives of each system,
-    against a dense solve's."""
+    """Checks torch.func: vmap over another axis with one matrix for all, and a gradient and second derivatives of each
+    system, against those of a dense solve."""
     a, b, c, d = problem(4, 6, torch.float64)
 
     def energy(method):
@@ -161,12 +162,12 @@ def check_func():
     pairs = [(one.T, torch.linalg.solve(dense(a[0], b[0], c[0]), d.T).T)]
     for derivative in (torch.func.grad, lambda f: torch.func.jacrev(torch.func.grad(f))):
         pairs.append([torch.func.vmap(derivative(energy(method)))(b, a, c, d) for method in (solve, exact)])
-    # Roundings of numbers below 100; what is wrong in a formula shows in the first digits.
+    # Roundings of numbers below 100; an error in a formula would show in the first digits.
     return sum(not (ours - theirs).abs().max().item() <= 1e-12 for ours, theirs in pairs)
 
 
 def check_refusals():
-    """What the library would take for something else raises an error instead."""
+    """Checks that an array that the library would misread raises an error instead."""
     system = problem(4, 6, torch.float64)
     a, b, c, d = system
 
@@ -188,7 +189,7 @@ def check_refusals():
 
 def check_graph():
     a, b, c, d = problem(20, 100, torch.float64)
-    with torch.no_grad():  # captured where memory stays; first run once outside, which loads the kernel
+    with torch.no_grad():  # the memory stays; an earlier run has loaded the kernel
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             x = solve(a, b, c, d)

@@ -1,15 +1,15 @@
-/* chip.h - a room of adi2d.h, read once a model and precision: a grid in the shared memory of a cluster:
-   where things are, and how threads reach them.
+/* chip.h - a room of adi2d.h, read once for each model and precision: a grid in the shared memory of a cluster: its
+   layout, and access for threads.
    MIT licence, see LICENSE. */
 
 /* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
-   y, where each is a multiple of per_lane. Along x a line is a row: a lane has per_lane neighbouring points of it,
-   `width` lanes share it, and a block solves its own rows. Along y neighbouring threads have neighbouring columns,
-   per_lane points of them, and `parts` threads share a column; a block solves its share of the columns, and reaches
+   y, where each is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane holds per_lane
+   neighbouring points, and a block solves its own rows. Along y neighbouring threads take neighbouring columns: `parts`
+   threads share a column, and each holds per_lane points of it. A block solves its share of the columns, and reaches
    other blocks' rows through their shared memory. */
 #define ADI2D_P_PIECE (16 / TB_BYTES) /* elements of a piece */
 
-/* All lines along y share one matrix throughout a march of steps of one length. */
+/* Whether all lines along y share one matrix throughout a march of steps of one length. */
 enum { adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1 };
 
 /* 16 bytes of a row. */
@@ -17,15 +17,17 @@ typedef struct FD_P_ALIGN {
     tb_real v[ADI2D_P_PIECE];
 } adi2d_p_pieces;
 
-/* What a block knows of its problem, in its shared memory: an array of values, others, and those of the axes. */
+/* What a block knows about its problem, in its shared memory: the array of values, other arrays, and the axes'
+   arrays. */
 struct adi2d_p_chip : fd_p_chip {
     int width, parts, share; /* share: columns of each block */
-    int z, g;                /* arrays of the block: differences or a first stage's values, what a second begins with */
-    int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which makes identity rows */
-    int number[2]; /* of x at [q pitch + swizzle(i)], of y at [q per_lane parts + j] */
-    int exchange;  /* of the solve along y */
-    int factors;   /* of the matrix along y: each partition's, then each reduced row's; steps of PCR */
-    int bytes;     /* all of it */
+    int z, g;                /* arrays of the block: differences or a first stage's values; the start of a second
+                                stage's right-hand side */
+    int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which gives identity rows */
+    int number[2]; /* number q of x at [q pitch + swizzle(i)], of y at [q per_lane parts + j] */
+    int exchange;  /* for the solve along y */
+    int factors;   /* for the matrix along y: each partition's, then each reduced row's; the number of PCR steps */
+    int bytes;     /* in total */
 };
 
 /* Assigns a block's shared memory. */
@@ -93,8 +95,7 @@ TB_D const tb_real *adi2d_p_chip_time(const adi2d_p_chip *h, unsigned char *memo
 }
 
 /* Writes the boundary row at (i, j), row k of its thread: makes it dominant, gives it the face's value, or eliminates
-   the third unknown. near_by is the right-hand side of its neighbour, w the value that the solution is the difference
-   from. */
+   the third unknown. near_by is the right-hand side of its neighbour; the solution is the difference from w. */
 TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int axis, int side, int i,
                             int j, int k, tb_real near_by, tb_real w, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
@@ -124,7 +125,7 @@ FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *
     return fd_p_edge_adds(&h->t, &edge, fd_p_edge_given(&h->t, &edge), next, third);
 }
 
-/* Loads the halo, rows of other blocks next to those of this one, to two rows after its own in `array`. */
+/* Loads the halo, the adjacent rows of other blocks, to two rows behind the block's own in `array`. */
 TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;

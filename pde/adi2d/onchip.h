@@ -1,12 +1,11 @@
-/* onchip.h - a room of adi2d.h, read once a model and precision: a step on chip, its kernel, the choice of its shape,
-   the launch.
+/* onchip.h - a room of adi2d.h, read once for each model and precision: a step on chip; its kernel, shapes and launch.
    MIT licence, see LICENSE. */
 
 #define adi2d_onchip_bytes FD_OF(onchip_bytes)
 #define adi2d_onchip FD_OF(onchip)
 
-/* Makes a step; products says that all steps are products. *factored is the size for which the matrix along
-   y is factored. */
+/* Takes a step; products says that all steps are products. *factored is the size for which the matrix along y is
+   factored. */
 template <int per_lane, int products>
 TB_D void adi2d_p_chip_make(const adi2d_p_chip *h, unsigned char *memory, tb_real *factored)
 {
@@ -52,8 +51,7 @@ TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char
     __syncthreads();
 }
 
-/* Does a block's part of its cluster's problem. memory is dynamic shared memory; h and least are other shared memory.
-   */
+/* Does a block's part of its cluster's problem. memory is dynamic shared memory; h and least are static. */
 template <int per_lane, int products>
 TB_D void adi2d_p_chip_problem(const fd_p_launch &launch, unsigned char *memory, adi2d_p_chip *h, int *least)
 {
@@ -69,7 +67,7 @@ TB_D void adi2d_p_chip_problem(const fd_p_launch &launch, unsigned char *memory,
     fd_p_chip_problem(*h, memory, [&](int watched) {
         tb_real factored = 0;
         for (int at = trid_block_thread(); at < h->cell[0] / (int)sizeof(tb_real); at += threads)
-            adi2d_p_array(memory, h->u)[at] = 0; /* all arrays, and what is beyond the ends of lines */
+            adi2d_p_array(memory, h->u)[at] = 0; /* all arrays, including the padding beyond the ends of lines */
         __syncthreads();
         return fd_p_chip_march(*h, memory, watched, least,
                                [&] { adi2d_p_chip_make<per_lane, products>(h, memory, &factored); });
@@ -87,8 +85,8 @@ TRID_KERNEL void __launch_bounds__(threads, resident) adi2d_p_onchip_kernel(cons
     adi2d_p_chip_problem<per_lane, products>(launch, memory, &chip, &least);
 }
 
-/* Chooses how a batch is launched: in the smallest clusters whose blocks hold its grids, in larger ones if those would
-   leave the device idle, or in clusters of the size asked for. */
+/* Chooses the clusters for a batch: the smallest whose blocks hold its grids, larger ones if those would leave the
+   device idle, or the size asked for. */
 template <int per_lane, int threads, int resident, int products>
 static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
 {
@@ -118,8 +116,8 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
         adi2d_p_chip_lay_out(per_lane, &trial, block_threads, &chip);
         const size_t need = (size_t)chip.bytes;
         if (need + 1024 > (size_t)most || (asked && blocks != asked)) continue;
-        /* Larger than needed only if all problems then run at once, and all blocks have work; and only up to four,
-           beyond which barriers cost more than more blocks save. */
+        /* Clusters larger than needed only if all problems then run at once and all blocks have work, and only up to
+           four blocks: beyond that, barriers cost more than blocks save. */
         if (best.bytes > 0 &&
             (blocks > 4 || blocks * launch->batch.problems > processors || trial.each * blocks > points[1]))
             break;
@@ -132,7 +130,7 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
 
 /* Chooses the kernel that serves a batch. As measured on an H200 (docs/adi2d.md), sixteen rows a thread are best for
    products, and for stages in single precision unless grids are so small that there are too few threads; otherwise
-   eight. The choice depends on the grids' sizes alone, so that the bits of a result do not depend on the number of
+   eight. The choice depends only on the grids' sizes, so that the bits of a result do not depend on the number of
    problems. */
 template <int = 0>
 static inline fd_p_chosen adi2d_p_kernel_of(fd_p_launch *launch)
@@ -146,8 +144,8 @@ static inline fd_p_chosen adi2d_p_kernel_of(fd_p_launch *launch)
     return adi2d_p_choose<16, threads, 1, 0>(launch, 0);
 }
 
-/* Returns how many bytes of device memory MODEL_onchip needs on the current device; 0 if adi2d_check refuses the batch,
-   whose pointers may still be null. */
+/* Returns how many bytes of device memory MODEL_onchip needs on the current device; 0 if adi2d_check refuses the batch.
+   The batch's pointers may still be null. */
 template <int = 0>
 static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
 {
@@ -156,12 +154,12 @@ static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
     return adi2d_p_kernel_of(&launch).bytes == 0 ? adi2d_rung_bytes(batch) : fd_p_ready_bytes(batch);
 }
 
-/* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
-   kernel. If none holds the grids, solves as MODEL_coalesced.
-   Needs    pointers of the batch and of its problems, parameters (of each problem) and memory (of MODEL_onchip_bytes,
-            aligned to 128) in device memory
-   Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches; if the call
-            is refused, FD_BAD_ARGUMENT in each, and NaN
+/* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, with all steps in one
+   kernel. If no cluster holds the grids, solves as MODEL_coalesced.
+   Needs    the batch's and its problems' pointers, parameters (one per problem) and memory (of MODEL_onchip_bytes,
+            aligned to 128), all in device memory
+   Leaves   status and values, the grid's values and coordinates, once the stream has executed the launches; if the call
+            is refused, FD_BAD_ARGUMENT in each status, and NaN
    Returns  FD_OK; as adi2d_check; FD_BAD_ARGUMENT for a null pointer or memory off its alignment; FD_NO_ROOM for too
             little memory; FD_LAUNCH_FAILED
    Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three

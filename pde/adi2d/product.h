@@ -1,5 +1,5 @@
-/* product.h - a room of adi2d.h, read once a model and precision: steps that are products of factors
-   (adi2d_p_may_be_product) on the host. z = (1 + dt A_2 / 2) u is in the place of a first stage's values.
+/* product.h - a room of adi2d.h, read once for each model and precision: steps that are products of factors
+   (adi2d_p_may_be_product) on the host. z = (1 + dt A_2 / 2) u takes the place of a first stage's values.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_host_open FD_OF(p_2d_host_open)
@@ -24,7 +24,7 @@ FD_P_FLAT void adi2d_p_host_open(const fd_p_host *h, int j, const fd_p_step *ste
     }
 }
 
-/* Solves rows j .. j + lines - 1 of z along x, and leaves the difference of twice the solution and z in d. */
+/* Solves rows j .. j + lines - 1 of z along x, and leaves twice the solution minus z in d. */
 TB_HOST void adi2d_p_host_product_x(const fd_p_host *h, int lines, int j, const fd_p_step *step)
 {
     const int n = h->n[0];
@@ -41,7 +41,7 @@ TB_HOST void adi2d_p_host_product_x(const fd_p_host *h, int lines, int j, const 
     }
 }
 
-/* Does a worker's part of a step that is a product; z stays from one such step to the next. */
+/* Does a worker's part of a step that is a product; z persists from one such step to the next. */
 TB_HOST void adi2d_p_host_product(const fd_p_host *h, const fd_p_step *step)
 {
     const int *n = h->n, w = h->worker, rows = fd_p_host_groups(n[1]), columns = fd_p_host_groups(n[0]);

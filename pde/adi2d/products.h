@@ -1,5 +1,5 @@
-/* products.h - a room of adi2d.h, read once a model and precision: steps that are products of factors, on chip.
-   One array holds z between steps, u at the end (adi2d_p_product).
+/* products.h - a room of adi2d.h, read once for each model and precision: steps that are products of factors, on chip.
+   One array holds z between steps and u at the end (adi2d_p_may_be_product).
    MIT licence, see LICENSE. */
 
 /* Computes z = (1 + size A_2) u. */
@@ -32,7 +32,7 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
             d[k] = here + size * fd_p_along_axis(1, cell, terms, below, here, above);
             below = here, here = above;
         }
-        __syncthreads(); /* all of these columns' threads are this block's */
+        __syncthreads(); /* all threads of these columns are in this block */
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (valid && my.from + k < n) trid_cluster_store(at + k * row, d[k]);
@@ -63,7 +63,7 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
             adi2d_p_pieces number[fd_p_numbers_x], piece;
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) piece.v[e] = 0;
-            if (valid) piece = *adi2d_p_piece_of(row, within, q); /* those of other lanes are being written */
+            if (valid) piece = *adi2d_p_piece_of(row, within, q); /* other lanes' pieces are being written */
             adi2d_p_number_pieces(h, memory, within, q, number);
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) {
@@ -87,7 +87,7 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
     }
 }
 
-/* Factors 1 - size A_2, which is the same for all columns: the factors of partition s are at 5 per_lane s, those of
+/* Factors 1 - size A_2, which is the same for all columns. The factors of partition s are at 5 per_lane s, those of
    reduced row r at 5 per_lane parts + 12 r. */
 FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
@@ -102,7 +102,7 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
     adi2d_p_chip_matrix_y(per_lane, h, memory, per_lane * (thread >> trid_log2(lines)), own, now, a, b, c);
     trid_block_interleaved_factor(per_lane, lines, parts, per_lane * parts, a, b, c, f, &steps,
                                   adi2d_p_array(memory, h->exchange));
-    __syncthreads(); /* the factors before these have been read */
+    __syncthreads(); /* the previous factors have been read */
     TB_UNROLL
     for (int e = 0; e < 5 * per_lane; e++)
         if ((thread & (lines - 1)) == 0) to[(thread >> trid_log2(lines)) * 5 * per_lane + e] = f[e];
@@ -154,7 +154,7 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
             adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, now.number, a, b, c);
             trid_block_interleaved_unchecked(per_lane, my.lines, parts, per_lane * parts, a, b, c, d, exchange);
         }
-        /* There are rows beyond the last, which stay 0. */
+        /* Rows beyond the last stay 0. */
         if (valid && own_rows) {
             TB_UNROLL
             for (int k = 0; k < per_lane; k++) own[k * pitch] = twice * d[k] - less * old[k];
@@ -163,6 +163,6 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
             for (int k = 0; k < per_lane; k++) trid_cluster_store(at + k * row, twice * d[k] - less * old[k]);
         }
         if (!adi2d_p_independent)
-            __syncthreads(); /* the next call of the stored solve does not write what is still read */
+            __syncthreads(); /* the next stored solve must not overwrite what is still being read */
     }
 }

@@ -1,26 +1,27 @@
-/* rungs.h - a room of adi2d.h, read once a model and precision: the ladder's lower rungs, grids in device
-   memory, a thread a line.
+/* rungs.h - a room of adi2d.h, read once for each model and precision: the ladder's lower rungs: grids in device
+   memory, a thread per line.
    MIT licence, see LICENSE. */
 
 #define adi2d_rung_bytes FD_OF(rung_bytes)
 #define adi2d_naive FD_OF(naive)
 #define adi2d_coalesced FD_OF(coalesced)
 
-/* Where a problem's arrays are. Of pairs, the first has neighbours along x side by side, point (i, j) at i + n[0] j,
-   and the second neighbours along y, j + n[1] i. Threads with a line each along the other axis then coalesce. */
+/* A problem's arrays. In each pair, the first is contiguous along x, with point (i, j) at i + n[0] j, and the second
+   along y, at j + n[1] i. Threads that each take a line along the other axis then coalesce. */
 typedef struct {
     fd_p_tables t;
-    unsigned long long *lost; /* the first step, times 2^32, and the first point in it, that is not finite */
+    unsigned long long *lost; /* the first step with a value that is not finite, times 2^32, plus the first such point
+                                 in it */
     tb_real *u[2], *z[2], *multiplier[2]; /* values, a first stage's, exercise's multiplier */
-    tb_real *e, *upper, *right;           /* differences after the solves along x; what lines leave on the way up */
+    tb_real *e, *upper, *right;           /* differences after the solves along x; the results of forward elimination */
 } adi2d_p_rung_arrays;
 
-/* What a launch is told: the arrays of problem 0; those of each next problem lie as.bytes further on. Where each thread
-   lays out its problem instead, it needs more registers: 1.05 to 1.1 times the time. */
+/* The arguments of a launch: the arrays of problem 0; those of each next problem lie as.bytes further on. If each
+   thread lays out its problem instead, it takes more registers and 1.05 to 1.1 times the time. */
 typedef struct {
     fd_p_launch as;
     adi2d_p_rung_arrays arrays;
-    int blocks; /* of a problem */
+    int blocks; /* per problem */
 } adi2d_p_rung;
 
 /* Assigns memory to a problem's tables and arrays; with null, only counts. Returns the bytes used. */
@@ -39,7 +40,7 @@ TB_HD size_t adi2d_p_rung_lay_out(const fd_batch *batch, unsigned char *memory, 
     return used;
 }
 
-/* Moves a pointer by so many bytes. */
+/* Moves a pointer by a number of bytes. */
 template <class tb_type>
 TB_D void adi2d_p_rung_advance(tb_type *&pointer, size_t offset)
 {
@@ -59,18 +60,18 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
     return a;
 }
 
-/* What the thread of a line holds of its problem. The numbers that are the same for all of the line's rows are in
+/* What the thread of a line holds of its problem. Numbers that are the same for all of the line's rows are in
    registers: a store would make the compiler load them again for each row. */
 typedef struct {
     adi2d_p_rung_arrays a;
-    fd_step_data data;      /* of the step */
-    double when[2];         /* its start and its end */
-    const tb_real *time[2]; /* numbers of these */
-    fd_numbers now[2], own; /* these, and the line's of the other axis */
+    fd_step_data data;      /* the step's */
+    double when[2];         /* the times of its start and its end */
+    const tb_real *time[2]; /* the numbers of these times */
+    fd_numbers now[2], own; /* the same, and the line's numbers on the other axis */
     int n[2], changes;      /* changes: whether F at the step's end differs from that at its start */
 } adi2d_p_rung_line;
 
-/* Returns what the thread of a line in problem `which` holds in a step, but for the line's numbers. */
+/* Returns what the thread of a line in problem `which` holds in a step, except for the line's numbers. */
 TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int which, int step)
 {
     adi2d_p_rung_line l;
@@ -83,12 +84,12 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
     }
     const fd_p_step *made = &l.a.t.step[step];
     l.data = made->data, l.when[0] = made->from, l.when[1] = made->to;
-    l.changes = !l.data.time_independent; /* made->changes is the same, but costs registers: a tenth of the time */
+    l.changes = !l.data.time_independent; /* made->changes is the same, but costs registers, and a tenth of the time */
     for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
     return l;
 }
 
-/* Returns whether there is a step of that number, with such a stage. */
+/* Returns whether a step of that number exists, with such a stage. */
 TB_D int adi2d_p_rung_due(const adi2d_p_rung_arrays &a, int step, int second)
 {
     return !a.t.found->status.what && step < a.t.found->steps && second < a.t.step[step].data.stages;
@@ -109,8 +110,8 @@ TB_D fd_p_edge adi2d_p_rung_edge(const adi2d_p_rung_line &l, int axis, int side,
     return {axis, side, l.a.t.problem->face[axis][side], {i, j, 0}, l.time[end], l.when[end]};
 }
 
-/* Adds to F_1 and F_2 of v at (i, j) what the faces of the axes from first_axis on add; along[d] leads from a point to
-   the next along axis d. */
+/* Adds to F_1 and F_2 of v at (i, j) what the faces of the axes from first_axis on add; along[d] is the distance from a
+   point to the next along axis d. */
 TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end, int i, int j, const tb_real *v,
                              const int *along, tb_real *f)
 {
@@ -132,13 +133,13 @@ TB_D void adi2d_p_rung_apply(fd_cell x, fd_cell y, const fd_terms &terms, const 
     f[2] = fd_p_along_axis(1, y, terms, nine[1], nine[4], nine[7]);
 }
 
-/* A row of a line: matrix, right-hand side, and what a third point has in it at a face that is FD_DEGENERATE. */
+/* A row of a line: matrix, right-hand side, and the third point's coefficient at an FD_DEGENERATE face. */
 typedef struct {
     tb_real a, b, c, d, third;
 } adi2d_p_rung_row;
 
 /* Computes the matrix row along an axis at (i, j), from terms at the step's end; may_be, a literal, says whether it may
-   be a boundary row. before is the value that the solution is the difference from. */
+   be a boundary row. The solution is the difference from `before`. */
 TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, fd_cell cell, const fd_terms &terms,
                               int i, int j, tb_real before, adi2d_p_rung_row *row)
 {
@@ -155,19 +156,20 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
     if (kind == FD_DEGENERATE) row->third = l.data.size * terms.drift[axis] * l.a.t.far_of[axis][last];
 }
 
-/* Solves along a line of n rows by Thomas. The line's elements are `stride` apart in upper and right, which are
-   overwritten; right may be what rows are made from. A thread whose line is not valid only takes part in what its warp
-   does together. In this order it calls
+/* Solves along a line of n rows by the Thomas algorithm. The line's elements are `stride` apart in upper and right,
+   which are overwritten; rows may be computed from right. A thread whose line is not valid only takes part in its
+   warp's common work. The function calls, in this order,
      row(k, &row)     for rows at the ends and next to them, and for all rows of a line that is not plain
-     rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can mix them
+     rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can interleave
+                      them
      put(k, solution, again(k))     from the last row back
-     flush(k)         for each k that is a multiple of 32, after all rows from k on are put */
+     flush(k)         for each k that is a multiple of 32, once all rows from k on are put */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
 TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *upper, tb_real *right, row_type row,
                               rows_type rows, again_type again, put_type put, flush_type flush)
 {
     tb_real c = 0, x = 0;
-    adi2d_p_rung_row ready = {0, 1, 0, 0, 0}; /* the row before, which a face may still change */
+    adi2d_p_rung_row ready = {0, 1, 0, 0, 0}; /* the previous row, which a face may still change */
     auto eliminate = [&](int k) {
         const tb_real r = trid_rcp(ready.b - ready.a * c);
         right[k * stride] = x = (ready.d - ready.a * x) * r;
@@ -200,7 +202,7 @@ TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *
         tb_real over[ADI2D_P_RUNG_BACK], value[ADI2D_P_RUNG_BACK], old[ADI2D_P_RUNG_BACK];
         TB_UNROLL
         for (int q = 0; q < ADI2D_P_RUNG_BACK; q++) {
-            const int there = from + q < n ? from + q : 0; /* any number will do beyond the last row */
+            const int there = from + q < n ? from + q : 0; /* beyond the last row any number will do */
             over[q] = valid ? upper[there * stride] : 0, value[q] = valid ? right[there * stride] : 0;
             old[q] = valid ? again(there) : 0;
         }
@@ -214,8 +216,8 @@ TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *
     }
 }
 
-/* Transposes a tile, by a warp: its row q is element from + q of the lines, interleaved from line `first` on; in `to`
-   each line is contiguous, n elements. */
+/* Transposes a tile, by a warp. Its row q holds element from + q of the lines, interleaved from line `first` on; in
+   `to` each line is contiguous, with n elements. */
 TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines, int from, int n, tb_real *to)
 {
     const int lane = (int)threadIdx.x % 32;
@@ -225,16 +227,16 @@ TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines
     __syncwarp();
 }
 
-/* What the thread of a line along x has in hand. */
+/* What the thread of a line along x holds. */
 typedef struct {
     adi2d_p_rung_line l;
-    int j, along[2], line, below, above; /* from point to point; to the line; from it to those beside it */
+    int j, along[2], line, below, above; /* distances from point to point, to the line, and from it to its neighbours */
     int american, about;
-    const tb_real *values[2], *v[2], *multiplier; /* u and z: all, and of the line */
+    const tb_real *values[2], *v[2], *multiplier; /* u and z: all values, and the line's */
     fd_cell cell_y;
 } adi2d_p_rung_x_line;
 
-/* Returns what the thread of line j has in hand. across: by arrays with neighbours along y side by side. */
+/* Returns what the thread of line j holds. across: use arrays that are contiguous along y. */
 template <int across, int second>
 TB_D adi2d_p_rung_x_line adi2d_p_rung_x_line_of(const adi2d_p_rung_line &l, int j)
 {
@@ -267,7 +269,8 @@ TB_D void adi2d_p_rung_columns(const adi2d_p_rung_x_line &x, int which, int end,
     if (may_be) adi2d_p_rung_faces(x.l, 0, end, i, x.j, x.values[which], x.along, f);
 }
 
-/* Makes row i from columns of u and z. Whether F changes in the step, and whether there may be faces, are literals. */
+/* Computes row i from columns of u and z. Whether F changes in the step, and whether there may be faces, are
+   literals. */
 template <int second>
 TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, int may_be, const tb_real *of_u,
                               const tb_real *of_z, adi2d_p_rung_row *row)
@@ -290,7 +293,7 @@ TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, 
     adi2d_p_rung_matrix(x.l, 0, may_be, x.l.a.t.cell[0][i], end, i, x.j, before, row);
 }
 
-/* Makes row i, which may be a boundary row. */
+/* Computes row i, which may be a boundary row. */
 template <int second>
 TB_D void adi2d_p_rung_x_row(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_row *row)
 {
@@ -303,7 +306,7 @@ TB_D void adi2d_p_rung_x_row(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_r
     adi2d_p_rung_x_make<second>(x, i, 1, 1, of[0], of[1], row);
 }
 
-/* Makes `ahead` inner rows from row i on. */
+/* Computes `ahead` inner rows from row i on. */
 template <int second, int ahead>
 TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_row *row)
 {
@@ -322,12 +325,13 @@ TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_
     }
 }
 
-/* Solves along x, from the right-hand sides on: thread j of problem blockIdx.x / blocks. across: by arrays with
-   neighbours along y side by side; e is transposed on the way out. */
-template <int across, int second>
-TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_rung launch, int step)
+/* Computes right-hand sides and solves along x: thread j of problem blockIdx.x / blocks. across: use arrays that are
+   contiguous along y; e is transposed on output. crowded: eight blocks share a multiprocessor, so that threads have
+   fewer registers and make fewer rows at a time. */
+template <int across, int second, int crowded>
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_p_rung_x(adi2d_p_rung launch, int step)
 {
-    enum { ahead = TB_BYTES == 4 ? 4 : 2 };
+    enum { ahead = second ? 16 / TB_BYTES : TB_BYTES == 8 ? (crowded ? 3 : 4) : across ? 4 : 8 };
     __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
     const int which = (int)blockIdx.x / launch.blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which), step, second)) return;
@@ -348,7 +352,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     auto flush = [&](int from) {
         if (across) adi2d_p_rung_transpose(tiles[across ? warp : 0], first, l.n[1], from, n, l.a.e);
     };
-    /* Lines along a face that adds something to F take their rows one by one. */
+    /* Lines along a face that adds to F take their rows one by one. */
     int plain = 1;
     for (int side = 0; side < 2; side++)
         if (x.j == (side ? l.n[1] - 1 : 0) && fd_p_adds(l.a.t.problem->face[1][side])) plain = 0;
@@ -356,19 +360,19 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
                                put, flush);
 }
 
-/* What the thread of a line along y has in hand. */
+/* What the thread of a line along y holds. */
 typedef struct {
     adi2d_p_rung_line l;
     int i, stride, valid; /* stride: from point to point */
-    int about, last;      /* what the solution is the difference from; whether the stage ends a step */
-    int given;            /* whether the line is along a face whose value is given: the solve along x has set it */
-    int exercise;         /* after the stage */
+    int about, last;      /* whether the solution is the difference from z, not u; whether the stage ends a step */
+    int given;            /* whether the line is along a face whose value is given, which the solve along x has set */
+    int exercise;         /* exercise after the stage */
     const tb_real *u, *w, *e, *final;
     tb_real *to, *multiplier;
     fd_cell cell_x;
 } adi2d_p_rung_y_line;
 
-/* Returns what the thread of line i has in hand. */
+/* Returns what the thread of line i holds. */
 template <int second>
 TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int i, int valid)
 {
@@ -384,7 +388,7 @@ TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int 
     return y;
 }
 
-/* Makes row j. Whether F changes in the step, and whether there may be faces, are literals. */
+/* Computes row j. Whether F changes in the step, and whether there may be faces, are literals. */
 TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, int may_be, adi2d_p_rung_row *row)
 {
     const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride};
@@ -408,7 +412,7 @@ TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, 
     if (may_be && y.given) row->a = row->c = row->third = 0, row->b = 1, row->d = y.e[j * stride];
 }
 
-/* Makes `ahead` inner rows from row j on. */
+/* Computes `ahead` inner rows from row j on. */
 template <int ahead>
 TB_D void adi2d_p_rung_y_rows(const adi2d_p_rung_y_line &y, int j, adi2d_p_rung_row *row)
 {
@@ -421,7 +425,7 @@ TB_D void adi2d_p_rung_y_rows(const adi2d_p_rung_y_line &y, int j, adi2d_p_rung_
     }
 }
 
-/* Ends the stage at point j, with early exercise, and returns the value there; *lost becomes its index if it is not
+/* Ends the stage at point j, with early exercise, and returns the value there; *lost receives its index if it is not
    finite. */
 TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real value, int *lost)
 {
@@ -439,7 +443,7 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     return value;
 }
 
-/* Solves along y, thread i, and does what follows a stage: values become u or z, and the last stage ends a step. */
+/* Solves along y, thread i, and completes the stage: values become u or z, and the last stage ends a step. */
 template <int across, int second>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_rung launch, int step)
 {
@@ -481,7 +485,7 @@ TB_D void adi2d_p_rung_record(const adi2d_p_rung &launch, const adi2d_p_rung_arr
     fd_p_record(&launch.as.batch, &a.t, (int)blockIdx.x, time, a.u[0], stride, (int)threadIdx.x, (int)blockDim.x);
 }
 
-/* Applies the events at the date that ends a step, if one does. A block a problem. */
+/* Applies the events at the date that ends a step, if there is one. A block per problem. */
 template <int>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_date(adi2d_p_rung launch, int step)
 {
@@ -512,7 +516,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     if (event->what & FD_RECORD) adi2d_p_rung_record(launch, a, 1 + date);
 }
 
-/* Sets the first values of a prepared problem; across: also with neighbours along y side by side. A block a problem. */
+/* Sets the first values of a prepared problem; across: also in the array that is contiguous along y. A block per
+   problem. */
 template <int across>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_start(adi2d_p_rung launch)
 {
@@ -527,8 +532,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_sta
     }
 }
 
-/* Writes status, values and grid. If a value was not finite, finds out whether the model's terms were, in that step. A
-   block a problem. */
+/* Writes status, values and grid. If a value was not finite, finds out whether the model's terms were finite in that
+   step. A block per problem. */
 template <int>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_finish(adi2d_p_rung launch)
 {
@@ -567,12 +572,21 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_fin
     adi2d_p_rung_record(launch, a, 0);
 }
 
-/* Returns how many bytes of device memory MODEL_naive and MODEL_coalesced need; 0 if adi2d_check refuses the batch,
-   whose pointers may still be null. */
+/* Returns how many bytes of device memory MODEL_naive and MODEL_coalesced need; 0 if adi2d_check refuses the batch. The
+   batch's pointers may still be null. */
 template <int = 0>
 static inline size_t adi2d_rung_bytes(const fd_batch *batch)
 {
     return fd_p_sizes(2, batch) ? 0 : (size_t)batch->problems * adi2d_p_rung_lay_out(batch, NULL, NULL);
+}
+
+/* Returns whether solves along x use the crowded kernel: if more blocks are launched than fit uncrowded. Crowding pays
+   for doubles with across alone. */
+template <int across>
+static inline int adi2d_p_rung_crowded(int blocks)
+{
+    const int uncrowded = 5; /* blocks on a multiprocessor */
+    return across && TB_BYTES == 8 && blocks > uncrowded * trid_device_attribute(cudaDevAttrMultiProcessorCount);
 }
 
 /* Launches all kernels of a rung. */
@@ -589,6 +603,11 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
     const int x_blocks = (batch->points[1] + most - 1) / most, y_blocks = (batch->points[0] + most - 1) / most;
     cudaError_t error =
         trid_launch(fd_p_ready_kernel<set_up>, dim3((unsigned)batch->problems), dim3(set_up), 0, stream, launch.as);
+    constexpr int may_crowd = across && TB_BYTES == 8;
+    const auto x_kernel = adi2d_p_rung_crowded<across>(batch->problems * x_blocks)
+                              ? adi2d_p_rung_x<across, 0, may_crowd>
+                              : adi2d_p_rung_x<across, 0, 0>;
+    const auto x_second = adi2d_p_rung_x<across, 1, 0>;
     auto next = [&](auto kernel, int blocks, int threads, auto... step) {
         launch.blocks = blocks;
         const dim3 grid((unsigned)batch->problems * (unsigned)blocks), block((unsigned)threads);
@@ -597,7 +616,7 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
     next(adi2d_p_rung_start<across>, 1, set_up);
     for (int k = 0; k < batch->steps && error == cudaSuccess; k++) {
         for (int second = 0; second < (batch->kind == ADI2D_TWO_STAGES ? 2 : 1); second++) {
-            next(second ? adi2d_p_rung_x<across, 1> : adi2d_p_rung_x<across, 0>, x_blocks, most, k);
+            next(second ? x_second : x_kernel, x_blocks, most, k);
             next(second ? adi2d_p_rung_y<across, 1> : adi2d_p_rung_y<across, 0>, y_blocks, most, k);
         }
         if (batch->dates > 0) next(adi2d_p_rung_date<0>, 1, set_up, k);
@@ -606,12 +625,12 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
     return error == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;
 }
 
-/* Solves the problems of a batch of any size, their grids in device memory, a thread a line. This is the plain version:
-   its solves along x do not coalesce.
+/* Solves the problems of a batch of any size, with grids in device memory and a thread per line. This is the plain
+   version: its solves along x do not coalesce.
    Needs    as MODEL_onchip, with memory of MODEL_rung_bytes
    Leaves, Returns as MODEL_onchip
-   Cost     two launches a stage, and one a step where there are dates; in a first stage each point is read and written
-            13 times */
+   Cost     two launches per stage, and one per step if there are dates; a first stage reads and writes each point 13
+            times */
 template <int = 0>
 static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                               cudaStream_t stream)
@@ -619,10 +638,10 @@ static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *
     return adi2d_p_rung_march<0>(batch, parameters, memory, bytes, stream);
 }
 
-/* Solves the same with grids in both orders, which are transposed by tiles in shared memory at the end of a solve, so
-   that all accesses coalesce.
+/* Solves the same with grids in both orders. Tiles in shared memory transpose them at the end of a solve, so that all
+   accesses coalesce.
    Needs, Leaves, Returns as MODEL_naive
-   Cost     as MODEL_naive, and each point is written once more */
+   Cost     as MODEL_naive, and one more write per point */
 template <int = 0>
 static inline int adi2d_coalesced(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
                                   size_t bytes, cudaStream_t stream)

@@ -1,4 +1,4 @@
-/* stages.h - a room of adi2d.h, read once a model and precision: the stages of a scheme on chip.
+/* stages.h - a room of adi2d.h, read once for each model and precision: the stages of a scheme on chip.
    MIT licence, see LICENSE. */
 
 /* Loads the per_lane points of a row from `first` on. */
@@ -12,7 +12,7 @@ TB_D void adi2d_p_load_row(int per_lane, tb_real *row, int first, tb_real *v)
     }
 }
 
-/* Stores them, if they are valid. */
+/* Stores the per_lane points of a row, if they are valid. */
 TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, const tb_real *v)
 {
     TB_UNROLL
@@ -24,13 +24,13 @@ TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, co
     }
 }
 
-/* The line along x that a lane has in hand in stage s: points from `from` on, of row `local` of the block. */
+/* The line along x that a lane holds in stage s: points from `from` on, in row `local` of the block. */
 typedef struct {
     const fd_p_step *step;
     const tb_real *start, *end;    /* numbers of the step's start and end */
-    int s, about, american, keeps; /* keeps: what a second stage begins with is written */
-    int changes;                   /* anything along the axes changes from the step's start to its end */
-    int from, within;              /* lanes without points read some that exist, from `within` on */
+    int s, about, american, keeps; /* keeps: whether to write the start of a second stage's right-hand side */
+    int changes;                   /* whether coefficients or given slopes change from the step's start to its end */
+    int from, within;              /* lanes without points read existing ones, from `within` on */
     int local, j, valid;
 } adi2d_p_line;
 
@@ -41,7 +41,7 @@ typedef struct {
     tb_real nine[9];
 } adi2d_p_point;
 
-/* Returns the line's own numbers for all lines of a stage. */
+/* Returns the numbers of a lane's line that are the same for all lines of a stage. */
 TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, unsigned char *memory, int s, int from)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);
@@ -54,9 +54,9 @@ TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, unsigned char *memory, 
     return l;
 }
 
-/* Computes a point's right-hand side from the nine values around it. *kept is what the second stage begins with:
-   written in the first stage, read in the second. more is what exercise adds in the first, in the second what u is
-   above z. */
+/* Computes a point's right-hand side from the nine values around it. *kept, the start of the second stage's right-hand
+   side, is written in the first stage and read in the second. more is exercise's contribution in the first stage, and
+   u - z in the second. */
 TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point *p, fd_terms now, fd_terms later,
                                      tb_real more, tb_real *kept)
 {
@@ -77,7 +77,7 @@ TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point 
     return d + more;
 }
 
-/* Loads the three rows around the line: v of this lane's points, left and right of its neighbours'. */
+/* Loads the three rows around the line: v for this lane's points, left and right for the neighbouring lanes' points. */
 TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                                    tb_real (*v)[TRID_MOST_ROWS], tb_real *left, tb_real *right)
 {
@@ -101,7 +101,7 @@ TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, unsigned char *memory, in
         number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * h->pitch, within, q);
 }
 
-/* Forms the line's right-hand sides and its matrix, without what faces add. */
+/* Computes the line's right-hand sides and its matrix, without what faces add. */
 TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                               tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
@@ -119,7 +119,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
         adi2d_p_number_pieces(h, memory, l->within, q, number);
         TB_UNROLL
         for (int e = 0; e < ADI2D_P_PIECE; e++) kept.v[e] = 0;
-        if (l->s > 0 && l->valid) kept = *adi2d_p_piece_of(keep, l->within, q); /* other lanes' are being written */
+        if (l->s > 0 && l->valid) kept = *adi2d_p_piece_of(keep, l->within, q); /* other lanes are writing theirs */
         if (l->about) old = *adi2d_p_piece_of(old_row, l->within, q);
         TB_UNROLL
         for (int e = 0; e < ADI2D_P_PIECE; e++) {
@@ -189,7 +189,7 @@ TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Solves along x in stage s, from the differences on, which it forms of u in the first stage, or of z. */
+/* Solves along x in stage s, from the differences of u in the first stage, or of z in the second. */
 TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const int width = h->width, lane = trid_block_thread() & (width - 1), rows = h->rows;
@@ -211,7 +211,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     }
 }
 
-/* What a thread solves along y: per_lane rows from `from` on, which block `owner` holds from its row `local` on, of
+/* What a thread solves along y: per_lane rows from `from` on, which block `owner` holds from its row `local` on, in
    columns first + base below `last`, where base grows by `lines`. */
 typedef struct {
     int lines, first, last, from, owner, local;
@@ -231,7 +231,7 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
     return my;
 }
 
-/* Returns where row my.from of column i is in an array, in whichever block. */
+/* Returns the address of row my.from of column i in an array, in whichever block. */
 TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                           int array, int i)
 {
@@ -239,8 +239,8 @@ TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *
     return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(tb_real);
 }
 
-/* Loads the thread's per_lane numbers of column i of an array. A thread without a valid column gets zeros: what other
-   blocks hold may be about to change. */
+/* Loads the thread's per_lane numbers of column i of an array. A thread without a valid column gets zeros, since other
+   blocks' numbers may be about to change. */
 TB_D void adi2d_p_load_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                               int array, int i, int valid, tb_real *v)
 {
@@ -259,7 +259,7 @@ TB_D void adi2d_p_load_column(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Stores the first `count` of them, or all. */
+/* Stores the first `count` of a thread's numbers of a column, or all. */
 TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                int array, int i, int count, const tb_real *v)
 {
@@ -277,7 +277,7 @@ TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, unsigned cha
     }
 }
 
-/* Computes rows my.from + k of 1 - size A_2, of a column whose numbers of x are own[0]. */
+/* Computes rows my.from + k of 1 - size A_2, in a column whose numbers of x are own[0]. */
 TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, fd_numbers *own,
                                 const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -291,8 +291,8 @@ TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned ch
     }
 }
 
-/* Returns by how much F_2 at row j of column i changes from the step's start to its end, from the three values there,
-   without what faces add. */
+/* Returns the change of F_2 at row j of column i from the step's start to its end, from the three values there, without
+   what faces add. */
 TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned char *memory, fd_numbers *own, int j,
                                    tb_real below, tb_real here, tb_real above)
 {
@@ -303,8 +303,8 @@ TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned
     return fd_p_along_axis(1, cell, later, below, here, above) - fd_p_along_axis(1, cell, now, below, here, above);
 }
 
-/* Adds what F_2 of w changes in the step to the right-hand sides of column i, whose numbers of x are own[0], and to
-   that of the last point's neighbour, if another thread holds it. */
+/* Adds the change of F_2(w) in the step to the right-hand sides of column i, whose numbers of x are own[0], and to that
+   of the last point's neighbour, if another thread holds it. */
 TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                  int w_of, int i, fd_numbers *own, tb_real *near_by, tb_real *d)
 {
@@ -334,7 +334,7 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
     }
 }
 
-/* Writes the boundary rows of column i, and, where its face's value is given, the rows that the solve along x has set.
+/* Writes the boundary rows of column i and, where its face's value is given, the rows that the solve along x has set.
    near_by is the right-hand side of the last point's neighbour, if another thread holds it. */
 TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                               int w_of, int right_of, int i, tb_real near_by, tb_real *a, tb_real *b, tb_real *c,
@@ -357,7 +357,7 @@ TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Solves along y in stage s, and adds the solution: into u at the end of the last stage, else into z. */
+/* Solves along y in stage s, and adds the solution: into u at the end of the last stage, otherwise into z. */
 TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);

@@ -1,4 +1,4 @@
-/* step.h - a room of adi2d.h, read once a model and precision: which time steps are products of factors.
+/* step.h - a room of adi2d.h, read once for each model and precision: which time steps are products of factors.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_may_be_product FD_OF(p_2d_may_be_product)
@@ -6,12 +6,12 @@
 #define adi2d_p_continues FD_OF(p_2d_continues)
 #define adi2d_p_join_products FD_OF(p_2d_join_products)
 
-/* Returns whether a step can be made as a product of factors, if its rows are diagonally dominant. With theta 1/2 and
+/* Returns whether a step can be taken as a product of factors, if its rows are diagonally dominant. With theta 1/2 and
    neither mixed term nor source, Douglas' scheme is
        (1 - dt A_1 / 2) (1 - dt A_2 / 2) u' = (1 + dt A_1 / 2) (1 + dt A_2 / 2) u,
    and (1 + M) / (1 - M) = 2 / (1 - M) - 1. So, from z = (1 + dt A_2 / 2) u,
        s = z / (1 - dt A_1 / 2),  y = 2 s - z,  u' = y / (1 - dt A_2 / 2),  z' = 2 u' - y = (1 + dt A_2 / 2) u'
-   is a step that forms no differences, and z' is what the next one begins with if its length and A_2 are the same. */
+   is a step that forms no differences, and the next step begins with z' if its length and A_2 are the same. */
 TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int time_independent)
 {
     const fd_problem *problem = t->problem;
@@ -36,7 +36,7 @@ TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, in
     }
 }
 
-/* Returns whether the next step, of a march of products, begins with what step k leaves. */
+/* Returns whether the next step, in a march of products, begins with the z' of step k. */
 TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
 {
     const fd_p_step *step = t->step;
@@ -47,7 +47,7 @@ TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
     return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
 }
 
-/* Finds which products begin with what the step before leaves. */
+/* Finds which products begin with the previous step's z'. */
 TB_HD void adi2d_p_join_products(const fd_p_tables *t, int thread, int threads)
 {
     for (int k = thread; k < t->found->steps; k += threads) {

@@ -1,11 +1,11 @@
-/* device.h - a room of adi3d.h, read once a model and precision: what kernels know, what they compute at a point, the
-   rows of their lines.
+/* device.h - a room of adi3d.h, read once for each model and precision: what kernels know and compute at a point; rows
+   of their lines.
    MIT licence, see LICENSE. */
 
-/* Grids in device memory have rows of pitch elements; those beyond the points are finite. A stage is three kernels
+/* Grids in device memory have rows of pitch elements; elements beyond the points are finite. A stage is three kernels
    (docs/adi3d.md counts the passes over memory): right-hand sides and solves along x, which leave differences in d;
-   solves along y, in place; solves along z, which end the stage. Or it is two sweeps (device_planes.h). A line along x
-   has one warp or several, `rows` points a lane; lines along y and z are interleaved in a block
+   solves along y, in place; solves along z, which end the stage. Or it is two sweeps (device_planes.h). One or several
+   warps solve a line along x, `rows` points a lane; lines along y and z are interleaved in a block
    (trid_block_interleaved). */
 
 /* Returns whether the terms along an axis are declared independent of the other axes. */
@@ -14,27 +14,28 @@ TB_HD constexpr int adi3d_p_independent(int axis)
     return FD_MODEL_INDEPENDENT >> axis & 1;
 }
 
-/* Whether the declarations, of y and z, allow their solves to change places (device_planes.h). */
+/* Whether the declarations for y and z allow their solves to change places (device_planes.h). */
 enum {
     adi3d_p_fusible = adi3d_p_independent(1) && adi3d_p_independent(2)
 };
 
 #define ADI3D_P_VECTORED (16 / (int)sizeof(tb_real))
 
-/* What a march finds out, in device memory. */
+/* The findings of a march, in device memory. */
 typedef struct {
-    unsigned long long lost; /* when (adi3d_p_device_note), times 2^32, and where something was not finite first */
+    unsigned long long lost; /* the first time (adi3d_p_device_note) at which something was not finite, times 2^32, plus
+                                the point */
     int largest;             /* magnitude at time 0 (fd_p_larger) */
     int pcr_steps[3];        /* how many PCR steps the solves by factors take */
 } adi3d_p_found;
 
-/* What the sweeps of device_planes.h need of a plane: upward l, h, r and, of a partition's last plane, 1 + the
-   partition's number, else 0; downward r, q and s. */
+/* What the sweeps of device_planes.h need for a plane: upward l, h, r and, for a partition's last plane, 1 + the
+   partition's number, otherwise 0; downward r, q and s. */
 typedef struct FD_P_ALIGN {
     tb_real l, h, end, r, q, s, unused[2];
 } adi3d_p_plane;
 
-/* The row of a partition in the system of their last unknowns, factored. */
+/* The factored row of a partition in the system of the last unknowns. */
 typedef struct FD_P_ALIGN {
     tb_real in, out, pivot, above;
 } adi3d_p_link;
@@ -45,23 +46,23 @@ typedef struct {
     fd_p_tables t;
     fd_problem problem;
     int n[3];
-    int adds, makes[3];   /* whether faces add to F; whether those of an axis have rows that are made
+    int adds, makes[3];   /* whether faces add to F; whether an axis' faces have computed rows
                              (adi3d_p_device_make_faces) */
     tb_real *u, *z, *d;   /* values, a first stage's, differences */
-    tb_real *extra;       /* exercise's multiplier; null where there is none */
+    tb_real *extra;       /* exercise's multiplier, or null */
     adi3d_p_found *march;
-    fd_values *values;    /* of each time at each spot, as a batch has them */
-    tb_real *factors[3];  /* of the axes that are independent, else null: adi3d_p_device_factor */
-    int fresh;            /* whether the factors of the last step are not this one's */
-    adi3d_p_plane *planes; /* of solves along z within the sweeps: factors, */
-    adi3d_p_link *links;   /* those of the interface unknowns, */
-    tb_real *ends;         /* and their planes; */
-    int partitions;        /* how many partitions; 0: they are not within the sweeps */
-    int pitch, plane, elements; /* from row to row, from plane to plane, all */
-    int processors, shared;     /* of the device: how many, and the shared memory of one */
+    fd_values *values;    /* for each time at each spot, as in a batch */
+    tb_real *factors[3];  /* for the independent axes, otherwise null: adi3d_p_device_factor */
+    int fresh;            /* whether this step needs factors other than the last step's */
+    adi3d_p_plane *planes; /* for solves along z within the sweeps: factors, */
+    adi3d_p_link *links;   /* the interface unknowns' factors, */
+    tb_real *ends;         /* and planes of these unknowns; */
+    int partitions;        /* the number of partitions; 0: no solves along z within the sweeps */
+    int pitch, plane, elements; /* from row to row, from plane to plane, in total */
+    int processors, shared;     /* of the device: their number, and the shared memory of one */
 } adi3d_p_device;
 
-/* Where a problem's own arrays are in device memory. */
+/* A problem's own arrays in device memory. */
 typedef struct {
     fd_problem *problem;
     fd_model_parameters *parameters;
@@ -69,7 +70,7 @@ typedef struct {
     fd_date *at_date;
 } adi3d_p_copies;
 
-/* Lays out device memory for any problem of a batch; if memory is null, only counts. Returns bytes. */
+/* Lays out device memory for any problem of a batch; if memory is null, only counts. Returns the bytes. */
 TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memory, adi3d_p_device *device,
                                       adi3d_p_copies *copies)
 {
@@ -87,7 +88,7 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
         if (!needed[g]) continue;
         *grids[g] = (tb_real *)fd_p_at(memory, used), used += grid;
     }
-    if (!needs.final) h.t.final = h.d; /* which the first step overwrites */
+    if (!needs.final) h.t.final = h.d; /* the first step overwrites it */
     h.march = (adi3d_p_found *)fd_p_at(memory, used), used += fd_p_round(sizeof *h.march);
     h.values = (fd_values *)fd_p_at(memory, used), used += fd_p_round(times * (size_t)batch->spots * sizeof *h.values);
     for (int d = 0; d < 3; d++)
@@ -121,7 +122,7 @@ TB_D int adi3d_p_device_at(const adi3d_p_device &h, int i, int j, int k)
     return i + h.pitch * j + h.plane * k;
 }
 
-/* Returns the index of a point in a grid without gaps, as the final values have it. */
+/* Returns the index of a point in a grid without gaps, as the final values are stored. */
 TB_D int adi3d_p_device_index(const adi3d_p_device &h, const int *index)
 {
     return index[0] + h.n[0] * (index[1] + h.n[1] * index[2]);
@@ -212,7 +213,7 @@ TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const fd_p_step &step
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* Copies the numbers of the line along an axis through point (i, j, k): those of the two other axes. */
+/* Copies the numbers of the line along an axis through point (i, j, k), on the two other axes. */
 template <int axis>
 TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, int i, int j, int k, fd_numbers *own)
 {
@@ -221,8 +222,8 @@ TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, int i, int j, int k, f
     if (axis != 2) fd_p_take(&h.t, 2, k, &own[2]);
 }
 
-/* Computes `rows` rows of the matrix along an axis, of the line with these numbers, as inner rows. take(r, own) returns
-   row r's cell and fills in the axis' numbers. */
+/* Computes `rows` rows of the matrix along an axis, for the line with these numbers, as inner rows. take(r, own)
+   returns row r's cell and fills in the axis' numbers. */
 template <int axis, int rows, class take_type>
 TB_D void adi3d_p_device_rows(const adi3d_p_device &h, const fd_p_step &step, fd_numbers *own, take_type take,
                               tb_real *a, tb_real *b, tb_real *c)
@@ -238,9 +239,9 @@ TB_D void adi3d_p_device_rows(const adi3d_p_device &h, const fd_p_step &step, fd
     }
 }
 
-/* Computes the boundary row a, b, c of a face along an axis at point (i, j, k) of it. row[3] is the right-hand side,
-   where the face's value is given, and else what is added to it for each unit of the neighbour's. The solution is the
-   difference from w. */
+/* Computes the boundary row a, b, c of a face along an axis at point (i, j, k) of it. row[3] is the right-hand side if
+   the face's value is given, and otherwise the multiple of the neighbour's right-hand side that is added to it. The
+   solution is the difference from w. */
 template <int axis>
 TB_D void adi3d_p_device_face_row(const adi3d_p_device &h, const fd_p_step &step, int side, int i, int j, int k,
                                   tb_real w, tb_real *row)
@@ -251,8 +252,8 @@ TB_D void adi3d_p_device_face_row(const adi3d_p_device &h, const fd_p_step &step
 }
 
 /* Computes those boundary rows of a line along an axis that are among a lane's rows from `first` on, into `made`, 16
-   elements of shared memory a line: of each side the row, and the neighbour's right-hand side, where another lane has
-   it (right_of(m)). This comes before the code that needs many registers. w is of the line's first point; its points
+   elements of shared memory per line: for each side the row, and the neighbour's right-hand side if another lane holds
+   it (right_of(m)). This precedes the code that needs many registers. w points to the line's first point; its points
    are `stride` apart. */
 template <int axis, int rows, class right_type>
 TB_D void adi3d_p_device_make_faces(const adi3d_p_device &h, const fd_p_step &step, int first, int i, int j, int k,
@@ -271,8 +272,8 @@ TB_D void adi3d_p_device_make_faces(const adi3d_p_device &h, const fd_p_step &st
     }
 }
 
-/* Makes row r a boundary row: the one that was made; or, where none had to be, itself without the couplings that would
-   keep it from being dominant (fd_lane_lag). Without a it sets the right-hand side alone, without d the matrix. */
+/* Replaces row r by a boundary row: the computed one or, if there is none, the row without the couplings that would
+   prevent dominance (fd_lane_lag). Without a it sets only the right-hand side, without d only the matrix. */
 TB_D void adi3d_p_device_put_face(int kind, const tb_real *row, tb_real near_by, int r, tb_real *a, tb_real *b,
                                   tb_real *c, tb_real *d)
 {
@@ -285,7 +286,7 @@ TB_D void adi3d_p_device_put_face(int kind, const tb_real *row, tb_real near_by,
     }
 }
 
-/* Puts the boundary rows in their places. The lane that has made them calls. */
+/* Puts the boundary rows in their places. The lane that computed them calls. */
 template <int axis, int rows>
 TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_real *made, tb_real *a, tb_real *b,
                                    tb_real *c, tb_real *d)
@@ -295,7 +296,7 @@ TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_
         return !d ? 0 : r > 0 ? d[r > 0 ? r - 1 : 0] : kind == FD_DEGENERATE && first == last ? made[12] : 0;
     };
     if (first == 0) adi3d_p_device_put_face(h.problem.face[axis][0], made, d ? d[1] : 0, 0, a, b, c, d);
-    if (last == first + rows - 1) { /* the lanes' rows end with the line: one test instead of one a row */
+    if (last == first + rows - 1) { /* the lanes' rows end with the line: one test instead of one per row */
         adi3d_p_device_put_face(kind, made + 8, near_by(rows - 1), rows - 1, a, b, c, d);
         return;
     }
@@ -305,8 +306,8 @@ TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_
         if (first + r == last) adi3d_p_device_put_face(kind, made + 8, near_by(r), r, a, b, c, d);
 }
 
-/* Returns a function for adi3d_p_device_rows that yields cells and numbers of an axis' points from `first` on, and
-   beyond the last those of the last. */
+/* Returns a function for adi3d_p_device_rows that yields cells and numbers of an axis' points from `first` on; beyond
+   the last point, those of the last. */
 template <int axis>
 TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)
 {
@@ -317,9 +318,9 @@ TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)
     };
 }
 
-/* Factors the matrix of an independent axis once for all its lines, in partitions of `rows` rows, which lanes or
-   threads of the solving kernels hold. These read the factors 16 bytes at a time, each its own: the first 16 bytes of
-   all partitions, then the next of all. A warp calls. */
+/* Factors the matrix of an independent axis once for all its lines, in partitions of `rows` rows, one for each lane or
+   thread of the solving kernels. Each of these reads its own factors 16 bytes at a time, so the first 16 bytes of all
+   partitions come first, then the next of all. A warp calls. */
 template <int axis, int rows, int parts>
 TRID_KERNEL void __launch_bounds__(32) adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h,
                                                              const __grid_constant__ fd_p_step step)
@@ -351,7 +352,7 @@ TB_D void adi3d_p_device_fetch_factors(const tb_real *from, tb_real *factors)
         *(transpose_vector *)(factors + e) = *(const transpose_vector *)(from + e);
 }
 
-/* Copies elements from .. to - 1 of f of a partition from there: whole vectors of 16 bytes. */
+/* Copies elements from .. to - 1 of a partition's f from shared memory, in whole vectors of 16 bytes. */
 template <int parts>
 TB_D void adi3d_p_device_take_factors(const tb_real *factors, int part, int from, int to, tb_real *f)
 {
@@ -360,7 +361,7 @@ TB_D void adi3d_p_device_take_factors(const tb_real *factors, int part, int from
         transpose_unpack(*(const transpose_vector *)(factors + parts * e + ADI3D_P_VECTORED * part), f + e);
 }
 
-/* Launches the next kernel of a chain on the stream; after one that failed nothing is launched. */
+/* Launches the next kernel of a chain on the stream; after a failure nothing is launched. */
 template <class... parameters>
 static inline void adi3d_p_launch(cudaError_t *error, cudaStream_t stream, void (*kernel)(parameters...), dim3 grid,
                                   dim3 block, size_t bytes, typename trid_same<parameters>::type... arguments)

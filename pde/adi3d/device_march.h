@@ -1,13 +1,12 @@
-/* device_march.h - a room of adi3d.h, read once a model and precision: problems are prepared and marched in a GPU's
-   memory.
-   MIT licence, see LICENSE. */
+/* device_march.h - a room of adi3d.h, read once for each model and precision: prepares and marches problems in a GPU's
+   memory. MIT licence, see LICENSE. */
 
 #define adi3d_device_bytes FD_OF(device_bytes)
 #define adi3d_device FD_OF(device)
 
-/* ---- what happens once a march or once a date -------------------------------------------------------------------- */
+/* ---- work that is done once a march or once a date --------------------------------------------------------------- */
 
-enum { adi3d_p_device_threads = 128 }; /* of the following kernels; all but the first have a block a row */
+enum { adi3d_p_device_threads = 128 }; /* of the following kernels; all except the first have a block per row */
 
 /* Does a phase of fd_p_prepare. */
 template <int unused>
@@ -17,8 +16,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_prepar
     fd_p_prepare(&batch, &t, phase, (int)(blockIdx.x * blockDim.x + threadIdx.x), (int)(gridDim.x * blockDim.x));
 }
 
-/* Notes what is not finite at point (i, j, k), at a time of the march: 1 + 2 step the terms of a step, 2 + 2 step the
-   values after it. */
+/* Notes that something is not finite at point (i, j, k), at a time of the march: 1 + 2 step for the terms of a step,
+   2 + 2 step for the values after it. */
 TB_D void adi3d_p_device_note(const adi3d_p_device &h, int when, int i, int j, int k)
 {
     atomicMin(&h.march->lost, (unsigned long long)when << 32 | (unsigned long long)(i + h.n[0] * (j + h.n[1] * k)));
@@ -89,7 +88,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_date(
     adi3d_p_device_most(&h.t.found->given, given);
 }
 
-/* Computes value and derivatives at a spot, by a block of 64 threads, to the values of a time. */
+/* Computes value and derivatives at a spot, by a block of 64 threads, into the values of a time. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(64) adi3d_p_device_values(const __grid_constant__ adi3d_p_device h, int time)
 {
@@ -115,17 +114,17 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_pack(c
 
 /* ---- a problem --------------------------------------------------------------------------------------------------- */
 
-/* What the host knows of a problem that it has a device solve. */
+/* What the host knows about a problem that a device solves. */
 typedef struct {
     const fd_batch *batch;
-    int which, watched; /* watched: look in each step for what is not finite */
+    int which, watched; /* watched: look in each step for numbers that are not finite */
     cudaStream_t stream;
     cudaError_t error;
     adi3d_p_device h;
-    fd_p_findings found; /* as prepared; times.date is the host's */
+    fd_p_findings found; /* as prepared; times.date is in host memory */
 } adi3d_p_device_work;
 
-/* Copies bytes to or from the device. Copies from pageable memory have left it when the call returns. */
+/* Copies bytes to or from the device. Pageable source memory has been read when the call returns. */
 template <int unused>
 static inline void adi3d_p_device_copy(adi3d_p_device_work *w, void *to, const void *from, size_t bytes,
                                        cudaMemcpyKind kind)
@@ -164,12 +163,12 @@ static inline void adi3d_p_device_copy_problem(adi3d_p_device_work *w, const fd_
     adi3d_p_device_copy<unused>(w, to->parameters, parameters, sizeof *parameters, in);
 }
 
-/* Prepares the problem, whose arrays are on the device, and fetches what was found out. */
+/* Prepares the problem, whose arrays are on the device, and fetches the findings. */
 template <int unused>
 static inline void adi3d_p_device_ready(adi3d_p_device_work *w)
 {
     const dim3 threads(adi3d_p_device_threads);
-    /* What no phase finds out is fetched, too. */
+    /* The fetch includes findings that no phase sets. */
     if (w->error == cudaSuccess) w->error = cudaMemsetAsync(w->h.t.found, 0, sizeof w->found, w->stream);
     for (int phase = 0; phase < FD_P_PHASES; phase++) {
         const int blocks = phase == 4 || phase == 5 ? 8 * w->h.processors : 1;
@@ -181,8 +180,8 @@ static inline void adi3d_p_device_ready(adi3d_p_device_work *w)
     w->found.times.date = w->h.problem.times.date;
 }
 
-/* Moves a grid without gaps to where the points of a batch with up to `most` are, from the last one on, so that none
-   is overwritten before it is read; NaN elsewhere. */
+/* Moves the points of a grid without gaps to their positions in a batch with up to `most` points, beginning with the
+   last, so that none is overwritten before it is read; NaN elsewhere. */
 TB_HOST void adi3d_p_device_unpack(const int *most, const int *n, tb_real *grid)
 {
     for (size_t at = (size_t)fd_p_count(most); at-- > 0;) {
@@ -193,7 +192,7 @@ TB_HOST void adi3d_p_device_unpack(const int *most, const int *n, tb_real *grid)
     }
 }
 
-/* Records a time, 0 or 1 + a date: the values at the spots, which stay on the device so far, and the grid. */
+/* Records a time, 0 or 1 + a date: the values at the spots, which stay on the device for now, and the grid. */
 template <int unused>
 static inline void adi3d_p_device_record(adi3d_p_device_work *w, int time)
 {
@@ -217,7 +216,7 @@ static inline void adi3d_p_device_step(adi3d_p_device_work *w, const fd_p_step &
 {
     adi3d_p_device h = w->h;
     const dim3 rows((unsigned)h.n[1], (unsigned)h.n[2]), threads(adi3d_p_device_threads);
-    /* After sweeps the factors for solves along each axis are still to come. */
+    /* After sweeps, the factors for solves along each axis are still to be computed. */
     for (int s = 0; s < step.data.stages; s++)
         h.fresh &= adi3d_p_device_stage<unused>(&w->error, w->stream, h, step, s);
     const fd_date *event = fd_p_event(&h.problem, step.data.date);
@@ -226,7 +225,7 @@ static inline void adi3d_p_device_step(adi3d_p_device_work *w, const fd_p_step &
     if (event && (event->what & FD_RECORD)) adi3d_p_device_record<unused>(w, 1 + step.data.date);
 }
 
-/* Launches what comes before the first step. The final values may be where the differences will be. */
+/* Launches the work before the first step. The final values may be stored where the differences will be. */
 template <int unused>
 static inline void adi3d_p_device_start(adi3d_p_device_work *w)
 {
@@ -244,11 +243,11 @@ static inline void adi3d_p_device_start(adi3d_p_device_work *w)
 template <int unused>
 static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_parameters *parameters)
 {
-    enum { at_once = 32 }; /* steps are made so many at a time, and progress waits after as many */
+    enum { at_once = 32 }; /* the number of steps that are computed at a time, and after which progress waits */
     const fd_problem *problem = &w->h.problem;
     const dim3 rows((unsigned)w->h.n[1], (unsigned)w->h.n[2]), threads(adi3d_p_device_threads);
     fd_step some[at_once];
-    fd_p_step step, before = {}; /* before the first step there is none, and its numbers do not count */
+    fd_p_step step, before = {}; /* no step precedes the first, and these numbers do not count */
     int steps = w->found.steps;
     adi3d_p_device_start<unused>(w);
     for (int k = 0; k < steps && w->error == cudaSuccess; k++) {
@@ -290,7 +289,7 @@ static inline fd_status adi3d_p_device_end(adi3d_p_device_work *w)
     return status;
 }
 
-/* Fetches the values at all times that were recorded, and the coordinates. */
+/* Fetches the values at all recorded times, and the coordinates. */
 template <int unused>
 static inline void adi3d_p_device_results(adi3d_p_device_work *w)
 {
@@ -312,7 +311,7 @@ static inline void adi3d_p_device_results(adi3d_p_device_work *w)
     }
 }
 
-/* Sets what depends on the points of a problem and on its faces. */
+/* Sets what depends on a problem's points and faces. */
 TB_HOST void adi3d_p_device_measure(adi3d_p_device *h, const int *n)
 {
     const int line = 128 / (int)sizeof(tb_real);
@@ -327,8 +326,8 @@ TB_HOST void adi3d_p_device_measure(adi3d_p_device *h, const int *n)
     h->pitch = (n[0] + line - 1) / line * line, h->plane = h->pitch * n[1], h->elements = h->plane * n[2];
 }
 
-/* Solves problem `which`, and writes its results. A march that fails is made a second time, watched, so that its status
-   names the step. */
+/* Solves problem `which`, and writes its results. A march that fails is repeated, watched, so that its status names the
+   step. */
 template <int unused>
 static inline void adi3d_p_device_problem(adi3d_p_device_work *w, const fd_model_parameters *parameters,
                                           const adi3d_p_copies *copies)
@@ -360,24 +359,24 @@ static inline void adi3d_p_device_problem(adi3d_p_device_work *w, const fd_model
 }
 
 /* Returns the bytes of device memory that MODEL_device needs, or 0 for a batch that adi3d_check refuses. The batch's
-   pointers may still be null: with its problems known, what none of them needs is not counted. */
+   pointers may still be null; if its problems are known, memory that none of them needs is not counted. */
 template <int unused = 0>
 static inline size_t adi3d_device_bytes(const fd_batch *batch)
 {
     return fd_p_sizes(3, batch) ? 0 : adi3d_p_device_lay_out(batch, NULL, NULL, NULL);
 }
 
-/* Solves the problems of a batch on the current device, one after another, their grids in its memory.
-   Needs    pointers of the batch and of its problems, and parameters (of each problem), to the host's memory; device
-            memory of device_bytes, aligned as cudaMalloc does. Parameters are copied as they are: pointers in them are
-            to device memory, or, if MODEL_of_t follows them, to memory that both have
+/* Solves the problems of a batch on the current device, one after another, with grids in device memory.
+   Needs    the batch's and its problems' pointers, and parameters (one per problem), to host memory; device memory of
+            device_bytes, aligned as by cudaMalloc. Parameters are copied unchanged: pointers in them must be to device
+            memory or, if MODEL_of_t follows them, to memory that host and device share
    Leaves   status, values, grids and coordinates: the call waits for the stream. NaN for a problem that fails; if the
-            call is refused, its status in each, and NaN
-   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM: less memory than device_bytes;
-            FD_LAUNCH_FAILED, detail of the problems' status the cudaError_t
-   Cost     three launches a stage. A step of Douglas' scheme reads and writes an array of the grid 7 times, one of two
-            stages 15 times; each 2 times less where y and z are independent axes with faces that allow it; American
-            exercise 4 times more a stage (docs/adi3d.md). A problem waits for its preparation once */
+            call is refused, its status in each problem, and NaN
+   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM for less memory than device_bytes;
+            FD_LAUNCH_FAILED, with the cudaError_t in the problems' status.detail
+   Cost     three launches per stage. A step of Douglas' scheme reads and writes an array of the grid 7 times, a step of
+            two stages 15 times; each 2 times less if y and z are independent axes with faces that allow it; American
+            exercise 4 times more per stage (docs/adi3d.md). A problem waits for its preparation once */
 template <int unused = 0>
 static inline int adi3d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

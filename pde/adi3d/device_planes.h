@@ -1,14 +1,14 @@
-/* device_planes.h - a room of adi3d.h, read once a model and precision: solves along z within the sweeps of a GPU, and
-   the system that their partitions leave.
+/* device_planes.h - a room of adi3d.h, read once for each model and precision: solves along z within the sweeps of a
+   GPU, and the reduced system of their partitions.
    MIT licence, see LICENSE. */
 
-/* Where all lines along z have one matrix, and those along y have matrices that do not depend on z, the two solves may
-   change places. Then the march along x eliminates forward along z what it has solved, plane by plane, and the sweep
-   that solves along y substitutes back before: docs/adi3d.md. z is cut into partitions, each eliminated by itself; x
-   being their unknowns, l .. s of a plane its factors,
+/* Where all lines along z share one matrix, and the matrices along y do not depend on z, the two solves may change
+   places. Then the march with solves along x also eliminates its solutions forward along z, plane by plane, and the
+   sweep with solves along y first substitutes back along z: see docs/adi3d.md. z is cut into partitions, each
+   eliminated alone. With x their unknowns, and l .. s the factors of a plane,
        y[k] = d[k] - l y[k-1],   x[k] = r y[k] - q x[k+1] - s x[last of the partition before],
-   and the partition's first unknown is the sum of h y, less multiples of the last unknowns of the partition before and
-   of its own. So the last unknowns of all partitions are a tridiagonal system. */
+   and the partition's first unknown is the sum of h y, minus multiples of the last unknowns of the previous partition
+   and of its own. So the last unknowns of all partitions form a tridiagonal system. */
 
 /* Returns the first plane of a partition. */
 TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
@@ -16,9 +16,9 @@ TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
     return h.n[2] * partition / h.partitions;
 }
 
-/* Returns whether the solves along y and z of a step do change places. A face along y
-   or z whose value is given rules that out: its lines are not solved along the other axis. A face that takes its third
-   point from its neighbour's row needs that neighbour's right-hand side, which along z is gone or still to come. */
+/* Returns whether a step's solves along y and z change places. A face along y or z whose value is given rules that out:
+   its lines are not solved along the other axis. So does a face that takes its third point from its neighbour's row: it
+   needs the neighbour's right-hand side, which along z is already overwritten or still to come. */
 TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
 {
     const int *y = h.problem.face[1], *z = h.problem.face[2];
@@ -26,7 +26,7 @@ TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &st
            z[0] == FD_LINEAR && z[1] == FD_LINEAR;
 }
 
-/* Returns into how many pieces to cut the sweep upward, each of whole partitions, as trid_best_pieces does. */
+/* Returns into how many pieces, each of whole partitions, to cut the upward sweep, as trid_best_pieces does. */
 TB_HOST int adi3d_p_device_upward_pieces(const adi3d_p_device &h, int blocks, int slots)
 {
     int best = 1, least = 0;
@@ -39,7 +39,7 @@ TB_HOST int adi3d_p_device_upward_pieces(const adi3d_p_device &h, int blocks, in
 }
 
 /* Factors a partition: writes the factors of its planes.
-   Leaves   link: s and q of its last row; what its first unknown takes from the last of the partition before and from
+   Leaves   link: s and q of its last row; the couplings of its first unknown to the previous partition's last and to
             its own last */
 TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_step &step, int partition, double *link)
 {
@@ -68,9 +68,9 @@ TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_st
     link[2] = before, link[3] = -product;
 }
 
-/* Factors all partitions, and the system of their last unknowns, a thread for each partition: x[s] + link[0] x[s-1] +
-   link[1] f[s+1] = r y of the last row, where f[s+1], the first unknown of the next partition, is expressed by x[s] and
-   x[s+1]. */
+/* Factors all partitions, and the system of their last unknowns, with a thread for each partition: x[s] + link[0]
+   x[s-1] +  link[1] f[s+1] = r y of the last row, where f[s+1], the first unknown of the next partition, is expressed
+   by x[s] and x[s+1]. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor_planes(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
@@ -91,8 +91,8 @@ TRID_KERNEL void __launch_bounds__(32)
     }
 }
 
-/* Solves that system, a thread for each point of a plane: h.ends has the first rows of all partitions, then their last
-   rows, which become the last unknowns. */
+/* Solves that system, with a thread for each point of a plane. h.ends holds the first rows of all partitions, then
+   their last rows, which become the last unknowns. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(128) adi3d_p_device_interfaces(const __grid_constant__ adi3d_p_device h)
 {

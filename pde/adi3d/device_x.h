@@ -1,9 +1,9 @@
-/* device_x.h - a room of adi3d.h, read once a model and precision: right-hand sides and solves along x on a GPU.
+/* device_x.h - a room of adi3d.h, read once for each model and precision: right-hand sides and solves along x on a GPU.
    MIT licence, see LICENSE. */
 
-/* Solves a line of n rows by `warps` successive warps of the block, `rows` rows a lane.
+/* Solves a line of n rows by `warps` consecutive warps of the block, `rows` rows a lane.
    Lanes    all threads of the block
-   Shared   6 elements a warp; the barrier must have been passed since they were last used */
+   Shared   6 elements a warp; a barrier must have been passed since their last use */
 template <int rows, int warps>
 TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
 {
@@ -16,8 +16,8 @@ TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb
                            1);
 }
 
-/* Solves along x row (j, k), whose right-hand sides are in d[] of the lane's points from `first` on, and writes it to
-   h.d. n is 0 where there is no such row; made is adi3d_p_device_make_faces'. */
+/* Solves along x row (j, k), whose right-hand sides are in d[] for the lane's points from `first` on, and writes it to
+   h.d. n is 0 if the row does not exist; made comes from adi3d_p_device_make_faces. */
 template <int rows, int warps>
 TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const fd_p_step &step, int s, int n, int first, int j, int k,
                                   tb_real *d, tb_real *shared, tb_real *made)
@@ -40,8 +40,8 @@ TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const fd_p_step &step
         if (first + r < n) *(transpose_vector *)(h.d + at + first + r) = transpose_pack(d + r);
 }
 
-/* Computes right-hand sides and solves along x, from device memory, in any step. A line has `warps` warps, a block
-   `lines` lines of a plane. */
+/* Computes right-hand sides and solves along x, from device memory, in any step. `warps` warps take a line, a block
+   takes `lines` lines of a plane. */
 template <int rows, int warps, int lines>
 TRID_KERNEL void __launch_bounds__(32 * warps * lines)
     adi3d_p_device_any_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s)
@@ -64,10 +64,10 @@ struct adi3d_p_x_shape {
         kind = kind_of,
         warps = warps_of,
         rows = 8,
-        /* Whether lines are solved by factors. Then some warps make right-hand sides, others solve, one a line: tables
-           of x and factors are in registers. Else each warp does both. */
+        /* Whether lines are solved by factors. If so, some warps compute right-hand sides and others solve, one per
+           line, with tables of x and factors in registers. If not, each warp does both. */
         alone = adi3d_p_independent(0) && warps == 1,
-        /* As many warps as have registers run, in several blocks where lines have one warp: some compute while others
+        /* As many warps run as registers allow, in several blocks if a line takes one warp: some compute while others
            wait. */
         more = sizeof(tb_real) == 4 && kind < 2 && warps < 4,
         lines = warps == 1 ? 4 : (more ? 12 : 8) / warps,
@@ -77,28 +77,28 @@ struct adi3d_p_x_shape {
                    : alone || sizeof(tb_real) == 8 || kind == 2 ? 2
                    : kind == 1                                  ? 3
                                                                 : 4,
-        points = 32 * rows * warps,                          /* of a line */
+        points = 32 * rows * warps,                          /* points of a line */
         upward = adi3d_p_fusible && kind == 0 && warps == 1, /* whether the march may eliminate along z */
-        /* The patch of points whose right-hand sides a lane makes. */
+        /* The patch of points whose right-hand sides a lane computes. */
         columns = alone ? 4 : rows,
         height = alone ? 2 : 1,
         width = columns + 2, /* of the patch and the points around it */
-        /* A line is in shared memory as the lanes of its warps read it, 16 bytes (`wide` points) at a time, without
-           bank conflicts: of each warp's points the first `wide` of all its lanes, then the next. A gap of
-           8 wide / (rows / wide) follows each group, so that a copy of successive vectors meets different banks, too.
-           A plane has a line more on each side. */
+        /* Shared memory stores a line in the order in which the lanes of its warps read it, 16 bytes (`wide` points) at
+           a time, without bank conflicts: for each warp, the first `wide` points of all its lanes, then the next. A gap
+           of 8 wide / (rows / wide) follows each group, so that copies of successive vectors also meet different banks.
+           A plane has one more line on each side. */
         wide = ADI3D_P_VECTORED,
         vectors = points / wide,
         group_len = 32 * wide + 8 * wide * wide / rows,
         warp_len = rows / wide * group_len,
         line_len = warps * warp_len,
         plane_len = (lines + 2) * line_len,
-        passes = ((lines + 2) * vectors + threads - 1) / threads, /* of the block, to copy a plane */
-        ahead = alone ? 2 : 1,                                    /* planes on their way */
-        slots = ahead + 2,                                        /* those, the current one, the one before */
+        passes = ((lines + 2) * vectors + threads - 1) / threads, /* in which the block copies a plane */
+        ahead = alone ? 2 : 1,                                    /* planes in flight */
+        slots = ahead + 2,                                        /* these, the current plane, the previous one */
         slot_len = (kind > 0 ? 2 : 1) * plane_len,
-        /* Where shared memory has what follows the cells; `made` are two planes of right-hand sides on their way from
-           warp to warp. */
+        /* Offsets in shared memory behind the cells; `made` is two planes of right-hand sides that pass from warp to
+           warp. */
         numbers = alone ? 0 : 4 * points,
         faces = numbers + (alone ? 0 : (int)fd_p_numbers_x * points),
         solver = faces + 16 * lines,
@@ -108,7 +108,7 @@ struct adi3d_p_x_shape {
     };
 };
 
-/* Returns where point i of a line is in shared memory. */
+/* Returns the slot of point i of a line in shared memory. */
 template <class shape>
 TB_D int adi3d_p_x_place(int i)
 {
@@ -142,7 +142,7 @@ TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const fd_p_step &st
     return sum;
 }
 
-/* Adds what the faces of all axes add to the base of a stage, to out[] of a lane's points. */
+/* Adds what the faces of all axes add to the base of a stage, to out[] for a lane's points. */
 template <int kind, int rows>
 TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step, int first, int j, int k, tb_real *out)
 {
@@ -166,8 +166,8 @@ TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step
     }
 }
 
-/* The factors of the differences along x at a point, in 16 bytes of single precision: the row of A, and the weights of
-   the first derivative. */
+/* The factors of the differences along x at a point, 16 bytes in single precision: the row of A, and the weights of the
+   first derivative. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, down, up;
 } adi3d_p_along_x;
@@ -180,22 +180,22 @@ TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, fd_terms terms, tb_rea
     return x;
 }
 
-/* What a thread of the marching kernel has in hand. The ring, in shared memory, has a plane in each slot. */
+/* What a thread of the marching kernel holds. The ring, in shared memory, holds a plane in each slot. */
 template <class shape>
 struct adi3d_p_x_march {
-    tb_real *memory, *ring, *face; /* the block's shared memory; of it the ring; the boundary rows of the line */
+    tb_real *memory, *ring, *face; /* the block's shared memory, and in it the ring and the line's boundary rows */
     trid_copy_place to_ring;
-    int to_slot[shape::passes];  /* of the vectors that the thread copies: where in a slot, */
-    int in_plane[shape::passes]; /* and where in a plane, or -1 */
-    int lane, part, first; /* of what the thread solves: warp `part` of the line; the thread's points are first .. */
-    int begin, j, valid;   /* the block's first line; the thread's, or, if that is not valid, the last */
+    int to_slot[shape::passes];  /* positions of the thread's vectors in a slot, */
+    int in_plane[shape::passes]; /* and in a plane, or -1 */
+    int lane, part, first; /* in the solve: warp `part` of the line; the thread's points are first .. */
+    int begin, j, valid;   /* the block's first line; the thread's or, if that is not valid, the last */
     int from, to;          /* the planes of the block */
-    tb_real mixed, own;    /* what multiplies F_0, and F_1 + F_2 + F_3, of the values, or of their first sum */
-    tb_real source;        /* what multiplies the source */
-    int rare;              /* whether adi3d_p_x_rare has anything to do */
+    tb_real mixed, own;    /* factors of F_0 and of F_1 + F_2 + F_3, of the values or of their first sum */
+    tb_real source;        /* the factor of the source */
+    int rare;              /* whether adi3d_p_x_rare has work to do */
 };
 
-/* Finds the vectors that the thread copies. A pass of the block is some whole lines or a part of one. */
+/* Finds the vectors that the thread copies. A pass of the block copies some whole lines or a part of one. */
 template <class shape>
 TB_D void adi3d_p_x_open_ring(const adi3d_p_device &h, adi3d_p_x_march<shape> *m)
 {
@@ -211,7 +211,7 @@ TB_D void adi3d_p_x_open_ring(const adi3d_p_device &h, adi3d_p_x_march<shape> *m
     }
 }
 
-/* Returns what this thread has in hand. */
+/* Returns what this thread holds. */
 template <class shape>
 TB_D adi3d_p_x_march<shape> adi3d_p_x_march_of(const adi3d_p_device &h, const fd_p_step &step, tb_real *memory)
 {
@@ -233,7 +233,7 @@ TB_D adi3d_p_x_march<shape> adi3d_p_x_march_of(const adi3d_p_device &h, const fd
     return m;
 }
 
-/* Begins to copy plane k, or where there is none the one beside it, to a slot. Lines that do not exist stay 0. */
+/* Begins to copy plane k or, if it does not exist, the one beside it, to a slot. Lines that do not exist stay 0. */
 template <class shape>
 TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, int k, int slot)
 {
@@ -248,7 +248,7 @@ TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march<shape> 
     trid_copy_commit();
 }
 
-/* Replaces what the thread has copied to a slot, u and z, by the two sums. */
+/* Replaces the values that the thread copied to a slot, u and z, by the two sums. */
 template <class shape>
 TB_D void adi3d_p_x_combine(const fd_p_step &step, const adi3d_p_x_march<shape> &m, int slot)
 {
@@ -269,16 +269,16 @@ TB_D void adi3d_p_x_combine(const fd_p_step &step, const adi3d_p_x_march<shape> 
     }
 }
 
-/* Returns where the table of cells has number q, 0 .. 3, of entry e: vectors of 16 bytes of successive entries are next
-   to each other. */
+/* Returns the position in the table of cells of number q, 0 .. 3, of entry e: 16-byte vectors of successive entries are
+   adjacent. */
 template <class shape>
 TB_D int adi3d_p_x_quad(int e, int q)
 {
     return (q / shape::wide * shape::points + e) * shape::wide + q % shape::wide;
 }
 
-/* Clears the ring, and fills the tables of x in shared memory, where they are not in registers: of row r of lane l of
-   warp p, entry [p][r][l], the cell and the numbers. */
+/* Clears the ring, and fills the tables of x in shared memory if they are not in registers: entry [p][r][l] holds the
+   cell and the numbers of row r of lane l of warp p. */
 template <class shape>
 TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m)
 {
@@ -300,20 +300,20 @@ TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_x_march<shape>
 
 /* ---- right-hand sides: patches of a plane ------------------------------------------------------------------------ */
 
-/* What a lane knows of its patch: where it is, and what all its points in a column or in a row share. */
+/* What a lane knows about its patch: its position, and what all its points in a column or in a row share. */
 template <class shape>
 struct adi3d_p_x_patch {
     enum { columns = shape::columns, height = shape::height };
     const tb_real *mine;        /* its first point in the first slot, */
-    tb_real *made;              /* and where its right-hand sides go */
-    int west, east;             /* how far away the points beside the patch are, where no lane has them, else 0 */
-    adi3d_p_along_x x[columns]; /* along x, if lines are solved by factors; else they are in shared memory */
+    tb_real *made;              /* and the place for its right-hand sides */
+    int west, east;             /* distances to the points beside the patch if no lane holds them, otherwise 0 */
+    adi3d_p_along_x x[columns]; /* along x, if lines are solved by factors; otherwise they are in shared memory */
     fd_numbers number_x[columns];
-    fd_cell cell_y[height]; /* along y, the factors of the differences, the numbers */
+    fd_cell cell_y[height]; /* along y: the factors of the differences, the numbers */
     tb_real down_y[height], up_y[height];
-    fd_numbers number_y[height], now; /* and those of time */
+    fd_numbers number_y[height], now; /* and time's numbers */
     const fd_model_parameters *parameters;
-    /* What one plane hands to the next: of the right-hand sides the part that the planes so far determine, and the
+    /* What one plane passes to the next: the part of the right-hand sides that the planes so far determine, and the
        slopes in the last of them. */
     tb_real right[columns * height], along_x[columns * height], along_y[columns * height];
 };
@@ -357,7 +357,7 @@ typedef struct {
     fd_numbers number;
 } adi3d_p_x_plane;
 
-/* Returns that of plane p, or where there is none of the one beside it. */
+/* Returns that of plane p or, if it does not exist, of the one beside it. */
 TB_D adi3d_p_x_plane adi3d_p_x_plane_of(const adi3d_p_device &h, int p)
 {
     const int at = p < 0 ? 0 : p < h.n[2] ? p : h.n[2] - 1;
@@ -367,11 +367,11 @@ TB_D adi3d_p_x_plane adi3d_p_x_plane_of(const adi3d_p_device &h, int p)
     return plane;
 }
 
-/* A turn of the march: it completes plane k, which lacks only what it needs of plane p, the next, and begins p. */
+/* A turn of the march: it completes plane k, which lacks only the contributions of the next plane, p, and begins p. */
 typedef struct {
-    int low, here; /* where planes k and p are in the ring */
+    int low, here; /* the slots of planes k and p in the ring */
     adi3d_p_x_plane k, p;
-    tb_real up_k, down_p; /* factors of mixed terms' differences */
+    tb_real up_k, down_p; /* factors of the mixed terms' differences */
 } adi3d_p_x_turn;
 
 /* Returns the turn that begins a plane, which is in a slot. */
@@ -393,7 +393,7 @@ typedef struct {
     adi3d_p_along_x x;
 } adi3d_p_x_point;
 
-/* Returns point (c, r) of a patch; without tables in registers the patch is a lane's part of a line. */
+/* Returns point (c, r) of a patch; without tables in registers, the patch is a lane's part of a line. */
 template <class shape>
 TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march<shape> &m, const adi3d_p_x_patch<shape> &b,
                                         const adi3d_p_x_turn &t, int c, int r)
@@ -420,7 +420,7 @@ TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march<shape> &m, const a
     return q;
 }
 
-/* Copies a patch and the points around it, which at the ends of a row are whatever is finite. */
+/* Copies a patch and the points around it, which at the ends of a row are arbitrary finite numbers. */
 template <class shape>
 TB_D void adi3d_p_x_around(const adi3d_p_x_patch<shape> &b, const tb_real *place, tb_real *u)
 {
@@ -436,8 +436,8 @@ TB_D void adi3d_p_x_around(const adi3d_p_x_patch<shape> &b, const tb_real *place
     }
 }
 
-/* Adds what is rare to the right-hand sides of plane k, and makes the line's boundary rows. This comes before the code
-   that needs many registers. */
+/* Adds rare contributions to the right-hand sides of plane k, and computes the line's boundary rows. This precedes the
+   code that needs many registers. */
 template <class shape>
 TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int k,
                          tb_real *right)
@@ -453,22 +453,22 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const a
         [&](int i) { return adi3d_p_device_right(h, step, kind > 0, i, m.j, k); }, m.face);
 }
 
-/* Adds F_1 + F_2 + F_3 at a point, v: what plane k lacks of it to *right, and what plane p begins with to *next. low is
-   the value in plane k. */
+/* Adds F_1 + F_2 + F_3 at a point with value v: the part that plane k still lacks to *right, and the part with which
+   plane p begins to *next. low is the value in plane k. */
 template <class shape>
 TB_D void adi3d_p_x_own(tb_real factor, const fd_cell &cell_y, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
                         const tb_real *v, tb_real low, tb_real *right, tb_real *next)
 {
     const tb_real more = v[0] - low, north = v[shape::width] - v[0], south = v[0] - v[-shape::width];
-    /* Differences as in fd_p_first, so that the compiler computes most of them once. */
+    /* Differences as in fd_p_first, so that the compiler computes most of them only once. */
     const fd_row row_y = fd_p_row(1, cell_y, q.p), row_p = fd_p_row(2, t.p.cell, q.p);
     *right += factor * fd_p_row(2, t.k.cell, q.k).above * more;
     *next += q.x.above * (v[1] - v[0]) - q.x.below * (v[0] - v[-1]) + factor * row_y.above * north -
              factor * row_y.below * south - factor * row_p.below * more - factor * q.p.kill * v[0];
 }
 
-/* Finds the slopes along x and y at point e of a patch, in row r, and adds what F_0 makes of their differences along z,
-   in the same way. */
+/* Computes the slopes along x and y at point e of a patch, in row r, and adds F_0's terms from their differences along
+   z, in the same way. */
 template <class shape>
 TB_D void adi3d_p_x_slopes(const adi3d_p_x_turn &t, const adi3d_p_x_point &q, const tb_real *v, int e, int r,
                            adi3d_p_x_patch<shape> *b, tb_real *right, tb_real *next)
@@ -489,7 +489,7 @@ TB_D void adi3d_p_x_slopes(const adi3d_p_x_turn &t, const adi3d_p_x_point &q, co
     b->along_x[e] = slope;
 }
 
-/* Adds what F_0 makes of the differences along y of slopes along x, which are known within the patch. */
+/* Adds F_0's terms from the differences along y of slopes along x, which are known within the patch. */
 template <class shape>
 TB_D void adi3d_p_x_cross(tb_real factor, const adi3d_p_x_point &q, const tb_real *v, int e, int r,
                           adi3d_p_x_patch<shape> *b)
@@ -504,8 +504,8 @@ TB_D void adi3d_p_x_cross(tb_real factor, const adi3d_p_x_point &q, const tb_rea
         b->right[e] += factor * q.p.mixed[0] * fd_p_first(b->down_y[r], b->up_y[r], low, b->along_x[e], high);
 }
 
-/* Completes the right-hand sides of a patch of plane k, d, and begins those of plane p. also(c, q) does what else is to
-   do with each point. */
+/* Completes the right-hand sides d of a patch of plane k, and begins those of plane p. also(c, q) does further work at
+   each point. */
 template <class shape, class also_type>
 TB_D void adi3d_p_x_right(const adi3d_p_x_march<shape> &m, const adi3d_p_x_turn &t, adi3d_p_x_patch<shape> *b,
                           tb_real *d, also_type also)
@@ -550,15 +550,15 @@ TB_D void adi3d_p_x_store(const adi3d_p_device &h, const adi3d_p_x_march<shape> 
             *(transpose_vector *)(plane + adi3d_p_device_at(h, m.first + r, m.j, 0)) = transpose_pack(v + r);
 }
 
-/* What elimination along z carries from plane to plane (device_planes.h): of each point y and the partition's first
-   unknown so far. */
+/* What elimination along z carries from plane to plane (device_planes.h): y and the partition's first unknown so far,
+   for each point. */
 template <class shape>
 struct adi3d_p_x_carried {
     tb_real y[shape::rows], first[shape::rows];
 };
 
 /* Eliminates along z: turns d, the solution along x in a plane, into y. Values given at faces along x stay as they are.
-   At the end of a partition, stores the two rows that it leaves. */
+   At the end of a partition, stores its two reduced rows. */
 template <class shape>
 TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, const adi3d_p_plane &plane,
                               adi3d_p_x_carried<shape> *e, tb_real *d)
@@ -577,7 +577,7 @@ TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<sha
     adi3d_p_x_store<shape>(h, m, e->y, firsts + h.plane * h.partitions);
 }
 
-/* Waits for plane p, which is in a slot, with all threads, and begins to copy a later one. */
+/* Waits, with all threads, for plane p, which goes to a slot, and begins to copy a later plane. */
 template <class shape>
 TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int p,
                          int slot)
@@ -588,7 +588,7 @@ TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const a
     adi3d_p_x_fetch<shape>(h, m, p + shape::ahead, slot < 2 ? slot + shape::ahead : slot - 2);
 }
 
-/* Makes right-hand sides, of plane p - 1 when plane p has come, and leaves them in shared memory. */
+/* Computes right-hand sides, of plane p - 1 once plane p has arrived, and leaves them in shared memory. */
 template <class shape>
 TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {
@@ -610,7 +610,7 @@ TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const a
     }
 }
 
-/* Solves a line of each plane by factors, a plane behind, and eliminates it along z, if that is within the sweeps. */
+/* Solves a line of each plane by factors, a plane behind, and eliminates it along z if the sweeps solve along z. */
 template <class shape>
 TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {
@@ -638,7 +638,7 @@ TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const 
     }
 }
 
-/* Makes right-hand sides and solves with them by the same warps: lines without factors. */
+/* Computes right-hand sides and solves with the same warps, for lines without factors. */
 template <class shape>
 TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {
@@ -666,11 +666,10 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
     }
 }
 
-/* Computes right-hand sides and solves along x in a step in which nothing changes (step.changes). A block has some
-   lines of a plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is a first
-   stage, or the only one. In a second stage F is linear in u and z, so that derivatives are taken once, of a sum:
-   u + z in the place of u, and in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are applied to
-   (kind 2). */
+/* Computes right-hand sides and solves along x in a step without changes (step.changes). A block takes some lines of a
+   plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is a first stage, or the
+   only one. In a second stage F is linear in u and z, so that derivatives are taken once, of a sum: u is replaced by
+   u + z, and z by their difference (kind 1, about z) or by the argument of F_1 + F_2 + F_3 (kind 2). */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
     adi3d_p_device_steady_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
@@ -688,7 +687,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
         adi3d_p_x_solve<shape>(h, step, m);
 }
 
-/* Launches the marching kernel along x; returns 0 where it needs more shared memory than the device has. */
+/* Launches the marching kernel along x; returns 0 if it needs more shared memory than the device has. */
 template <int kind, int warps>
 static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                           const fd_p_step &step)
@@ -708,8 +707,8 @@ static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t strea
     return 1;
 }
 
-/* Launches right-hand sides and solves along x: by the marching kernel if the step has no changes, else point by point.
-   */
+/* Launches right-hand sides and solves along x: by the marching kernel if the step has no changes, otherwise point by
+   point. */
 template <int warps>
 static inline void adi3d_p_device_x_of(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                        const fd_p_step &step, int s)
@@ -733,8 +732,8 @@ static inline void adi3d_p_device_x(cudaError_t *error, cudaStream_t stream, con
                     : adi3d_p_device_x_of<4>(error, stream, h, step, s);
 }
 
-/* Launches the sweep upward, and the solution of the system that its partitions leave; returns 0 where lines along x
-   are too long, or shared memory is too small. */
+/* Launches the upward sweep and the solution of its partitions' reduced system; returns 0 if lines along x are too long
+   or shared memory is too small. */
 template <int unused>
 static inline int adi3d_p_device_upward(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                         const fd_p_step &step)

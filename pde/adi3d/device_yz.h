@@ -1,8 +1,9 @@
-/* device_yz.h - a room of adi3d.h, read once a model and precision: solves along y and z on a GPU.
+/* device_yz.h - a room of adi3d.h, read once for each model and precision: solves along y and z on a GPU.
    MIT licence, see LICENSE. */
 
-/* What the kernel of lines along y or z is compiled for: the axis, whether F along it differs from a step's start to
-   its end, whether it is the sweep downward (device_planes.h), rows a thread, partitions a line, lines a block. */
+/* What the kernel of lines along y or z is compiled for: the axis, whether F along it changes from a step's start to
+   its end, whether it is the downward sweep (device_planes.h), rows per thread, partitions per line, lines per
+   block. */
 template <int axis_of, int changes_of, int down_of, int rows_of, int parts_of, int lines_of>
 struct adi3d_p_yz_shape {
     enum {
@@ -18,7 +19,7 @@ struct adi3d_p_yz_shape {
         vectors = lines / wide,
         alone = adi3d_p_independent(axis), /* whether lines are solved by factors */
         factor_len = TRID_INTERLEAVED_FACTOR_LEN(rows),
-        /* In shared memory are faces, what the solver needs, the ring, and tables: factors, or cells and numbers. Row r
+        /* Shared memory holds faces, the solver's numbers, the ring, and tables: factors, or cells and numbers. Row r
            of a slice of the ring begins at (r + r / rows) lines, so that the rows that a warp's partitions read
            together are in different banks. */
         solver = 16 * lines,
@@ -27,25 +28,25 @@ struct adi3d_p_yz_shape {
     };
 };
 
-/* What a thread has in hand. */
+/* What a thread holds. */
 typedef struct {
-    tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: of the thread's line */
-    fd_cell *cells;                           /* the axis' cells and numbers, padded with the last, */
-    tb_real *numbers;                         /* in the factors' place */
-    tb_real *planes; /* of the sweep downward: r, q and s of its planes along z, four numbers a plane */
+    tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: the thread's line's */
+    fd_cell *cells;                           /* the axis' cells and numbers, padded with the last ones, */
+    tb_real *numbers;                         /* in place of the factors */
+    tb_real *planes; /* for the downward sweep: r, q and s of its planes along z, four numbers a plane */
     trid_copy_place to_ring;
     int thread, first;   /* its rows are first .. */
-    int i, valid, n;     /* its lines' place along x, and whether there is one; their length, or 0 */
+    int i, valid, n;     /* its lines' index along x, and whether it exists; their length, or 0 */
     int stride, march;   /* from point to point, from line to line */
     int from, to;        /* the lines of the block */
-    int place, slot_len; /* where its first row is in a slot of the ring */
-    int staged;          /* whether w is in the ring, too */
-    int fixed, exercise; /* whether x has a face here whose value is given */
-    const tb_real *w;    /* what the differences are the difference from */
+    int place, slot_len; /* place: of its first row in a slot of the ring */
+    int staged;          /* whether w is also in the ring */
+    int fixed, exercise; /* fixed: whether x has a face here whose value is given */
+    const tb_real *w;    /* the values from which the differences are taken */
     tb_real *result;
 } adi3d_p_yz_march;
 
-/* Returns what this thread has in hand in stage s. */
+/* Returns what this thread holds in stage s. */
 template <class shape>
 TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_step &step, int s, int depth, int staged,
                                           tb_real *memory)
@@ -70,7 +71,7 @@ TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_st
     return m;
 }
 
-/* Begins to copy the lines of turn e of the march, if the block has them, to a slot. */
+/* Begins to copy the lines of turn e of the march, if the block has any, to a slot. */
 template <class shape>
 TB_D void adi3d_p_yz_fetch(const adi3d_p_device &h, const adi3d_p_yz_march &m, int e, int slot)
 {
@@ -110,13 +111,13 @@ TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, 
     }
 }
 
-/* A line: its place along the two other axes (0 along its own), where its first point is in memory, and whether it is
-   on a face whose value is given, which it then retains. */
+/* A line: its indices on the two other axes (0 on its own), the position of its first point in memory, and whether it
+   is on a face whose value is given, which it then keeps. */
 typedef struct {
     int j, k, at, fixed;
 } adi3d_p_yz_line;
 
-/* Returns the thread's line of those at `at` of the march. */
+/* Returns the thread's line at position `at` of the march. */
 template <class shape>
 TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_yz_march &m, int at)
 {
@@ -152,7 +153,7 @@ TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march
     for (int r = 0; r < rows && fixed; r++) d[r] = here[r * lines];
 }
 
-/* Solves the line, which has these numbers. */
+/* Solves the line with these numbers. */
 template <class shape>
 TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m, int fixed,
                            fd_numbers *number, tb_real *d)
@@ -173,14 +174,14 @@ TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const fd_p_step &step, const
     trid_block_interleaved_unchecked(rows, shape::lines, shape::parts, m.n, a, b, c, d, m.solver);
 }
 
-/* What a thread has in the sweep downward: the unknowns of the plane above, those of the last plane of the partition
+/* What a thread holds in the downward sweep: the unknowns of the plane above, and of the last plane of the partition
    below. */
 template <class shape>
 struct adi3d_p_yz_above {
     tb_real z[shape::rows], before[shape::rows];
 };
 
-/* Loads the interface unknowns of the block's partition: its last plane is known already. */
+/* Loads the interface unknowns of the block's partition, whose last plane is already known. */
 template <class shape>
 TB_D void adi3d_p_yz_open(const adi3d_p_device &h, const adi3d_p_yz_march &m, adi3d_p_yz_above<shape> *above)
 {
@@ -203,8 +204,7 @@ TB_D void adi3d_p_yz_substitute(const adi3d_p_yz_march &m, int k, adi3d_p_yz_abo
         d[r] = above->z[r] = factors[0] * d[r] - factors[1] * above->z[r] - factors[2] * above->before[r];
 }
 
-/* Ends the stage, adding what the differences are the difference from and applying exercise, and writes the
-   line. */
+/* Ends the stage: adds w, applies exercise, and writes the line. */
 template <class shape>
 TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
                             const adi3d_p_yz_line &l, const tb_real *here, tb_real *d)
@@ -231,10 +231,10 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
         if (first + r < n) result[line + (first + r) * stride] = d[r];
 }
 
-/* Solves along y or z, lines interleaved in x, each in partitions; along z it also ends the stage. A block marches
+/* Solves along y or z, with lines interleaved in x, each in partitions; along z it also ends the stage. A block marches
    along the third axis through the lines of its columns, and prefetches the next depth - 1. Where it ends the stage, w
-   is prefetched with them (staged), or read when it is due. The sweep downward marches from the last plane of a
-   partition to its first; it substitutes back along z, solves along y and ends the stage. */
+   is prefetched with them (staged) or read when it is due. The downward sweep marches from the last plane of a
+   partition to its first: it substitutes back along z, solves along y and ends the stage. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads)
     adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s,
@@ -257,7 +257,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads)
         const adi3d_p_yz_line l = adi3d_p_yz_line_of<shape>(h, m, at);
         const tb_real *here = m.ring + slot * m.slot_len + m.place;
         auto change = [&](int r) { return adi3d_p_yz_change<shape>(h, step, m, l, r); };
-        if (!shape::alone) adi3d_p_device_numbers<axis>(h, m.i, l.j, l.k, number); /* loads that overlap the wait */
+        if (!shape::alone) adi3d_p_device_numbers<axis>(h, m.i, l.j, l.k, number); /* these loads overlap the wait */
         if (h.makes[axis] && m.valid && !l.fixed)
             adi3d_p_device_make_faces<axis, rows>(
                 h, step, m.first, m.i, l.j, l.k, m.w + l.at, m.stride,
@@ -282,8 +282,8 @@ TRID_KERNEL void __launch_bounds__(shape::threads)
     }
 }
 
-/* Launches the solves along y or z with one shape, or both sweeps, upward and downward, of which this shape is the
-   latter's; returns 0 where they need more shared memory than the device has. */
+/* Launches the solves along y or z with one shape, or both sweeps, where the shape is the downward sweep's; returns 0
+   if they need more shared memory than the device has. */
 template <int axis, int changes, int down, int rows, int parts, int lines>
 static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stream, adi3d_p_device h,
                                            const fd_p_step &step, int s)
@@ -291,7 +291,7 @@ static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stre
     using shape = adi3d_p_yz_shape<axis, changes, down, rows, parts, lines>;
     const int columns = (h.n[0] + lines - 1) / lines;
     int pieces = trid_best_pieces(h.n[3 - axis], columns, h.processors, 1);
-    if constexpr (down) { /* where more would be wanted, the grid is too small for sweeps to pay */
+    if constexpr (down) { /* if more were needed, the grid would be too small for sweeps to pay */
         if (3 * pieces > 4 * ADI3D_P_PARTITIONS) return 0;
         h.partitions = pieces = pieces < ADI3D_P_PARTITIONS ? pieces : ADI3D_P_PARTITIONS;
     }
@@ -312,14 +312,14 @@ static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stre
     return 1;
 }
 
-/* Chooses the shape by the length of the axis: rows a thread, partitions a line, lines a block. To add one, add a line
-   here. Where shared memory does not suffice, the narrowest is the last resort; the sweep downward has too few
+/* Chooses the shape by the length of the axis: rows per thread, partitions per line, lines per block. To add one, add a
+   line here. If shared memory does not suffice, the narrowest is the last resort; the downward sweep has too few
    registers for that, and 0 is returned. */
 template <int axis, int changes, int down>
 static inline int adi3d_p_device_yz(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                     const fd_p_step &step, int s)
 {
-    enum { wide = 256 / (int)sizeof(tb_real) }; /* lines of a block, of the shortest */
+    enum { wide = 256 / (int)sizeof(tb_real) }; /* lines per block, for the shortest lines */
     const int n = h.n[axis];
     int done = 0;
     if (n <= 128)
@@ -335,8 +335,8 @@ static inline int adi3d_p_device_yz(cudaError_t *error, cudaStream_t stream, con
     return done;
 }
 
-/* Launches stage s: the sweeps upward and downward where a step allows that, else the solves along each axis. Returns
-   whether the sweeps were launched. */
+/* Launches stage s: the upward and downward sweeps if the step allows them, otherwise the solves along each axis.
+   Returns whether the sweeps were launched. */
 template <int unused>
 static inline int adi3d_p_device_stage(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                        const fd_p_step &step, int s)

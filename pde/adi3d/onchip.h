@@ -1,5 +1,5 @@
-/* onchip.h - a room of adi3d.h, read once a model and precision: the kernel that solves a problem on chip, the choice
-   of its shape, the launch.
+/* onchip.h - a room of adi3d.h, read once for each model and precision: the kernel that solves a problem on chip, its
+   shapes and launch.
    MIT licence, see LICENSE. */
 
 #define adi3d_onchip_blocks FD_OF(onchip_blocks)
@@ -24,7 +24,7 @@ TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready,
             h.t.number[d] = (tb_real *)(memory + h.number[d]), h.t.room[d] = h.n[d];
         }
     }
-    fd_p_chip_sync(size); /* all have begun */
+    fd_p_chip_sync(size); /* all blocks have begun */
     if (ready.t.found->status.what) return;
     for (int d = 0; d < 3; d++)
         for (int i = thread; i < h.n[d]; i += threads) {
@@ -38,7 +38,7 @@ TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready,
     __syncthreads();
 }
 
-/* Does a block's part in its problem: all steps. */
+/* Does a block's part of its problem: all steps. */
 template <int half, int most_threads>
 TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __grid_constant__ fd_p_launch launch)
 {
@@ -54,9 +54,8 @@ TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __gri
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Chooses how a batch is launched: by the smallest cluster whose blocks hold it; by larger ones as long as all problems
-   run at once and its blocks have four planes; or by one of the size asked for. Results do not depend on it, to the
-   bit. */
+/* Chooses the clusters for a batch: the smallest whose blocks hold its grids; larger ones as long as all problems run
+   at once and blocks have four planes; or the size asked for. Results do not depend on the choice, to the bit. */
 template <int half, int most_threads>
 static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
 {
@@ -69,7 +68,7 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
         const int bytes = adi3d_p_chip_lay_out(n, size, &chip);
         if (bytes + (int)sizeof chip + 64 > most || (asked && size != asked)) continue;
         if (best.bytes > 0 && (size > 8 || (long long)size * batch->problems > processors || n[2] < 4 * size)) break;
-        /* As many lanes as the lines need in the fewest rounds; fewer where several blocks share a processor. */
+        /* As many lanes as the lines need in the fewest rounds; fewer if several blocks share a processor. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
         int resident = most / (bytes + 2048);
@@ -83,11 +82,11 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
     return best;
 }
 
-/* Chooses the kernel that serves a batch, and how it is launched. */
+/* Chooses the kernel that serves a batch, and its launch. */
 template <int unused>
 static inline fd_p_chosen adi3d_p_chosen_for(const fd_batch *batch)
 {
-    /* As many threads as have registers for half a line of pivots and differences each. */
+    /* As many threads as registers allow for half a line of pivots and differences each. */
     enum {
         most = ADI3D_MOST_ON_CHIP,
         few = sizeof(tb_real) == 4 ? 512 : 256,
@@ -102,7 +101,7 @@ static inline fd_p_chosen adi3d_p_chosen_for(const fd_batch *batch)
 }
 
 /* Returns how many blocks of the current device each problem of a batch takes, 1, 2, 4, 8 or 16; 0 if they do not fit,
-   or for a batch that adi3d_check refuses for more than its pointers. */
+   or if adi3d_check refuses the batch for more than its pointers. */
 template <int unused = 0>
 static inline int adi3d_onchip_blocks(const fd_batch *batch)
 {
@@ -119,16 +118,16 @@ static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
     return fd_p_ready_bytes(batch);
 }
 
-/* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
+/* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, with all steps in one
    kernel.
-   Needs    a batch whose pointers, and those in its problems, are to the device's memory, as are parameters (of each
-            problem) and memory (of onchip_bytes, aligned to 128)
+   Needs    the batch's and its problems' pointers, parameters (one per problem) and memory (of onchip_bytes, aligned to
+            128), all in device memory
    Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; if the call
-            is refused, FD_BAD_ARGUMENT in each, and NaN
-   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer or memory off alignment; FD_NO_ROOM: grids that no
-            cluster of the current device holds (MODEL_onchip_blocks), or less memory; FD_LAUNCH_FAILED
-   Cost     two launches, no transfer; two arrays of shared memory a problem, three of device memory, which a march of
-            one stage does not touch without exercise */
+            is refused, FD_BAD_ARGUMENT in each status, and NaN
+   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer or memory off alignment; FD_NO_ROOM for grids that
+            no cluster of the current device holds (MODEL_onchip_blocks), or for less memory; FD_LAUNCH_FAILED
+   Cost     two launches, no transfer; per problem two arrays of shared memory and three of device memory, which a march
+            of one stage without exercise does not touch */
 template <int unused = 0>
 static inline int adi3d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

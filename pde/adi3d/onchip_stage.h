@@ -1,35 +1,35 @@
-/* onchip_stage.h - a room of adi3d.h, read once a model and precision: a time step in the shared memory of a cluster.
-   MIT licence, see LICENSE. */
+/* onchip_stage.h - a room of adi3d.h, read once for each model and precision: a time step in the shared memory of a
+   cluster. MIT licence, see LICENSE. */
 
-/* A problem is in the shared memory of a block, or of the blocks of a cluster, each of which has some planes of equal
-   z: two arrays, values and differences. A first stage's values replace its differences. The differences of a second
-   stage replace the values, where it is about the first stage's, and else those, once no right-hand side needs them any
-   more. What a second stage needs of F(u) is computed in the first, from the same neighbours, and waits in device
-   memory, which the second-level cache holds.
+/* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some planes of
+   equal z: two arrays, values and differences. A first stage's values replace its differences. The differences of a
+   second stage replace the values if the stage is about the first stage's values; otherwise they replace the first
+   stage's values, once no right-hand side needs these any more. The part of F(u) that a second stage needs is computed
+   in the first, from the same neighbours, and waits in device memory, which the second-level cache holds.
 
-   A line has two lanes, 16 apart: one eliminates from its first point on, the other from its last; they exchange a row
-   in the middle and substitute back. So each begins with a boundary row, and has half of the line's eliminated rows in
-   registers. Lines along z are in several blocks' memories: a block solves its share of them through the others'
-   (trid_cluster_load).
+   Two lanes, 16 apart, solve a line: one eliminates from its first point on, the other from its last; they exchange a
+   row in the middle and substitute back. So each begins with a boundary row, and holds half of the line's eliminated
+   rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of them by access
+   to the other blocks (trid_cluster_load).
 
-   A row has an odd pitch: lanes at neighbouring rows have no bank conflicts, as those at neighbouring points of a row.
-   docs/adi3d.md counts. */
+   Rows have an odd pitch, so that lanes at neighbouring rows have no bank conflicts, just as lanes at neighbouring
+   points of a row. docs/adi3d.md counts them. */
 
-/* What a block knows of its problem, in its shared memory. Point (i, j, first + k) of an array is at
+/* What a block knows about its problem, in its shared memory. Point (i, j, first + k) of an array is at
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
     fd_problem problem;
     unsigned char *memory;
     tb_real *of;                    /* as fd_p_ready */
-    int each, first, planes, share; /* planes of each block; this one's; lines along z of each block */
+    int each, first, planes, share; /* planes of each block; this one's; lines along z for each block */
     int plane;
     int adds;               /* whether any face adds to F */
-    int z;                  /* the differences from the values, later a first stage's values */
-    int cell[3], number[3]; /* of the axes: number q of point i at [q n + i] */
-    int places;             /* where each plane begins, of the first array */
+    int z;                  /* the differences from the values; later, a first stage's values */
+    int cell[3], number[3]; /* for the axes: number q of point i at [q n + i] */
+    int places;             /* offset of each plane in the first array */
 };
 
-/* Lays out a block's dynamic shared memory. Returns bytes. */
+/* Lays out a block's dynamic shared memory. Returns the bytes. */
 TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
 {
     size_t used = 0;
@@ -71,8 +71,8 @@ FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, i
     return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, fd_p_chip_step(h, h.memory), i, j, k);
 }
 
-/* Loads five values of plane k, which may be another block's: one at `at` of its plane, and its neighbours before and
-   after it along y, and along x, to which `to` leads. */
+/* Loads five values of plane k, which may be another block's: the one at `at` in its plane, and its neighbours before
+   and after it along y and x, at the distances `to`. */
 TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, unsigned char *memory, int array, int k, int at, const int *to,
                             tb_real *five)
 {
@@ -82,8 +82,8 @@ TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, unsigned char *memory, int ar
     for (int m = 0; m < 5; m++) five[m] = trid_cluster_load(v + offset[m] * row);
 }
 
-/* A column of points along z, that of a thread: where it is in a plane; whether that is at a face that may add to F;
-   what leads to its neighbours before and after it along y (0, 3) and x (1, 2), in its plane; the rows of that plane
+/* A thread's column of points along z: its position in a plane; whether that is at a face that may add to F; the
+   distances to its neighbours before and after it along y (0, 3) and x (1, 2), in its plane; the rows of that plane
    below, at and above it; its cells and numbers. */
 typedef struct {
     int i, j, at, at_face, to[4];
@@ -92,7 +92,7 @@ typedef struct {
     fd_numbers own[3];
 } adi3d_p_chip_column;
 
-/* Returns column e of the block, of an array that begins at v. */
+/* Returns column e of the block, in an array that begins at v. */
 TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned char *memory, const tb_real *v, int e)
 {
     const int n0 = h.n[0], n1 = h.n[1], pitch = h.pitch;
@@ -113,8 +113,8 @@ TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned 
     return c;
 }
 
-/* What a thread has in hand of a stage's right-hand sides: the step's choices and weights, and where the second stage's
-   right-hand sides wait. In registers: a store would make the compiler read them again at each point. */
+/* What a thread holds for a stage's right-hand sides: the step's choices and weights, and the place where the second
+   stage's right-hand sides wait. It is in registers: a store would make the compiler read it again at each point. */
 typedef struct {
     int about, twice, changes;
     tb_real mixed, own, mixed_again, own_again, dt;
@@ -123,7 +123,7 @@ typedef struct {
     fd_numbers now;
 } adi3d_p_chip_stage;
 
-/* Returns what this thread has in hand of a first or a second stage. */
+/* Returns what this thread holds for a first or a second stage. */
 template <int second>
 TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -139,9 +139,9 @@ TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned ch
     return s;
 }
 
-/* Leaves what has been computed at a point of plane k: the right-hand side of the stage, to *put or, of a second stage
-   that is not about the first one's values, to `of`, at `index`; in a first stage also what the second begins with, to
-   `of`. here is the value there. */
+/* Stores what has been computed at a point of plane k: the right-hand side of the stage, to *put or, in a second stage
+   that is not about the first one's values, to `of` at `index`; in a first stage also the start of the second stage's
+   right-hand side, to `of`. here is the value there. */
 template <int second>
 TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s, const adi3d_p_chip_column &c, int k,
                              int index, tb_real here, tb_real right, tb_real begun, tb_real *put)
@@ -161,9 +161,9 @@ TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s,
     }
 }
 
-/* Computes the right-hand side of a first or a second stage at the block's points: of a second one that is not about
-   the first one's values to `of`, else to where its differences are. A thread takes columns along z, and reads of each
-   plane the five points around its own once, and its four neighbours across. */
+/* Computes the right-hand side of a first or a second stage at the block's points: to `of` in a second stage that is
+   not about the first one's values, otherwise to the place of its differences. A thread takes columns along z; in each
+   plane it reads its own point and the four beside it once, and the four diagonal neighbours. */
 template <int second>
 TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -213,7 +213,7 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Copies the right-hand sides that a second stage has left in `of`, to the differences' place. */
+/* Copies the right-hand sides that a second stage left in `of` to the place of the differences. */
 TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
 {
     const int plane = h.n[0] * h.n[1];
@@ -241,8 +241,8 @@ typedef struct {
     tb_real a, b, c, d;
 } adi3d_p_chip_row;
 
-/* Returns the boundary row of a face whose value is given or which has a third unknown, at point (i, j, k) of it. The
-   line's differences are in one array, what they are the difference from in the other. */
+/* Returns the boundary row of a face whose value is given or which has a third unknown, at point (i, j, k) of it. One
+   array holds the line's differences, the other what they are the difference from. */
 template <int axis>
 FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
                                                      int differences, int w)
@@ -258,7 +258,7 @@ FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int 
 }
 
 /* Calls row(q) for the rows q < count of a lane's `half`, four at a time without a test in between, so that their
-   instructions mix. */
+   instructions interleave. */
 template <int half, class row_type>
 TB_D void adi3d_p_chip_each(int count, int up, row_type row)
 {
@@ -276,13 +276,13 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
     }
 }
 
-/* What a thread has in hand of the lines along an axis in a stage: a half of each, `count` points from `from` on. */
+/* What a thread holds for the lines along an axis in a stage: a half of each, `count` points from `from` on. */
 typedef struct {
     unsigned char *memory;
     int n, pitch, plane;           /* points of a line; from row to row, from plane to plane */
     int side, kind, count, from;   /* the half begins at a face of that side and kind */
-    int in, stride;                /* from point to point, as indices (1 or -1) and in an array */
-    int differences, w, result;    /* arrays: right-hand sides, what solutions are differences from, what is written */
+    int in, stride;                /* from point to point, as an index (1 or -1) and in an array */
+    int differences, w, result;    /* arrays: right-hand sides, what solutions are differences from, results */
     int remote;                    /* whether a line is in several blocks */
     int begin, lines, first_plane; /* the block's lines; its first plane */
     int given_x[2];                /* whether the faces of x have given values */
@@ -290,7 +290,7 @@ typedef struct {
     fd_numbers now;
 } adi3d_p_chip_half;
 
-/* Returns what this thread has in hand in stage s. */
+/* Returns what this thread holds in stage s. */
 template <int axis>
 TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char *memory, int s)
 {
@@ -313,10 +313,10 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
     return m;
 }
 
-/* A line: its place along the other axes, k of the block's planes, 0 along its own; whether it is one, whether its
-   values are given, whether its face has a row of its own; where its half begins, and the half's cells, numbers and
-   places. These are the same for all lines: as numbers of the half, the compiler would work out all of their addresses
-   before the first line, and spill them (single precision, 48^3: a tenth of the time). */
+/* A line: its indices on the other axes, with k among the block's planes, and 0 on its own; whether it exists, whether
+   its values are given, whether its face has a row of its own; the start of its half, and the half's cells, numbers and
+   places. The last three are the same for all lines; but as members of the half, the compiler would compute all their
+   addresses before the first line, and spill them (single precision, 48^3: a tenth of the time). */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
@@ -325,7 +325,7 @@ typedef struct {
     const trid_cluster_place *places;
 } adi3d_p_chip_line;
 
-/* Returns the thread's line of those from `base` on. */
+/* Returns the thread's line among those from `base` on. */
 template <int axis>
 TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p_chip_half &m, int base)
 {
@@ -346,7 +346,7 @@ TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p
     return l;
 }
 
-/* Loads an array's numbers of the half. Without a line, others may be storing. */
+/* Loads an array's numbers of the half. A thread without a line gets zeros: other threads may be storing. */
 template <int half>
 TB_D void adi3d_p_chip_take(const adi3d_p_chip_half &m, const adi3d_p_chip_line &l, int array, tb_real *v)
 {
@@ -373,7 +373,7 @@ TB_D void adi3d_p_chip_put(const adi3d_p_chip_half &m, const adi3d_p_chip_line &
 }
 
 /* Eliminates the rows of the half, from its face on, in y, and substitutes back from the row next to the other half,
-   whose lane is 16 away. `upper` is room for as many numbers, which the caller uses again. */
+   whose lane is 16 away. `upper` has room for as many numbers; the caller reuses it. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, const adi3d_p_chip_line &l,
                              adi3d_p_chip_row face, tb_real *upper, tb_real *y)
@@ -395,21 +395,21 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
         const fd_terms terms = fd_p_terms(h.t.parameters, own, m.now.number);
         fd_p_matrix(axis, q == 0, l.cells[m.in * q], terms, m.size, &a, &b, &c);
         if (q == 0 && l.faces) a = face.a, b = face.b, c = face.c;
-        /* The couplings to the row before, and to the next. */
+        /* The couplings to the previous row and to the next. */
         const tb_real to_last = m.side ? c : a, to_next = m.side ? a : c;
         const tb_real pivot = trid_rcp(q == 0 ? b : b - to_last * above);
         upper[q] = above = to_next * pivot;
         y[q] = before = (q == 0 ? y[q] : y[q] - to_last * before) * pivot;
     });
-    /* The two last rows, each in the other's unknown. */
+    /* The two last rows, each in terms of the other's unknown. */
     const tb_real other_above = __shfl_xor_sync(TB_FULL_WARP, above, 16);
     const tb_real other = __shfl_xor_sync(TB_FULL_WARP, before, 16);
     tb_real next = (other - other_above * before) * trid_rcp(1 - above * other_above);
     adi3d_p_chip_each<half>(m.count, 0, [&](int q) { y[q] = next = y[q] - upper[q] * next; });
 }
 
-/* Solves along an axis in stage s, lines of up to 2 half points, in the differences' place; along z also adds what they
-   are the differences from. */
+/* Solves along an axis in stage s, lines of up to 2 half points, in the place of the differences; along z also adds
+   what they are the differences from. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {
@@ -435,12 +435,12 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
     }
 }
 
-/* Does a step. What it leaves can be read by all of the cluster. */
+/* Takes a step. The whole cluster can then read its results. */
 template <int half>
 TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
 {
     const fd_p_step &step = fd_p_chip_step(h, memory);
-    const int stages = step.data.stages; /* the next step's data may come before all have left this one */
+    const int stages = step.data.stages; /* the next step's data may arrive before all threads have left this one */
     TB_LOOP
     for (int s = 0; s < stages; s++) {
         const int about = s && step.data.about, changes = step.changes && !about;
@@ -449,7 +449,7 @@ TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
         else
             adi3d_p_chip_right<0>(h, memory);
         if (s && !about) {
-            fd_p_chip_sync(h.size); /* nobody needs the first stage's values any more */
+            fd_p_chip_sync(h.size); /* no thread needs the first stage's values any more */
             adi3d_p_chip_fetch_right(h, memory);
         }
         __syncthreads();

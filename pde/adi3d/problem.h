@@ -1,4 +1,4 @@
-/* problem.h - a room of adi3d.h: what needs no model: checks, memory, how a device is used.
+/* problem.h - a room of adi3d.h: functions without a model: checks, memory, the use of a device.
    MIT licence, see LICENSE. */
 
 /* Checks a batch.
@@ -9,7 +9,7 @@ TB_HD int adi3d_check(const fd_batch *batch)
 }
 
 #if TB_HOST_SCOPE
-/* Allocates memory for MODEL_solve: on the GPU, where the program is compiled for one.
+/* Allocates memory for MODEL_solve: on the GPU if the program is compiled for one.
    Returns  a pointer for adi3d_free; null if there is too little memory */
 TB_HOST void *adi3d_allocate(size_t bytes)
 {
@@ -30,7 +30,7 @@ TB_HOST void adi3d_free(void *memory)
 #endif
 }
 
-/* Returns how many threads OpenMP would take. */
+/* Returns how many threads OpenMP would use. */
 TB_HOST int adi3d_p_threads(void)
 {
 #ifdef _OPENMP

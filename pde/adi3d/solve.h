@@ -1,10 +1,10 @@
-/* solve.h - a room of adi3d.h, read once a model and precision: a batch on the GPU or on the host.
+/* solve.h - a room of adi3d.h, read once for each model and precision: a batch on the GPU or on the host.
    MIT licence, see LICENSE. */
 
 #define adi3d_bytes FD_OF(bytes)
 #define adi3d_solve FD_OF(solve)
 
-/* A template where it launches kernels, which a program that does not call it then does not have. */
+/* A template where it launches kernels, so that only programs that call it contain them. */
 #if TB_LAUNCHES
 #define ADI3D_P_WHEN_CALLED template <int unused = 0>
 #else
@@ -21,10 +21,10 @@ ADI3D_P_WHEN_CALLED TB_HOST size_t adi3d_bytes(const fd_batch *batch)
 #endif
 }
 
-/* Solves the problems of a batch: on the current GPU, where the program is compiled for one; else by all threads of the
-   host.
-   Needs    memory of so many bytes from adi3d_allocate; all pointers of the batch to the host's memory
-   Leaves   the results, in the host's memory
+/* Solves the problems of a batch: on the current GPU if the program is compiled for one, otherwise with all threads of
+   the host.
+   Needs    memory of `bytes` bytes from adi3d_allocate; all pointers of the batch to host memory
+   Leaves   the results, in host memory
    Returns  as MODEL_device, or as MODEL_host */
 ADI3D_P_WHEN_CALLED TB_HOST int adi3d_solve(const fd_batch *batch, const fd_model_parameters *parameters,
                                             void *memory, size_t bytes)

@@ -1,4 +1,4 @@
-/* chip.h - a room of adi2d.h and adi3d.h: what a problem's threads do together, be they a block's or a cluster's.
+/* chip.h - a room of adi2d.h and adi3d.h: what the threads of a problem, in a block or a cluster, do together.
    MIT licence, see LICENSE. */
 #ifndef FD_COMMON_CHIP_H
 #define FD_COMMON_CHIP_H
@@ -8,7 +8,7 @@
 
 #if TB_DEVICE_SCOPES
 
-/* Waits for all threads of a problem that has so many blocks. */
+/* Waits for all threads of a problem that has `blocks` blocks. */
 TB_D void fd_p_chip_sync(int blocks)
 {
     if (blocks > 1)
@@ -17,7 +17,7 @@ TB_D void fd_p_chip_sync(int blocks)
         __syncthreads();
 }
 
-/* Returns the least index that a problem's threads have; `least` is a word of shared memory. */
+/* Returns the least index of a problem's threads; `least` is a word of shared memory. */
 TB_D int fd_p_chip_least(int blocks, int index, int *least)
 {
     if (trid_block_thread() == 0) *least = FD_P_NONE;

@@ -1,8 +1,8 @@
-/* chip_march.h - a room of adi2d.h and adi3d.h, read once a model and precision: the march on chip, from step to step,
-   and what happens in between.
+/* chip_march.h - a room of adi2d.h and adi3d.h, read once for each model and precision: the march on chip, from step to
+   step, and what follows each step.
    MIT licence, see LICENSE. */
 
-/* Computes the indices of the block's point number `at`. Returns the element that it is in an array. */
+/* Computes the indices of the block's point number `at`. Returns its element in an array. */
 TB_D int fd_p_chip_index(const fd_p_chip &h, int at, int *index)
 {
     const int i = at % h.n[0], own = at / h.n[0], row = h.row_first + own;
@@ -10,7 +10,7 @@ TB_D int fd_p_chip_index(const fd_p_chip &h, int at, int *index)
     return fd_p_swizzle(i) + own * h.pitch;
 }
 
-/* Returns where the block's point number `at` is among the values. */
+/* Returns the address of the value at the block's point number `at`. */
 TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
 {
     return (tb_real *)(memory + h.u) + fd_p_chip_at(h, at);
@@ -39,8 +39,8 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Writes the results of a time, 0 or 1 + a date: a block its rows of the grid, the last one what is beyond them, the
-   first one the values at spots. */
+/* Writes the results of a time, 0 or 1 + a date: each block writes its rows of the grid, the last block also what is
+   beyond them, the first block the values at spots. */
 FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, int time)
 {
     enum { last_axis = FD_FACTORS - 1, points = FD_FACTORS > 2 ? 64 : 16 };
@@ -59,7 +59,7 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, i
     }
     if (!batch->grid) return;
     tb_real *grid = (tb_real *)batch->grid + result * (size_t)fd_p_count(batch->points);
-    /* Slices of the last axis, of so many rows, in the grid and in the batch's. */
+    /* Slices of the last axis: `slice` rows in the grid, `room` in the batch's. */
     const int slice = FD_FACTORS > 2 ? h.n[1] : 1, room = FD_FACTORS > 2 ? batch->points[1] : 1, row = batch->points[0];
     const int first = h.row_first / slice, end = first + h.rows / slice;
     const int last = h.rank == h.size - 1, to = last ? batch->points[last_axis] : end;
@@ -70,7 +70,7 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, i
     }
 }
 
-/* Applies the event of a date to the block's rows, a warp a row, which it reads before it writes any of it. */
+/* Applies the event of a date to the block's rows, with a warp per row, which reads all of it before it writes. */
 FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
 {
     enum { of_lane = FD_FACTORS > 2 ? 2 : 16 }; /* points of a row */
@@ -101,8 +101,8 @@ FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
     if (added) fd_p_most(&h.given, added);
 }
 
-/* Returns the first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start
-   or end. Leaves in *largest the thread's largest magnitude. */
+/* Returns the first point of the grid whose value is not finite or, with `terms`, whose terms are not finite at the
+   step's start or end. Leaves in *largest the thread's largest magnitude. */
 FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
 {
     const fd_p_step &step = fd_p_chip_step(h, memory);
@@ -130,8 +130,8 @@ FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *le
     return status;
 }
 
-/* Marches the problem by make(), which makes a step, of which all of the cluster can then read what it leaves. With
-   `watched`, looks for what is not finite before and after each step, not only at the end. */
+/* Marches the problem by make(), which takes a step, after which the whole cluster can read its results. With
+   `watched`, looks for numbers that are not finite before and after each step, not only at the end. */
 template <class make_type>
 TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
 {
@@ -169,7 +169,7 @@ TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched,
     return fd_p_chip_ended(h, largest, least);
 }
 
-/* Solves a problem that is prepared by march(watched), and writes its results. */
+/* Solves a prepared problem by march(watched), and writes its results. */
 template <class march_type>
 TB_D void fd_p_chip_problem(const fd_p_chip &h, unsigned char *memory, march_type march)
 {

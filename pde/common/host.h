@@ -1,5 +1,5 @@
-/* host.h - a room of adi2d.h and adi3d.h, read once a model and precision: marches on the host, by workers together and
-   one each.
+/* host.h - a room of adi2d.h and adi3d.h, read once for each model and precision: marches on the host, by workers that
+   share problems or take one each.
    MIT licence, see LICENSE. */
 
 #define fd_p_host_merge FD_OF(p_host_merge)
@@ -23,7 +23,7 @@
 
 /* ---- before the march -------------------------------------------------------------------------------------------- */
 
-/* Merges what a worker has found out into what all have. */
+/* Merges a worker's findings into those of all. */
 TB_HOST void fd_p_host_merge(const fd_p_findings *own, fd_p_findings *found)
 {
     for (int f = 0; f < FD_P_FAULTS; f++)
@@ -33,8 +33,7 @@ TB_HOST void fd_p_host_merge(const fd_p_findings *own, fd_p_findings *found)
     found->not_dominant += own->not_dominant, found->sources += own->sources;
 }
 
-/* Prepares the problem. In the phases that look at all points the workers do their parts, each with findings of its
-   own. */
+/* Prepares the problem. In the phases that look at all points, each worker does its part, with findings of its own. */
 TB_HOST void fd_p_host_prepare(const fd_p_host *h)
 {
     fd_p_findings *found = h->t.found;
@@ -65,7 +64,7 @@ TB_HOST void fd_p_host_spread(const fd_p_host *h)
     }
 }
 
-/* Clears a worker's part of a grid and of what surrounds it. */
+/* Clears a worker's part of a grid and of its surroundings. */
 TB_HOST void fd_p_host_clear(const fd_p_host *h, tb_real *grid)
 {
     const size_t line = 128 / sizeof(tb_real), parts = (h->plane * (size_t)h->n[2] + 2 * line) * sizeof(tb_real) / 64;
@@ -73,8 +72,8 @@ TB_HOST void fd_p_host_clear(const fd_p_host *h, tb_real *grid)
     memset((unsigned char *)(grid - line) + (size_t)from * 64, 0, (size_t)(to - from) * 64);
 }
 
-/* Sets the values to the final ones, and what surrounds them and the other grids to 0. The final values may be where
-   differences will be, so these are cleared when all have been copied. */
+/* Sets the values to the final ones, and their surroundings and the other grids to 0. The final values may be stored
+   where differences will be, so the differences are cleared once all values have been copied. */
 TB_HOST void fd_p_host_begin(const fd_p_host *h)
 {
     const int *n = h->n, from = fd_p_host_share(h, n[1] * n[2], h->worker);
@@ -125,8 +124,8 @@ TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
     fd_p_host_meet(h);
 }
 
-/* Returns the first point whose value is not finite; with a step, whose terms are not, at its start or end. Leaves in
-   *largest the worker's largest magnitude. */
+/* Returns the first point whose value is not finite or, with a step, whose terms are not finite at its start or end.
+   Leaves in *largest the worker's largest magnitude. */
 TB_HOST int fd_p_host_lost(const fd_p_host *h, const fd_p_step *step, int *largest)
 {
     const int *n = h->n, to = fd_p_host_share(h, n[1] * n[2], h->worker + 1);
@@ -148,7 +147,7 @@ TB_HOST int fd_p_host_lost(const fd_p_host *h, const fd_p_step *step, int *large
 
 /* ---- marches ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the status of a march that has come to its end: the same for all workers. */
+/* Returns the status of a march that has ended, the same for all workers. */
 TB_HOST fd_status fd_p_host_end(const fd_p_host *h, int given)
 {
     int largest;
@@ -160,8 +159,8 @@ TB_HOST fd_status fd_p_host_end(const fd_p_host *h, int given)
     return status;
 }
 
-/* Does a worker's part of a march. With `watched` it looks in each step for the first number that is not finite, terms
-   before values. Returns its status, the same for all workers. */
+/* Does a worker's part of a march. With `watched` it looks in each step for the first number that is not finite, among
+   the terms before the values. Returns the status, the same for all workers. */
 TB_HOST fd_status fd_p_host_march(const fd_p_host *h, int watched)
 {
     const fd_problem *problem = h->t.problem;
@@ -188,8 +187,8 @@ TB_HOST fd_status fd_p_host_march(const fd_p_host *h, int watched)
     return fd_p_host_end(h, given);
 }
 
-/* Does a worker's part of problem `which`, of which all have laid out the memory. A march that fails is made a second
-   time, watched, so that its status names the step. All ways to solve a problem lead here, to the same bits. */
+/* Does a worker's part of problem `which`, after all workers have laid out its memory. A march that fails is repeated,
+   watched, so that its status names the step. All ways to solve a problem lead here, and give the same bits. */
 FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *parameters, int which)
 {
     const fd_batch *batch = h->batch;
@@ -200,7 +199,7 @@ FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *pa
     for (int watched = 0; watched < 2 && !h->t.found->status.what; watched++) {
         fd_p_host_shape(h->t.found->points, h);
         h->extra = h->t.problem->exercise == FD_AMERICAN ? extra : NULL;
-        if (watched) fd_p_host_prepare(h); /* the final values may be gone */
+        if (watched) fd_p_host_prepare(h); /* the final values may be overwritten */
         status = fd_p_host_march(h, watched);
         status.not_dominant = h->t.found->not_dominant;
         if (!status.what) fd_p_host_record(h, 0);
@@ -215,14 +214,14 @@ FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *pa
     fd_p_host_meet(h);
 }
 
-/* Returns the bytes that so many workers need who share each problem, or who have problems of their own. */
+/* Returns the bytes for `workers` workers who share each problem or, if apart, take problems of their own. */
 TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
 {
     return apart ? (size_t)workers * fd_p_host_lay_out(batch, 0, 1, NULL, NULL)
                  : fd_p_host_lay_out(batch, 0, workers, NULL, NULL);
 }
 
-/* Returns whether MODEL_host's workers have problems of their own: where there are that many, or where waiting for each
+/* Returns whether MODEL_host's workers take problems of their own: if there are enough problems, or if waiting for each
    other would cost more than sharing saves. */
 TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
 {
@@ -231,15 +230,16 @@ TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
     return batch->problems >= workers || !worth;
 }
 
-/* Returns the bytes of memory that so many workers need together, or 0 for a batch that fd_batch_check refuses, or no
-   workers. The batch's pointers may still be null: with its problems known, what none of them needs is not counted. */
+/* Returns the bytes of memory for all workers together, or 0 for a batch that fd_batch_check refuses, or for no
+   workers. The batch's pointers may still be null; if its problems are known, memory that none of them needs is not
+   counted. */
 TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
 {
     if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
     return fd_p_host_room(batch, workers, fd_p_host_apart(batch, workers));
 }
 
-/* Checks a call, its memory too. */
+/* Checks a call, including its memory. */
 TB_HOST int fd_p_host_check(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
                             int apart, const void *memory, size_t bytes)
 {
@@ -255,9 +255,9 @@ TB_HOST int fd_p_host_check(const fd_batch *batch, const fd_model_parameters *pa
             its status in each of these problems, and NaN
    Returns  FD_OK, although problems may have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or memory
             off alignment; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the
-            batch, which touches no problem
+            batch, and no problem is touched
    Cost     a stage reads the values, writes and reads the differences, and reads and writes the values: five passes
-            over memory; a second stage one more */
+            over memory, six in a second stage */
 TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int from, int to,
                              void *memory, size_t bytes)
 {
@@ -271,12 +271,12 @@ TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *p
     return FD_OK;
 }
 
-/* Does one worker's part in solving the problems of a batch, which all workers share, one after another.
+/* Does one worker's part of a batch whose problems all workers share, one after another.
    Needs    all workers 0 .. workers - 1 in this function at the same time, each in a thread of its own, with the same
-            arguments except worker; meet(context), which returns when all have called it (null for one worker);
-            parameters of each problem; memory of MODEL_host_bytes for so many workers, aligned as by malloc
-   Leaves   as MODEL_host_problems, when all have returned
-   Returns  as MODEL_host_problems; FD_BAD_SIZE: an impossible worker */
+            arguments except worker; meet(context), which returns once all have called it (null for one worker);
+            parameters of each problem; memory of MODEL_host_bytes for all workers, aligned as by malloc
+   Leaves   as MODEL_host_problems, once all have returned
+   Returns  as MODEL_host_problems; FD_BAD_SIZE for an impossible worker */
 TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *parameters, int worker, int workers,
                            void *memory, size_t bytes, void (*meet)(void *context), void *context)
 {
@@ -292,9 +292,9 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
     return FD_OK;
 }
 
-/* Solves the problems of a batch by `workers` threads of OpenMP, where the program is compiled with it, else by the
-   calling one: each takes problems of its own where there are that many, or where two factors have less than some
-   30,000 points for each; else all share each problem. The results do not depend on it, to the bit.
+/* Solves the problems of a batch by `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
+   the calling thread. Each thread takes problems of its own if there are enough, or if two factors have fewer than some
+   30,000 points per thread; otherwise all share each problem. The results are the same to the bit.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   as MODEL_host_problems
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */

@@ -1,5 +1,5 @@
-/* host_lines.h - a room of adi2d.h and adi3d.h, read once a model and precision: solves along lines and a time step
-   on the host.
+/* host_lines.h - a room of adi2d.h and adi3d.h, read once for each model and precision: solves along lines and a time
+   step on the host.
    MIT licence, see LICENSE. */
 
 #define fd_p_host_eliminate FD_OF(p_host_eliminate)
@@ -27,8 +27,8 @@
 #define fd_p_host_end_stage FD_OF(p_host_end_stage)
 #define fd_p_host_step FD_OF(p_host_step)
 
-/* Interleaved lines along an axis: where the first is, and their right-hand sides, whose rows are from_row apart. The
-   solutions are the differences from w, whose rows are w_row apart and lines w_line. */
+/* Interleaved lines along an axis: the position of the first, and their right-hand sides, with rows from_row apart. The
+   solutions are the differences from w, with rows w_row apart and lines w_line apart. */
 typedef struct {
     const fd_p_step *step;
     int count, i, j, k;
@@ -36,8 +36,8 @@ typedef struct {
     size_t from_row, w_row, w_line;
 } fd_p_host_lines;
 
-/* Eliminates row m of interleaved lines along an axis by the Thomas algorithm; `row` is its kind (FD_P_ROW_INNER ..).
-   */
+/* Eliminates row m of interleaved lines along an axis by the Thomas algorithm; `row` is the row's kind (FD_P_ROW_INNER
+   ..). */
 FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int row, int lines, int m, const fd_p_host_lines *of)
 {
     const int vary = axis == 0 ? 1 : 0, first = row & FD_P_ROW_FIRST, third = row & FD_P_ROW_THIRD;
@@ -118,8 +118,8 @@ FD_P_INLINE void fd_p_host_forward(const fd_p_host *h, int axis, int lines, cons
     }
 }
 
-/* Eliminate lines along an axis: FD_P_HOST_LANES of them, a literal that the compiler vectorises by, or the rest of an
-   axis, which are fewer. */
+/* Eliminate lines along an axis: FD_P_HOST_LANES of them, a literal by which the compiler vectorises, or the fewer that
+   remain. */
 FD_P_FLAT void fd_p_host_forward_x(const fd_p_host *h, const fd_p_host_lines *of)
 {
     fd_p_host_forward(h, 0, FD_P_HOST_LANES, of);
@@ -154,8 +154,8 @@ FD_P_INLINE void fd_p_host_substitute(int lines, int sum, const tb_real *FD_P_RE
     }
 }
 
-/* Transposes an 8 x 8 corner of rows x columns numbers, in registers where it is whole and the compiler can: in each of
-   three rounds lane l of vector v is exchanged with lane l ^ bit of vector v ^ bit. */
+/* Transposes an 8 x 8 corner of rows x columns numbers, in registers if it is whole and the compiler can: each of three
+   rounds exchanges lane l of vector v with lane l ^ bit of vector v ^ bit. */
 FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
                                            tb_real *FD_P_RESTRICT to, size_t to_row)
 {
@@ -186,7 +186,7 @@ FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real 
             to[(size_t)m * to_row + (size_t)q] = from[(size_t)q * from_row + (size_t)m];
 }
 
-/* Transposes: out[c * out_row + r] = in[r * in_row + c]. Goes square by square of whole cache lines, so that each is
+/* Transposes: out[c * out_row + r] = in[r * in_row + c]. Proceeds in squares of whole cache lines, so that each line is
    read and written once. */
 FD_P_FLAT void fd_p_host_transpose(int rows, int columns, const tb_real *FD_P_RESTRICT in, size_t in_row,
                                    tb_real *FD_P_RESTRICT out, size_t out_row)
@@ -227,7 +227,7 @@ TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, con
     fd_p_host_forward_x(h, &of);
     fd_p_host_back_x(h);
     fd_p_host_transpose(n, lines, h->tile, FD_P_HOST_LANES, h->d + at, pitch);
-    /* What the solve along y adds. */
+    /* The solve along y adds this. */
     for (int b = 0; b < lines && step->changes && !(s && step->data.about); b++)
         fd_p_host_change(h, 1, j + b, k, step, h->d + at + (size_t)b * pitch);
 }
@@ -256,7 +256,7 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back lines along y or the last axis and stores the solution; along the last axis, its sum with w. In
+/* Substitutes back lines along y or the last axis and stores the solution or, along the last axis, its sum with w. In
    lanes with given values the solution is the right-hand side. The last axis of a step's last stage ends the step with
    early exercise. */
 FD_P_INLINE void fd_p_host_back(const fd_p_host *h, int axis, int lines, int fixed, int ends, const fd_p_host_lines *of,
@@ -282,8 +282,8 @@ FD_P_INLINE void fd_p_host_back(const fd_p_host *h, int axis, int lines, int fix
     }
 }
 
-/* Substitute back lines along an axis, likewise. */
-#ifdef __clang__ /* which warns where a sanitizer keeps it from vectorising */
+/* Substitute back lines along an axis, in the two sizes above. */
+#ifdef __clang__ /* which warns if a sanitizer keeps it from vectorising */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
@@ -309,7 +309,7 @@ FD_P_FLAT void fd_p_host_back_middle(const fd_p_host *h, int fixed, const fd_p_h
 
 #if FD_FACTORS > 2
 
-/* Solves along y the columns i .. of plane k, in d. */
+/* Solves along y the columns from i on of plane k, in d. */
 TB_HOST void fd_p_host_middle(const fd_p_host *h, int s, int lines, int i, int k, const fd_p_step *step)
 {
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
@@ -321,7 +321,8 @@ TB_HOST void fd_p_host_middle(const fd_p_host *h, int s, int lines, int i, int k
 
 #endif
 
-/* Solves along the last axis the columns i .. of the planes' rows j, or of the plane, from d, and ends the stage. */
+/* Solves along the last axis the columns from i on of the planes' rows j, or of the plane, from d, and ends the
+   stage. */
 TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int j, const fd_p_step *step)
 {
     const int ends = s == step->data.stages - 1, fixed = fd_p_host_fixed(h, lines, i);
@@ -334,14 +335,14 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int 
         fd_p_host_forward_last(h, &of);
         fd_p_host_back_last(h, fixed, ends, &of, to);
     }
-    for (int k = 0; k < rows; k++) { /* of a line along a face whose values are given */
+    for (int k = 0; k < rows; k++) { /* a line along a face whose values are given */
         const size_t row = (size_t)k * stride;
         for (int b = 0; b < lines; b++) to[row + (size_t)b] = w[row + (size_t)b] + of.from[row + (size_t)b];
         if (ends && h->t.problem->exercise != FD_EUROPEAN) fd_p_host_exercise(h, step, lines, i, j, k, to + row);
     }
 }
 
-/* Returns how many groups `count` lines make, and how many lines one of them has. A group is solved at once. */
+/* Return how many groups `count` lines make, and how many lines a group holds. A group is solved at once. */
 TB_HOST int fd_p_host_groups(int count)
 {
     return (count + FD_P_HOST_LANES - 1) / FD_P_HOST_LANES;
@@ -352,7 +353,7 @@ TB_HOST int fd_p_host_group(int count, int group)
     return rest < FD_P_HOST_LANES ? rest : FD_P_HOST_LANES;
 }
 
-/* Does a worker's part of stage s up to the last axis: its planes, or of two factors its groups of rows. */
+/* Does a worker's part of stage s up to the last axis: its planes or, with two factors, its groups of rows. */
 TB_HOST void fd_p_host_begin_stage(const fd_p_host *h, int s, const fd_p_step *step)
 {
     const int *n = h->n, w = h->worker, groups = fd_p_host_groups(n[1]), shared = FD_FACTORS > 2 ? n[2] : groups;
@@ -366,8 +367,8 @@ TB_HOST void fd_p_host_begin_stage(const fd_p_host *h, int s, const fd_p_step *s
     }
 }
 
-/* Does a worker's part of stage s along the last axis: its rows of all planes, or of two factors its groups of columns.
-   */
+/* Does a worker's part of stage s along the last axis: its rows of all planes or, with two factors, its groups of
+   columns. */
 TB_HOST void fd_p_host_end_stage(const fd_p_host *h, int s, const fd_p_step *step)
 {
     const int *n = h->n, w = h->worker, groups = fd_p_host_groups(n[0]), shared = FD_FACTORS > 2 ? n[1] : groups;

@@ -1,5 +1,5 @@
-/* host_right.h - a room of adi2d.h and adi3d.h, read once a model and precision: what a worker on the host knows,
-   and right-hand sides.
+/* host_right.h - a room of adi2d.h and adi3d.h, read once for each model and precision: what a worker on the host
+   knows, and right-hand sides.
    MIT licence, see LICENSE. */
 
 #define fd_p_host FD_OF(p_host)
@@ -25,32 +25,33 @@
 #define fd_p_host_change FD_OF(p_host_change)
 #define fd_p_host_right FD_OF(p_host_right)
 
-/* The host's interleaved lines. */
+/* The number of lines that the host interleaves. */
 #define FD_P_HOST_LANES (FD_FACTORS > 2 ? (int)(512 / sizeof(tb_real)) : (int)FD_P_LANES)
 
-/* The engine of two and of three factors. Two factors are three with a single plane, except that their last axis is y,
-   whose lines lie in it; what is of z is left out. A worker has a share of the planes in the sweep along x and y, and
-   of the rows of all planes in the sweep along z; in two factors, of groups of rows in the sweep along x, and of
-   columns in that along y. It waits for the others in between. Lines are solved FD_P_HOST_LANES at a time, interleaved,
-   which the compiler vectorises: along x from a tile that has been transposed, along y and z in place. A plane's
-   right-hand side, its lines along x and those along y follow each other while it is in the cache. */
+/* The engine of two and three factors. Two factors are three with a single plane, except that their last axis is y,
+   whose lines lie in that plane, and that all work along z is omitted. With three factors a worker takes a share of the
+   planes in the sweep along x and y, and a share of the rows of all planes in the sweep along z; with two, a share of
+   the groups of rows in the sweep along x, and of the columns in the sweep along y. It waits for the others in between.
+   Lines are solved FD_P_HOST_LANES at a time, interleaved, so that the compiler vectorises: along x from a transposed
+   tile, along y and z in place. A plane's right-hand side, its lines along x and its lines along y follow each other
+   while the plane is in the cache. */
 
-/* What a worker knows. Grids have rows of pitch elements and planes of `plane`, with zeros where there are no points,
-   before the first and after the last, so that neighbours are read without tests. */
+/* What a worker knows. Grids have rows of pitch elements and planes of `plane` elements, with zeros where there are no
+   points, before the first and after the last, so that neighbours are read without tests. */
 typedef struct {
     fd_p_tables t;
     const fd_batch *batch;
     int which, n[3], worker, workers;
     void (*meet)(void *context);
     void *context;
-    int *slot;                 /* of each worker: what it has found (fd_p_host_least) */
-    fd_p_findings *findings;   /* of each worker, while all look at the problem's points */
+    int *slot;                 /* each worker's finding (fd_p_host_least) */
+    fd_p_findings *findings;   /* each worker's, while all look at the problem's points */
     size_t pitch, plane, wide; /* wide: elements between the rows of rows and slopes */
     tb_real *spread;           /* the cells along x, number by number, pitch apart, and p_first's two weights */
     tb_real *u, *z, *d;        /* values, a first stage's, differences */
-    tb_real *extra;            /* exercise's multiplier; null where there is none */
-    tb_real *zeros;            /* of so many lines as are solved at once */
-    tb_real *rows, *slopes;    /* of the worker: right-hand sides, slopes of three rows along z and one y */
+    tb_real *extra;            /* exercise's multiplier, or null */
+    tb_real *zeros;            /* one for each line that is solved at once */
+    tb_real *rows, *slopes;    /* the worker's: right-hand sides; slopes of three rows along z and of one along y */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 } fd_p_host;
 
@@ -62,12 +63,12 @@ TB_HOST void fd_p_host_shape(const int *n, fd_p_host *h)
     h->pitch = ((size_t)n[0] + line - 1) / line * line;
     /* An odd number of cache lines between planes: neighbours along z do not share a set of a cache. */
     h->plane = h->pitch * (size_t)n[1] + line / 2;
-    /* Nor do the rows of a tile share sets with each other. */
+    /* Nor do the rows of a tile share sets. */
     h->wide = h->pitch + line / 2;
 }
 
-/* Lays out the workers' memory for any problem of a batch, as one of them sees it; if memory is null, only counts.
-   Returns bytes. */
+/* Lays out the workers' memory for any problem of a batch, as one worker sees it; if memory is null, only counts.
+   Returns the bytes. */
 TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers, unsigned char *memory, fd_p_host *host)
 {
     const fd_p_needs all = {1, 1, 1}; /* a problem of two factors is small, and a batch may have many */
@@ -94,7 +95,7 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
         if (!needed[g]) continue;
         *grids[g] = (tb_real *)fd_p_at(memory, used + line * sizeof(tb_real)), used += grid;
     }
-    if (!needs.final) h.t.final = h.d; /* which the first step overwrites */
+    if (!needs.final) h.t.final = h.d; /* the first step overwrites it */
     tb_real **tiles[3] = {&h.transposed, &h.tile, &h.upper};
     const size_t own = rows + slopes + 3 * tile;
     used += own * (size_t)worker;
@@ -112,7 +113,7 @@ TB_HOST void fd_p_host_meet(const fd_p_host *h)
     if (h->workers > 1) h->meet(h->context);
 }
 
-/* Returns the least of what the workers found. */
+/* Returns the least index that any worker found. */
 TB_HOST int fd_p_host_least(const fd_p_host *h, int mine)
 {
     int least = mine;
@@ -124,13 +125,13 @@ TB_HOST int fd_p_host_least(const fd_p_host *h, int mine)
     return least;
 }
 
-/* Returns where a worker's share of `count` begins; the next one's begins where it ends. */
+/* Returns the start of a worker's share of `count`, which is the end of the previous worker's. */
 TB_HOST int fd_p_host_share(const fd_p_host *h, int count, int worker)
 {
     return (int)((long long)count * worker / h->workers);
 }
 
-/* Copies the numbers of point i of the vectorised axis from a table that begins there. */
+/* Copies the numbers of point i of the vectorised axis from its table. */
 FD_P_INLINE void fd_p_host_take(int axis, const tb_real *FD_P_RESTRICT table, size_t room, size_t i, fd_numbers *own)
 {
     for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = table[(size_t)q * room + i];
@@ -143,7 +144,7 @@ FD_P_INLINE fd_cell fd_p_host_cell(const tb_real *FD_P_RESTRICT spread, size_t p
     return cell;
 }
 
-/* Returns row (j, k) of a grid; the row beyond a face is that of the face. */
+/* Returns row (j, k) of a grid; beyond a face, the face's own row. */
 TB_HOST const tb_real *fd_p_host_row(const fd_p_host *h, const tb_real *v, int j, int k)
 {
     const int *n = h->n;
@@ -164,7 +165,7 @@ TB_HOST void fd_p_host_fetch_to_write(int count, const tb_real *to)
     for (int i = 0; i < count; i += line) __builtin_prefetch(to + i, 1);
 }
 
-/* Returns how many elements of n a loop along x may take: whole vectors, since rows are padded. */
+/* Returns how many elements a loop along x over n may take: whole vectors, since rows are padded. */
 TB_HOST int fd_p_host_whole(int n)
 {
     const int vector = 64 / (int)sizeof(tb_real);
@@ -190,9 +191,9 @@ FD_P_INLINE void fd_p_host_take_row(const fd_p_host *h, int j, int k, const tb_r
 }
 
 /* Adds scale (F_1 + F_2 (+ F_3))(v) to out along row (j, k), and computes the slopes along y. Reads the row, the same
-   row from a point before and from a point after, and the rows next to it. (Three elements of one row would be a
-   recurrence to clang, which it does not vectorise.) All are parameters, because gcc vectorises by the restrict of
-   these, not by that of variables: a stage would take 1.4 times as long. */
+   row shifted by a point in each direction, and the rows next to it. (Clang takes three elements of one row for a
+   recurrence, and does not vectorise.) All are parameters, because gcc vectorises by the restrict of parameters, not of
+   variables: without that, a stage takes 1.4 times as long. */
 FD_P_FLAT void fd_p_host_own(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real scale,
                              const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
                              const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
@@ -216,8 +217,8 @@ FD_P_FLAT void fd_p_host_own(const fd_p_host *h, int whole, int j, int k, const 
     }
 }
 
-/* Adds mixed F_0 to out along row (j, k), from its slopes along y (dy) and z, those of a point before and after, and
-   the slopes along z of the rows next to it. */
+/* Adds mixed F_0 to out along row (j, k), from its slopes along y (dy) and z, the same at the points before and after,
+   and the slopes along z of the rows next to it. */
 FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real mixed,
                                const tb_real *FD_P_RESTRICT down, const tb_real *FD_P_RESTRICT up,
                                const tb_real *FD_P_RESTRICT numbers, const tb_real *FD_P_RESTRICT dy,
@@ -242,16 +243,16 @@ FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, int whole, int j, int k, cons
     }
 }
 
-/* Returns where slopes of the values, or of a first stage's, are stored: along z of row j and of the rows before and
-   after it, and along y of one. */
+/* Returns the memory for slopes of the values, or of a first stage's values (more): along z for row j and the rows
+   before and after it, and along y for one row. */
 TB_HOST tb_real *fd_p_host_slopes_of(const fd_p_host *h, int more, int row)
 {
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
 /* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without what faces add, for the values, or
-   for a first stage's (more). Rows follow each other from the one that is `first`: of the slopes along z, whose
-   differences are mixed derivatives, those of the row and the one before are already there. */
+   for a first stage's values (more). Rows must follow each other after the one that is `first`: the slopes along z,
+   whose differences are mixed derivatives, are then already there for the row and the one before. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int first, int j, int k,
                              const tb_real *time, tb_real mixed, tb_real own, tb_real *out)
 {
@@ -259,7 +260,7 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
     const int whole = fd_p_host_whole(h->n[0]), by_z = (FD_MODEL_MIXED & 6) != 0;
     const tb_real *here = fd_p_host_row(h, v, j, k), *weights = h->spread + 4 * h->pitch;
     tb_real *dz = fd_p_host_slopes_of(h, more, j % 3), *dy = fd_p_host_slopes_of(h, more, 3);
-    /* What is new to the nearest cache, a plane at a time. */
+    /* Data that is new to the nearest cache, a plane at a time. */
     if (FD_FACTORS > 2) fd_p_host_fetch(whole, fd_p_host_row(h, v, j + 4, k + 1));
     for (int row = first ? low : j + 1; row <= high && by_z; row++)
         fd_p_host_slopes(whole, h->t.cell[FD_FACTORS - 1][k], fd_p_host_row(h, v, row, k - 1),
@@ -276,8 +277,8 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
                         fd_p_host_slopes_of(h, more, high % 3), out);
 }
 
-/* Adds to out `scale` times what a face of y or z that is FD_DEGENERATE adds to F(v) along row (j, k), which lies on
-   it, from the next two rows inwards. */
+/* Adds to out `scale` times what an FD_DEGENERATE face of y or z adds to F(v) along row (j, k), which lies on it, from
+   the next two rows inwards. */
 FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int j, int k, const tb_real *time,
                                     tb_real scale, const tb_real *FD_P_RESTRICT next,
                                     const tb_real *FD_P_RESTRICT third, tb_real *FD_P_RESTRICT out)

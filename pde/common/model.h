@@ -1,4 +1,4 @@
-/* model.h - a room of the solvers in pde/: how a user writes an equation.
+/* model.h - a room of the solvers in pde/: how to write an equation.
    MIT licence, see LICENSE.
 
    The equation is
@@ -6,39 +6,41 @@
    A model is C, written once for both precisions, for the host and for kernels. MODEL stands for its name:
 
        typedef struct { .. } MODEL_parameters;
-           all that the functions below need to know of one problem
+           all that the functions below need to know about one problem
        FD_NUMBERS(MODEL, x, half_square, slope)
        FD_HD void MODEL_of_x(const MODEL_parameters *p, double at, MODEL_x_f64 *x) { x->half_square = at * at / 2; .. }
-           names the numbers that are worked out once at each point of the axis x, in double precision, and works them
-           out. What is expensive belongs there. Likewise y and z, and t: what is worked out once for each time step
+           names the numbers that are computed once at each point of the axis x, in double precision, and computes them.
+           Expensive work belongs here. Likewise for y and z, and for t, whose numbers are computed once for each time
+           step
        FD_NO_NUMBERS(MODEL, t)
-           says that there are none. A model without numbers of t does not depend on time
+           says that an axis, or time, has none. A model without numbers of t does not depend on time
        FD_TERMS(1, MODEL, terms->drift[0] = (real)p->rate * x->at; terms->diffusion[0] = x->half_square; ..)
-           gives the number of factors, 1 to 3, and the terms of the equation at a point (fd_terms), which are 0 before.
-           p is the parameters; x->at is the coordinate, x->half_square a number of it, and so y and z; t->NAME is a
-           number of the time; `real` is the type. The text becomes two functions, one a precision, which are called for
-           each point and, where there are numbers of t, for each step
+           gives the number of factors, 1 to 3, and sets the terms of the equation at a point (fd_terms), which are 0
+           initially. p points to the parameters; x->at is the coordinate, x->half_square one of its numbers, likewise
+           for y and z; t->NAME is a number of the time; `real` is the type. The text becomes two functions, one for
+           each precision, which are called for each point and, if there are numbers of t, for each step
        enum { MODEL_fitting = FD_CENTRAL };
            how drifts are discretised: FD_CENTRAL, FD_UPWIND or FD_FITTED
        FD_HD double MODEL_payoff(const MODEL_parameters *p, const double *at) { .. }
            the value at maturity, at the point at[0] (at[1], at[2])
 
-   A model says by macros what else it has, before the solver's header is included for it. A function whose macro is not
-   defined is not called:
+   Macros say what else a model has; define them before you include the solver's header for the model. A function whose
+   macro is not defined is not called:
        FD_MODEL_FACE      FD_HD double MODEL_face(const MODEL_parameters *p, int axis, int side, const double *at,
-                          double t) returns the value or slope at a point of a face that is FD_VALUE or FD_SLOPE,
-                          side 0 or 1, at time t. Without it they are 0
+                          double t) returns the value or slope at a point of an FD_VALUE or FD_SLOPE face, side 0
+                          or 1, at time t. Without it they are 0
        FD_MODEL_CHANGE    FD_HD double MODEL_change(const MODEL_parameters *p, int date, const double *at, double value)
-                          returns what a value becomes at a date (FD_CHANGE_VALUES): a barrier that is observed (midway
+                          returns what a value becomes at a date (FD_CHANGE_VALUES): for an observed barrier (midway
                           between two points: FD_MIDWAY), a coupon, a right
        FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
                           what exercise pays at time t; without it, the payoff
-       FD_MODEL_MIXED     which mixed terms are not 0, a sum of 1 for the pair 12, 2 for 13 and 4 for 23; without it
-                          none, and no time is spent on them
-   By others it promises what saves time. These are sums of 1, 2 and 4 for the axes x, y and z:
-       FD_MODEL_STEADY       drift and diffusion along them, and kill, do not depend on time, although others do
-       FD_MODEL_INDEPENDENT  drift and diffusion along them, and kill, depend on the axis' own numbers and on time
-                             alone: all lines along such an axis share one matrix
+       FD_MODEL_MIXED     says which mixed terms are not 0: a sum of 1 for the pair 12, 2 for 13 and 4 for 23; without
+                          it none, and no time is spent on them
+   Two more macros are promises that save time. They are sums of 1, 2 and 4 for the axes x, y and z:
+       FD_MODEL_STEADY       drift and diffusion along these axes, and kill, do not depend on time, although other terms
+                             do
+       FD_MODEL_INDEPENDENT  drift and diffusion along these axes, and kill, depend only on the axis' own numbers and on
+                             time: all lines along such an axis share one matrix
    These promises are checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED, FD_NOT_INDEPENDENT).
    With mixed terms, slopes that change along their face cost an order in space: the mixed derivative is taken as 0
    there. */
@@ -55,7 +57,7 @@
 #define FD_MODEL_OF(stem) TB_JOIN(FD_MODEL, _##stem)
 #define FD_OF(stem) TB_OF(FD_MODEL_OF(stem))
 
-/* The terms of the equation at a point: drift and diffusion along each axis, mixed of the pairs 12, 13, 23. */
+/* The terms of the equation at a point: drift and diffusion along each axis, mixed for the pairs 12, 13, 23. */
 typedef struct {
     float drift[3], diffusion[3], mixed[3], kill, source;
 } fd_terms_f32;
@@ -76,7 +78,7 @@ typedef struct {
         double FD_P_FIRST_##axis __VA_ARGS__;                                                                          \
     } model##_##axis##_f64;
 
-/* C has no empty structs: that of time has a byte, which counts as no number. */
+/* C has no empty structs: time's struct has a byte, which counts as no number. */
 #define FD_P_ONLY_x(type) type at;
 #define FD_P_ONLY_y(type) type at;
 #define FD_P_ONLY_z(type) type at;

@@ -1,5 +1,5 @@
-/* prepare.h - a room of the solvers in pde/, read once a model and precision: problems are prepared for their march:
-   tables of the axes and the steps, final values, checks of what the model says.
+/* prepare.h - a room of the solvers in pde/, read once for each model and precision: prepares problems for their march:
+   tables of the axes and the steps, final values, checks of the model.
    MIT licence, see LICENSE. */
 
 #define fd_p_tables FD_OF(p_tables)
@@ -41,7 +41,7 @@
 #define fd_p_phases FD_OF(p_phases)
 #define fd_p_prepare FD_OF(p_prepare)
 
-/* Where the tables of a problem are in memory. */
+/* The tables of a problem in memory. */
 typedef struct {
     fd_p_findings *found;
     const fd_problem *problem;
@@ -50,17 +50,18 @@ typedef struct {
     fd_cell *cell[3];
     tb_real *far_of[3];    /* fd_cells' */
     tb_real *number[3];    /* number q of point i at [q room[axis] + i] */
-    int room[3];           /* the batch's points, padded: numbers beyond the last point are the last's */
+    int room[3];           /* the batch's points, padded; numbers beyond the last point repeat the last point's */
     fd_interval *interval; /* between the dates */
     tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
 #if FD_FACTORS > 1
-    fd_p_step *step; /* the steps as numbers; null where they are made when they are due */
+    fd_p_step *step; /* the steps as numbers; null if they are computed when they are due */
 #endif
-    fd_weights *around;    /* of spot s along axis d at [factors s + d] */
+    fd_weights *around;    /* for spot s along axis d at [factors s + d] */
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
 
-/* Assigns memory to the tables but the final values, from its start; with null, only counts. Returns the bytes used. */
+/* Assigns memory, from its start, to all tables except the final values; with null, only counts. Returns the bytes
+   used. */
 TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
 {
     size_t used = 0, steps = (size_t)batch->steps;
@@ -104,7 +105,7 @@ TB_HD void fd_p_take(const fd_p_tables *t, int axis, int i, fd_numbers *own)
     for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = t->number[axis][q * t->room[axis] + i];
 }
 
-/* Returns the terms at the point with these indices, and a time: in place, or by a call. */
+/* Returns the terms at the point with these indices and at a time, inlined or by a call. */
 TB_HD fd_terms fd_p_terms_here(const fd_p_tables *t, const int *index, const tb_real *time)
 {
     fd_numbers own[FD_FACTORS];
@@ -130,7 +131,7 @@ TB_HD const tb_real *fd_p_time_of(const fd_p_tables *t, int k, int end)
     return t->time + (2 * k + end) * fd_p_numbers(3);
 }
 
-/* Finds the intervals between the dates. Returns what is wrong with them, FD_NO_ROOM if there are too many steps. */
+/* Finds the intervals between the dates. Returns what is wrong with them; FD_NO_ROOM if there are too many steps. */
 TB_HD int fd_p_intervals(const fd_batch *batch, const fd_p_tables *t)
 {
     fd_p_findings *found = t->found;
@@ -169,7 +170,7 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
         }
 }
 
-/* Computes the points of the axes; of one that cannot be made, any. */
+/* Computes the points of the axes; those of a wrong axis are arbitrary. */
 TB_HD void fd_p_place_points(const fd_p_tables *t, int thread, int threads)
 {
     const fd_p_findings *found = t->found;
@@ -227,8 +228,8 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
     }
 }
 
-/* Computes the steps and the model's numbers of them, and finds the longest explicit one and, of several factors, those
-   that are too short. */
+/* Computes the steps and the model's numbers at their times. Finds the longest explicit step and, with several factors,
+   steps that are too short. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
     const int numbers = fd_p_numbers(3);
@@ -271,8 +272,8 @@ TB_HD fd_status fd_p_status_at(int what, const int *points, int at, int step)
     return fd_status_of(what, 0, -1, index[0], index[1], index[2], step);
 }
 
-/* Returns the larger of `most` and the magnitude of what a point is given at time 0 by faces on which it lies: a value,
-   or a slope times the length of the axis. */
+/* Returns the larger of `most` and the magnitude that the faces on which a point lies give it at time 0: a value, or a
+   slope times the length of the axis. */
 TB_HD int fd_p_given(const fd_p_tables *t, const int *index, const double *at, int most)
 {
     for (int d = 0; d < FD_FACTORS; d++) {
@@ -284,15 +285,15 @@ TB_HD int fd_p_given(const fd_p_tables *t, const int *index, const double *at, i
     return most;
 }
 
-/* Returns the length of the lines by which threads share the grid: that of a row along x; with one factor, 1. */
+/* Returns the length of the lines by which threads share the grid: a row along x or, with one factor, 1. */
 TB_HD int fd_p_line_length(const fd_p_tables *t)
 {
     return FD_FACTORS == 1 ? 1 : t->found->points[0];
 }
 
-/* Returns how many threads share a line. On a device these are 8, so that each takes several of its points and reads
-   what they have in common once; more, where there are fewer lines than threads need. A worker of the host takes whole
-   lines: two workers do not write to the same cache line. */
+/* Returns how many threads share a line. On a device these are 8, so that each takes several points and reads their
+   common data once; or more, if there are too few lines for the threads. A worker of the host takes whole lines, so
+   that two workers never write to the same cache line. */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
     const int alone = FD_FACTORS == 1 || threads % 32;
@@ -325,7 +326,7 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 
 enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* several pairs have mixed terms */
 
-/* Returns fd_p_too_fast of a point with these terms, for the explicit steps of the march. */
+/* Returns fd_p_too_fast for a point with these terms, for the explicit steps of the march. */
 TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms terms)
 {
     fd_p_rate rate = {0, 0};
@@ -339,7 +340,7 @@ TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms term
 }
 
 /* Returns how many rows of a point are not diagonally dominant in a step of this size. A row without couplings of the
-   wrong sign is, whatever rounding says. */
+   wrong sign counts as dominant, whatever rounding says. */
 TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms terms, tb_real size)
 {
     const tb_real kill = terms.kill / FD_FACTORS;
@@ -377,8 +378,8 @@ TB_HD int fd_p_differ_along(int axis, fd_terms one, fd_terms other)
            fd_p_differ(one.kill, other.kill);
 }
 
-/* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's. changes: the time has numbers
-   other than the march's start has; first: the numbers of the axes' first points. */
+/* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's constants. changes: the time's
+   numbers differ from those at the march's start; first: the numbers of the axes' first points. */
 TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, const fd_numbers *first, fd_terms terms,
                       const tb_real *time, int changes)
 {
@@ -398,12 +399,12 @@ TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, const fd_numb
     return wrong;
 }
 
-/* What is found out about the points of a line. */
+/* Findings about the points of a line. */
 typedef struct {
-    int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's */
+    int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's constants */
 } fd_p_looks;
 
-/* Checks points from, from + stride .. below `to` of the line along x with these indices, in step k, by a loop that
+/* Checks points from, from + stride, .. below `to` of the line along x with these indices, in step k, in a loop that
    compilers vectorise. Points whose value is given are not checked. */
 TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
@@ -413,7 +414,7 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     const int changes = !fd_p_same(fd_p_numbers(3), t->time, time);
     fd_p_looks looks = {0, 0, 0};
     fd_numbers own[FD_FACTORS], first[FD_FACTORS];
-    int outward = 0; /* the line lies along a face that is FD_DEGENERATE */
+    int outward = 0; /* whether the line lies along an FD_DEGENERATE face */
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, 0, &first[d]);
     for (int d = 1; d < FD_FACTORS; d++) {
         const int last = index[d] == points[d] - 1, at_face = index[d] == 0 || last;
@@ -439,8 +440,8 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     return looks;
 }
 
-/* Returns how many rows of those points are not diagonally dominant in step k, whose matrices are of this size, and
-   finds points that are too fast for explicit steps. */
+/* Returns how many rows of those points are not diagonally dominant in step k, whose matrices have this size. Finds
+   points that are too fast for explicit steps. */
 TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
 {
     const tb_real *time = fd_p_time_of(t, k, 1);
@@ -460,8 +461,9 @@ TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real
     return count;
 }
 
-/* Returns the step of look 0, 1 or 2 at a line: the first, the last, and one of its own, which finds what happens in
-   between. With one factor a point is a line. -1: none, because the numbers of time are those of the first. */
+/* Returns the step in which look 0, 1 or 2 checks a line: the first, the last, and a step of the line's own, which
+   finds changes in between. With one factor a point is a line. Returns -1 for none, if the numbers of time are those of
+   the first step. */
 TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 {
     const int steps = t->found->steps, k = look == 0 ? 0 : look == 1 ? steps - 1 : (line + steps / 2) % steps;
@@ -469,7 +471,7 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 }
 
 /* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last step that
-   are not dominant, and finds points that have a source. If both steps are alike, their rows are counted at once. */
+   are not dominant, and finds points that have a source. If both steps are alike, their rows are counted together. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -557,8 +559,9 @@ TB_HD void fd_p_sum_up(const fd_batch *batch, const fd_p_tables *t)
 #endif
 enum { fd_p_phases = (int)FD_P_PHASES + (FD_FACTORS == 1 ? 2 : FD_FACTORS == 2 ? 3 : 0) };
 
-/* Prepares a problem, in phases: all threads do one, then a barrier, then the next. A phase does nothing if one before
-   found something wrong (found->status). One factor has a phase of its own before the last, fd1d_p_prepare's. */
+/* Prepares a problem, in phases: all threads do one, pass a barrier, and do the next. A phase does nothing if an
+   earlier one found something wrong (found->status). One factor has a phase of its own before the last
+   (fd1d_p_prepare). */
 TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, int thread, int threads)
 {
     const int sums_up = phase == 3 || phase == 6 || phase == (int)fd_p_phases - 1;

@@ -1,34 +1,34 @@
-/* problem.h - a room of the solvers in pde/: what a user fills in and gets back, in one, two and three factors:
-   fd_problem, fd_batch, fd_values, fd_suggestion; and what is checked before anything is computed.
+/* problem.h - a room of the solvers in pde/: the user's input and output for one, two and three factors: fd_problem,
+   fd_batch, fd_values, fd_suggestion; and the checks before anything is computed.
    MIT licence, see LICENSE.
 
    What fd1d.h, adi2d.h and adi3d.h share:
-     Problem  0 in a field is its first choice, or none. Where faces meet, a value given along x comes before one along
-              y, and that before one along z.
-     Status   Of the call: an int, FD_OK or what is wrong with it. Of each problem: an fd_status. A problem that is
-              refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all of them, and NaN where the batch says how many results there are.
-     Checks   Numbers, final values and terms are checked at all points before the march, terms in the first step, the
-              last one and one of each line's own: FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a diffusion is negative,
-              or mixed terms are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y); FD_OUTWARD (a drift
-              points far out of a face that is FD_DEGENERATE); what the model promises (FD_MIXED_UNDECLARED,
-              FD_CHANGES_UNDECLARED, FD_NOT_INDEPENDENT). Of several factors, points whose value is given are not
-              checked.
-     Matrices Not pivoted. At a face, couplings of the wrong sign that would keep a row from being dominant act on the
-              old values (fd_lane_lag). Inner rows that are not dominant, where a drift exceeds its diffusion and is
-              taken centrally, are solved as they are: status.not_dominant counts them.
+     Problem  0 in a field means its first choice, or none. Where faces meet, a value given along x takes precedence
+              over one along y, and that over one along z.
+     Status   A call returns an int, FD_OK or what is wrong with the call. Each problem has an fd_status. A problem that
+              is refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
+              its status in all problems, and NaN wherever the batch says how many results there are.
+     Checks   Numbers, final values and terms are checked at all points before the march; terms in the first step, the
+              last step and a step of each line's own. Statuses are FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a
+              diffusion is negative, or mixed terms are too large for the diffusions: mixed^2 > 4 diffusion_x
+              diffusion_y); FD_OUTWARD (a drift points far out of an FD_DEGENERATE face); and, for broken promises of
+              the model, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT. With several factors, points
+              whose value is given are not checked.
+     Matrices Solved without pivoting. At a face, couplings of the wrong sign that would prevent dominance act on the
+              old values (fd_lane_lag). Inner rows may not be dominant where a drift exceeds its diffusion and is
+              discretised centrally: they are solved unchanged, and status.not_dominant counts them.
      Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed
-              (FD_GREW). A theta below fd_scheme_theta's may leave finite nonsense below that bound, and so may drifts
-              that need the theta and the steps of fd_scheme_theta_drift.
-     Memory   The caller's. Nothing is allocated or printed, and no state is retained. */
+              (FD_GREW). Below that bound, a theta below fd_scheme_theta's may still leave finite nonsense, as may
+              drifts that need the theta and the steps of fd_scheme_theta_drift.
+     Memory   The caller provides it. Nothing is allocated or printed, and no state is retained. */
 
 #ifndef FD_COMMON_PROBLEM_H
 #define FD_COMMON_PROBLEM_H
 
 #include "../fd.h"
 
-/* A function that is called, not inlined: what happens rarely would cost a march registers, and set-up its time in
-   fetching instructions. */
+/* A function that is called, not inlined: inlined, rare code would take registers from a march, and set-up would spend
+   its time fetching instructions. */
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define FD_P_CALLED static __host__ __device__ __noinline__
 #define FD_P_CALLED_D static __device__ __noinline__
@@ -37,54 +37,55 @@
 #define FD_P_CALLED_D TB_D
 #endif
 
-/* A problem. It has as many axes as its model has factors; others are not read. 0 in a field is its first choice, or
-   none. Pointers are to memory where the solver runs, for a GPU the device's. */
+/* A problem. It has as many axes as its model has factors; the others are not read. 0 in a field means its first
+   choice, or none. Pointers are to memory where the solver runs: for a GPU, device memory. */
 typedef struct {
     fd_axis axis[3];         /* along x, y and z */
-    const double *points[3]; /* the points, axis.points of them; null: they are made from axis */
+    const double *points[3]; /* the points, axis.points of them; null: they are computed from axis */
     int face[3][2];          /* FD_LINEAR .., at the first and the last point of each axis */
-    fd_times times;          /* its theta is the scheme's; 0: fd_scheme_theta's. Steps of a kind other than FD_THETA are
-                                Douglas' with theta 0 or 1; FD_UNSTABLE if those of theta 0 are too long */
-    const fd_date *at_date;  /* what happens at each of times.date; null: nothing */
+    fd_times times;          /* times.theta is the scheme's; 0: fd_scheme_theta. Steps of a kind other than FD_THETA are
+                                Douglas' with theta 0 or 1; FD_UNSTABLE if those with theta 0 are too long */
+    const fd_date *at_date;  /* the events at each of times.date; null: none */
     int scheme;              /* FD_DOUGLAS .. */
     int coefficients;        /* FD_BOTH_ENDS .. */
     int finals;              /* FD_AT_POINTS .. */
-    int kinks;               /* of FD_TOLD: 0 .. 4 */
+    int kinks;               /* for FD_TOLD: 0 .. 4 */
     double kink[4];          /* increasing */
     int exercise;            /* FD_EUROPEAN .. */
-    const double *spot;      /* where values are wanted: batch.spots points, the coordinates of one after another */
-    void (*progress)(int step, int steps, void *context); /* null, or what MODEL_host of two and three factors and
-                                                             MODEL_device call after each step, from one thread: so
-                                                             many are done. A GPU may lag behind by up to 32 */
+    const double *spot;      /* where values are wanted: batch.spots points, each with all its coordinates */
+    void (*progress)(int step, int steps, void *context); /* null, or called after each step, from one thread, by
+                                                             MODEL_host of two and three factors and by MODEL_device,
+                                                             with the number of steps done. A GPU may lag behind by up
+                                                             to 32 */
     void *context;
 } fd_problem;
 
-/* The value at a spot, its derivatives along each axis, and those of the pairs of axes 12, 13 and 23. */
+/* The value at a spot, its derivatives along each axis, and the mixed ones for the pairs of axes 12, 13 and 23. */
 typedef struct {
     double value, first[3], second[3], mixed[3];
 } fd_values;
 
-/* A batch: what its problems have in common, and where they and their results are. */
+/* A batch: what its problems have in common, the problems, and their results. */
 typedef struct {
     int problems;  /* 0 and more */
-    int points[3]; /* no axis of any problem has more; of as many axes as the model has factors */
-    int steps;     /* no problem takes more: steps + (1 + dates) halves of its times suffice, unless dates are closer to
-                      each other than steps (fd_schedule) */
-    int dates;     /* no problem has more */
-    int spots;     /* of each problem, 0 and more */
+    int points[3]; /* the most points of any problem, for as many axes as the model has factors */
+    int steps;     /* the most steps of any problem: steps + (1 + dates) halves of its times suffice, unless dates are
+                      closer together than steps (fd_schedule) */
+    int dates;     /* the most dates of any problem */
+    int spots;     /* of each problem, 0 or more */
     const fd_problem *problem;
     fd_status *status;      /* of each */
-    fd_values *values;      /* of each (1 + dates) spots: at time 0, then at its dates with FD_RECORD; those of other
-                               dates are not written. Null if there are no spots */
-    void *grid;             /* null; or of each 1 + dates grids of points[0] points[1] points[2] numbers of the
-                               precision, at the same times: point (i, j, k) at i + points[0] (j + points[1] k); NaN
+    fd_values *values;      /* (1 + dates) spots for each problem: at time 0, then at its dates with FD_RECORD; those of
+                               other dates are not written. Null if there are no spots */
+    void *grid;             /* null; or, for each problem, 1 + dates grids of points[0] points[1] points[2] numbers of
+                               the precision, at the same times: point (i, j, k) at i + points[0] (j + points[1] k); NaN
                                beyond the last point of an axis */
-    double *coordinates[3]; /* null; or of each points[0] (points[1], points[2]) numbers: where the points are along
-                               the axis; NaN beyond the last */
-    int kind;               /* of two factors: what is known of all steps (ADI2D_TWO_STAGES ..) */
+    double *coordinates[3]; /* null; or, for each problem, points[0] (points[1], points[2]) coordinates of the points
+                               along the axis; NaN beyond the last */
+    int kind;               /* for two factors: what is known about all steps (ADI2D_TWO_STAGES ..) */
 } fd_batch;
 
-/* How fine a grid a tolerance takes (MODEL_suggest), and what the trials have shown. */
+/* The grid that a tolerance takes (MODEL_suggest), and what the trials showed. */
 typedef struct {
     int points[3], steps;     /* for axis.points and times.steps */
     double value;             /* at the spot, by extrapolation */
@@ -93,14 +94,14 @@ typedef struct {
     fd_status status;         /* of the first trial that failed, or of the last one */
 } fd_suggestion;
 
-/* What a batch is limited to: the kinds of two factors (ADI2D_BAD_KIND), the points of an axis of one and of three
-   factors (FD1D_MOST, ADI3D_MOST). */
+/* The limits of a batch: the kinds for two factors (ADI2D_BAD_KIND), the points of an axis for one and three factors
+   (FD1D_MOST, ADI3D_MOST). */
 enum { FD_P_KINDS = 3, FD_P_BAD_KIND = -62, FD_P_MOST_POINTS = 1024 };
 
 /* Returns whether a batch says how many results its problems have, whatever else is wrong with it. */
 TB_HD int fd_p_results_sized(int factors, const fd_batch *batch)
 {
-    double all = 1; /* points of a grid: an int has room for them */
+    double all = 1; /* points of a grid, which must fit an int */
     int sized = batch && batch->problems >= 0 && batch->dates >= 0 && batch->dates <= FD_P_MOST && batch->spots >= 0;
     for (int d = 0; d < factors && sized; d++) {
         sized = batch->points[d] >= 4 && batch->points[d] <= 32768;
@@ -109,7 +110,7 @@ TB_HD int fd_p_results_sized(int factors, const fd_batch *batch)
     return sized && all < 2147483648.0;
 }
 
-/* Checks what the memory of a batch depends on: its pointers may still be null. */
+/* Checks the sizes on which the memory of a batch depends; its pointers may still be null. */
 TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
 {
     if (!batch) return FD_BAD_ARGUMENT;
@@ -129,7 +130,7 @@ TB_HD int fd_batch_check(int factors, const fd_batch *batch)
     return !batch->problem || !batch->status || (batch->spots > 0 && !batch->values) ? FD_BAD_ARGUMENT : FD_OK;
 }
 
-/* Checks a problem's own numbers, before anything is computed of them. */
+/* Checks a problem's own numbers, before anything is computed from them. */
 TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem *problem)
 {
     for (int d = 0; d < factors; d++) {
@@ -147,10 +148,10 @@ TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem 
     return fd_plan_check(&plan);
 }
 
-/* What can be wrong with a problem. For each the least index at which it was found is kept; the status tells the first
-   of them in this order (fd_p_fault). */
+/* The faults of a problem. For each, the least index at which it was found is kept; the status reports the first fault
+   in this order (fd_p_fault). */
 enum {
-    FD_P_AT_POINTS,    /* of each axis; or fd_axis_map's status less 1 */
+    FD_P_AT_POINTS,    /* of each axis; or fd_axis_map's status minus 1 */
     FD_P_AT_TIMES = 3, /* what is wrong with the description of the steps */
     FD_P_AT_NUMBERS,   /* of each axis */
     FD_P_AT_SPOT = 7,
@@ -158,21 +159,21 @@ enum {
     FD_P_AT_FINAL,
     FD_P_AT_TERMS, /* the terms at the point are not finite, or false, in a step that is checked */
     FD_P_AT_FAST,  /* fd_p_too_fast's number */
-    FD_P_AT_STEP,  /* a step, or of one factor the first of some that are alike: too short to be distinguished */
+    FD_P_AT_STEP,  /* a step or, with one factor, the first of some that are alike: too short to be distinguished */
     FD_P_AT_KIND,  /* a step that batch.kind excludes */
     FD_P_FAULTS
 };
 
 enum { FD_P_PHASES = 7 }; /* of fd_p_prepare */
 
-/* What is found out about a problem before its march. */
+/* Findings about a problem before its march. */
 typedef struct {
-    int points[3], steps, segments, not_dominant; /* segments: of steps that are alike */
+    int points[3], steps, segments, not_dominant; /* segments: groups of steps that are alike */
     fd_status status;
     int given;              /* the largest magnitude that the march is given: fd_p_larger */
     int longest;            /* the longest explicit step, likewise; 0: there is none */
-    int sources;            /* not 0: a point has a source */
-    int fault[FD_P_FAULTS]; /* indices, FD_P_NONE where there is none */
+    int sources;            /* whether any point has a source */
+    int fault[FD_P_FAULTS]; /* indices, FD_P_NONE if there is none */
     fd_map map[3];
     fd_times times; /* the problem's, with the scheme's theta */
 } fd_p_findings;
@@ -196,13 +197,13 @@ TB_HD int fd_p_at_given(const fd_problem *problem, int axis, int i)
     return (i == 0 || last) && problem->face[axis][last] == FD_VALUE;
 }
 
-/* The grids that a march needs besides values and differences: a first stage's values, final values once it has begun,
-   the multiplier of early exercise. */
+/* The grids that a march needs in addition to values and differences: a first stage's values, final values once it has
+   begun, the multiplier of early exercise. */
 typedef struct {
     int stage, final, multiplier;
 } fd_p_needs;
 
-/* Returns what one of a batch's problems needs: all, while they are not known. */
+/* Returns which grids any of a batch's problems needs: all, if the problems are not known. */
 TB_HD fd_p_needs fd_p_needs_of(const fd_batch *batch)
 {
     fd_p_needs needs = {!batch->problem, !batch->problem, !batch->problem};

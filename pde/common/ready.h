@@ -1,24 +1,24 @@
-/* ready.h - a room of adi2d.h and adi3d.h, read once a model and precision: problems are made ready in device memory,
+/* ready.h - a room of adi2d.h and adi3d.h, read once for each model and precision: prepares problems in device memory,
    for marches by a kernel that holds a grid in the shared memory of a block, or of the blocks of a cluster.
    MIT licence, see LICENSE. */
 
 /* A prepared problem, in device memory, and what its march needs there. */
 typedef struct {
     fd_p_tables t;
-    tb_real *extra, *of; /* grids without gaps: exercise's multiplier; of three factors, the base of a second stage */
+    tb_real *extra, *of; /* grids without gaps: exercise's multiplier; for three factors, the base of a second stage */
 } fd_p_ready;
 
-/* What a launch is told. */
+/* The arguments of a launch. */
 typedef struct {
     fd_batch batch;
     const fd_model_parameters *parameters;
     unsigned char *memory;
     size_t bytes; /* of a problem */
-    int width, parts, each, pitch; /* of two factors, as adi2d_p_chip has them */
-    int arrays;                    /* likewise: how many arrays of the grid */
+    int width, parts, each, pitch; /* for two factors, as in adi2d_p_chip */
+    int arrays;                    /* for two factors: the number of arrays of the grid */
 } fd_p_launch;
 
-/* Lays out a problem's device memory; if memory is null, only counts. Returns bytes. */
+/* Lays out a problem's device memory; if memory is null, only counts. Returns the bytes. */
 TB_HD size_t fd_p_ready_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_ready *ready)
 {
     fd_p_ready r;
@@ -30,7 +30,7 @@ TB_HD size_t fd_p_ready_lay_out(const fd_batch *batch, unsigned char *memory, fd
     return used;
 }
 
-/* Returns problem `which` of a launch, as it is in device memory. */
+/* Returns problem `which` of a launch, as it lies in device memory. */
 TB_D fd_p_ready fd_p_ready_of(const fd_p_launch &launch, int which)
 {
     fd_p_ready r;
@@ -41,7 +41,7 @@ TB_D fd_p_ready fd_p_ready_of(const fd_p_launch &launch, int which)
 
 #if TB_LAUNCHES
 
-/* Prepares the problems, a block each. */
+/* Prepares the problems, one per block. */
 template <int threads>
 TRID_KERNEL void __launch_bounds__(threads) fd_p_ready_kernel(const __grid_constant__ fd_p_launch launch)
 {
@@ -55,7 +55,7 @@ TRID_KERNEL void __launch_bounds__(threads) fd_p_ready_kernel(const __grid_const
     if (!r.t.found->status.what) fd_p_coordinates(&launch.batch, &r.t, which, thread, threads);
 }
 
-/* A kernel, and how it is launched: bytes of shared memory, 0 if there is none for a batch. */
+/* A kernel and its launch: bytes of shared memory, or 0 if no kernel serves a batch. */
 typedef struct {
     void (*kernel)(fd_p_launch);
     int size, threads; /* blocks of a cluster, threads of a block */
@@ -68,7 +68,7 @@ static inline size_t fd_p_ready_bytes(const fd_batch *batch)
     return fd_p_sizes(FD_FACTORS, batch) ? 0 : (size_t)batch->problems * fd_p_ready_lay_out(batch, NULL, NULL);
 }
 
-/* Returns what launches of a batch are told, whose problems have so many bytes of memory. */
+/* Returns the arguments for launches of a batch whose problems have `bytes` bytes of memory each. */
 static inline fd_p_launch fd_p_launch_of(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
                                          size_t bytes)
 {
@@ -79,7 +79,7 @@ static inline fd_p_launch fd_p_launch_of(const fd_batch *batch, const fd_model_p
     return launch;
 }
 
-/* Launches the kernels that make the problems ready, by blocks of so many threads, and march them. */
+/* Launches the kernels that prepare the problems, in blocks of `threads` threads, and march them. */
 template <int threads>
 static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_chosen chosen, cudaStream_t stream)
 {
@@ -97,22 +97,22 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
 
 /* ---- what a block knows ------------------------------------------------------------------------------------------ */
 
-/* What a block knows of its problem, in its shared memory. The grid's rows along x are counted along y and then z;
-   block r of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. An array is given by where it begins in the
+/* What a block knows about its problem, in its shared memory. The grid's rows along x are counted along y and then z;
+   block r of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. An array is given by its offset in the
    dynamic shared memory, in bytes, so that the compiler sees that it is there. */
 typedef struct {
     fd_p_tables t;
     fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
-    tb_real *extra;                 /* exercise's multiplier, in device memory; null where there is none */
-    int n[3], which;                /* of the batch's problems it is */
+    tb_real *extra;                 /* exercise's multiplier, in device memory, or null */
+    int n[3], which;                /* which: its number in the batch */
     int rank, size;                 /* of the cluster */
     int rows_each, row_first, rows; /* rows of each block; this one's */
     int pitch;                      /* from row to row */
     int given;                      /* the largest magnitude that the march is given, in the block's rows */
-    int u, step;                    /* where the values are, and the step */
+    int u, step;                    /* offsets of the values and of the step */
 } fd_p_chip;
 
-/* Fills in what a block knows but for where things are. One thread calls. */
+/* Fills in what a block knows, except for offsets. One thread calls. */
 TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, int rows_each, fd_p_chip *h)
 {
     h->t = ready.t, h->batch = launch.batch, h->which = which;
@@ -125,9 +125,9 @@ TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, in
     h->rows = all - h->row_first < rows_each ? all - h->row_first : rows_each;
 }
 
-/* Returns where point i of a row is: with three factors, where the pitch is odd, at i; with two, pieces of 16 bytes are
-   permuted, in an order of eight that changes from eight pieces to the next, so that neither lanes that read theirs at
-   once, some points apart, nor lanes at neighbouring points have bank conflicts (tests/test_banks.c). */
+/* Returns the slot of point i in a row. With three factors, where the pitch is odd, this is i. With two, each eight
+   pieces of 16 bytes are permuted, in an order that changes from one eight to the next, so that neither lanes that read
+   some points apart nor lanes at neighbouring points have bank conflicts (tests/test_banks.c). */
 TB_HD int fd_p_swizzle(int i)
 {
     const int piece = 16 / TB_BYTES;
@@ -140,7 +140,7 @@ TB_D int fd_p_chip_at(const fd_p_chip &h, int at)
     return fd_p_swizzle(at % h.n[0]) + at / h.n[0] * h.pitch;
 }
 
-/* Returns where point i of a row is in an array, in whichever block; and its value. */
+/* Return the address of point i of a row in an array, in whichever block, and the value there. */
 TB_D trid_cluster_place fd_p_chip_place(const fd_p_chip &h, unsigned char *memory, int array, int i, int row)
 {
     const int owner = row / h.rows_each, at = (row - owner * h.rows_each) * h.pitch + fd_p_swizzle(i);

@@ -1,5 +1,5 @@
-/* results.h - a room of the solvers in pde/, read once a model and precision: what problems leave: values at spots,
-   coordinates, and NaN where there is no result.
+/* results.h - a room of the solvers in pde/, read once for each model and precision: the results of problems: values at
+   spots, coordinates, and NaN where there is no result.
    MIT licence, see LICENSE. */
 
 #define fd_p_fill_nan FD_OF(p_fill_nan)
@@ -10,7 +10,7 @@
 #define fd_p_host_call FD_OF(p_host_call)
 #define fd_p_host_refuse FD_OF(p_host_refuse)
 
-/* Fills all results of problem `which` of a batch with NaN, by so many threads. */
+/* Fills all results of problem `which` of a batch with NaN, by `threads` threads. */
 TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threads)
 {
     const double nan = fd_p_nan_f64();
@@ -69,7 +69,7 @@ FD_P_CALLED fd_values fd_p_values_at(const fd_p_tables *t, int spot, const tb_re
 }
 
 /* Writes the results of problem `which` at a time, 0 or 1 + a date: values at spots, and the grid, from values whose
-   neighbours along axis d are stride[d] apart (along x 1). By so many threads, as fd_p_final_values. */
+   neighbours along axis d are stride[d] apart (along x 1). Threads share the work as in fd_p_final_values. */
 TB_HD void fd_p_record(const fd_batch *batch, const fd_p_tables *t, int which, int time, const tb_real *u,
                        const long long *stride, int thread, int threads)
 {
@@ -93,7 +93,7 @@ TB_HD void fd_p_record(const fd_batch *batch, const fd_p_tables *t, int which, i
 
 #if TB_HOST_SCOPE
 
-/* Checks a call by which so many workers are to solve so many problems, but for how much memory they have. */
+/* Checks a call for `workers` workers and `problems` problems, except for the amount of memory. */
 TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
                            const void *memory)
 {
@@ -102,8 +102,8 @@ TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *par
     return problems > 0 && (!parameters || !memory || fd_p_misaligned(memory)) ? FD_BAD_ARGUMENT : FD_OK;
 }
 
-/* Fills the results of problems from .. to - 1 of a call that is refused: their status, and NaN where the batch says
-   how many. Returns the status. */
+/* Fills the results of problems from .. to - 1 of a call that is refused: their status, and NaN wherever the batch says
+   how many there are. Returns the status. */
 TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 {
     for (int which = from; which < to && batch->status; which++) batch->status[which] = fd_p_status(wrong, 0);
@@ -116,8 +116,8 @@ TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 
 #if TB_LAUNCHES
 
-/* Fills the results of a call that is refused as far as the batch says where and how many: with bits that are all set,
-   which is FD_BAD_ARGUMENT as a status, and NaN elsewhere. */
+/* Fills the results of a call that is refused, as far as the batch says where and how many they are. It sets all bits,
+   which means FD_BAD_ARGUMENT in a status, and NaN elsewhere. */
 template <int unused = 0>
 static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
 {
@@ -132,10 +132,10 @@ static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
         at[3 + d] = batch->coordinates[d], bytes[3 + d] = (size_t)batch->points[d] * sizeof(double);
     for (int q = 0; q < (sized ? 3 + FD_FACTORS : 1); q++)
         if (at[q] && cudaMemsetAsync(at[q], 255, problems * bytes[q], stream) != cudaSuccess)
-            cudaGetLastError(); /* the pointer is not the device's: no later call is to see the error */
+            cudaGetLastError(); /* the pointer is not to device memory: hide this error from later calls */
 }
 
-/* Returns what is wrong with a call for a GPU that needs so many bytes of device memory: FD_OK; as fd_batch_check;
+/* Returns what is wrong with a call for a GPU that needs `need` bytes of device memory: FD_OK; as fd_batch_check;
    FD_BAD_ARGUMENT for a null pointer or memory off its alignment, FD_NO_ROOM. A call that is refused leaves
    FD_BAD_ARGUMENT and NaN in the results. */
 template <int unused = 0>

@@ -1,20 +1,20 @@
-/* rooms.h - the rooms of fd1d.h, adi2d.h and adi3d.h, read once a model and precision, in the order in which they build
-   on each other. In C++ they are in a namespace, MODEL_rooms_f32 or MODEL_rooms_f64. What C reads too, and what a user
-   calls, has a name of the model besides: a list in each room makes fd_NAME MODEL_NAME_f32 or MODEL_NAME_f64 (FD_OF).
-   MIT licence, see LICENSE. */
+/* rooms.h - the rooms of fd1d.h, adi2d.h and adi3d.h, read once for each model and precision, in the order in which
+   they build on each other. In C++ they are in a namespace, MODEL_rooms_f32 or MODEL_rooms_f64. Names that C also
+   reads, or that a user calls, carry the model's name as well: a list in each room turns fd_NAME into MODEL_NAME_f32 or
+   MODEL_NAME_f64 (FD_OF). MIT licence, see LICENSE. */
 
 #ifdef __cplusplus
 namespace FD_OF(rooms)
 {
 #endif
 
-#include "terms.h"   /* what the model says, as the solvers call it */
+#include "terms.h"   /* the model, as the solvers call it */
 #if FD_FACTORS > 1
 #include "step.h" /* a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix */
 #endif
 #include "prepare.h" /* tables of axes and steps, final values, checks */
-#include "results.h" /* values at spots, NaN where there is none */
-#include "rows.h"    /* rows, what faces add, what happens to a value between steps */
+#include "results.h" /* values at spots, NaN where there is no result */
+#include "rows.h"    /* rows, what faces add, events at a value between steps */
 
 #if FD_FACTORS == 1
 #include "../fd1d/step.h" /* rows, time steps and faces as numbers; runs of steps that are alike */
@@ -30,7 +30,7 @@ namespace FD_OF(rooms)
 #include "host.h" /* marches on the host */
 #endif
 #if TB_HOST_SCOPE
-#include "suggest.h" /* how many points and steps a tolerance takes */
+#include "suggest.h" /* the points and steps for a tolerance */
 #endif
 
 #if FD_FACTORS == 1 && TB_LAUNCHES
@@ -41,21 +41,21 @@ namespace FD_OF(rooms)
 #include "../adi3d/step.h" /* F at a point with its mixed derivatives */
 #endif
 #if FD_FACTORS == 3 && TB_LAUNCHES
-#include "../adi3d/device.h"        /* what kernels know; what they compute at a point; rows of their lines */
+#include "../adi3d/device.h"        /* what kernels know and compute at a point; rows of their lines */
 #include "../adi3d/device_planes.h" /* solves along z within the sweeps */
 #include "../adi3d/device_x.h"      /* right-hand sides and lines along x: kernels and launches */
-#include "../adi3d/device_yz.h"     /* lines along y and z: kernel, shapes, launches. For a shape see p_device_yz */
+#include "../adi3d/device_yz.h"     /* lines along y and z: kernel, shapes, launches. To add a shape, see p_device_yz */
 #include "../adi3d/device_march.h"  /* preparation and marches in device memory */
 #endif
 
 #if FD_FACTORS > 1 && TB_DEVICE_SCOPES
-#include "ready.h" /* problems are made ready for a march by one kernel; what a block knows of one on chip */
+#include "ready.h" /* prepares problems for a march by one kernel; what a block knows about a problem on chip */
 #if FD_FACTORS == 2 && TB_LAUNCHES
 #include "../adi2d/rungs.h" /* the naive and the coalesced version */
 #endif
-#include "chip_march.h" /* the march on chip, and what happens between its steps */
+#include "chip_march.h" /* the march on chip, and what follows its steps */
 #if FD_FACTORS == 2
-#include "../adi2d/chip.h"     /* where a grid lies on chip, boundary rows */
+#include "../adi2d/chip.h"     /* the layout of a grid on chip, boundary rows */
 #include "../adi2d/stages.h"   /* the stages of a scheme on chip */
 #include "../adi2d/products.h" /* steps that are products of factors, on chip */
 #include "../adi2d/onchip.h"   /* a step on chip, its kernel, shapes and launch */

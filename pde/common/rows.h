@@ -1,5 +1,5 @@
-/* rows.h - a room of the solvers in pde/, read once a model and precision: rows of the matrices, what faces add, and
-   what happens to a value between steps.
+/* rows.h - a room of the solvers in pde/, read once for each model and precision: rows of the matrices, what faces add,
+   and events at a value between steps.
    MIT licence, see LICENSE. */
 
 #define fd_p_matrix FD_OF(p_matrix)
@@ -12,10 +12,10 @@
 #define fd_p_shifted_to FD_OF(p_shifted_to)
 #define fd_p_changed FD_OF(p_changed)
 
-/* Each axis has an equal share of kill and source. */
+/* Each axis takes an equal share of kill and source. */
 
-/* Computes the row of 1 - size A along an axis; at a face without the couplings that would keep it from being dominant.
-   Returns whether it was dominant with them. */
+/* Computes the row of 1 - size A along an axis; at a face it omits couplings that would prevent dominance. Returns
+   whether the row was dominant with them. */
 TB_HD int fd_p_matrix(int axis, int at_face, fd_cell cell, fd_terms terms, tb_real size, tb_real *a, tb_real *b,
                       tb_real *c)
 {
@@ -29,14 +29,14 @@ TB_HD tb_real fd_p_along_axis(int axis, fd_cell cell, fd_terms terms, tb_real lo
            terms.source / FD_FACTORS;
 }
 
-/* A point of a face, with its kind, and a time: the numbers that the terms have then. */
+/* A point of a face, with its kind, and a time with its numbers. */
 typedef struct {
     int axis, side, kind, index[3];
     const tb_real *time;
     double when;
 } fd_p_edge;
 
-/* Returns the value or slope given at a point of a face; 0 where it gives neither. */
+/* Returns the value or slope given at a point of a face; 0 if the face gives neither. */
 TB_HD tb_real fd_p_edge_given(const fd_p_tables *t, const fd_p_edge *e)
 {
     double at[FD_FACTORS];
@@ -45,8 +45,8 @@ TB_HD tb_real fd_p_edge_given(const fd_p_tables *t, const fd_p_edge *e)
     return (tb_real)fd_p_face(t->parameters, e->axis, e->side, at, e->when);
 }
 
-/* Returns what a face that adds something (fd_p_adds) adds to F along its axis: what a given slope adds, or the face's
-   third point. next and third are the values of its neighbour and of the one further in. */
+/* Returns what a face that adds to F (fd_p_adds) adds along its axis: for a given slope, or for the face's third point.
+   next and third are the values at its neighbour and one point further in. */
 TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real given, tb_real next, tb_real third)
 {
     const int axis = e->axis;
@@ -56,9 +56,9 @@ TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real g
     return terms.drift[axis] * t->far_of[axis][e->side] * (third - next);
 }
 
-/* Computes the boundary row at a point of a face, and its right-hand side, which is *right before. near_by is that of
-   its neighbour; the solution is the difference from w.
-   row      a, b, c; a of the first point of an axis and c of the last have no meaning */
+/* Computes the boundary row at a point of a face, and its right-hand side from the one that *right holds. near_by is
+   the neighbour's right-hand side; the solution is the difference from w.
+   Leaves   row: a, b, c, where a of an axis's first point and c of its last have no meaning; *right */
 TB_HD void fd_p_edge_row(const fd_p_tables *t, const fd_p_edge *e, tb_real size, tb_real near_by, tb_real w,
                          tb_real *row, tb_real *right)
 {
@@ -80,7 +80,7 @@ TB_HD void fd_p_edge_row(const fd_p_tables *t, const fd_p_edge *e, tb_real size,
                                            &row[side ? 0 : 2], other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
 }
 
-/* Returns what exercise pays at a point at a time, where the final value is `final`. */
+/* Returns the payoff of exercise at a point and a time, where the final value is `final`. */
 TB_HD tb_real fd_p_pays(const fd_p_tables *t, const int *index, double when, tb_real final)
 {
     double at[FD_FACTORS];
@@ -88,8 +88,7 @@ TB_HD tb_real fd_p_pays(const fd_p_tables *t, const int *index, double when, tb_
     return fd_p_exercise(t->parameters, at, when, final);
 }
 
-/* Returns the value at point i of a row along x of a grid after the shift of a
-   date, from the row before it. */
+/* Returns the value at point i of a row along x after the shift of a date, from the row before the shift. */
 TB_HD tb_real fd_p_shifted_to(const fd_date *event, int n, const double *x, int i, const tb_real *row)
 {
     fd_weights from;

@@ -1,4 +1,4 @@
-/* step.h - a room of adi2d.h and adi3d.h, read once a model and precision: a time step as numbers, F at a point.
+/* step.h - a room of adi2d.h and adi3d.h, read once for each model and precision: a time step as numbers, F at a point.
    MIT licence, see LICENSE. */
 
 #define fd_p_step FD_OF(p_step)
@@ -12,10 +12,11 @@ typedef struct {
     fd_step_data data;
     tb_real time[2][(int)fd_p_numbers_t + 1];
     double from, to;
-    int changes; /* whether anything along the axes, coefficients or given slopes, differs from its start to its end */
+    int changes; /* whether coefficients or given slopes along any axis differ from its start to its end */
 #if FD_FACTORS == 2
-    int product;     /* it is made as a product of factors (adi2d_p_may_be_product) */
-    int open, close; /* of a product: the step before, or after, is none, or something happens in between */
+    int product;     /* it is taken as a product of factors (adi2d_p_may_be_product) */
+    int open, close; /* of a product: the step before (open) or after (close) does not exist, or something happens in
+                        between */
 #endif
 } fd_p_step;
 
@@ -26,7 +27,7 @@ TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameter
     fd_p_step s;
     fd_step_data_of(problem->scheme, step, &s.data);
     s.from = step->from, s.to = step->to;
-    s.time[0][numbers] = s.time[1][numbers] = 0; /* there is always one */
+    s.time[0][numbers] = s.time[1][numbers] = 0; /* at least one number always exists */
     fd_p_numbers_of_step(problem, parameters, step, numbers + 1, s.time[0]);
     s.data.time_independent = fd_p_same(numbers, s.time[0], s.time[1]);
     s.changes = !s.data.time_independent;
@@ -34,8 +35,8 @@ TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameter
     return s;
 }
 
-/* Returns the first derivative as fd_lane_first does, from the factors of the two differences, which are the same for a
-   whole cell. */
+/* Returns the first derivative as fd_lane_first does, from the factors of the two differences, which are constant for a
+   cell. */
 TB_HD tb_real fd_p_first(tb_real down, tb_real up, tb_real low, tb_real here, tb_real high)
 {
     return down * (here - low) + up * (high - here);

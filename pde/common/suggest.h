@@ -1,6 +1,5 @@
-/* suggest.h - a room of the solvers in pde/, read once a model and precision: how many points and steps a tolerance
-   takes.
-   MIT licence, see LICENSE. */
+/* suggest.h - a room of the solvers in pde/, read once for each model and precision: the points and steps for a
+   tolerance. MIT licence, see LICENSE. */
 
 #define fd_host_bytes FD_OF(host_bytes)
 #define fd_host FD_OF(host)
@@ -14,9 +13,9 @@
 
 #if TB_HOST_SCOPE
 
-enum { fd_p_finer = FD_FACTORS == 1 ? 4 : 2 }; /* so many times as many intervals has the finest trial */
+enum { fd_p_finer = FD_FACTORS == 1 ? 4 : 2 }; /* the finest trial's intervals, over the coarsest's */
 
-/* A problem that is solved on several grids, and where. */
+/* A problem to be solved on several grids, and its memory. */
 typedef struct {
     fd_problem problem;
     fd_batch batch;
@@ -28,8 +27,8 @@ typedef struct {
     int call; /* the status of the first call that was refused */
 } fd_p_trial;
 
-/* Makes the batch of all trials. Returns what is wrong with the problem: FD_BAD_TIMES, with a status that says why, or
-   FD_BAD_SIZE for workers or points that MODEL_host refuses. */
+/* Sets up the batch of all trials. Returns what is wrong with the problem: FD_BAD_TIMES, with a status that says why,
+   or FD_BAD_SIZE for workers or points that MODEL_host refuses. */
 TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial *t)
 {
     fd_times times = fd_times_of(&problem->times, problem->scheme, FD_FACTORS, FD_MODEL_MIXED != 0);
@@ -43,7 +42,8 @@ TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial 
     return wrong ? FD_BAD_TIMES : fd_host_bytes(&t->batch, workers) == 0 ? FD_BAD_SIZE : FD_OK;
 }
 
-/* Returns the value at the spot on a grid with so many times as many intervals and steps. */
+/* Returns the value at the spot on a grid with finer_space times as many intervals and finer_time times as many
+   steps. */
 TB_HOST double fd_p_trial_value(fd_p_trial *t, const fd_problem *problem, int finer_space, int finer_time)
 {
     if (t->call || t->status.what) return 0;
@@ -53,9 +53,9 @@ TB_HOST double fd_p_trial_value(fd_p_trial *t, const fd_problem *problem, int fi
     return t->batch.values[0].value;
 }
 
-/* Finds the value and the errors of the problem's own grid: in space of second order; in time of the order that steps
-   of three lengths show, and of the first where they show none or a holder may exercise. Those in time are seen on the
-   finest grid: a coarse one hides what a free boundary does. */
+/* Finds the value and the errors of the problem's own grid. Errors in space are taken as second order; errors in time
+   as the order that steps of three lengths show, or as first order if they show none or a holder may exercise. Errors
+   in time are measured on the finest grid: a coarse one hides the effect of a free boundary. */
 TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_suggestion *to)
 {
     const double own = fd_p_trial_value(t, problem, 1, 1), finer = fd_p_trial_value(t, problem, 2, 1);
@@ -66,7 +66,7 @@ TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_sugg
     const double in_space = fd_p_max(fabs(own - finer), 4 * fabs(finer - finest));
     const int first = problem->exercise != FD_EUROPEAN || next_in_time * 2 >= in_time;
     to->order = first ? 1 : next_in_time * 4 <= in_time ? 2 : log(in_time / next_in_time) / log(2.0);
-    const double more = 1 / (1 - pow(2, -to->order)); /* the whole error, by what half of the length takes off it */
+    const double more = 1 / (1 - pow(2, -to->order)); /* the whole error, over the error that half the length removes */
     to->in_time = fd_p_max(in_time, pow(2, to->order) * next_in_time) * more, to->in_space = in_space * 4 / 3;
     to->value = finest + (half - finest) * more + (finer - own) * 4 / 3 / (fd_p_finer * fd_p_finer);
 }
@@ -80,21 +80,21 @@ TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
     return fd_host_bytes(&t.batch, workers) + fd_p_round((size_t)(1 + t.batch.dates) * sizeof(fd_values));
 }
 
-/* Suggests how many points of each axis and how many steps make the value at the problem's first spot good to a
-   tolerance, at the least cost: by four or five trials on the host. The problem's own points and steps are the coarsest
-   trial, from which the finest has four times as many intervals in one factor, twice as many in others, and four times
-   as many steps: 40 points and 10 steps will do where the value is smooth, 80 and 20 near a free boundary.
-   Needs    axes that are made (problem->points null); tolerance, of the value; memory of MODEL_suggest_bytes, aligned
+/* Suggests how many points of each axis and how many steps make the value at the problem's first spot accurate to a
+   tolerance at the least cost, by four or five trials on the host. The problem's own points and steps are the coarsest
+   trial. The finest has four times as many intervals with one factor, twice as many with more, and four times as many
+   steps. 40 points and 10 steps suffice where the value is smooth, 80 and 20 near a free boundary.
+   Needs    axes to be computed (problem->points null); tolerance of the value; memory of MODEL_suggest_bytes, aligned
             as by malloc; workers as MODEL_host
-   Leaves   *to: what axis.points and times.steps are to be, not less than the trial's; the value by extrapolation; the
-            trial's errors
+   Leaves   *to: axis.points and times.steps to choose, at least the trial's; the value by extrapolation; the trial's
+            errors
    Returns  FD_OK; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive; FD_BAD_ARGUMENT for points of the
-            user's; FD_BAD_SIZE, too many of them for the finest trial; or what to->status says, of a trial or of the
-            steps
-   Error    the estimate takes errors to be of second order in space, in time of the order that steps of three lengths
-            show, of the first where a holder may exercise, and allows for twice of each: within the tolerance in
-            tests/test_suggest_host.c. A trial that is too coarse for what the problem has, such as a free boundary
-            close to the spot, or a barrier between two points, misleads it */
+            user's; FD_BAD_SIZE if the finest trial would have too many points; or what to->status says, about a trial
+            or the steps
+   Error    the estimate takes errors to be of second order in space, and in time of the order that steps of three
+            lengths show, or of first order if a holder may exercise. It allows for twice each error, and stays within
+            the tolerance in tests/test_suggest_host.c. A trial that is too coarse for the problem misleads it, for
+            example with a free boundary close to the spot, or a barrier between two points */
 TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *parameters, double tolerance, int workers,
                        void *memory, size_t bytes, fd_suggestion *to)
 {
@@ -117,7 +117,8 @@ TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *par
     fd_p_trial_errors(&t, problem, to);
     to->status = t.status;
     if (t.call || t.status.what) return t.call ? t.call : t.status.what;
-    /* The cost, points^factors steps, is least where the errors in space and in time are as factors order / 2 to 1. */
+    /* The cost, points^factors steps, is least if the errors in space and in time are in the ratio factors order / 2 to
+       1. */
     const double share = FD_FACTORS * to->order / 2 / (1 + FD_FACTORS * to->order / 2);
     const double space = sqrt(safety * to->in_space / (share * tolerance));
     const double time = pow(safety * to->in_time / ((1 - share) * tolerance), 1 / to->order);

@@ -1,5 +1,5 @@
-/* terms.h - a room of the solvers in pde/, read once a model and precision: what the model says, as the solvers
-   call it. FD_MODEL is the model's name, FD_FACTORS how many it has.
+/* terms.h - a room of the solvers in pde/, read once for each model and precision: the model, as the solvers call it.
+   FD_MODEL is the model's name, FD_FACTORS the number of its factors.
    MIT licence, see LICENSE. */
 
 #define fd_model_parameters FD_MODEL_OF(parameters)
@@ -9,7 +9,7 @@
 #define fd_model_t_f64 FD_MODEL_OF(t_f64)
 #define fd_model_of_x FD_MODEL_OF(of_x)
 #define fd_model_of_t FD_MODEL_OF(of_t)
-/* An axis that the model lacks is x over again, and nothing asks for it; the model before may have had it. */
+/* An axis that the model lacks is a copy of x, and nothing uses it; a previous model may have defined it. */
 #undef fd_model_y
 #undef fd_model_y_f64
 #undef fd_model_of_y
@@ -78,7 +78,7 @@ enum {
     fd_p_numbers_z = (int)(sizeof(fd_model_z) / sizeof(tb_real)),
     fd_p_numbers_t = (int)(sizeof(fd_model_t) / sizeof(tb_real)),
     fd_p_most_numbers = (int)fd_p_numbers_x + (int)fd_p_numbers_y + (int)fd_p_numbers_z + (int)fd_p_numbers_t,
-    fd_p_steady = (int)fd_p_numbers_t == 0 ? 7 : FD_MODEL_STEADY /* axes, as FD_MODEL_STEADY says them */
+    fd_p_steady = (int)fd_p_numbers_t == 0 ? 7 : FD_MODEL_STEADY /* a sum of axes, as FD_MODEL_STEADY */
 };
 
 /* The numbers of a point of an axis, or of a time, by index and by name. */
@@ -99,7 +99,7 @@ TB_HD int fd_p_numbers(int axis)
                        : (int)fd_p_numbers_t;
 }
 
-/* Works out the numbers of a point of an axis, or of a time (axis 3). Those that the model leaves out are NaN. */
+/* Computes the numbers of a point of an axis, or of a time (axis 3). Those that the model does not set are NaN. */
 TB_HD void fd_p_numbers_at(const fd_model_parameters *parameters, int axis, double at, double *number)
 {
     union {
@@ -117,20 +117,20 @@ TB_HD void fd_p_numbers_at(const fd_model_parameters *parameters, int axis, doub
     for (int q = 0; q < fd_p_numbers(axis); q++) number[q] = own.number[q];
 }
 
-/* Works out the numbers of the times of a step's coefficients, at its start and at its end, `apart` further on. */
+/* Computes the numbers of time for a step's coefficients, at its start and at its end, `apart` elements further on. */
 TB_HD void fd_p_numbers_of_step(const fd_problem *problem, const fd_model_parameters *parameters, const fd_step *step,
                                 int apart, tb_real *time)
 {
     double number[fd_p_most_numbers] = {0};
     for (int end = 0; end < 2; end++) {
-        /* One call for one time: the compiler might round two calls differently. */
+        /* One call for each time: the compiler might round two calls differently. */
         if (end == 0 || problem->coefficients == FD_BOTH_ENDS)
             fd_p_numbers_at(parameters, 3, fd_coefficient_time(problem->coefficients, step, end), number);
         for (int q = 0; q < fd_p_numbers(3); q++) time[end * apart + q] = (tb_real)number[q];
     }
 }
 
-/* Returns the terms at a point: own[d] has the numbers of its coordinate along axis d, and time those of the time. A
+/* Returns the terms at a point: own[d] holds the numbers of its coordinate along axis d, and time those of the time. A
    source of -0 is one that compilers need not add. */
 TB_HD fd_terms fd_p_terms(const fd_model_parameters *parameters, const fd_numbers *own, const tb_real *time)
 {
@@ -208,11 +208,11 @@ FD_P_CALLED double fd_p_final(const fd_problem *problem, const fd_model_paramete
                        parameters);
 }
 
-/* Returns what exercise pays at a point at time t, where the final value there is `final`. */
+/* Returns the payoff of exercise at a point at time t, where the final value is `final`. */
 TB_HD tb_real fd_p_exercise(const fd_model_parameters *parameters, const double *at, double t, tb_real final)
 {
 #ifdef FD_MODEL_EXERCISE
-    /* What is NaN becomes infinite: a comparison with the value would lose it. */
+    /* NaN becomes infinite: a comparison with the value would lose it. */
     const tb_real pays = (tb_real)fd_model_exercise(parameters, at, t);
     (void) final;
     return trid_finite(pays) || pays < 0 ? pays : (tb_real)HUGE_VAL;

@@ -1,4 +1,4 @@
-/* workers.h - a room of adi2d.h and adi3d.h: constants of the host's engine, and what it needs of the compiler.
+/* workers.h - a room of adi2d.h and adi3d.h: constants of the host's engine, and what it needs from the compiler.
    MIT licence, see LICENSE. */
 #ifndef FD_COMMON_WORKERS_H
 #define FD_COMMON_WORKERS_H
@@ -12,20 +12,20 @@
 #if TB_HOST_SCOPE
 
 enum {
-    FD_P_ROWS = 16,            /* rows that the host transposes at a time: they stay in the nearest cache */
-    FD_P_WORTH_SHARING = 32768 /* points for each worker who shares a grid of two factors: a step between two waits
+    FD_P_ROWS = 16,            /* rows that the host transposes at a time; they stay in the nearest cache */
+    FD_P_WORTH_SHARING = 32768 /* points for each worker that shares a grid of two factors: a step between two waits
                                   takes some tens of microseconds */
 };
 
-/* A function of which a program has one copy: two that are inlined might round differently. */
+/* A function of which a program has one copy: two inlined copies might round differently. */
 #ifdef __clang__
 #define FD_P_ONE_COPY static __attribute__((noinline, unused))
 #else
 #define FD_P_ONE_COPY static __attribute__((noinline, noclone, unused))
 #endif
 
-/* Rows of the matrices: of inner points, of the first or the last one, and the same of a face that is FD_DEGENERATE,
-   which has a third unknown. */
+/* Rows of the matrices: inner points, the first and the last point, and the same for an FD_DEGENERATE face, which has a
+   third unknown. */
 enum { FD_P_ROW_INNER, FD_P_ROW_FIRST, FD_P_ROW_LAST, FD_P_ROW_THIRD = 4 };
 
 #if defined __has_builtin

@@ -1,15 +1,15 @@
 /* average.h - a room of fd.h: averages over cells, for final values with kinks and jumps.
    MIT licence, see LICENSE. */
 
-/* A function of one to three coordinates, written by the user; kernels need one compiled for the device. */
+/* The user's function of one to three coordinates; kernels need one compiled for the device. */
 typedef double fd_function(const double *x, const void *context);
 
 /* Returns the average over low .. high of a function of one variable that is smooth between given kinks and jumps.
-   Needs    kinks in increasing order; those outside low .. high do not matter. The function is not called at kinks and
+   Needs    kinks in increasing order; those outside low .. high do not matter. The function is never called at kinks or
             ends
    Returns  the average; f(low) if high <= low
    Cost     4 calls for each piece
-   Error    rounding, for pieces that are polynomials up to degree 7; else of the order of (high - low)^8 */
+   Error    rounding, for pieces that are polynomials up to degree 7; otherwise of the order of (high - low)^8 */
 TB_HD double fd_average_told(double low, double high, int kinks, const double *kink, fd_function *f,
                              const void *context)
 {
@@ -32,8 +32,8 @@ TB_HD double fd_average_told(double low, double high, int kinks, const double *k
     return sum / (high - low);
 }
 
-/* What fd_average passes from dimension to dimension. The function is not a member: if it were read from memory whose
-   address the function itself receives, the compiler could not tell which function it is, and CUDA could not tell how
+/* What fd_average passes from dimension to dimension. The function is not a member: the compiler could not tell which
+   function it is if it were read from memory whose address the function itself receives, and CUDA could not tell how
    much stack it needs. */
 typedef struct {
     double low[3], high[3], x[3], tolerance;
@@ -42,7 +42,7 @@ typedef struct {
 
 /* Averages over one dimension. A piece is accepted if Lobatto's rule with five nodes agrees with itself on the two
    halves; otherwise it is halved, up to `levels` times. A kink at certain places makes the two agree by accident, so
-   the divided differences of the first nine and of the last nine of all 11 nodes must vanish too. The ends are nodes,
+   the divided differences of the first nine and of the last nine of all 11 nodes must also vanish. The ends are nodes,
    so no jump lies beyond the last node. Pieces are visited from left to right; `index` counts those of size 2^-level.
    VALUE is the average over the dimensions below, or the function itself. */
 #define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
@@ -98,16 +98,16 @@ FD_P_AVERAGE(fd_p_average2, 1, fd_p_average1(box, f, context))
 FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
 #undef FD_P_AVERAGE
 
-/* Returns the average of a function over a box of one to three dimensions, and finds kinks and jumps wherever they run.
+/* Returns the average of a function over a box of one to three dimensions. Finds kinks and jumps wherever they run.
    Needs    dims 1 .. 3. A tolerance below 1e-13 counts as 1e-13; levels are limited to 0 .. 40. Where high <= low, the
-            function is taken at low
+            function is evaluated at low
    Leaves   in *found, unless null, whether a polynomial of degree 7 failed anywhere to follow the function to tolerance
    Returns  the average; NaN if dims is out of range
-   Cost     11 calls in each dimension where the function is smooth. Along a dimension that meets a kink,
-            11 log2(1/tolerance); twice as many for a jump. The numbers of all dimensions multiply: 1e-9 in one takes
-            some hundreds of calls, 1e-6 in two some ten thousands; in three, 1e-3 with 4 levels is enough
+   Cost     11 calls in each dimension where the function is smooth. Along a dimension that meets a kink, 11
+            log2(1/tolerance); twice as many for a jump. The numbers of all dimensions multiply: 1e-9 in one dimension
+            takes some hundreds of calls, 1e-6 in two some tens of thousands; in three, 1e-3 with 4 levels is enough
    Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. Features
-            between neighbouring nodes of the 11 go unseen, such as two jumps within a fourteenth of the box */
+            between neighbouring nodes of the 11 are missed, such as two jumps within a fourteenth of the box */
 TB_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,
                         double tolerance, int levels, int *found)
 {
@@ -130,7 +130,7 @@ TB_HD double fd_average(int dims, const double *low, const double *high, fd_func
    each side, this is the average over the cell. Otherwise it is the value at the point: an average over an uneven cell
    would shift it by a quarter of the difference of the spacings times the slope. At the first and last point of an axis
    the cell has no extent along that axis.
-   Needs    x[d] and points[d], and index[d] within them, d = 0 .. dims-1; else as fd_average
+   Needs    x[d] and points[d], and index[d] within them, d = 0 .. dims-1; otherwise as fd_average
    Cost     as fd_average, and one call */
 TB_HD double fd_final_value(int dims, const double *const *x, const int *points, const int *index, fd_function *f,
                             const void *context, double tolerance, int levels)
@@ -151,7 +151,7 @@ TB_HD double fd_final_value(int dims, const double *const *x, const int *points,
 enum {
     FD_AT_POINTS,  /* the payoff at each point */
     FD_TOLD,       /* averaged along x over cells that contain one of the given kinks or jumps */
-    FD_AVERAGED_X, /* averaged along x over cells with a kink or jump, which is searched for in each */
+    FD_AVERAGED_X, /* averaged along x over cells with a kink or jump; each cell is searched */
     FD_AVERAGED    /* the same over cells in all axes: thousands of calls for each cell with a kink or jump */
 };
 
@@ -170,7 +170,7 @@ TB_HD double fd_p_along(const double *x, const void *context)
 }
 
 /* Returns the final value at a grid point, set in one of the ways above.
-   Needs    for FD_TOLD, 0 or more kinks in increasing order; else as fd_final_value
+   Needs    for FD_TOLD, 0 or more kinks in increasing order; otherwise as fd_final_value
    Cost     FD_TOLD four calls for each part of a cell with a kink; the last two as fd_average
    Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 with two factors and 1e-3 with three */
 TB_HD double fd_final_as(int finals, int kinks, const double *kink, int dims, const double *const *x, const int *points,

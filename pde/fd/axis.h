@@ -8,14 +8,14 @@ enum { FD_ANYWHERE, FD_ON_NODE, FD_MIDWAY };
 typedef struct {
     double low, high; /* its first and last point */
     int points;       /* at least 4 */
-    int places;       /* 0 .. 3, how many of the entries below count; 0: uniform */
+    int places;       /* 0 .. 3: how many of the entries below count; 0: uniform */
     double place[3];  /* in low .. high, increasing */
     double width[3];  /* points are evenly spaced up to about this distance from the place; beyond it, spacings grow in
                          proportion to the distance; 0: the place is aligned, but attracts no points */
-    int align[3];     /* FD_ANYWHERE, FD_ON_NODE (an end is one), FD_MIDWAY between two nodes (not at an end) */
+    int align[3];     /* FD_ANYWHERE, FD_ON_NODE (ends are nodes), FD_MIDWAY between two nodes (not at an end) */
 } fd_axis;
 
-/* What fd_map_point needs of an axis. With v = i / (points - 1), point i is the x at which
+/* What fd_map_point needs from an axis. With v = i / (points - 1), point i is the x at which
    sum of asinh((x - place) / width)  has made a share s of its growth from low to high, where
    s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). The polynomial puts places on nodes, or midway. */
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
     int drawing, only; /* how many places have a width; the index of the last of them */
 } fd_map;
 
-/* Returns the sum, which the points share out evenly; x itself if no place attracts points. */
+/* Returns the sum at x, of which each spacing takes an equal share; x itself if no place attracts points. */
 TB_HD double fd_p_crowd(const fd_map *map, double x)
 {
     double sum = map->drawing ? 0 : x;
@@ -36,7 +36,7 @@ TB_HD double fd_p_crowd(const fd_map *map, double x)
     return sum;
 }
 
-/* Returns its derivative. */
+/* Returns the derivative of the sum. */
 TB_HD double fd_p_density(const fd_map *map, double x)
 {
     double sum = map->drawing ? 0 : 1;
@@ -47,9 +47,9 @@ TB_HD double fd_p_density(const fd_map *map, double x)
     return sum;
 }
 
-/* Inverts the sum: by a formula for one place, else by Newton's method within a bracket. It bisects if a step leaves
-   the bracket, and at every fourth step, so that it always converges: to within 1e-13 of the sum, less than a millionth
-   of a spacing. */
+/* Inverts the sum: by a formula for one place, otherwise by Newton's method within a bracket. It bisects if a step
+   leaves the bracket, and at every fourth step, so that it always converges: to within 1e-13 of the sum, less than a
+   millionth of a spacing. */
 TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
 {
     if (!map->drawing) return sum;
@@ -122,7 +122,7 @@ TB_HD int fd_p_places(const fd_axis *axis, double range, fd_map *map)
     return FD_OK;
 }
 
-/* Computes what fd_map_point needs to make the points of an axis.
+/* Computes the map from which fd_map_point computes the points of an axis.
    Needs    low < high; places within them, increasing; widths of 0, or of at least 1e-9 of the axis
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SIZE (points not in 4 .. 2^28, places not in 0 .. 3), FD_BAD_NUMBER
             (NaN, infinite, an axis of no or infinite length, a width negative or too small), FD_BAD_ALIGNMENT,
@@ -157,7 +157,7 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
         v[count] = index / last;
         which[count++] = k;
     }
-    /* Midway in x is not midway in the share. The difference is of third order in the spacing, and so is what remains
+    /* Midway in x is not midway in the share. The difference is of third order in the spacing, as is the remainder
        after a correction. */
     double rounding = 1e-15 * fd_p_max(fabs(axis->low), fabs(axis->high));
     for (int round = 0; round < 60; round++) {
@@ -178,9 +178,9 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
     return FD_PLACE_SQUEEZED;
 }
 
-/* Returns point i of an axis, 0 <= i < points. Low, high and places on a node are exact to the bit; a place midway is
+/* Returns point i of an axis, 0 <= i < points. Low, high and places on a node are exact to the bit; a midway place is
    exact to rounding.
-   Needs    a map that fd_axis_map made with status 0
+   Needs    a map that fd_axis_map returned with status 0
    Cost     one sinh; with two or three places that attract points, about ten Newton steps of that many asinh each */
 TB_HD double fd_map_point(const fd_map *map, int i)
 {
@@ -226,13 +226,13 @@ typedef struct {
     double value[4], slope[4], curvature[4];
 } fd_weights;
 
-/* Computes the interpolation weights at a place. The cubic runs through the two points on each side of it, or at the
-   ends of the grid through the last four points.
+/* Computes the interpolation weights at a place. The cubic runs through the two points on each side of it or, near the
+   ends of the grid, through the last four points.
    Needs    a grid (fd_grid_check)
    Returns  FD_OK, FD_BAD_ARGUMENT, FD_BAD_SIZE, or FD_OUTSIDE: at is not in x[0] .. x[points-1], or NaN
    Cost     about 80 double operations, and log2(points) comparisons
    Error    for a smooth function: value h^4, slope h^3, curvature h^2; exact for cubics. On a node the value is the
-            node's own, and the slope is of third order, from one point more on one side than on the other */
+            node's own, and the slope is of third order, with one more point on one side than on the other */
 TB_HD int fd_interpolate(int points, const double *x, double at, fd_weights *weights)
 {
     if (!x || !weights) return FD_BAD_ARGUMENT;

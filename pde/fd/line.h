@@ -1,9 +1,9 @@
-/* line.h - a room of fd.h: cells, rows and boundary rows of a line, and what a step does at a point.
+/* line.h - a room of fd.h: cells, rows and boundary rows of a line, and a step's formulas at a point.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 
-/* Boundary conditions: what holds at a face, the first or last point of a line. */
+/* Boundary conditions at a face, the first or last point of a line. */
 enum {
     FD_LINEAR, /* the second normal derivative is zero */
     FD_VALUE,  /* the value is given; the cell has no coupling, and the caller writes 1 on the matrix's diagonal and the
@@ -27,8 +27,9 @@ enum {
 /* How the drift of an inner point is discretised. */
 enum {
     FD_CENTRAL, /* second order; couplings may be negative where |drift| spacing > 2 diffusion */
-    FD_UPWIND,  /* there, as much more diffusion as makes them zero: first order where that happens */
-    FD_FITTED   /* exponentially: exact where drift u' + diffusion u'' = 0 between the neighbours; first order there */
+    FD_UPWIND,  /* adds the diffusion there that makes them zero: first order where it does */
+    FD_FITTED   /* exponential: exact where drift u' + diffusion u'' = 0 between the neighbours; first order where
+                   FD_UPWIND is */
 };
 
 /* ---- the body, read once for each precision ---------------------------------------------------------------------- */
@@ -123,8 +124,8 @@ typedef struct {
 } fd_row;
 
 /* Computes cell j of a line, for threads that take one each.
-   Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces; far_of as for fd_cells: each of the two end
-            cells writes its own entry
+   Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces; far_of as in fd_cells, where each of the two
+            end cells writes its own entry
    Returns  FD_OK, or 1 + j if its numbers are not finite in this precision: points are too close
    Cost     4 divisions */
 TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far_of)
@@ -167,25 +168,25 @@ TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, 
    Needs    any finite number for a missing value (below the first point, above the last)
    Cost     2 subtractions, 1 multiplication, 2 FMA
    Error    of second order on smooth grids, exact for quadratics; at a face that is FD_LINEAR exact for straight lines.
-            Not for other faces: the result there is 0, and at FD_DEGENERATE it lacks far_of's part */
+            Not for other faces: the result there is 0; at FD_DEGENERATE it omits far_of's part */
 TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
     return m + cell.w * (p - m);
 }
 
-/* Returns the second derivative, likewise.
+/* Returns the second derivative, from the same values.
    Cost     2 subtractions, 2 multiplications, 1 FMA
    Error    exact for quadratics; of second order on smooth grids, first on others. Rounding adds two unit roundoffs of
             the slope times h to the error of the values. At faces the result is 0, except
-            at FD_SLOPE: there it is the part that does not depend on the given slope */
+            at FD_SLOPE, where it is the part that does not depend on the given slope */
 TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
     return cell.h * (p - m);
 }
 
-/* Returns the mixed derivative at a point of two lines, from nine values u[i + 3 k]: i along the line of x, k of y.
+/* Returns the mixed derivative at a point of two lines, from nine values u[i + 3 k]: i along x, k along y.
    Cost     4 of fd_lane_first
    Error    exact for products of quadratics; of second order on smooth grids. At faces as fd_lane_first */
 TB_HD tb_real fd_lane_mixed(fd_cell x, fd_cell y, const tb_real *u)
@@ -235,9 +236,10 @@ TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
             fitted: their drift should point inwards; otherwise see fd_lane_lag
    Returns  the row. It is exact for straight lines: above / (cell.above) - below / (cell.below) = drift. With FD_UPWIND
             and FD_FITTED no coupling of an inner point is negative, for any drift and diffusion
-   Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND two selections more; FD_FITTED three exponentials, ten
-            divisions and some 40 operations more, so it pays to tabulate rows that do not change
-   Error    of second order; FD_UPWIND and FD_FITTED of first where |drift| spacing > 2 diffusion. NaN in, NaN out */
+   Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND adds two selections; FD_FITTED adds three exponentials,
+            ten divisions and some 40 operations, so it pays to tabulate rows that do not change
+   Error    of second order; FD_UPWIND and FD_FITTED of first order where |drift| spacing > 2 diffusion. NaN in, NaN
+            out */
 TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffusion)
 {
     tb_real flow = cell.h * diffusion + cell.w * drift;
@@ -271,7 +273,7 @@ TB_HD void fd_p_rate_add(fd_row row, int at_face, int mixed, double undamped, fd
     rate->drifts += turn * turn * (mixed || damped * undamped <= 1 ? undamped : 1 / damped);
 }
 
-/* Returns what the given slope of a face that is FD_SLOPE adds to A u there.
+/* Returns what the given slope of an FD_SLOPE face adds to A u there.
    Needs    the face's cell
    Cost     2 multiplications, 2 FMA */
 TB_HD tb_real fd_lane_source(fd_cell cell, tb_real drift, tb_real diffusion, tb_real slope)
@@ -281,7 +283,7 @@ TB_HD tb_real fd_lane_source(fd_cell cell, tb_real drift, tb_real diffusion, tb_
 
 /* Computes a row of 1 - size A, where A includes kill; size is theta dt of an implicit step.
    Leaves   a, b, c as the tridiagonal solvers read them
-   Returns  whether the row is diagonally dominant, b > |a| + |c|. It is if no coupling is negative and
+   Returns  whether the row is diagonally dominant, b > |a| + |c|. It is dominant if no coupling is negative and
             1 + size kill > 0
    Cost     2 multiplications, 2 additions, 1 FMA, and the comparison if it is used */
 TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_real *b, tb_real *c)
@@ -296,9 +298,10 @@ TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_
 typedef struct {
     tb_real dt, size; /* size: theta dt */
     tb_real
-        base[2][4]; /* of each stage: what F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) are multiplied by */
+        base[2][4]; /* factors of F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) in each stage */
     int stages, about;
-    int time_independent; /* the coefficients at its start are those at its end; whoever takes them sets this */
+    int time_independent; /* the coefficients at its start are those at its end; the caller who evaluates them sets
+                             this */
     int date;  /* the index of the date at its end, or -1 */
 } fd_step_data;
 
@@ -323,7 +326,7 @@ TB_HD int fd_step_data_of(int which, const fd_step *step, fd_step_data *data)
     return FD_OK;
 }
 
-/* Returns whether `count` numbers are the same. */
+/* Returns whether two lists of `count` numbers are equal. */
 TB_HD int fd_p_same(int count, const tb_real *one, const tb_real *other)
 {
     for (int q = 0; q < count; q++)
@@ -348,8 +351,8 @@ TB_HD int fd_p_ill_posed_in_two(const tb_real *diffusion, tb_real mixed)
     return (diffusion[0] < 0) | (diffusion[1] < 0) | ((double)mixed * (double)mixed > bound);
 }
 
-/* Returns whether a problem in three factors, whose correlations are 12, 13 and 23, is ill-posed: one correlation is
-   beyond 1, or their matrix is not positive semidefinite, by more than 256 roundoffs. */
+/* Returns whether a problem in three factors, whose correlations are 12, 13 and 23, is ill-posed: a correlation exceeds
+   1 in magnitude, or their matrix is not positive semidefinite, by more than 256 roundoffs. */
 TB_HD int fd_p_ill_posed_in_three(const tb_real *rho)
 {
     const tb_real slack = sizeof(tb_real) == 4 ? (tb_real)1.5e-5 : (tb_real)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
@@ -357,9 +360,9 @@ TB_HD int fd_p_ill_posed_in_three(const tb_real *rho)
     return (p * p > 1 + slack) | (q * q > 1 + slack) | (r * r > 1 + slack) | (determinant < -slack);
 }
 
-/* Returns along which axes, at the point with these indices, the drift points out of a face that is FD_DEGENERATE by
-   more than the end cell until maturity: FD_P_OUTWARD and its multiples. Less does no harm: errors grow by e^1.5 for
-   each cell. */
+/* Returns along which axes, at the point with these indices, the drift points out of an FD_DEGENERATE face and crosses
+   more than the end cell until maturity: FD_P_OUTWARD shifted by the axes. A smaller drift does no harm: errors grow by
+   e^1.5 for each cell. */
 TB_HD int fd_p_outward(int axes, const int (*face)[2], double *const *x, const int *at, const int *points,
                        const tb_real *drift, double maturity)
 {
@@ -373,7 +376,7 @@ TB_HD int fd_p_outward(int axes, const int (*face)[2], double *const *x, const i
     return outward;
 }
 
-/* Returns NaN, the result of a problem that has none. */
+/* Returns NaN, the result of a problem that failed. */
 TB_HD tb_real fd_p_nan(void)
 {
     unsigned long long bits = 0x7ff8000000000000u;
@@ -383,8 +386,8 @@ TB_HD tb_real fd_p_nan(void)
 }
 
 /* Returns a value after a time step, with early exercise.
-   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in *extra the multiplier of the step before; the
-            step's right-hand side included dt times it
+   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in *extra the multiplier of the previous step; the step's
+            right-hand side included dt times it
    Leaves   for FD_AMERICAN, the new multiplier in *extra
    Cost     FD_AMERICAN 1 division, 2 FMA, 1 subtraction, 2 comparisons */
 TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real value, tb_real *extra)
@@ -398,10 +401,10 @@ TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real valu
 }
 
 /* Returns a value after the shift and the change of a date, with early exercise just before them.
-   Needs    what happens at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in
+   Needs    what: the events at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in
             *extra the multiplier of the step to the date
-   Leaves   for FD_AMERICAN, the next step's multiplier in *extra. In the exercise region it depends on the final values
-            alone, so it stays where they hold after the date too, and is 0 elsewhere
+   Leaves   for FD_AMERICAN, the next step's multiplier in *extra. In the exercise region it depends only on the final
+            values, so it is kept where they still hold after the date, and is 0 elsewhere
    Cost     2 comparisons */
 TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, tb_real *extra)
 {
@@ -410,8 +413,8 @@ TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, 
     return final > value ? final : value;
 }
 
-/* Returns the row without its negative couplings. Use it in the matrix alone, where fd_lane_matrix reports a row that
-   is not diagonally dominant, above all at faces whose drift points outwards.
+/* Returns the row without its negative couplings. Use it only in the matrix, where fd_lane_matrix reports a row that is
+   not diagonally dominant, above all at faces whose drift points outwards.
    Needs    a solve for the difference y' - w (fd_stage): the omitted couplings then act on w
    Cost     2 selections
    Error    theta dt times the omitted couplings times y' - w: of first order in time after all steps */
@@ -431,9 +434,10 @@ TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill,
     return dominant;
 }
 
-/* Eliminates the third unknown from the matrix row of a face that is FD_DEGENERATE, by the neighbour's row.
+/* Eliminates the third unknown from the matrix row of an FD_DEGENERATE face, by the neighbour's row.
    Needs    third = size drift far_of; *b and *near_by of the face's row as fd_lane_matrix left them (near_by: c at the
-            first point, a at the last); of the neighbour's row: toward the face (a, or c), its b, and away (c, or a)
+            first point, a at the last); of the neighbour's row: toward, its coupling to the face (a, or c); middle, its
+            b; away, its other coupling (c, or a)
    Leaves   *b and *near_by of the new row
    Returns  m: subtract m times the neighbour's right-hand side from the face's. If the row would not be dominant,
             nothing changes and m is 0: the matrix then lacks the third point, with the needs and the error of
@@ -450,7 +454,7 @@ TB_HD tb_real fd_lane_face_three(tb_real third, tb_real *b, tb_real *near_by, tb
     return m;
 }
 
-/* Returns a value or a derivative at a place, as the grid's values times the tensor product of each axis's weights.
+/* Returns a value or a derivative at a place: the grid's values times the tensor product of the axes' weights.
    Needs    dims 1 .. 3; weight[d] of four (value, slope or curvature of fd_weights), stride[d] the elements between
             neighbours along axis d, u the grid's first element plus the sum of first[d] * stride[d]
    Cost     4^dims FMA in double precision */

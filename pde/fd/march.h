@@ -1,7 +1,7 @@
 /* march.h - a room of fd.h: what marches of any number of factors share.
    MIT licence, see LICENSE. */
 
-/* When the coefficients of a step are taken. Boundary values are always those of both its ends. */
+/* The times at which a step's coefficients are taken. Boundary values are always taken at both its ends. */
 enum {
     FD_BOTH_ENDS, /* as the scheme defines it: explicit parts at the step's start, implicit ones at its end */
     FD_MIDDLE,    /* all in its middle: also of second order, with half the work */
@@ -15,12 +15,12 @@ enum {
     FD_PROJECTED /* the larger of value and final value after each step: of first order */
 };
 
-/* What happens at a date, in the order of the march. Calendar time runs the other way: the holder exercises, then a
+/* The events at a date, in the order of the march. Calendar time runs the other way: the holder exercises, then a
    barrier is observed or a coupon paid, then a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED the holder
    may exercise before and after all of this. So values are at least the final values before the shift, as after every
-   step, and again after the change. Exercise can thus escape a dividend, and a barrier too: just before it is observed,
-   a price beyond it is worth the payoff. If the right to exercise ends at the barrier, make the payoff 0 beyond it. To
-   allow exercise only after the change, let the change itself take the larger value. */
+   step, and again after the change. Exercise can thus escape a dividend, and also a barrier: just before the barrier is
+   observed, a price beyond it is worth the payoff. If the right to exercise ends at the barrier, make the payoff 0
+   beyond it. To allow exercise only after the change, let the change itself take the larger value. */
 enum {
     FD_SHIFT = 1,         /* the value at x becomes the one at x - cash - proportion x (or at the axis's end) */
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
@@ -29,7 +29,7 @@ enum {
 };
 
 typedef struct {
-    int what; /* any of them, added */
+    int what; /* their sum */
     double cash, proportion;
 } fd_date;
 
@@ -57,7 +57,7 @@ typedef struct {
     int exercise;
 } fd_plan;
 
-/* Checks a problem's choices for its march, as far as possible before the steps are made.
+/* Checks a problem's choices for its march, as far as possible before the steps are computed.
    Returns  what is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS, FD_BAD_EXERCISE,
             FD_BAD_KINKS (detail 1 + the kink, 0: their number) or FD_BAD_EVENT (detail 1 + the date) */
 TB_HD fd_status fd_plan_check(const fd_plan *plan)
@@ -79,7 +79,7 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
     return fd_p_status(wrong, detail);
 }
 
-/* How short an explicit march's steps must be at a point, as 1 / dt: so that its fastest wave does not overshoot
+/* The bounds on an explicit march's steps at a point, as 1 / dt: so that its fastest wave does not overshoot
    (couplings), and so that drifts do not make waves grow (drifts). */
 typedef struct {
     double couplings, drifts;
@@ -95,8 +95,8 @@ TB_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
     return longest * fastest > 1 ? -bits : 0;
 }
 
-/* Returns how many steps an explicit march needs, given its fastest point. That many are short enough where grading
-   makes steps longest, and in each interval between dates, whose share of the steps is rounded. */
+/* Returns how many steps an explicit march needs, given its fastest point. With that many, steps are short enough where
+   grading makes them longest, and in each interval between dates, whose share of the steps is rounded. */
 TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 {
     float fastest;
@@ -116,7 +116,7 @@ TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 enum {
     FD_P_NONE = 0x7fffffff, /* no index */
     FD_P_LANES = 32,        /* the systems that the host interleaves; tables are padded to multiples of it */
-    FD_P_MOST_LANES = 128   /* the same of three factors, in single precision */
+    FD_P_MOST_LANES = 128   /* the same for three factors, in single precision */
 };
 
 TB_HD void fd_p_least(int *kept, int index)
@@ -136,8 +136,8 @@ TB_HD void fd_p_add(int *sum, int count)
 #endif
 }
 
-/* A magnitude is stored as the bits of a float: nonnegative floats are ordered as their bits are. What exceeds them
-   counts as the largest. */
+/* Returns the larger magnitude. Magnitudes are stored as the bits of a float, since nonnegative floats are ordered as
+   their bits. Values beyond float's range count as the largest. */
 TB_HD int fd_p_larger(int kept, double value)
 {
     const double most = 3.4e38;
@@ -155,7 +155,7 @@ TB_HD void fd_p_most(int *kept, int bits)
 #endif
 }
 
-/* Returns a magnitude that is stored so. */
+/* Returns a magnitude from its stored bits. */
 TB_HD double fd_p_size_of(int bits)
 {
     float size;
@@ -163,13 +163,13 @@ TB_HD double fd_p_size_of(int bits)
     return (double)size;
 }
 
-/* Returns by how much a change raises the magnitude of a value; a knock-out adds nothing. */
+/* Returns the amount by which a change raises the magnitude of a value; a knock-out adds nothing. */
 TB_HD double fd_p_added(double before, double after)
 {
     return fd_p_max(fabs(after) - fabs(before), 0);
 }
 
-/* Sets the growth of a march that ended: the largest magnitude that it has over the largest that it was given. */
+/* Sets the growth of a march that ended: its largest magnitude over the largest that it was given. */
 TB_HD void fd_p_grown(fd_status *status, int given, int largest)
 {
     const float before = (float)fd_p_size_of(given), after = (float)fd_p_size_of(largest);
@@ -188,13 +188,13 @@ TB_HD int fd_p_misaligned(const void *memory)
     return (size_t)memory % 16 != 0;
 }
 
-/* Returns the address at an offset; null while memory is null, that is while bytes are only counted. */
+/* Returns the address at an offset; null if memory is null, when bytes are only counted. */
 TB_HD void *fd_p_at(unsigned char *memory, size_t offset)
 {
     return memory ? memory + offset : 0;
 }
 
-/* Returns where the next so many bytes of memory are, *used of which are taken; likewise null. */
+/* Returns the address of the next `bytes` bytes of memory, of which *used are taken; null if memory is null. */
 TB_HD void *fd_p_next(unsigned char *memory, size_t *used, size_t bytes)
 {
     void *at = fd_p_at(memory, *used);
@@ -202,7 +202,7 @@ TB_HD void *fd_p_next(unsigned char *memory, size_t *used, size_t bytes)
     return at;
 }
 
-/* Returns the length of an axis's tables: its points, padded to whole groups of so many lanes. */
+/* Returns the length of an axis's tables: its points, padded to whole groups of `lanes` lanes. */
 TB_HD int fd_p_padded_to(int lanes, int points)
 {
     return (points + lanes - 1) / lanes * lanes;
@@ -218,7 +218,7 @@ enum {
     FD_P_CHANGES = 128,         /* terms change in time */
     FD_P_NOT_INDEPENDENT = 256, /* << axis: its terms depend on another axis */
     FD_P_ILL_POSED = 2048,
-    FD_P_OUTWARD = 4096 /* << axis: its drift points out of a face that is FD_DEGENERATE */
+    FD_P_OUTWARD = 4096 /* << axis: its drift points out of an FD_DEGENERATE face */
 };
 
 /* Returns the first false declaration as a status, with its axis, or 1 << pair in detail. */
@@ -235,9 +235,9 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 }
 
 #define FD_P_RESTRICT __restrict__
-/* The same for rows that a loop writes now and reads in its next iteration. If clang (14; not 22) inlines the function
-   into that loop, it takes the promise to hold across all iterations. For clang, FD_P_APART before the inner loop makes
-   the promise instead. */
+/* The same promise for rows that a loop writes now and reads in its next iteration. If clang (14; not 22) inlines the
+   function into that loop, it takes the promise to hold across all iterations. For clang, FD_P_APART before the inner
+   loop makes the promise instead. */
 #ifdef __clang__
 #define FD_P_RESTRICT_ROW
 #define FD_P_APART _Pragma("clang loop vectorize(assume_safety)")
@@ -245,6 +245,7 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 #define FD_P_RESTRICT_ROW __restrict__
 #define FD_P_APART
 #endif
-/* A function whose loops the compiler should vectorise inlines all that it calls, the model's functions too. */
+/* A function whose loops the compiler should vectorise inlines everything that it calls, including the model's
+   functions. */
 #define FD_P_INLINE static inline __attribute__((always_inline, unused))
 #define FD_P_FLAT static __attribute__((flatten, noinline, unused))

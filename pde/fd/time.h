@@ -1,9 +1,9 @@
 /* time.h - a room of fd.h: time steps, and ADI schemes as numbers.
    MIT licence, see LICENSE. */
 
-/* How time steps are spread between two dates. The march starts at the later date. Steps are all equal; or each exceeds
-   the one before by the same factor, and the last is `ratio` times the first; or the times are spaced as squares. The
-   last two suit a kink at the later date. */
+/* How time steps are graded between two dates. The march starts at the later date. Steps are all equal; or each is
+   longer than the previous one by the same factor, and the last is `ratio` times the first; or the times are spaced as
+   squares. The last two suit a kink at the later date. */
 enum { FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC };
 
 /* The kind of a time step. FD_EXPLICIT is Douglas with theta 0: a march of such steps is stable only if they are
@@ -15,19 +15,19 @@ typedef struct {
     double maturity;    /* the march goes from here to 0 */
     int steps;          /* at least 1; more are taken if dates are so close that an interval gets less than one step */
     int grading;        /* FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC: after the final values and after dates with a kink */
-    double ratio;       /* FD_GEOMETRIC: the last step before the next date or 0, over the first step */
+    double ratio;       /* FD_GEOMETRIC: the last step, before the next date or time 0, over the first step */
     int kind;           /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
     double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own (fd_scheme_theta), but 1/2 in fd_schedule itself */
-    int halves;         /* Rannacher start: so many backward Euler steps of half the size, in the place of half as many
-                           steps, after the final values and after each date with a kink, as far as the steps to the
-                           next date allow; 4 is usual, and makes 2 steps more; an odd number leaves one half to kind */
+    int halves;         /* Rannacher start: the number of backward Euler steps of half the size, which replace half as
+                           many steps after the final values and after each date with a kink, as far as the steps to the
+                           next date allow; 4 is usual, and adds 2 steps; an odd number leaves one half to kind */
     int dates;          /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
     const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
-    const int *kink;    /* for each date: does it leave a kink or a jump? Null: all do */
+    const int *kink;    /* for each date, whether it leaves a kink or a jump; null: all do */
 } fd_times;
 
-/* A time step, from > to. Steps join to the bit: the first starts at maturity, each next one where the one before ends,
-   and the last ends at 0. */
+/* A time step, from > to. Steps join to the bit: the first starts at maturity, each other one where the previous one
+   ends, and the last ends at 0. */
 typedef struct {
     double from, to;
     double theta; /* 0 for FD_EXPLICIT, 1 for FD_BACKWARD_EULER */
@@ -49,8 +49,8 @@ TB_HD double fd_p_share(int grading, double ratio, int k, int m)
 typedef struct {
     double upper, lower; /* it goes from upper to lower */
     long long first;     /* the index of its first step in the march */
-    int whole;           /* its steps before some are cut in two */
-    int halved;          /* so many are: the first ones */
+    int whole;           /* its steps, before some are cut in two */
+    int halved;          /* how many of the first ones are cut in two */
     int kink;            /* the values at upper have a kink or a jump */
     int date;            /* the index of the date that lower is; -1: none */
 } fd_interval;
@@ -73,7 +73,7 @@ TB_HD int fd_p_check_times(const fd_times *t)
     return FD_OK;
 }
 
-/* Returns the interval in front of the first one, for fd_next_interval. */
+/* Returns the interval before the first one, for fd_next_interval. */
 TB_HD fd_interval fd_no_interval(const fd_times *times)
 {
     const fd_interval none = {times->maturity, times->maturity, 0, 0, 0, 0, times->dates};
@@ -93,7 +93,7 @@ TB_HD fd_interval fd_next_interval(const fd_times *times, const fd_interval *las
     const long long due = (long long)floor(times->steps * share + 0.5);
     if (due > *taken) next.whole = (int)(due - *taken);
     *taken += next.whole;
-    /* After a kink comes a Rannacher start: steps are cut in two until times.halves halves have been made, by backward
+    /* After a kink comes a Rannacher start: steps are cut in two until times.halves halves have been taken, by backward
        Euler. An odd number leaves the second half of a step to the march's own kind. */
     if (next.kink) next.halved = times->halves / 2 + times->halves % 2;
     if (next.halved > next.whole) next.halved = next.whole;
@@ -126,7 +126,7 @@ TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long 
     return step;
 }
 
-/* Makes steps first .. first + room - 1 of a march from maturity to 0, or as many of them as exist, for callers who
+/* Computes steps first .. first + room - 1 of a march from maturity to 0, or as many of them as exist, for callers who
    hold a few steps at a time.
    Needs    room for `room` steps in step; null: count only
    Leaves   in *count the number of all steps
@@ -155,7 +155,7 @@ TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *
     return FD_OK;
 }
 
-/* Makes all steps of a march.
+/* Computes all steps of a march.
    Needs    as fd_schedule_part
    Returns  as fd_schedule_part, or FD_NO_ROOM: *count says how much room is needed */
 TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
@@ -168,9 +168,9 @@ TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count
 
 enum { FD_DOUGLAS, FD_CRAIG_SNEYD, FD_MODIFIED_CRAIG_SNEYD, FD_HUNDSDORFER_VERWER };
 
-/* A stage of a scheme for u' = F(u), F = F_0 + F_1 + ... + F_d. F_0 holds the mixed derivatives, F_j those along axis j
-   and whatever else is assigned to it. u is the value at the start of the step, dt > 0 the step, and z the result of
-   the stage before, which has no weight in the first stage. The stage first forms the base
+/* A stage of a scheme for u' = F(u), F = F_0 + F_1 + ... + F_d. F_0 holds the mixed derivatives; F_j holds those along
+   axis j and whatever else is assigned to it. u is the value at the start of the step, dt > 0 the step, and z the
+   result of the previous stage, which has no weight in the first stage. The stage first forms the base
        y = u + dt (mixed[0] F_0(u) + own[0] (F_1 + ... + F_d)(u) + mixed[1] F_0(z) + own[1] (F_1 + ... + F_d)(z)).
    Then it solves along each axis j = 1 .. d in turn for y':
        y' - theta dt F_j(y') = y - theta dt F_j(about ? z : u).
@@ -194,8 +194,8 @@ typedef struct {
 
 /* Describes a scheme by numbers. With theta 1, FD_DOUGLAS is the backward Euler step of a Rannacher start.
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SCHEME, or FD_BAD_THETA
-   Error    in time: FD_DOUGLAS is of second order with theta 1/2 and no mixed terms, else first; FD_CRAIG_SNEYD of
-            second with theta 1/2, else first; the other two of second with any theta */
+   Error    in time: FD_DOUGLAS is of second order with theta 1/2 and no mixed terms, otherwise of first; FD_CRAIG_SNEYD
+            of second with theta 1/2, otherwise of first; the other two of second with any theta */
 TB_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
 {
     if (!scheme) return FD_BAD_ARGUMENT;
@@ -212,7 +212,7 @@ TB_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
 }
 
 /* Returns the theta that makes a scheme stable for any step, diffusion and correlation (docs/fd.md), and as accurate as
-   it can be: 1/2 for Douglas and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 and 6/13 for
+   possible: 1/2 for Douglas and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 and 6/13 for
    Modified Craig-Sneyd with two and three factors, 1 - sqrt(1/2) and 3 - sqrt(27/4) for Hundsdorfer-Verwer, 1/2 for an
    unknown scheme. If drifts exceed diffusion, use fd_scheme_theta_drift. */
 TB_HD double fd_scheme_theta(int which, int factors, int mixed)

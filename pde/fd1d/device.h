@@ -1,26 +1,26 @@
-/* device.h - a room of fd1d.h, read once a model and precision: the march in the registers of a warp or a block, its
+/* device.h - a room of fd1d.h, read once for each model and precision: the march in the registers of a warp or a block;
    kernels, shapes and launches.
    MIT licence, see LICENSE.
 
-   A group of `lanes` lanes has a problem, k points in each lane: point k l + i is element i of lane l. It is a warp, or
-   a block of several. */
+   A group of `lanes` lanes holds a problem, k points in each lane: point k l + i is element i of lane l. A group is a
+   warp, or a block of several warps. */
 
 #define fd1d_device_bytes FD_OF(device_bytes)
 #define fd1d_device FD_OF(device)
 
 enum {
-    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512,                  /* steps, until the increment is computed anew */
-    fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8 /* of a lane: what its registers hold */
+    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512,                  /* steps, until the increment is recomputed */
+    fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8 /* rows that a lane's registers hold */
 };
 
-/* What a group knows of its problem, in shared memory: registers are for the march. */
+/* What a group knows about its problem, in shared memory: registers are for the march. */
 typedef struct {
     fd1d_tables h;
     fd_batch batch;
     int which, n, given; /* given: the largest magnitude that the march is given */
     int least;           /* for fd_p_chip_least */
     fd1d_step step;      /* the current segment's */
-    tb_real *shared;     /* of a block: TRID_BLOCK_HYBRID_LEN for the solver, then 3 for each warp */
+    tb_real *shared;     /* for a block: TRID_BLOCK_HYBRID_LEN for the solver, then 3 for each warp */
 } fd1d_p_group;
 
 /* Returns this thread's lane in its group. */
@@ -50,7 +50,7 @@ TB_D int fd1d_p_least(int lanes, int n, int *least)
     return n;
 }
 
-/* Copies v to x[2 .. k+1], two values of the lane before to x[0], x[1], and one of the lane after to x[k+2]. */
+/* Copies v to x[2 .. k+1], two values of the previous lane to x[0], x[1], and one of the next lane to x[k+2]. */
 TB_D void fd1d_p_around(int k, int lanes, fd1d_p_group *g, const tb_real *v, tb_real *x)
 {
     TB_UNROLL
@@ -70,7 +70,7 @@ TB_D void fd1d_p_around(int k, int lanes, fd1d_p_group *g, const tb_real *v, tb_
     }
 }
 
-/* Loads the rows of a lane's points, or works them out at a time if they change. */
+/* Loads the rows of a lane's points, or computes them at a time if they change. */
 TB_D void fd1d_p_rows(int k, int lanes, const fd1d_p_group *g, const tb_real *time, fd1d_row *row)
 {
     const fd1d_row *FD_P_RESTRICT rows = g->h.row;
@@ -109,7 +109,7 @@ TB_D void fd1d_p_apply(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
     if (first == 0) f[0] += face[0].third[end] * (x[4] - x[3]) + face[0].add[end];
 }
 
-/* Sets the right-hand sides of faces whose values are given; w is what the solution is the difference from. */
+/* Sets the right-hand sides of faces whose values are given; the solution is the difference from w. */
 TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const tb_real *w, tb_real *right)
 {
     if (!step->gives) return;
@@ -120,7 +120,7 @@ TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
                 right[i] = step->face[side].given - w[i];
 }
 
-/* Computes the right-hand side of a step's first stage, and in rest, unless null, what a second one begins with. extra
+/* Computes the right-hand side of a step's first stage and, in rest, unless null, the start of a second stage's. extra
    is exercise's multiplier times dt. */
 TB_D void fd1d_p_first_right(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *start,
                              const fd1d_row *end, const tb_real *extra, const tb_real *u, tb_real *right, tb_real *rest)
@@ -171,7 +171,7 @@ TB_D void fd1d_p_reduced(int k, int lanes, fd1d_p_group *g, const fd1d_step *ste
     }
 }
 
-/* Solves (1 - size A) y = right by the matrix itself. */
+/* Solves (1 - size A) y = right with the matrix, not its factors. */
 TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *row,
                        const tb_real *right, tb_real *y)
 {
@@ -179,15 +179,15 @@ TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
     fd1d_p_reduced(k, lanes, g, step, right, y);
     fd1d_p_matrix_rows(k, lanes, g, step, row, a, b, c);
     if (lanes > 32) {
-        __syncthreads(); /* the solve before has been read */
+        __syncthreads(); /* the previous solve has been read */
         trid_block_hybrid(k, k * lanes, a, b, c, y, g->shared);
     } else {
         trid_warp_hybrid(k, lanes, k * lanes, a, b, c, y);
     }
 }
 
-/* Makes a run of steps by the factors of their matrix, from the right-hand side of the first. crank, a literal: they
-   are Crank-Nicolson's, and faces have no third points. */
+/* Takes a run of steps with the factors of their matrix, from the right-hand side of the first. crank, a literal: they
+   are Crank-Nicolson steps, and faces have no third points. */
 TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, int run, int crank, int pcr_steps,
                            const tb_real *f, tb_real *right, tb_real *u)
 {
@@ -206,7 +206,7 @@ TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *s
     }
 }
 
-/* Makes step `at` of two stages; called, not inlined. */
+/* Takes step `at`, which has two stages; called, not inlined. */
 template <int k, int lanes>
 FD_P_CALLED_D void fd1d_p_two_stages(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
 {
@@ -223,7 +223,7 @@ FD_P_CALLED_D void fd1d_p_two_stages(fd1d_p_group *g, int at, const tb_real *ext
     TB_UNROLL
     for (int i = 0; i < k; i++) {
         right[i] = step->of.base[1][3] * right[i] + rest[i] - (step->of.about ? z[i] : 0);
-        if (step->of.about) u[i] = z[i]; /* what the solution is the difference from */
+        if (step->of.about) u[i] = z[i]; /* the solution is the difference from this */
     }
     fd1d_p_given(k, lanes, g, step, u, right);
     fd1d_p_solve(k, lanes, g, step, end, right, y);
@@ -231,17 +231,17 @@ FD_P_CALLED_D void fd1d_p_two_stages(fd1d_p_group *g, int at, const tb_real *ext
     for (int i = 0; i < k; i++) u[i] += y[i];
 }
 
-/* Copies the numbers of all points to memory, where all lanes of the group see them. */
+/* Copies the numbers of all points to memory that all lanes of the group see. */
 TB_D void fd1d_p_keep(int k, int lanes, fd1d_p_group *g, const tb_real *u, tb_real *to)
 {
-    fd1d_p_sync(lanes); /* what was kept before has been read */
+    fd1d_p_sync(lanes); /* earlier contents have been read */
     TB_UNROLL
     for (int i = 0; i < k; i++)
         if (k * fd1d_p_rank(lanes) + i < g->n) to[k * fd1d_p_rank(lanes) + i] = u[i];
     fd1d_p_sync(lanes);
 }
 
-/* Applies the events at the date of a step's end to the values that were kept. */
+/* Applies the events at the date of a step's end to the values in memory. */
 FD_P_CALLED_D void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
 {
     const int date = g->step.of.date, rank = fd1d_p_rank(lanes);
@@ -251,7 +251,7 @@ FD_P_CALLED_D void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
         fd1d_p_record(&g->batch, &g->h, g->which, 1 + date, g->h.rest, rank, lanes);
 }
 
-/* Returns the group's first point whose value is not finite, and in *largest the largest magnitude of this lane's. */
+/* Returns the group's first point whose value is not finite, and in *largest this lane's largest magnitude. */
 TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *largest)
 {
     int lost = FD_P_NONE;
@@ -274,7 +274,7 @@ FD_P_CALLED_D int fd1d_p_terms_lost(int lanes, fd1d_p_group *g, int at)
     return fd1d_p_least(lanes, lost, &g->least);
 }
 
-/* Makes `run` steps of the current segment by the factors f of their matrix; a literal where it is 1. */
+/* Takes `run` steps of the current segment with the factors f of their matrix; run is a literal where it is 1. */
 template <int k>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
 {
@@ -284,7 +284,7 @@ TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_re
     fd1d_row row[k];
     fd1d_p_rows(k, lanes, g, g->h.t.time, row);
     fd1d_p_first_right(k, lanes, g, step, row, row, extra, u, right, (tb_real *)0);
-    /* Short time steps need no PCR steps, or one, and with that a literal the loop has no branches. */
+    /* Short time steps need no PCR steps, or one; with that number a literal, the loop has no branches. */
     const int crank = step->inverse >= 2 && step->inverse <= 2 && !step->thirds;
     if (crank && pcr_steps == 0)
         fd1d_p_run_steps(k, lanes, g, step, run, 1, 0, f, right, u);
@@ -310,8 +310,8 @@ TB_D int fd1d_p_factor(fd1d_p_group *g, tb_real *f)
     return trid_warp_uniform(pcr_steps);
 }
 
-/* Makes step `at` by its matrix. On entry row has the rows at the end of the step before, and then those of this one.
-   */
+/* Takes step `at` with its matrix. row holds the rows at the end of the previous step on entry, and of this step on
+   return. */
 template <int k, int lanes>
 TB_D void fd1d_p_by_matrix(fd1d_p_group *g, int at, fd1d_row *row, const tb_real *extra, tb_real *u)
 {
@@ -339,17 +339,17 @@ TB_D void fd1d_p_early(int k, int lanes, const fd1d_p_group *g, int at, const tb
     }
 }
 
-/* Copies a segment's numbers to the group's. */
+/* Copies a segment's numbers to the group. */
 TB_D void fd1d_p_load_step(int lanes, fd1d_p_group *g, int segment)
 {
     const int *from = (const int *)&g->h.step[segment];
     int *to = (int *)&g->step;
-    fd1d_p_sync(lanes); /* those before have been read */
+    fd1d_p_sync(lanes); /* the previous ones have been read */
     for (int q = fd1d_p_rank(lanes); q < (int)(sizeof(fd1d_step) / sizeof(int)); q += lanes) to[q] = from[q];
     fd1d_p_sync(lanes);
 }
 
-/* Does what happens at the date of the end of step `at`, the last of its segment. */
+/* Applies the events at the date of the end of step `at`, the last of its segment. */
 template <int k, int lanes>
 TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
 {
@@ -364,8 +364,8 @@ TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
     }
 }
 
-/* Makes the steps of the current segment, and what happens after each; early, a literal: it may be exercised early.
-   Returns  FD_OK, or of a march that is watched what went wrong */
+/* Takes the steps of the current segment, and applies what follows each; early, a literal: early exercise is possible.
+   Returns  FD_OK, or, in a watched march, what went wrong */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd1d_row *row, const tb_real *pays,
                                     tb_real *extra, tb_real *u)
@@ -389,7 +389,7 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
             for (int i = 0; i < k; i++) u[i] = v[i];
             if constexpr (!factored) fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), row);
         } else if constexpr (factored) {
-            /* The first step reaches values that are given at faces: increments there are 0 from then on. */
+            /* The first step reaches the values given at faces: increments there are 0 from then on. */
             if (!early) run = at == first && g->step.gives ? 1 : last - at < longest ? last - at : longest;
             fd1d_p_by_factors<k>(g, early ? 1 : run, pcr_steps, f, extra, u);
         } else {
@@ -405,8 +405,9 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
     return fd_status_of(lost != FD_P_NONE ? FD_NOT_SOLVED : FD_OK, 0, -1, lost, -1, -1, last - 1);
 }
 
-/* Marches a problem, from its final values to u at time 0. The first march checks nothing on its way. Where it fails, a
-   second one, `watched`, looks in each step for the first number that is not finite, the model's before the values.
+/* Marches a problem, from its final values to u at time 0. The first march checks nothing on its way. If it fails, a
+   second one, `watched`, looks in each step for the first number that is not finite, first among the model's numbers,
+   then among the values.
    Returns  FD_OK, or what went wrong */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
@@ -438,7 +439,7 @@ TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
     return status;
 }
 
-/* Marches a problem that is prepared, and writes its results. */
+/* Marches a prepared problem, and writes its results. */
 template <int k, int lanes, int early>
 TB_D void fd1d_p_solve_problem(fd1d_p_group *g)
 {
@@ -462,7 +463,7 @@ TB_D void fd1d_p_solve_problem(fd1d_p_group *g)
     if (fd1d_p_rank(lanes) == 0) g->batch.status[g->which] = status;
 }
 
-/* What a launch is told: problems first .. first + problems - 1 of a batch, and memory with room for them. */
+/* A launch's arguments: problems first .. first + problems - 1 of a batch, and memory with room for them. */
 typedef struct {
     fd_batch batch;
     const fd_model_parameters *parameters;
@@ -471,19 +472,19 @@ typedef struct {
     int first, problems;
 } fd1d_p_launch;
 
-/* How many points a lane has, and how many lanes a group. */
+/* The points of a lane, and the lanes of a group. */
 typedef struct {
     int per_lane, lanes;
 } fd1d_p_shape;
 
-/* Returns for how many points a problem is laid out. To add a size, add a line in fd1d_p_run_size, too. */
+/* Returns the number of points for which a problem is laid out. To add a size, also add a line in fd1d_p_run_size. */
 TB_HD constexpr int fd1d_p_size(int points)
 {
     return points <= 128 ? 128 : points <= 256 ? 256 : points <= 512 ? 512 : 1024;
 }
 
-/* Returns the shape in which a problem of such a size is marched: a warp, as long as its registers hold the points with
-   the factors of the matrix, where there are any; else as many warps as leave the march its registers. */
+/* Returns the shape that marches a problem of such a size: a warp, as long as its registers hold the points with the
+   factors of the matrix, if there are any; otherwise enough warps to leave the march its registers. */
 TB_HD constexpr fd1d_p_shape fd1d_p_shape_of(int size, int early)
 {
     const int of_warp = size / 32, held = fd1d_p_steady && !early ? 128 / TB_BYTES : (int)fd1d_p_most_rows;
@@ -491,14 +492,14 @@ TB_HD constexpr fd1d_p_shape fd1d_p_shape_of(int size, int early)
     return {per_lane, size / per_lane};
 }
 
-/* Returns the bytes of a problem of a batch, and where its tables are in memory, unless null. */
+/* Returns the bytes of a problem of a batch and, in *tables unless null, the positions of its tables in memory. */
 TB_HD size_t fd1d_p_lay_out_problem(const fd_batch *batch, int early, unsigned char *memory, fd1d_tables *tables)
 {
     const fd1d_p_shape shape = fd1d_p_shape_of(fd1d_p_size(batch->points[0]), early);
     return fd1d_p_lay_out(batch, shape.per_lane, shape.lanes, memory, tables);
 }
 
-/* Finds where the tables of the launch's problem `which` are. */
+/* Finds the tables of the launch's problem `which`. */
 TB_HD void fd1d_p_find_tables(const fd1d_p_launch *launch, int which, fd1d_tables *h)
 {
     const fd_problem *problem = &launch->batch.problem[launch->first + which];
@@ -508,8 +509,8 @@ TB_HD void fd1d_p_find_tables(const fd1d_p_launch *launch, int which, fd1d_table
     h->t.parameters = &launch->parameters[launch->first + which];
 }
 
-/* Prepares the problems, one a block of any size up to FD1D_P_THREADS. Without the 1 the compiler takes fewer registers
-   than a thread may have, and spills. */
+/* Prepares the problems, one per block of any size up to FD1D_P_THREADS. Without the 1 the compiler takes fewer
+   registers than a thread may have, and spills. */
 template <int unused = 0>
 __launch_bounds__(FD1D_P_THREADS, 1) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch launch)
 {
@@ -524,7 +525,7 @@ __launch_bounds__(FD1D_P_THREADS, 1) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d
 }
 
 /* Returns how many threads prepare a problem. Preparation mostly waits: many small blocks, all on the device at the
-   same time, are faster than large ones in turn, as long as a thread has few points and steps. */
+   same time, are faster than large ones one after another, as long as a thread has few points and steps. */
 template <int unused = 0>
 static int fd1d_p_prepare_threads(const fd1d_p_launch *launch)
 {
@@ -543,7 +544,7 @@ TB_HD constexpr int fd1d_p_resident(int k, int lanes)
     return lanes > 32 ? 256 / lanes : words <= 8 ? 4 : 2;
 }
 
-/* Marches those of the problems that are exercised early, or those that are not, or (early 2) all, one a group. */
+/* Marches the problems with early exercise, or those without, or (early 2) all, one per group. */
 template <int k, int lanes, int early>
 __launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)) TRID_KERNEL
     void fd1d_p_kernel(fd1d_p_launch launch)
@@ -575,8 +576,8 @@ static cudaError_t fd1d_p_launch_march(const fd1d_p_launch *launch, cudaStream_t
                        threads, 0, stream, *launch);
 }
 
-/* Prepares and marches the problems of a launch. Registers for early exercise would cost other problems of a model that
-   does not depend on time their speed: it has two kernels. */
+/* Prepares and marches the problems of a launch. A time-independent model has two kernels: the registers for early
+   exercise would slow its other problems. */
 template <int size>
 static cudaError_t fd1d_p_run(const fd1d_p_launch *launch, cudaStream_t stream)
 {
@@ -589,7 +590,7 @@ static cudaError_t fd1d_p_run(const fd1d_p_launch *launch, cudaStream_t stream)
     return error;
 }
 
-/* Does this for a grid's size. */
+/* Prepares and marches, for a grid's size. */
 template <int unused = 0>
 static cudaError_t fd1d_p_run_size(const fd1d_p_launch *launch, cudaStream_t stream)
 {
@@ -601,7 +602,7 @@ static cudaError_t fd1d_p_run_size(const fd1d_p_launch *launch, cudaStream_t str
 }
 
 /* Returns how many bytes of device memory suffice for full speed: for all problems of the batch, or for as many as keep
-   a device busy. 0 if fd_batch_check refuses the batch, whose pointers may still be null. */
+   a device busy; 0 if fd_batch_check refuses the batch. The batch's pointers may still be null. */
 template <int unused = 0>
 static size_t fd1d_device_bytes(const fd_batch *batch)
 {
@@ -610,14 +611,14 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
     return fd1d_p_lay_out_problem(batch, 0, NULL, NULL) * (size_t)(batch->problems < busy ? batch->problems : busy);
 }
 
-/* Solves the problems of a batch, as many at a time as memory has room for.
-   Needs    pointers of the batch and of its problems, parameters (of each problem) and memory, aligned to 128, in the
-            device's memory; at least the bytes of one problem, MODEL_device_bytes for full speed
-   Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
+/* Solves the problems of a batch, as many at a time as memory holds.
+   Needs    the batch's and its problems' pointers, parameters (one per problem) and memory, aligned to 128, all in
+            device memory; bytes for at least one problem, or MODEL_device_bytes for full speed
+   Leaves   status and values, the grid's values and coordinates, once the stream has executed the launches
    Returns  FD_OK; as fd_batch_check, FD_BAD_ARGUMENT for a null pointer and FD_NO_ROOM for too little memory, with
             FD_BAD_ARGUMENT and NaN in the results; FD_LAUNCH_FAILED
-   Cost     two or three launches for the problems that memory has room for, no transfer; a step of a run: that of
-            trid_warp_solve, and three operations a point */
+   Cost     two or three launches for each memoryful of problems, no transfer; a step of a run costs trid_warp_solve and
+            three operations a point */
 template <int unused = 0>
 static int fd1d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                        cudaStream_t stream)

@@ -1,5 +1,5 @@
-/* host.h - a room of fd1d.h, read once a model and precision: marches on the host, as many problems side by side as a
-   vector has lanes, so that the compiler vectorises across them.
+/* host.h - a room of fd1d.h, read once for each model and precision: marches on the host, with as many interleaved
+   problems as a vector has lanes, so that the compiler vectorises across them.
    MIT licence, see LICENSE. */
 
 #define fd1d_p_lanes FD_OF(p_1d_lanes)
@@ -26,23 +26,24 @@
 #define fd1d_host_bytes FD_OF(host_bytes)
 #define fd1d_host FD_OF(host)
 
-enum { fd1d_p_lanes = 64 / (int)sizeof(tb_real) }; /* problems side by side: 64 bytes */
+enum { fd1d_p_lanes = 64 / (int)sizeof(tb_real) }; /* interleaved problems: 64 bytes */
 
-/* What a worker has: the tables of its problems, and arrays in which point i of problem b is at [i lanes + b]. Before
-   the first point and after the last are lanes of zeros. */
+/* A worker's memory: the tables of its problems, and arrays in which point i of problem b is at [i lanes + b]. Lanes of
+   zeros precede the first point and follow the last. */
 typedef struct {
     const fd_batch *batch;
     fd1d_tables h[fd1d_p_lanes];
-    int which[fd1d_p_lanes];             /* of the batch problem b is; -1: none */
-    int live[fd1d_p_lanes];              /* problem b is marched */
-    int failed[fd1d_p_lanes];            /* its first march has */
+    int which[fd1d_p_lanes];             /* number of problem b in the batch; -1: none */
+    int live[fd1d_p_lanes];              /* whether problem b is marched */
+    int failed[fd1d_p_lanes];            /* whether its first march has failed */
     const fd1d_step *step[fd1d_p_lanes]; /* of the current segment; null: none */
-    int n, steps;                        /* the most of them */
+    int n, steps;                        /* the most points and steps of any problem */
     int given[fd1d_p_lanes];
     fd_status status[fd1d_p_lanes];
-    tb_real *u, *z, *right, *more, *rest, *multiplier; /* values, a first stage's, right-hand sides ... */
+    tb_real *u, *z, *right, *more, *rest, *multiplier; /* values, a first stage's values, right-hand sides ... */
     tb_real *row[2][4];                                /* below, above, kill and source at the step's start and end */
-    tb_real *a, *pivot, *upper;                        /* of the matrix: a, one over each pivot, what is substituted */
+    tb_real *a, *pivot, *upper;                        /* the matrix: a, one over each pivot, factors of back
+                                                          substitution */
 } fd1d_p_host;
 
 /* Assigns memory to a worker's tables and arrays; with null, only counts. Returns the bytes used. */
@@ -150,22 +151,23 @@ TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_rea
         }
 }
 
-/* The numbers of a step for each problem, as loops read them; 0 for problems that have ended, which then stay what they
-   are. Where F overflows that is NaN: such a problem is marched again, alone. */
+/* The numbers of a step for each problem, as loops read them; 0 for problems that have ended, whose values then stay.
+   Where F overflows the product is NaN: such a problem is marched again, alone. */
 typedef struct {
-    tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], scale[fd1d_p_lanes]; /* scale: of exercise's multiplier times dt */
+    tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], scale[fd1d_p_lanes]; /* scale: the factor of exercise's multiplier
+                                                                           times dt */
     tb_real again[2][fd1d_p_lanes], about[fd1d_p_lanes],
-        second[fd1d_p_lanes];    /* second: 1 where there are two stages */
+        second[fd1d_p_lanes];    /* second: 1 if there are two stages */
     int twice, changes, factors; /* of any problem */
 } fd1d_p_weights;
 
-/* Computes the numbers of step k, and which they are. */
+/* Computes the numbers of step k, and which of them any problem needs. */
 TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
 {
     memset(of, 0, sizeof *of);
     for (int b = 0; b < fd1d_p_lanes; b++) {
         const int steps = w->live[b] ? w->h[b].t.found->steps : -1;
-        of->factors |= k == steps; /* it has ended: its matrix becomes the identity */
+        of->factors |= k == steps; /* it has ended, and its matrix becomes the identity */
         if (k >= steps) w->step[b] = NULL;
         if (k >= steps) continue;
         of->scale[b] = 1;
@@ -182,8 +184,8 @@ TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
     }
 }
 
-/* Computes the right-hand sides of the first stage, and in w->rest what a second one begins with. On entry w->right is
-   F at the step's start, and w->more at its end, if anything changes. */
+/* Computes the right-hand sides of the first stage and, in w->rest, the start of a second stage's. On entry w->right
+   holds F at the step's start and, if anything changes, w->more holds F at its end. */
 FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
     enum { lanes = fd1d_p_lanes };
@@ -199,8 +201,8 @@ FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
         }
 }
 
-/* Computes the right-hand sides of the second stage, where w->right is F(z), and what its solution is the difference
-   from, in w->more. */
+/* Computes the right-hand sides of the second stage from F(z) in w->right. Leaves in w->more what its solution is the
+   difference from. */
 FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
     enum { lanes = fd1d_p_lanes };
@@ -214,7 +216,7 @@ FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of
         }
 }
 
-/* Sets `to` to w + delta; where `second` is 0, for a problem of one stage, to z instead. */
+/* Sets `to` to from + delta or, where `second` is 0, for a problem of one stage, to z. */
 FD_P_FLAT void fd1d_p_host_add(const fd1d_p_host *w, const tb_real *FD_P_RESTRICT from,
                                const tb_real *FD_P_RESTRICT delta, const tb_real *second, tb_real *FD_P_RESTRICT to)
 {
@@ -226,7 +228,7 @@ FD_P_FLAT void fd1d_p_host_add(const fd1d_p_host *w, const tb_real *FD_P_RESTRIC
         }
 }
 
-/* Makes step k of all problems, from u to u. */
+/* Takes step k of all problems, from u to u. */
 TB_HOST void fd1d_p_host_step(fd1d_p_host *w, int k)
 {
     fd1d_p_weights of;
@@ -251,7 +253,7 @@ TB_HOST void fd1d_p_host_step(fd1d_p_host *w, int k)
     }
 }
 
-/* Does what happens to problem b after step k: exercise, and the events at a date. */
+/* Applies to problem b what follows step k: exercise, and the events at a date. */
 TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
 {
     const fd1d_tables *h = &w->h[b];
@@ -294,7 +296,7 @@ TB_HOST int fd1d_p_host_terms_lost(const fd1d_p_host *w, int k, int b)
     return -1;
 }
 
-/* Makes all problems that are prepared live, from their final values on; or one alone. */
+/* Makes all prepared problems live, from their final values on, or only one. */
 TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
 {
     enum { lanes = fd1d_p_lanes };
@@ -315,8 +317,8 @@ TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
     }
 }
 
-/* Marches all problems that are prepared; or one alone, which looks in each step for its first number that is not
-   finite, the model's before the values, and ends there. */
+/* Marches all prepared problems, or only one. That march looks in each step for its first number that is not finite,
+   first among the model's, then among the values, and ends there. */
 TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int only)
 {
     int unused;
@@ -357,8 +359,8 @@ TB_HOST void fd1d_p_host_end(fd1d_p_host *w, int b)
     fd1d_p_record(w->batch, h, which, 0, h->value, 0, 1);
 }
 
-/* Solves as many problems of the batch as a vector has lanes, from `first` on. One that fails is marched again, alone.
-   */
+/* Solves as many problems of the batch as a vector has lanes, from `first` on. A problem that fails is marched again,
+   alone. */
 TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int first, void *memory)
 {
     enum { lanes = fd1d_p_lanes };
@@ -380,21 +382,21 @@ TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_paramete
         }
 }
 
-/* Returns how many bytes of memory so many of the host's workers need; 0 for none, or if fd_batch_check refuses the
-   batch, whose pointers may still be null. */
+/* Returns how many bytes of memory the host's workers need; 0 for no workers, or if fd_batch_check refuses the batch.
+   The batch's pointers may still be null. */
 TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
 {
     if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
     return (size_t)workers * fd1d_p_host_lay_out(batch, NULL, NULL);
 }
 
-/* Solves all problems of the batch: by `workers` threads of OpenMP where the program is compiled with it, else one
-   after the other.
+/* Solves all problems of the batch: by `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise
+   one worker after another.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
-   Leaves   status and values, the grid's values and coordinates: a problem may have failed although the call has not
+   Leaves   status and values, the grid's values and coordinates. A problem may fail although the call succeeds
    Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null pointer or memory off its
-            alignment, FD_NO_ROOM for too little memory: its status is then in each problem, and NaN
-   Cost     a step: four loops over the points, vectorised across as many problems as 64 bytes have numbers */
+            alignment, FD_NO_ROOM for too little memory: each problem then holds that status, and NaN
+   Cost     a step: four loops over the points, vectorised across as many problems as 64 bytes hold numbers */
 TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                       size_t bytes)
 {

@@ -1,5 +1,5 @@
-/* step.h - a room of fd1d.h, read once a model and precision: rows, time steps and faces as numbers; runs of steps that
-   are alike.
+/* step.h - a room of fd1d.h, read once for each model and precision: rows, time steps and faces as numbers; runs of
+   steps that are alike.
    MIT licence, see LICENSE.
 
    A step is y' = y + delta, with
@@ -33,41 +33,42 @@
 
 enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the model does not depend on time */
 
-/* A row of A without kill, and kill and source. 16 bytes in single precision, so that a thread reads it at once. */
+/* A row of A without kill, then kill and source. 16 bytes in single precision, so that a thread reads it at once. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, kill, source;
 } fd1d_row;
 
 /* What a face does in a step. */
 typedef struct {
-    tb_real near_by, middle; /* of its row of the matrix: of its neighbour and of itself */
-    tb_real times;           /* its right-hand side less so many times its neighbour's */
-    tb_real third[2];        /* of F at the step's start and end: of the second point inwards less the first */
-    tb_real add[2];          /* likewise: what a given slope adds */
+    tb_real near_by, middle; /* its row of the matrix: coefficients of its neighbour and of itself */
+    tb_real times;           /* the multiple of its neighbour's right-hand side that is subtracted from its own */
+    tb_real third[2];        /* in F at the step's start and end: the factor of the second point inwards minus the
+                                first */
+    tb_real add[2];          /* in F likewise: what a given slope adds */
     tb_real given;           /* the value given at the step's end, if there is one */
-    int is_given, lags;      /* lags: the matrix lacks couplings that act on the old values */
+    int is_given, lags;      /* lags: the matrix omits couplings, which act on the old values */
 } fd1d_face;
 
-/* A segment: steps that are alike and have nothing between them, as numbers. */
+/* A segment as numbers: steps that are alike, with nothing between them. */
 typedef struct {
     fd_step_data of;         /* its date is that at the end of the last step */
-    tb_real inverse;         /* of theta, for a run */
+    tb_real inverse;         /* 1 / theta, for a run */
     fd1d_face face[2];       /* at the first and the last point */
     int first, count;        /* steps */
-    int changes;             /* F at a step's end is not F at its start */
-    int runs;                /* its steps can be made in runs */
-    int gives, adds, thirds; /* at any face: a value is given, a slope is, the matrix has a third point */
+    int changes;             /* whether F at a step's end differs from F at its start */
+    int runs;                /* whether its steps can be taken in runs */
+    int gives, adds, thirds; /* whether at any face a value is given, a slope is given, the matrix has a third point */
 } fd1d_step;
 
-/* Where the tables of a problem are, and arrays of as many numbers as the grid has points. Rows are at fd1d_p_place. */
+/* A problem's tables, and arrays with a number for each point of the grid. Rows are at fd1d_p_place. */
 typedef struct {
     fd_p_tables t;
-    int per_lane, lanes; /* how points are spread in a group of lanes; 1 and points on the host */
-    fd1d_row *row;       /* of a model that does not depend on time */
-    fd_cell *cell;       /* of one that does; and number q of a point at [q per_lane lanes] from its place */
+    int per_lane, lanes; /* how points are distributed over a group of lanes; 1 and points on the host */
+    fd1d_row *row;       /* for a model that does not depend on time */
+    fd_cell *cell;       /* for one that does; number q of a point is at [q per_lane lanes] from its place */
     tb_real *number;
     fd1d_step *step;                    /* segment by segment */
-    tb_real *value, *multiplier, *rest; /* for what happens between steps; exercise's, times dt; values after a date */
+    tb_real *value, *multiplier, *rest; /* values between steps; exercise's multiplier times dt; values after a date */
 } fd1d_tables;
 
 /* Assigns memory to the tables; with null, only counts. Returns the bytes used. */
@@ -89,13 +90,13 @@ TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsi
     return used;
 }
 
-/* Returns where a point is in tables that a group of lanes reads: neighbouring lanes read neighbouring places. */
+/* Returns a point's index in tables that a group of lanes reads: neighbouring lanes read neighbouring elements. */
 TB_HD int fd1d_p_place(int per_lane, int lanes, int point)
 {
     return point % per_lane * lanes + point / per_lane;
 }
 
-/* Returns the row of a point, from its cell and terms; 0 beyond the last point, which makes an identity row of the
+/* Returns the row of a point, from its cell and terms; 0 beyond the last point, which gives an identity row of the
    matrix. */
 TB_HD fd1d_row fd1d_p_row_of(int inside, fd_cell cell, fd_terms terms)
 {
@@ -126,7 +127,7 @@ TB_HD void fd1d_p_matrix(fd1d_row row, tb_real size, tb_real *a, tb_real *b, tb_
     *c = -size * row.above;
 }
 
-/* Computes what a face does in step k, which is `step`. */
+/* Computes what a face does in `step`, number k. */
 FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, int k, int side, tb_real size)
 {
     const int n = t->found->points[0], at = side ? n - 1 : 0, next = side ? n - 2 : 1, kind = t->problem->face[0][side];
@@ -160,9 +161,8 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
     return face;
 }
 
-/* Returns how many segments an interval has. Its halves are alike, and its whole steps, unless anything changes from
-   one to the next: the terms, what is given at faces, their lengths. An odd number of halves leaves one of the march's
-   own kind. */
+/* Returns how many segments an interval has. Its halves are alike, as are its whole steps, unless terms, values given
+   at faces, or lengths change from one to the next. An odd number of halves leaves one of the march's own kind. */
 TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
 {
     const fd_times *times = &t->found->times;
@@ -189,7 +189,7 @@ TB_HD void fd1d_p_segment(const fd_p_tables *t, const fd_interval *v, int segmen
     step->first = (int)v->first + first, step->count = count;
 }
 
-/* Computes the numbers of a segment, which begins with step k. Returns whether its steps can be told apart. */
+/* Computes the numbers of a segment. Returns whether its steps can be told apart. */
 TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
 {
     const int k = to->first;
@@ -206,7 +206,7 @@ TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
     step.runs = step.of.size > 0 && step.of.stages == 1 && t->problem->exercise == FD_EUROPEAN;
     for (int side = 0; side < 2; side++) {
         const fd1d_face face = step.face[side] = fd1d_p_face_of(t, &begun, k, side, step.of.size);
-        step.changes |= !(face.add[0] <= face.add[1] && face.add[0] >= face.add[1]); /* or is NaN */
+        step.changes |= !(face.add[0] <= face.add[1] && face.add[0] >= face.add[1]); /* or it is NaN */
         step.gives |= face.is_given, step.adds |= t->problem->face[0][side] == FD_SLOPE;
         step.thirds |= t->problem->face[0][side] == FD_DEGENERATE;
         step.runs &= !face.lags;
@@ -216,11 +216,11 @@ TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
     return begun.from - begun.to > 5e-16 * begun.from;
 }
 
-/* Computes the numbers of all segments, and counts these. */
+/* Computes the numbers of all segments, and counts the segments. */
 TB_HD void fd1d_p_make_steps(const fd1d_tables *h, int thread, int threads)
 {
     const fd_p_tables *t = &h->t;
-    int before = 0, steps = 0; /* of the intervals so far: segments, steps */
+    int before = 0, steps = 0; /* segments and steps of the intervals so far */
     for (const fd_interval *v = t->interval; steps < t->found->steps; v++) {
         const int segments = fd1d_p_segments_of(t, v);
         for (int s = (thread + threads - before % threads) % threads; s < segments; s += threads) {
@@ -233,7 +233,7 @@ TB_HD void fd1d_p_make_steps(const fd1d_tables *h, int thread, int threads)
     if (thread == 0) t->found->segments = before;
 }
 
-/* Copies to their places the rows of all points, or what those that change are worked out from. */
+/* Copies to their positions the rows of all points, or the data from which changing rows are computed. */
 TB_HD void fd1d_p_place_rows(const fd1d_tables *h, int thread, int threads)
 {
     const fd_p_tables *t = &h->t;
@@ -261,7 +261,7 @@ TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which
     fd_p_coordinates(batch, &h->t, which, thread, threads);
 }
 
-/* Returns the time at which a holder exercises after step k; NaN if what exercise pays does not depend on it. */
+/* Returns the time at which a holder exercises after step k; NaN if the payoff does not depend on it. */
 TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 {
 #ifdef FD_MODEL_EXERCISE
@@ -272,8 +272,8 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 #endif
 }
 
-/* Applies the events at a date, which is step k's end, from h->value to h->rest, by so many threads. Returns the larger
-   of `given` and what a change adds (fd_p_larger). */
+/* Applies the events at a date, which is step k's end, from h->value to h->rest, by `threads` threads. Returns the
+   larger of `given` and what a change adds (fd_p_larger). */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;

@@ -1,4 +1,4 @@
-/* call.h - a room of trid/batch.h: the arguments of a call, checked, and what they come to.
+/* call.h - a room of trid/batch.h: checks the arguments of a call, and derives what kernels need from them.
    MIT licence, see LICENSE. */
 
 /* Returns whether the systems of a plan are interleaved. */
@@ -7,7 +7,7 @@ static inline int trid_p_batch_is_interleaved(const trid_p_batch_plan &plan)
     return trid_p_lines_are_interleaved(plan.lines);
 }
 
-/* Returns whether both the rows and the right-hand sides follow one another in memory. */
+/* Returns whether both the rows and the right-hand sides are contiguous in memory. */
 template <class rows_type>
 static inline int trid_p_batch_is_contiguous(const trid_p_batch_plan &plan, const rows_type &rows)
 {
@@ -17,7 +17,7 @@ static inline int trid_p_batch_is_contiguous(const trid_p_batch_plan &plan, cons
         return plan.lines.step == 1;
 }
 
-/* Returns whether systems are too long for a chip. checked: 0, 1, or 2 for a solve with pivoting. */
+/* Returns whether systems are too long to be solved on chip. checked: 0, 1, or 2 for a solve with pivoting. */
 static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int checked)
 {
     return joined.n > (checked == 2                           ? TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, joined.step == 1)
@@ -25,8 +25,8 @@ static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int 
                                                               : TRID_P_BATCH_ON_CHIP(bytes, checked));
 }
 
-/* Returns whether one of `count` elements from p on lies within the reach of x with all its sides, be it between its
-   elements. */
+/* Returns whether any of `count` elements from p on lies between the first and the last element of x with all its
+   sides, even in a gap between elements. */
 template <class tb_real>
 static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x, const tb_real *p, long long count,
                                       long long sides = 1, long long pitch = 0)
@@ -38,7 +38,7 @@ static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x,
     return count > 0 && at < to && at + (size_t)count * sizeof(tb_real) > from;
 }
 
-/* Returns whether an array is off the alignment of its elements. */
+/* Returns whether an array is not aligned to its elements. */
 template <class tb_real, class... pointers>
 static inline int trid_p_batch_is_misaligned(const tb_real *a, const pointers *...others)
 {
@@ -51,7 +51,7 @@ static inline int trid_p_batch_flags(const trid_batch_options *options)
     return options ? options->flags : 0;
 }
 
-/* Makes the plan of a call with these flags, elements having so many bytes, and sets what is to be set at its start. */
+/* Makes the plan of a call with these flags, and initialises failed. An element takes `bytes` bytes. */
 static inline int trid_p_batch_begin(trid_lines lines, int flags, int bytes, const trid_batch_options *options,
                                      cudaStream_t stream, trid_p_batch_plan *plan)
 {
@@ -73,14 +73,14 @@ static inline int trid_p_batch_begin(trid_lines lines, int flags, int bytes, con
                : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* Returns whether a call is solved as interleaved systems. Where kernels for one layout alone are compiled it does not
-   matter how short systems lie. */
+/* Returns whether a call is solved as interleaved systems. If only the kernels for one layout are compiled, they solve
+   short systems of either layout. */
 template <class bounds>
 static int trid_p_batch_as_interleaved(const trid_p_batch_plan &plan)
 {
     return !bounds::interleaved ? 0 : !bounds::contiguous ? 1 : trid_p_batch_is_interleaved(plan);
 }
-/* Returns whether nothing is compiled for these systems. */
+/* Returns whether no kernel is compiled for these systems. */
 template <class bounds>
 static int trid_p_batch_is_not_compiled(const trid_p_batch_plan &plan)
 {
@@ -89,7 +89,7 @@ static int trid_p_batch_is_not_compiled(const trid_p_batch_plan &plan)
             trid_p_batch_as_interleaved<bounds>(plan) != trid_p_batch_is_interleaved(plan));
 }
 
-/* Returns the rows of a call as arrays; one matrix for all has no strides. */
+/* Returns the rows of a call as arrays. One matrix for all systems has no strides. */
 template <class tb_real>
 static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines &lines, int flags, const tb_real *a,
                                                                 const tb_real *b, const tb_real *c)
@@ -100,8 +100,8 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
     return rows;
 }
 
-/* Makes rows what kernels read. As neither a of row 0 nor c of row n-1 is used, the transposed matrix is the same
-   arrays by other names. Systems of one row have no off-diagonals, and b stands for them. */
+/* Turns rows into what kernels read. As neither a of row 0 nor c of row n-1 is used, the transposed matrix is the same
+   arrays with a and c exchanged and shifted. Systems of one row have no off-diagonals, and b stands in for them. */
 template <class tb_real>
 static inline void trid_p_batch_sides(const trid_p_batch_plan &plan, trid_p_batch_arrays<tb_real> *rows)
 {
@@ -110,7 +110,7 @@ static inline void trid_p_batch_sides(const trid_p_batch_plan &plan, trid_p_batc
     if (plan.n == 1) rows->a = rows->c = rows->b;
 }
 
-/* A call: what the caller says, then what follows from it. a, b, c are null where the matrix is made in registers. */
+/* A call: the caller's arguments, then what follows from them. a, b, c are null if the matrix is made in registers. */
 template <class tb_real>
 struct trid_p_batch_call {
     trid_lines lines;
@@ -123,8 +123,8 @@ struct trid_p_batch_call {
     trid_p_batch_arrays<tb_real> rows = {};
 };
 
-/* Returns whether a side of x at p + k*pitch, k = low .. high, shares an element with an array at q. Only those within
-   reach are looked at. */
+/* Returns whether a side of x, at p + k*pitch for k = low .. high, shares an element with an array at q. It looks only
+   at sides within reach. */
 template <class tb_real>
 static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, const tb_real *q, long long pitch,
                                    long long low, long long high)
@@ -139,7 +139,7 @@ static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, co
     }
     size_t from = (size_t)p, to = (size_t)q;
     long long apart = from < to ? (long long)(to - from) / bytes : -((long long)(from - to) / bytes);
-    if (pitch > 0) { /* |apart - k*pitch| <= reach, and one more for what division cuts off */
+    if (pitch > 0) { /* sides with |apart - k*pitch| <= reach, and one more, as division rounds */
         long long first = (apart - reach - 1) / pitch - 1, last = (apart + reach + 1) / pitch + 1;
         if (first > low) low = first;
         if (last < high) high = last;
@@ -150,8 +150,9 @@ static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, co
     return 0;
 }
 
-/* Returns whether x, with all its sides, meets array k of a, b, c. The elements of a are those from row 1 on, those of
-   c those before row n-1, except in periodic systems. So rows 0 .. n-2 and 1 .. n-1 of x are asked for. */
+/* Returns whether x, with all its sides, shares an element with array k of a, b, c. Except in periodic systems, the
+   elements of a begin at row 1 and those of c end at row n-2. So they are compared with rows 0 .. n-2 of x and with
+   rows 1 .. n-1. */
 template <class tb_real>
 static int trid_p_batch_meets_matrix(const trid_lines &lines, int flags, int k, const tb_real *matrix, const tb_real *x,
                                      long long sides = 1, long long pitch = 0)
@@ -186,7 +187,7 @@ static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int 
     return TRID_BATCH_OK;
 }
 
-/* Begins a call that is not refused. */
+/* Begins a call whose arguments were accepted. */
 template <class tb_real>
 static int trid_p_batch_begin_call(trid_p_batch_call<tb_real> *call)
 {
@@ -198,7 +199,7 @@ static int trid_p_batch_begin_call(trid_p_batch_call<tb_real> *call)
     return status;
 }
 
-/* Checks and begins a call that takes the flags `known`, and has those of the launch itself besides. */
+/* Checks and begins a call that takes the flags `known`. The launch itself sets the flags `own` in addition. */
 template <class tb_real>
 static int trid_p_batch_accept(trid_p_batch_call<tb_real> *call, int known, int own = 0)
 {

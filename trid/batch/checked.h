@@ -1,10 +1,10 @@
 /* checked.h - a room of trid/batch.h: interleaved systems with their residuals.
    MIT licence, see LICENSE. */
 
-/* Asks for one half of a tile; the second has no row 0. The rows of a tile must last until its residual is known, and
-   the next ones arrive meanwhile. So shared memory holds three halves of k/2 rows: the two of the tile that is being
-   solved, and the first of the next. As soon as the residual of a half is known, its place is given to the half after
-   the next. */
+/* Requests one half of a tile; the second has no row 0. The rows of a tile must stay until its residual is known, while
+   the next rows already arrive. So shared memory holds three halves of k/2 rows: two of the tile that is being solved,
+   and the first of the next tile. As soon as the residual of a half is known, its memory goes to the half after the
+   next. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> pipeline,
                                 unsigned index, int half, tb_real *stage)
@@ -25,7 +25,7 @@ struct trid_p_batch_source {
     long long step;
     int first, valid;
 };
-/* Finds these places, anew instead of keeping them. */
+/* Finds these addresses again instead of keeping them. */
 template <class tb_real>
 TB_D void trid_p_batch_find_source(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                    const tb_real *d, unsigned index, int systems, trid_p_batch_source<tb_real> *from)
@@ -91,7 +91,7 @@ TB_D void trid_p_batch_residual_half(const trid_p_batch_source<tb_real> &from, i
         r[j] = trid_p_batch_residual_row(a, b, c, d, x[j], up, down, worst);
     }
 }
-/* Returns the first unknown below the thread's, by way of shared memory. */
+/* Returns the first unknown below the thread's, through shared memory. */
 template <class shape, class tb_real>
 TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
 {
@@ -104,7 +104,8 @@ TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
                                         : (tb_real)0;
 }
 
-/* Stores x, or adds it to what it was, and tells the residuals; largest has the errors of all systems, then sizes. */
+/* Stores x, or adds it to the x before the solve, and reports the residuals. largest holds the errors of all systems,
+   then their sizes. */
 template <class shape, class tb_real>
 TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_p_batch_place &here,
                                       const trid_p_batch_worst &most, tb_real *solved, tb_real *x, const int *worst,
@@ -126,7 +127,7 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
     }
 }
 
-/* Solves as the plain method does, for arrays, and computes the residual of each system. */
+/* Solves as the plain method, for arrays only, and computes the residual of each system. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -139,7 +140,7 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
     const int line = (int)threadIdx.x % systems, part = (int)threadIdx.x / systems, first = k * part;
     const int reports = trid_p_batch_reports(plan), refined = (plan.flags & TRID_BATCH_REFINED) != 0;
     tb_real *stage = (tb_real *)dynamic;
-    int turn = 0; /* where the first half is */
+    int turn = 0; /* which third holds the first half */
     const trid_p_batch_pipeline<tb_real, shape, 4, k / 2, k / 2> pipeline = {plan, rows, d, stage, first, 0};
     TRID_P_BATCH_LOOP
     for (int i = 0; i < 3 && shape::pipelined; i++)

@@ -3,7 +3,7 @@
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* What is known of an instance of the kernel when it is compiled. */
+/* The properties of an instance of the kernel, known when it is compiled. */
 template <class tb_real, int of_method, int of_scope, int of_layout, int of_k, int of_warps>
 struct trid_p_batch_instance {
     static constexpr int method = of_method, scope = of_scope, layout = of_layout, k = of_k, warps = of_warps;
@@ -13,7 +13,7 @@ struct trid_p_batch_instance {
     static constexpr int checked = method & trid_p_batch_how::checks;
     static constexpr int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     static constexpr int literal = full || k > 16 || !(in_warp || checked); /* as in trid_p_batch_slots */
-    /* Where registers are few, where a thread works is computed again after the solve. */
+    /* Where registers are short, the thread computes its position again after the solve. */
     static constexpr int forgets = pivoted || (in_warp && !full && method == trid_p_batch_how::hybrid);
     typedef trid_p_batch_kept<tb_real, k, layout> kept;
 };
@@ -43,7 +43,7 @@ TB_D void trid_p_batch_load(const trid_p_batch_plan &plan, const trid_p_batch_sp
     trid_p_batch_transpose<layout, literal>(k, here.valid, (tb_real)0, slot, own->d, room.rows);
     trid_p_batch_put_known(rows, here.first, here.valid, end, own);
 }
-/* The same where they stay in shared memory. */
+/* Loads the same rows, but keeps them in shared memory. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_load_kept(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                  const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
@@ -58,7 +58,7 @@ TB_D void trid_p_batch_load_kept(const trid_p_batch_plan &plan, const trid_p_bat
     trid_p_batch_look<tb_real, k, layout>(room.rows + 3 * of::kept::own_len, 0, here.valid, (tb_real)0, own->d);
 }
 
-/* Solves for d the systems whose matrices the threads have in their registers. */
+/* Solves, for the right-hand side d, the systems whose matrices are in the threads' registers. */
 template <class of, class tb_real>
 TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batch_workspace<tb_real> &room,
                                 trid_p_batch_equations<tb_real, of::k> *own, tb_real *d)
@@ -73,7 +73,7 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
                            : trid_block_hybrid(k, rows, own->a, own->b, own->c, d, room.between);
 }
 
-/* Returns the residual of x, which is in d; refines x before, where that is asked for. */
+/* Returns the residual of x, which is in d. If asked, it first refines x. */
 template <class of, class tb_real>
 TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                            const trid_p_batch_workspace<tb_real> &room,
@@ -94,7 +94,8 @@ TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const 
     return trid_p_batch_residual_of<tb_real, k, scope, layout>(plan, here, room, own->d, rest);
 }
 
-/* Solves a tile, from memory to memory. With pivoting a warp leaves whose systems alone are not to be repaired. */
+/* Solves a tile, from memory to memory. With pivoting, a warp returns at once if none of its systems is to be
+   repaired. */
 template <class of, class tb_real, class rows_type>
 TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, unsigned block,
                                        const rows_type &rows, const tb_real *d, tb_real *x,
@@ -178,9 +179,9 @@ TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows,
 
 /* ---- its shapes -------------------------------------------------------------------------------------------------- */
 
-/* One instance, with k rows a thread: in each precision the warps of a block, and the blocks of a multiprocessor for
-   which the compiler makes room; as many as do without local memory, or 0: as many as there are without asking. No
-   warps: the precision has no such instance. */
+/* One instance, with k rows a thread. For each precision: the warps of a block, and the blocks per multiprocessor that
+   the compiler must make room for. This is the largest number that needs no local memory, or 0 to leave it to the
+   compiler. No warps: the precision has no such instance. */
 struct trid_p_batch_contiguous_shape {
     int method, scope, layout, k;
     struct {
@@ -188,9 +189,9 @@ struct trid_p_batch_contiguous_shape {
     } build[2]; /* single, double */
 };
 
-/* The first that serves a call is launched. With pivoting, elimination is a sequence of dependent operations, whose
-   latency only other warps hide: a few registers in local memory cost less than a warp. Warps are so few that what
-   checked solves keep fits in the 48 KiB of shared memory that a block has without asking. */
+/* A call is launched by the first shape that serves it. With pivoting, elimination is a sequence of dependent
+   operations, whose latency only other warps hide: a few registers in local memory cost less than a warp. There are so
+   few warps that what checked solves keep fits in the 48 KiB of shared memory that a block has by default. */
 struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
     static constexpr trid_p_batch_contiguous_shape rows[] = {
         {hybrid, lanes, full, 32, {{4, 3}, {}}},
@@ -266,8 +267,8 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
 
 /* ---- its launch -------------------------------------------------------------------------------------------------- */
 
-/* Returns the fewest lanes a system that hold it with at most 16 rows a lane, or 32. By factors, in double precision,
-   with 8, which leave room for the next right-hand side. */
+/* Returns the least number of lanes that holds a system with at most 16 rows a lane, or 32 if none does. For LU factors
+   in double precision it is at most 8 rows, which leaves room for the next right-hand side. */
 template <class tb_real>
 constexpr int trid_p_batch_lanes_of(int method, int n)
 {
@@ -277,14 +278,14 @@ constexpr int trid_p_batch_lanes_of(int method, int n)
     return lanes;
 }
 
-/* Returns the rows of a system that a shape holds, with so many lanes. */
+/* Returns how many rows of a system a shape holds with `lanes` lanes. */
 template <class tb_real>
 constexpr int trid_p_batch_rows_held(const trid_p_batch_contiguous_shape &s, int lanes)
 {
     return s.k * (s.scope == trid_p_batch_how::lanes ? lanes : 32 * s.build[sizeof(tb_real) == 8].warps);
 }
 
-/* Returns which shape is the first that serves systems of n rows; how many there are, if none does. */
+/* Returns the index of the first shape that serves systems of n rows, or the number of shapes if none does. */
 template <class tb_real>
 constexpr int trid_p_batch_first_shape(int method, int layout, int n)
 {
@@ -299,8 +300,8 @@ constexpr int trid_p_batch_first_shape(int method, int layout, int n)
     return at;
 }
 
-/* Returns whether a shape is the first for some n of least .. most: with some number of lanes, for the longest system
-   that they hold, or for `most`. If not, nothing is compiled of it. */
+/* Returns whether a shape is the first for some n of least .. most. It tries each number of lanes with the longest
+   system that they hold, or with `most`. Shapes that are never the first are not compiled. */
 template <class tb_real>
 constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
 {
@@ -338,7 +339,7 @@ static int trid_p_batch_launch_contiguous_shape(const trid_p_batch_work<tb_real>
                     grid, dim3((unsigned)(32 * needed)), 0, work.stream, plan, rows, work.d, work.x));
 }
 
-/* Launches shape `first`, which systems of least .. most rows reach, if it is `at` or one behind it. */
+/* Launches shape `first`, which serves some system of least .. most rows, if it is `at` or a later one. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
@@ -351,8 +352,8 @@ static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real>
     }
 }
 
-/* Returns whether the rows of the matrix follow one another from system to system, as far as they are in memory. One
-   matrix for all is where each block reads it. */
+/* Returns whether the rows of the matrix follow one another from system to system, if they are in memory. One matrix
+   for all systems always does, as each block reads it. */
 template <class rows_type>
 static int trid_p_batch_rows_follow(const trid_p_batch_plan &plan, const rows_type &rows)
 {
@@ -362,7 +363,7 @@ static int trid_p_batch_rows_follow(const trid_p_batch_plan &plan, const rows_ty
         return 1;
 }
 
-/* Returns whether pieces of 16 bytes of a full tile are pieces of memory. */
+/* Returns whether a full tile can be accessed in pieces of 16 bytes. */
 template <class tb_real>
 static int trid_p_batch_has_words(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows)
 {
@@ -371,8 +372,8 @@ static int trid_p_batch_has_words(const trid_p_batch_work<tb_real> &work, const 
     return (places | (size_t)apart) % 16 == 0;
 }
 
-/* Chooses lanes and layout, and launches the first shape of the table that serves. Only what systems of least .. most
-   rows reach is compiled. */
+/* Chooses lanes and layout, and launches the first shape of the table that serves. Only shapes that systems of least ..
+   most rows can reach are compiled. */
 template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
 static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const rows_type &rows)
 {
@@ -391,7 +392,7 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
                                                           rows);
 }
 
-/* Launches the block that holds the longest systems on chip, whatever n is. */
+/* Launches the block that holds the longest systems on chip, for any n. */
 template <class tb_real, class rows_type>
 static int trid_p_batch_launch_block(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {

@@ -1,27 +1,26 @@
-/* device.h - a room of trid/batch.h: what the device has; copies into shared memory; launches of tiles.
+/* device.h - a room of trid/batch.h: properties of the device; copies into shared memory; launches of tiles.
    MIT licence, see LICENSE. */
 
-/* Before a kernel's qualifiers: the threads of a block and the least number of blocks a multiprocessor. */
+/* Precedes a kernel's qualifiers: the threads of a block, and the least number of blocks per multiprocessor. */
 #define TRID_P_BATCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 
-/* Elements of shared memory served at a time; elements that k rows a lane take there, padded as transpose.h pads
-   them. */
+/* Elements of shared memory served at a time; elements that k rows a lane take there, padded as transpose.h does. */
 #define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
 #define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
-/* Elements of an array of shared memory with one for each partition of a tile. */
+/* Elements of an array in shared memory that holds one for each partition of a tile. */
 #define TRID_P_BATCH_SPAN(tb_real, systems, parts)                                                                     \
     TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), (systems) * (parts))
 
 /* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
-   nothing is pipelined. ahead is how many bytes around it, 0, 128 or 256, a copy brings into the second-level cache:
-   where the rows of a block are narrower, its neighbours find theirs there. */
+   nothing is pipelined. ahead is how many bytes, 0, 128 or 256, a copy prefetches around itself into the second-level
+   cache. If the rows of a block are narrower than that, neighbouring blocks find theirs in the cache. */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 #define TRID_P_BATCH_HAS_COPIES 1
 #else
 #define TRID_P_BATCH_HAS_COPIES 0
 #endif
-/* Versions of the code, 10 * major + minor, of which all devices have clusters and 227 KiB of shared memory a block,
-   enough to pipeline every tile. In such code kernels that only other devices launch are left empty. */
+/* Versions of the code, 10 * major + minor, for which all devices have clusters and 227 KiB of shared memory per block,
+   enough to pipeline every tile. In such code, kernels that only other devices launch are left empty. */
 #define TRID_P_BATCH_SHARED_BYTES (227 * 1024)
 #ifndef TRID_P_BATCH_ALWAYS_PIPELINED
 #if defined __CUDACC__ && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1201
@@ -30,8 +29,8 @@
 #define TRID_P_BATCH_ALWAYS_PIPELINED(version) ((version) >= 90 && (version) < 120)
 #endif
 #endif
-/* Returns whether a program is for other versions too, as far as the compiler says. If not, these kernels are not
-   there. */
+/* Returns whether the program is also compiled for other versions, as far as the compiler tells. If not, kernels for
+   other devices are not compiled. */
 constexpr bool trid_p_batch_has_elsewhere()
 {
 #ifdef __CUDA_ARCH_LIST__
@@ -75,7 +74,7 @@ TB_D void trid_p_batch_copy(tb_real *to, const tb_real *from)
 #endif
 }
 
-/* Returns the status of a launch. */
+/* Converts an error of the CUDA runtime to the status of a launch. */
 static inline int trid_p_batch_launched(cudaError_t error)
 {
     return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
@@ -92,8 +91,8 @@ static inline cudaError_t trid_p_batch_count(trid_p_batch_plan *plan, int width,
     return cudaSuccess;
 }
 
-/* Asks what matters of the device, and of the architecture for which the kernel was compiled, if that is an earlier
-   one. Clusters are asked for when they are needed. */
+/* Queries what launches need to know of the device. If the kernel was compiled for an earlier architecture, that one
+   counts. Clusters are queried only when they are needed. */
 template <class... parameters>
 static int trid_p_batch_ask_device(void (*kernel)(parameters...), trid_device *of)
 {
@@ -116,7 +115,7 @@ static int trid_p_batch_ask_device(void (*kernel)(parameters...), trid_device *o
     return TRID_BATCH_OK;
 }
 
-/* Copies an array to another that lies alike; n and step are those of neighbours in memory. */
+/* Copies an array to another of the same layout. n and step describe neighbours in memory. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, tb_real *to)
@@ -129,14 +128,14 @@ TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, t
     }
 }
 
-/* Stands for the others where something is asked that is true of all kernels of this code. Templates, so that a program
-   that asks for nothing has no kernel. */
+/* Stands in for all kernels of this code when the runtime is asked what holds for all of them. It and the query are
+   templates, so a program that never queries contains no such kernel. */
 template <int unused = 0>
 TRID_KERNEL void trid_p_batch_stand_in(void)
 {
 }
 
-/* Asks for what is true of all kernels of this code. */
+/* Queries what holds for all kernels of this code. */
 template <int unused = 0>
 static int trid_p_batch_query(trid_device *of)
 {
@@ -149,7 +148,7 @@ static int trid_p_batch_query(trid_device *of)
     return TRID_BATCH_OK;
 }
 
-/* Returns what the caller has said of the device, if that is true of this code, or null. */
+/* Returns the caller's description of the device if it holds for this code, else null. */
 template <class tb_real>
 static const trid_device *trid_p_batch_known_device(const trid_p_batch_work<tb_real> &work)
 {
@@ -157,7 +156,8 @@ static const trid_device *trid_p_batch_known_device(const trid_p_batch_work<tb_r
     return work.device && work.device->code == (const void *)kernel ? work.device : (const trid_device *)0;
 }
 
-/* Allows a kernel so many bytes of shared memory: always as many, so that threads that launch it agree. */
+/* Allows a kernel `bytes` bytes of shared memory. All launches of a kernel allow the same, so concurrent host threads
+   do not disturb each other. */
 template <class... parameters>
 static cudaError_t trid_p_batch_allow(void (*kernel)(parameters...), const trid_device *known, int bytes)
 {
@@ -178,8 +178,8 @@ static int trid_p_batch_clusters(void (*kernel)(parameters...), const trid_devic
     return known->clusters[size];
 }
 
-/* Launches a kernel that takes tile after tile, and may have so many bytes of shared memory, with no more blocks than
-   stay on the device, `resident` a multiprocessor, or, if that is 0, with all blocks. */
+/* Launches a kernel whose blocks take one tile after another, with `bytes` bytes of shared memory. It launches at most
+   `resident` blocks per multiprocessor, so that all stay on the device, or the whole grid if resident is 0. */
 template <class... parameters, class... given>
 static int trid_p_batch_launch_tiles(void (*kernel)(parameters...), dim3 grid, int threads, int resident, size_t bytes,
                                      const trid_device &device, cudaStream_t stream, const given &...arguments)

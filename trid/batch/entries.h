@@ -1,7 +1,7 @@
-/* entries.h - a room of trid/batch.h: the list of launches, which makes their names for each precision.
+/* entries.h - a room of trid/batch.h: the list of launches, which defines each name for both precisions.
 
-   In C++ they take bounds as template arguments: trid_batch_solve_f32<137>. For C and for shared libraries they are
-   functions with C linkage, which one file with TRID_BATCH_IMPLEMENTATION defines and files in C declare.
+   In C++, launches take bounds as template arguments: trid_batch_solve_f32<137>. For C and for shared libraries they
+   are functions with C linkage, which one file with TRID_BATCH_IMPLEMENTATION defines and C files declare.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
@@ -36,11 +36,11 @@ struct CUstream_st; /* a stream is a cudaStream_t */
 #ifdef __cplusplus
 extern "C++" {
 #endif
-/* Asks the CUDA runtime what launches need to know of the current device.
+/* Queries from the CUDA runtime what launches need to know of the current device.
    Leaves   the answers in *device. They hold for launches in the same source file (from C: for all) while the same
-            device is current; other launches do not use them
+            device is current; other launches ignore them
    Returns  TRID_BATCH_OK or TRID_BATCH_LAUNCH_FAILED
-   Cost     a few calls of the CUDA runtime for each size of a cluster, 1 to 16 blocks */
+   Cost     a few calls of the CUDA runtime for each cluster size, 1 to 16 blocks */
 TRID_P_BATCH_LINKED trid_device_query(trid_device *device)
 #if TB_LAUNCHES
 {

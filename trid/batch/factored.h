@@ -1,13 +1,17 @@
-/* factored.h - a room of trid/batch.h: kernels of LU factors: several right-hand sides, periodic systems.
+/* factored.h - a room of trid/batch.h: kernels with LU factors: several right-hand sides, periodic systems.
    MIT licence, see LICENSE. */
 
 /* The scopes that hold a system: lanes of a warp, a block, or partitions of a block for one of interleaved systems.
-   first() is the thread's first row; all threads have rows(). lu() factors. open() and recurrence() are the halves of a
-   solve by factors, down the rows and up: what depends on the matrix alone, and what does not, d having been divided by
-   the pivots; of a periodic system open_ring() and solve_ring() are. Rows beyond the system must be identity rows.
-   pass() gives each the x of the thread that has the rows before or, with up, after its own. known() is an element of
-   the system's ring (trid/lu.h), which threads write before they meet() and read after it. aside() is where row j
-   of the thread waits without taking registers: in shared or in local memory. */
+   Rows beyond the system must be identity rows. Their functions:
+     first(), rows()             the thread's first row; how many rows all threads hold together
+     lu()                        factors
+     open(), recurrence()        the halves of a solve by factors, down the rows or up: what depends on the matrix
+                                 alone, and what does not, after d was divided by the pivots
+     open_ring(), solve_ring()   the same for a periodic system
+     pass()                      x of the thread that holds the rows before or, with up, after its own
+     known(), meet()             an element of the system's ring (trid/lu.h), which threads write before they meet and
+                                 read afterwards
+     aside()                     where row j of the thread waits without taking registers, in shared or local memory */
 template <class tb_real, int k>
 struct trid_p_batch_in_warp {
     int lanes, lanes_log2, rank;
@@ -43,7 +47,7 @@ struct trid_p_batch_in_warp {
         return up ? __shfl_down_sync(TB_FULL_WARP, x, 1, lanes) : __shfl_up_sync(TB_FULL_WARP, x, 1, lanes);
     }
 };
-/* Threads that share a system, of which neighbours are `systems` apart, meet in shared memory. They have partitions of
+/* Threads that share a system meet in shared memory; neighbours are `systems` threads apart. They hold partitions of
    interleaved systems or, if parts is 0, are the block of a contiguous one. */
 template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_threads {
@@ -101,7 +105,7 @@ struct trid_p_batch_in_threads {
         return from >= 0 && from < (int)blockDim.x ? between[from] : (tb_real)0;
     }
 };
-/* Elements of shared memory in which threads meet. */
+/* Elements of the shared memory in which threads meet. */
 template <class tb_real, int systems, int parts>
 static constexpr int trid_p_batch_between_len =
     TRID_RING_PLACE(systems, parts, TRID_P_BATCH_BANKS(tb_real)) + TRID_RING_LEN * systems;
@@ -117,7 +121,7 @@ TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batc
         return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane()};
 }
 
-/* Returns row `at` of the thread's u, or 0 where that is another's. */
+/* Returns row `at` of the thread's u, or 0 if another thread has that row. */
 template <int k, class tb_real>
 TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
 {
@@ -127,15 +131,16 @@ TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
     return x;
 }
 
-/* Returns whether the matrix is transposed by the order of the substitutions: where there are factors, or corners. */
+/* Returns whether the matrix is transposed by the order of the substitutions, as it is with factors or corners. */
 TB_D int trid_p_batch_across(int flags, int n, int periodic)
 {
     return n > 1 && flags & TRID_BATCH_TRANSPOSED && (periodic || flags & TRID_BATCH_FACTORED);
 }
 
-/* Opens a periodic system's ring: its last row and its last column stay out of the factors, which are of the n-1 rows
-   before, an ordinary system. Of the transposed one, which the same factors solve, x is in the ring what it is before
-   the product with r, which comes last there. Returns c of row n-2, to the thread that has it. */
+/* Opens a periodic system's ring. Its last row and last column stay out of the factors, which are those of the n-1 rows
+   before, an ordinary system. The same factors solve the transposed system; the ring then holds x before the product
+   with r, which comes last.
+   Returns  c of row n-2, in the thread that has it */
 template <class scope_type, class tb_real, int k>
 TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,
                                     const trid_p_batch_equations<tb_real, k> &own)
@@ -148,7 +153,7 @@ TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,
     }
     return end > 0 && end <= k ? trid_p_batch_pick<k>(end - 1, own.c) : (tb_real)0;
 }
-/* Closes it: couples row 0 and row n-2 to the last unknown, and makes that x of all rows from n-1 on. */
+/* Closes the ring: couples row 0 and row n-2 to the last unknown, and makes that x of all rows from n-1 on. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -162,8 +167,8 @@ TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_e
     for (int j = 0; j < k; j++) own->c[j] = j >= end ? (tb_real)-1 : j == end - 1 ? edge : own->c[j];
 }
 
-/* Makes l, r, u of the matrix in the thread's rows; with TRID_BATCH_FACTORED that is a, r, u. If it is to be
-   transposed, l and u change places: their substitutions come in the other order, x[j] + u[j-1] x[j-1] before x[j] +
+/* Computes l, r, u of the matrix in the thread's rows; with TRID_BATCH_FACTORED these hold a, r, u. For the transposed
+   matrix, l and u change places, and their substitutions come in the opposite order: x[j] + u[j-1] x[j-1] before x[j] +
    l[j+1] x[j+1].
    Needs    rows from n on are numbers
    Returns  0, or 1 + a row with a bad pivot; the least of the threads' is the first such row */
@@ -209,14 +214,16 @@ TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int p
     return status;
 }
 
-/* What the two recurrences keep of the matrix, and whether their threads take turns; of a periodic system in one. */
+/* What the two recurrences keep of the matrix, and whether their threads take turns. A periodic system keeps both in
+   one. */
 template <class tb_real>
 struct trid_p_batch_recurrences {
     tb_real keep[2 * TRID_INTERLEAVED_RECURRENCE_LEN + 1];
     int turns[2];
 };
 
-/* Opens both. If the last unknown of a periodic system has a bad pivot, the thread of row 0 has met row n. */
+/* Opens both recurrences. If the last unknown of a periodic system has a bad pivot, the thread of row 0 reports row
+   n. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int periodic,
                             const trid_p_batch_equations<tb_real, k> &own, trid_p_batch_recurrences<tb_real> *both,
@@ -232,14 +239,14 @@ TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int perio
     }
 }
 
-/* Solves a periodic system in turns: for its last unknown s, then with it. */
+/* Solves a periodic system in turns: first for its last unknown s, then with it. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_ring_in_turns(const scope_type &scope, int n, tb_real *keep,
                                      trid_p_batch_equations<tb_real, k> *own)
 {
     tb_real *d = own->d;
     const int first = scope.first(), middle = n - 2 - first;
-    scope.meet(); /* d may have been read from there */
+    scope.meet(); /* another thread may have read d from there */
     TB_UNROLL
     for (int j = 0; j < k; j++) scope.aside(j) = d[j];
     TRID_P_BATCH_LOOP
@@ -292,7 +299,7 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
         if (across) d[j] *= own->b[j];
 }
 
-/* Sets r and u of a periodic system's last row as trid_batch_factor leaves them. */
+/* Sets r and u of a periodic system's last row as trid_batch_factor stores them. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -302,8 +309,8 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equati
         if (j == end) own->b[j] = scope.known(TRID_RING_LAST), own->c[j] = scope.known(TRID_RING_FIRST);
 }
 
-/* Joins the least bad rows of threads that share a system. All threads of the block call; worst is there before and
-   after. */
+/* Joins the least bad rows of threads that share a system. The call includes barriers before and after.
+   Lanes    all threads of the block */
 TB_D void trid_p_batch_join(int bad, int *worst)
 {
     __syncthreads();
@@ -311,7 +318,7 @@ TB_D void trid_p_batch_join(int bad, int *worst)
     __syncthreads();
 }
 
-/* Solves a contiguous tile. Its matrix is read once for all right-hand sides, of which the next is fetched ahead. */
+/* Solves a contiguous tile. It reads the matrix once for all right-hand sides, and loads the next of these ahead. */
 template <class of, class tb_real, int factor, int periodic>
 TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
                                const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
@@ -353,13 +360,13 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
         trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, trid_p_batch_row(met, n), {0, 0}, room);
 }
 
-/* Fetches the matrix of interleaved systems, and asks for that of tile `next`. alone: there are no right-hand sides. */
+/* Takes the matrix of interleaved systems, and requests that of tile `next`. alone: there are no right-hand sides. */
 template <int alone, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place &here, unsigned next,
                                     trid_p_batch_equations<tb_real, k> *u)
 {
     if (of::shape::pipelined) {
-        if (alone) TRID_COPY_AWAIT(0); /* else one has been asked for since */
+        if (alone) TRID_COPY_AWAIT(0); /* else a right-hand side has been requested since */
         trid_p_batch_arrive(pipeline, pipeline.matrix, here, next, trid_p_batch_own_place(pipeline, next), (tb_real *)0,
                             (tb_real *)0, u);
     } else {
@@ -369,13 +376,13 @@ TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place
             if (j >= here.valid) u->b[j] = 1;
     }
 }
-/* Fetches right-hand side `side` of tile `index`, and asks for the next one, which may be the next tile's. */
+/* Takes right-hand side `side` of tile `index`, and requests the next one, which may be the next tile's. */
 template <class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> &more, const trid_p_batch_place &here,
                                   long long side, unsigned index, trid_p_batch_equations<tb_real, k> *u)
 {
     if (of::shape::pipelined) {
-        if (side > 0) TRID_COPY_AWAIT(0); /* else the matrix has been asked for since */
+        if (side > 0) TRID_COPY_AWAIT(0); /* else the matrix has been requested since */
         if (side + 1 < more.sides)
             pipeline.d += (side + 1) * more.pitch;
         else
@@ -388,8 +395,8 @@ TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> 
     }
 }
 
-/* The same for interleaved systems of n <= k*parts rows. A block takes one tile after another; the matrix of the next
-   and the next right-hand side are on their way while it solves for a right-hand side. */
+/* Solves interleaved systems of n <= k*parts rows. A block takes one tile after another. While it solves for a
+   right-hand side, the matrix of the next tile and the next right-hand side are on their way. */
 template <class tb_real, class shape, int factor, int periodic>
 TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
                                 const trid_p_batch_lu_rows<tb_real, factor, periodic> &all, const tb_real *d,
@@ -425,7 +432,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         if (!factor || periodic) trid_p_batch_open(scope, n, plan.flags, periodic, u, &recurrences, &met);
         TRID_P_BATCH_LOOP
         for (long long side = 0; !factor && side < more.sides; side++) {
-            /* For what the compiler would compute before the loop, for all rows, there are no registers. */
+            /* There are no registers for what the compiler would compute before the loop for all rows. */
             const long long step = trid_p_batch_again_as(plan.lines.step);
             p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
             trid_p_batch_fetch_side(sides, more, p, side, index, &u);
@@ -442,7 +449,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
             p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
             if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line], 0, (tb_real)0, (tb_real)0);
         }
-        __syncthreads(); /* what is shared has been read */
+        __syncthreads(); /* what is in shared memory has been read */
     }
 }
 template <int method, class tb_real, class shape, int factor, int periodic>

@@ -1,13 +1,13 @@
-/* interface.h - a room of trid/batch.h: partitions of longer systems: to their interface unknowns, and back.
+/* interface.h - a room of trid/batch.h: reduces partitions of longer systems to their interface, and expands them.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 
-/* A block has some systems, each in `parts` (a power of two) parts of a thread each. Interleaved systems are those of
-   neighbouring threads; else the parts of one system are. */
+/* A block takes some systems, and cuts each into `parts` parts (a power of two), one per thread. Neighbouring threads
+   take the same part of neighbouring systems if these are interleaved, else neighbouring parts of one system. */
 enum { TRID_P_BATCH_INTERFACE_THREADS = 256 };
 struct trid_p_batch_part {
-    int lines, line, part, next; /* of the block; the thread's; how many threads further the next part's is */
+    int lines, line, part, next; /* of the block; this thread's; distance to the next part, in threads */
 };
 TB_D trid_p_batch_part trid_p_batch_part_of(int interleaved, int parts)
 {
@@ -21,7 +21,7 @@ TB_D int trid_p_batch_part_begin(int n, int part, int parts)
     return (int)((long long)n * part / parts);
 }
 
-/* Fetches a row of a partition from arrays, where it begins `at`, or makes it. */
+/* Fetches a row of a partition from arrays, where the partition begins at `at`, or makes it. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_type &from, long long at,
                                      long long system, int row, tb_real *a, tb_real *b, tb_real *c)
@@ -40,8 +40,8 @@ TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_t
     }
 }
 
-/* Reduces rows begin .. end-1 of a system, two or more, to their interface (trid_lane_interface_open). Several rows are
-   on their way at a time.
+/* Reduces rows begin .. end-1 of a system, two or more, to their interface (trid_lane_interface_open). It loads several
+   rows at a time.
    Returns  1 + a bad row, or 0 */
 template <class tb_real, class rows_type>
 TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &rows, const trid_p_batch_place &p,
@@ -49,7 +49,7 @@ TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &
 {
     enum { burst = 4 };
     const long long step = plan.lines.step;
-    long long at = 0; /* where the partition's matrix begins, if it is of arrays */
+    long long at = 0; /* where the partition begins in the arrays of the matrix, if it comes from arrays */
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) at = trid_p_batch_matrix_at(plan, rows, p, 0);
     tb_real a[burst], b[burst], c[burst], r[burst];
     d += p.at + begin * step;
@@ -75,8 +75,8 @@ TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &
     return status;
 }
 
-/* Where the interface goes. Then pairs of parts are joined, each thread having the interface of one, until one is left,
-   which is stored and reported. */
+/* Where the interface goes. Each thread first holds the interface of one part. Pairs of parts are then joined until one
+   is left, whose interface is stored and whose status is reported. */
 template <class tb_real>
 struct trid_p_batch_interface {
     trid_p_batch_shares shares;
@@ -144,15 +144,16 @@ TRID_KERNEL void trid_p_batch_interface_reduce(trid_p_batch_plan plan, rows_type
     trid_p_batch_join_parts(plan, p, own, parts, bad, e, &between, to);
 }
 
-/* Interleaved systems with one matrix: a block eliminates in the matrix once, a thread in each part of it, and keeps of
-   a row what a right-hand side needs: a, the reciprocal of the pivot, and what couples the part's first row to the row
-   before. With these it takes one tile of systems after another. Nothing comes before a part's first two rows. */
+/* Interleaved systems with one matrix: a block eliminates in the matrix once, with a thread for each part. Of each row
+   it keeps what a right-hand side needs: a, the reciprocal of the pivot, and the coupling of the part's first row to
+   the row before. With these it then takes one tile of systems after another. Nothing is eliminated before a part's
+   first two rows. */
 enum { TRID_P_BATCH_INTERFACE_ROW = 4 };
 template <class tb_real>
 TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_real *e)
 {
     tb_real *own = kept + begin * TRID_P_BATCH_INTERFACE_ROW, *next = own + TRID_P_BATCH_INTERFACE_ROW;
-    /* right-hand sides of 1, with nothing before them, leave the reciprocals */
+    /* right-hand sides of 1, with 0 before them, leave the reciprocals */
     int status = trid_lane_interface_open(e, own[0], own[1], own[2], (tb_real)0, next[0], next[1], next[2], (tb_real)1)
                      ? begin + 2
                      : 0;
@@ -169,8 +170,8 @@ TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_rea
     }
     return status;
 }
-/* Does what trid_lane_interface_row does, for right-hand sides alone; d is where the part's first row is. With all,
-   rows are not counted. */
+/* Eliminates as trid_lane_interface_row, but in the right-hand side only. d points to the part's first row. With all,
+   `burst` rows are taken, whatever `rows` says. */
 template <class tb_real, int burst, int all>
 TB_D void trid_p_batch_eliminate_some(int rows, const tb_real *kept, const tb_real *d, long long step, tb_real *top,
                                       tb_real *bottom)
@@ -204,7 +205,7 @@ TB_D void trid_p_batch_eliminate_right(int begin, int end, const tb_real *kept, 
         trid_p_batch_eliminate_some<tb_real, burst, 1>(burst, kept, d, step, top, bottom);
     trid_p_batch_eliminate_some<tb_real, burst, 0>(end - row, kept, d, step, top, bottom);
 }
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800 /* 1024 threads a multiprocessor */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800 /* 1024 threads per multiprocessor */
 #define TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) 4
 #else
 #define TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) (sizeof(tb_real) == 4 ? 6 : 4)
@@ -242,7 +243,7 @@ TRID_KERNEL void trid_p_batch_interface_reduce_shared(trid_p_batch_plan plan, tr
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place p = trid_p_batch_place_of(plan, index, own.lines, own.line, 0);
         tb_real e[TRID_LANE_INTERFACE_LEN], top = 0, bottom = 0;
-        __syncthreads(); /* the matrix is there, what was between parts has been read */
+        __syncthreads(); /* the matrix is complete, and the interfaces between parts have been read */
         if (p.in_batch)
             trid_p_batch_eliminate_right(begin, end, kept, d + (p.at + begin * plan.lines.step), plan.lines.step, &top,
                                          &bottom);
@@ -256,7 +257,7 @@ TRID_KERNEL void trid_p_batch_interface_reduce_shared(trid_p_batch_plan plan, tr
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* A call on partitions: what the caller says, then what follows from it. */
+/* A call on partitions: the caller's arguments, then what follows from them. */
 struct trid_p_batch_cut {
     trid_lines lines;
     long long share;
@@ -266,12 +267,12 @@ struct trid_p_batch_cut {
     trid_p_batch_plan plan = {};
     trid_p_batch_shares shares = {};
     int empty = 0, interleaved = 0, parts = 0; /* empty: nothing to do */
-    int one_matrix = 0;                        /* which a block keeps for all its tiles */
+    int one_matrix = 0;                        /* a block keeps the matrix for all its tiles */
     dim3 grid = {};
 };
 
-/* Checks a call's sizes, and that arrays of interfaces lie apart from each other and from those that are read, of which
-   the last one lies by lines and the others as the matrix does. */
+/* Checks a call's sizes, and that the arrays of interfaces overlap neither each other nor the arrays that are read. Of
+   these the last has the layout lines, the others that of the matrix. */
 template <class tb_real, int inputs, int arrays>
 static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_real *const (&from)[inputs],
                                    const tb_real *const (&ends)[arrays])
@@ -299,8 +300,8 @@ static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_re
     return TRID_BATCH_OK;
 }
 
-/* Begins the call. A system is cut into as many parts as have enough rows each, but a warp has neighbouring interleaved
-   systems; or it stays whole. Elements have so many bytes. */
+/* Begins the call. A system is cut into as many parts as have enough rows each, unless it is to stay whole. Interleaved
+   systems are cut into at most 8 parts, so that a warp takes neighbouring ones. An element takes `bytes` bytes. */
 static inline int trid_p_batch_begin_cut(trid_p_batch_cut *cut, int bytes, int whole)
 {
     const int status = trid_p_batch_begin(cut->lines, cut->flags, bytes, cut->options, cut->stream, &cut->plan);
@@ -315,7 +316,7 @@ static inline int trid_p_batch_begin_cut(trid_p_batch_cut *cut, int bytes, int w
                : TRID_BATCH_BAD_SIZE;
 }
 
-/* Launches a kernel, of which a block keeps so many bytes a row of one matrix. */
+/* Launches a kernel whose blocks keep `bytes` bytes for each row of one matrix. */
 template <class tb_real, class... parameters, class... given>
 static int trid_p_batch_launch_cut(void (*kernel)(trid_p_batch_plan, parameters...), size_t bytes,
                                    const trid_p_batch_cut &cut, const given &...arguments)
@@ -353,8 +354,8 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut cut, int known,
                                             0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known; interleaved ones with one matrix, by its factors. given:
-   the call as if nothing was known. */
+/* Solves partitions whose first and last unknowns are known. Interleaved partitions with one matrix are solved by its
+   factors. given: the call as if nothing were known. */
 template <class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_p_batch_call<tb_real> given, long long share,
                                                 const rows_type &rows, const tb_real *ends)
@@ -382,26 +383,29 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_call<tb_real> given
 
 #else /* TB_BODY: over tb_real */
 
-/* Reduces partitions of longer systems, cut where memory ends: each rank (a GPU, a machine) has n rows of every system.
-   Of a partition whose first unknown is f and whose last one is z two rows are left:
+/* Reduces partitions of longer systems that are split across memories: each rank (a GPU, a machine) holds n rows of
+   every system. Of a partition whose first unknown is f and whose last one is z, two rows are left:
 
        a l + f + c z = d      row 2r of a tridiagonal system, r being the rank and l the z of the rank above
        a f + z + c g = d      row 2r + 1, g being the f of the rank below
 
-   The caller sends these, solves the reduced systems (trid_batch_solve) and sends each rank its two unknowns of each
-   system, with which trid_batch_interface_expand goes on. Their diagonal is 1: an array of ones, filled once.
+   The caller sends these rows, solves the reduced systems (trid_batch_solve), and sends each rank its two unknowns of
+   each system, from which trid_batch_interface_expand continues. The diagonal of the reduced systems is 1: an array of
+   ones, filled once.
    Needs    a, b, c, d laid out by lines: this rank's partitions, n >= 2; interface_a, _c, _d of two elements a system;
-            share >= 1. Flags: TRID_BATCH_REDUCE_FLAGS, of which FIRST where there is no rank above (a of row 0 is not
-            read), LAST where there is none below
-   Leaves   the two rows of each system, dealt out in shares of `share` systems by their indices; the last share is what
-            remains. In a share of m systems, after s in the shares before, the rows of f are at [2s .. 2s+m-1], then
-            those of z. So a share is 2m elements that follow one another, to be sent to the rank that solves it. There
-            what comes from rank r is put at [2m r]; all of it lies as trid_lines_interleaved(2 * ranks, m), and so the
-            unknowns go back. With share = all systems one rank solves all, or neighbours exchange the rows of f and z
+            share >= 1. Flags: TRID_BATCH_REDUCE_FLAGS, of which FIRST if there is no rank above (a of row 0 is not
+            read), LAST if there is none below
+   Leaves   the two rows of each system. Systems are dealt out, by index, in shares of `share` systems; the last share
+            is what remains. In a share of m systems, after s systems in the shares before, the rows of f are at
+            [2s .. 2s+m-1], then those of z. So a share is 2m contiguous elements, ready to be sent to the rank that
+            solves it. That rank puts the rows of rank r at [2m r], where all of them lie as
+            trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. With share = all systems, one
+            rank solves all, or neighbours exchange the rows of f and z
    Returns  a status of enum trid_batch_status; TRID_BATCH_SHORT for n < 2
-   Cost     one pass: a, b, c, d are read once (SHARED: d), 6 numbers a system written, for any n. Interleaved, accesses
-            are of neighbours; else a thread has n/32 rows of a system. SHARED, interleaved, n <= 1024: a block factors
-            the matrix once; a row then costs a system 3 operations and no reciprocal
+   Cost     one pass: a, b, c, d are read once (SHARED: d), and 6 numbers a system written, for any n. If systems are
+            interleaved, lanes access neighbours in memory; else a thread takes n/32 rows of a system. SHARED,
+            interleaved, n <= 1024: a block factors the matrix once; a row of a system then costs 3 operations and no
+            reciprocal
    Error    as trid_lane_interface_row: that of elimination without pivoting */
 template <int unused = 0>
 static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
@@ -413,12 +417,12 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
                                                 interface_a, interface_c, interface_d);
 }
 
-/* Expands partitions whose first and last unknowns are known: `ends` has these, laid out as interface_d was.
+/* Expands partitions whose first and last unknowns are known. `ends` holds them, laid out as interface_d was.
    Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 are not used, except x with TRID_BATCH_ADD. Flags:
             TRID_BATCH_EXPAND_FLAGS
    Returns  as trid_batch_interface_reduce
-   Cost     as trid_batch_solve: five arrays moved (SHARED: two), so that a distributed solve moves 9 arrays (SHARED: 3)
-            in all. With the eliminated rows stored in between it would be 11 (SHARED: 4)
+   Cost     as trid_batch_solve: five arrays moved (SHARED: two). A distributed solve thus moves 9 arrays (SHARED: 3) in
+            all; if it stored the eliminated rows in between, it would move 11 (SHARED: 4)
    Error    as trid_batch_solve (SHARED: as trid_batch_shared) */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
@@ -433,10 +437,10 @@ static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const
                                           : trid_p_batch_launch_interface_expand<bounds>(call, share, rows, ends);
 }
 
-/* Reduces as trid_batch_interface_reduce does, with a matrix made in registers (trid_batch_solve_rows). a of row 0
-   couples to the rank above and c of row n-1 to the one below.
+/* Reduces as trid_batch_interface_reduce, with a matrix made in registers (trid_batch_solve_rows). a of row 0 couples
+   to the rank above, and c of row n-1 to the one below.
    Needs    flags: TRID_BATCH_REDUCE_ROWS_FLAGS
-   Cost     one array moved, and what rows costs */
+   Cost     one array moved, and the cost of rows */
 template <int unused = 0, class rows_type>
 static int trid_batch_interface_reduce_rows(trid_lines lines, const rows_type &rows, const tb_real *d, long long share,
                                             tb_real *interface_a, tb_real *interface_c, tb_real *interface_d,
@@ -446,9 +450,9 @@ static int trid_batch_interface_reduce_rows(trid_lines lines, const rows_type &r
                                                 interface_a, interface_c, interface_d);
 }
 
-/* Expands as trid_batch_interface_expand does, with a matrix made in registers.
+/* Expands as trid_batch_interface_expand, with a matrix made in registers.
    Needs    flags: TRID_BATCH_EXPAND_ROWS_FLAGS
-   Cost     two arrays moved, and what rows costs */
+   Cost     two arrays moved, and the cost of rows */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0, class rows_type>
 static int trid_batch_interface_expand_rows(trid_lines lines, const rows_type &rows, const tb_real *d, long long share,
                                             const tb_real *ends, tb_real *x, const trid_batch_options *options,

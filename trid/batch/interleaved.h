@@ -1,10 +1,10 @@
-/* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel, all kernels' shapes, launches.
+/* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel, the shapes of all kernels, launches.
    MIT licence, see LICENSE. */
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Returns the next tile to be solved from index on: with repair only tiles of which a system has a status other than
-   0. */
+/* Returns the next tile to be solved, from index on. With repair, only tiles with a system whose status is not 0 are
+   solved. */
 TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned index, unsigned tile_step, int systems)
 {
     TRID_P_BATCH_LOOP
@@ -35,8 +35,8 @@ TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_rea
     return TRID_P_BATCH_NO_ROW;
 }
 
-/* Solves interleaved systems of n <= k*parts rows. A block takes one tile after another. Rows are asked for `burst` at
-   a time, each time as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts
+/* Solves interleaved systems of n <= k*parts rows. A block takes one tile after another, and requests rows `burst` at a
+   time, each time as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts
    rows. */
 template <int pivoted, class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
@@ -62,7 +62,7 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
     unsigned begin = blockIdx.x / (unsigned)blocks, tile_step = gridDim.x / (unsigned)blocks;
     if (pivoted) begin = trid_p_batch_wanted_tile(plan, begin, tile_step, systems);
     if (pipelined && arrays > 1) trid_p_batch_unasked(pipeline);
-    /* In the first round the first tile is asked for, and there is none to solve. */
+    /* The first round only requests the first tile: there is none to solve. */
     int round = pipelined ? 0 : 1;
     unsigned index = begin, next = pipelined ? begin : begin + tile_step;
     trid_p_batch_place p = trid_p_batch_place_of(plan, pipelined ? plan.tiles : begin, systems, line, first);
@@ -73,7 +73,7 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
         const trid_p_batch_place here = p;
         if (!pipelined) trid_p_batch_ask_known(k, rows, here.system, first, here.valid, end);
         if (pivoted && round > 0) next = trid_p_batch_wanted_tile(plan, next, tile_step, systems);
-        p = trid_p_batch_place_of(plan, next, systems, line, first); /* without systems beyond the last tile */
+        p = trid_p_batch_place_of(plan, next, systems, line, first); /* no system beyond the last tile */
         if (pipelined) trid_p_batch_arrive<arrays == 1>(pipeline, rows, here, next, p, known, end, &u);
         if (pipelined && round++ == 0) {
             trid_p_batch_ask_before(pipeline, p, x);
@@ -82,7 +82,7 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
         if (!pipelined) trid_p_batch_own_rows(plan, here, first, trid_p_batch_rows_of(rows), &u);
         if (!pipelined) trid_p_batch_gather(k, 0, here.valid, d + here.at, plan.lines.step, u.d);
         trid_p_batch_put_known(rows, first, here.valid, end, &u);
-        if (index != begin) __syncthreads(); /* what is shared has been read */
+        if (index != begin) __syncthreads(); /* what is in shared memory has been read */
         if (reports) {
             if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW;
             __syncthreads();
@@ -117,7 +117,7 @@ struct trid_p_batch_tiles {
     }
 };
 
-/* The kernel for interleaved systems, of all methods and shapes. */
+/* The kernel for interleaved systems, for all methods and shapes. */
 template <class tb_real, int method, class shape, class rows_type>
 TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_tiles<method, tb_real, shape, rows_type>::needs(0, 1).resident)
 TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
@@ -127,15 +127,15 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
 
 /* ---- the shapes of all kernels for interleaved systems ----------------------------------------------------------- */
 
-/* What serves systems of least .. most rows. systems: of a block in single and in double precision; 0: the row is not
-   for that one. parts, burst, ahead: as in trid_p_batch_shape (pipeline.h). */
+/* Which kernel serves systems of least .. most rows. systems: how many a block takes, in single and in double
+   precision; 0 if the row is not for that precision. parts, burst, ahead: as in trid_p_batch_shape (pipeline.h). */
 struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };
-/* The first row that serves a call and that the device has room for is launched. Kernels for hybrid and pivoted ask for
-   `burst` rows at a time, the others for all. Blocks of 8 partitions in clusters, whose tiles have rows of 256 bytes,
-   are faster up to 256 rows; in double precision up to 512, and from 897 to 1024. Where 16 blocks have no room for what
-   they tell each other (a pivoted solve that adds to x), there are fewer blocks of 32 partitions. */
+/* A call is launched by the first row that serves it and fits the device. Kernels for hybrid and pivoted request
+   `burst` rows at a time, the others all rows. Clusters of blocks with 8 partitions, whose tiles have rows of 256
+   bytes, are faster up to 256 rows; in double precision up to 512, and from 897 to 1024. If 16 blocks have no room for
+   the messages that they exchange (a pivoted solve that adds to x), fewer blocks of 32 partitions take over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu;
     static constexpr trid_p_batch_tiling rows[] = {
@@ -181,13 +181,13 @@ struct trid_p_batch_tilings : trid_p_batch_how {
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* beside the statuses: no kernel serves, or none has room */
+enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serves the call, or none has room */
 #ifndef TRID_P_BATCH_ON_CHIP_CLUSTER
-#define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows of a cluster */
+#define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows that a cluster holds */
 #endif
 
-/* Launches a shape: clusters of `blocks` blocks, if it is one for clusters, else as many blocks as stay on the device,
-   or all where there is no pipeline. */
+/* Launches a shape: clusters of `blocks` blocks if it is one for clusters, else as many blocks as stay on the device,
+   or all blocks if it has no pipeline. */
 template <int method, class shape, class tb_real, class rows_type>
 static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int blocks, int vectorised,
                                      const rows_type &rows)
@@ -237,8 +237,8 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
                                      work.stream, plan, rows, work.d, work.x);
 }
 
-/* Launches the first row of the table, from row `at` on, that serves n rows and has room. No n is below least or above
-   most: of rows that serve none of these nothing is compiled. */
+/* Launches the first row of the table, from row `at` on, that serves n rows and has room. n is between least and most,
+   so rows of the table that serve no such n are not compiled. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, int vectorised, const rows_type &rows)
 {
@@ -261,7 +261,9 @@ static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, in
     }
 }
 
-/* Returns whether pieces of 16 bytes are pieces of memory, and of whole systems, where these rows and d lie alike. */
+/* Returns whether these rows and d can be read in pieces of 16 bytes: all arrays have the same layout, neighbouring
+   systems are neighbours in memory, and every row of a group begins on a multiple of 16 bytes and is a whole number of
+   pieces. */
 template <class tb_real, class rows_type>
 static int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &rows, const tb_real *d)
 {

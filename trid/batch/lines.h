@@ -1,31 +1,32 @@
-/* lines.h - a room of trid/batch.h: where systems lie; whether two elements coincide.
+/* lines.h - a room of trid/batch.h: layouts of systems; whether two elements coincide.
    MIT licence, see LICENSE. */
 
-/* Returns contiguous systems: the rows of each are neighbours in memory, and systems follow one another. */
+/* Returns the layout of contiguous systems: the rows of each, one system after another. */
 TRID_BATCH_API trid_lines trid_lines_contiguous(long long n, long long systems)
 {
     trid_lines lines = {n, 1, systems, n, 1, 0};
     return lines;
 }
 
-/* Returns interleaved systems: row 0 of all, then row 1 of all, .. */
+/* Returns the layout of interleaved systems: row 0 of all systems, then row 1 of all, and so on. */
 TRID_BATCH_API trid_lines trid_lines_interleaved(long long n, long long systems)
 {
     trid_lines lines = {n, systems, systems, 1, 1, 0};
     return lines;
 }
 
-/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis launches
-   refuse them as a bad size. */
+/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). Launches refuse the lines of any
+   other axis as a bad size. */
 TRID_BATCH_API trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
-    /* y: groups 0 would be one group */
+    /* y: groups = 0 would mean one group */
     trid_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nz ? nx : 0, 1, nz, nx * ny};
     trid_lines z = {nz, nx * ny, nx * ny, 1, 1, 0}, none = {-1, 0, 0, 0, 0, 0};
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
 }
 
-/* Returns a caller's lines, with one group where groups was left 0. What counts systems or groups begins with this. */
+/* Returns a caller's lines, with groups = 1 if the caller left it 0. Functions that count systems or groups call this
+   first. */
 TRID_BATCH_API trid_lines trid_p_lines_of(trid_lines lines)
 {
     if (lines.groups == 0) lines.groups = 1;
@@ -38,8 +39,8 @@ TRID_BATCH_API int trid_p_lines_empty(trid_lines lines)
     return lines.n == 0 || lines.systems == 0;
 }
 
-/* Returns whether one can calculate with the sizes: products of counts, and offsets, below 2^56, scratch below 2^62
-   bytes. */
+/* Returns whether the sizes are safe to calculate with: products of counts, and offsets, are below 2^56, so scratch is
+   below 2^62 bytes. */
 TRID_BATCH_API int trid_p_lines_valid(trid_lines lines)
 {
     const long long most = 1ll << 56;
@@ -59,7 +60,7 @@ TRID_BATCH_API int trid_p_lines_valid(trid_lines lines)
     return 1;
 }
 
-/* Returns whether there are i, |i| < m, and j, |j| < n, with i*p + j*q = at; not both zero if at is 0.
+/* Returns whether there are i, |i| < m, and j, |j| < n, with i*p + j*q = at, not both 0 if at is 0.
    Needs    p, q >= 0; m, n >= 1 */
 TRID_BATCH_API int trid_p_lines_meet(long long p, long long m, long long q, long long n, long long at)
 {
@@ -73,9 +74,9 @@ TRID_BATCH_API int trid_p_lines_meet(long long p, long long m, long long q, long
         u = v, v = w;
     }
     if (at % a) return 0;
-    long long period = q / a, other = p / a; /* i may change by period, then j changes by other */
+    long long period = q / a, other = p / a; /* if i changes by period, j changes by other */
     if (at == 0) return period < m && other < n;
-    /* Multiplied in steps, so that nothing overflows: i = u * (at / a) modulo period. */
+    /* Multiply bit by bit, so that nothing overflows: i = u * (at / a) modulo period. */
     long long x = u % period, y = at / a % period, i = 0;
     if (x < 0) x += period;
     if (y < 0) y += period;
@@ -84,7 +85,7 @@ TRID_BATCH_API int trid_p_lines_meet(long long p, long long m, long long q, long
         x = x >= period - x ? x - (period - x) : x + x;
         y /= 2;
     }
-    /* The i of least size above -m, and from there those for which |j| < n: j falls as i grows. */
+    /* Take the least i above -m, and from there those for which |j| < n: j falls as i grows. */
     long long shift = (m - 1 + i) / period;
     i -= shift * period;
     long long j = (at - i * p) / q;
@@ -96,13 +97,13 @@ TRID_BATCH_API int trid_p_lines_meet(long long p, long long m, long long q, long
     return i < m && j < n && j > -n;
 }
 
-/* Returns whether two places in the lines differ by `at`; if at is 0, whether two different ones coincide. */
+/* Returns whether two elements lie `at` apart in memory; if at is 0, whether two different ones coincide. */
 TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
 {
     long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
     long long reach = 0;
     int nested = 1;
-    for (int k = 0; k < 3; k++) { /* by falling size of the pitch; counts of one go last */
+    for (int k = 0; k < 3; k++) { /* sort by falling pitch; counts of one go last */
         if (count[k] == 1) pitch[k] = 0;
         if (pitch[k] < 0) pitch[k] = -pitch[k];
         for (int i = k; i > 0 && pitch[i] > pitch[i - 1]; i--) {
@@ -116,11 +117,11 @@ TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
         reach += pitch[k] * (count[k] - 1);
     }
     if (at > reach || at < -reach) return 0;
-    if (nested) { /* each pitch reaches beyond all that the smaller ones do */
+    if (nested) { /* each pitch exceeds the reach of all smaller ones */
         if (at == 0) return 0;
         if (reach == at || reach == -at) return 1;
     }
-    int least = 0; /* counted through; the other two are solved for */
+    int least = 0; /* the loop below goes through it and solves for the other two */
     for (int k = 1; k < 3; k++)
         if (count[k] < count[least]) least = k;
     int one = (least + 1) % 3, two = (least + 2) % 3;
@@ -132,10 +133,10 @@ TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
     return 0;
 }
 
-/* Checks whether an array may lie so.
+/* Checks whether an array may have this layout.
    Returns  TRID_BATCH_OK, _BAD_SIZE, or _OVERLAP if two elements coincide
-   Cost     a few comparisons where each of step, stride and jump reaches beyond all that the smaller ones do, as usual;
-            else an exact search, of the order of the least of n, systems and groups */
+   Cost     a few comparisons if each of step, stride and jump exceeds the reach of the smaller ones, as usual; else an
+            exact search, whose time grows as the least of n, systems and groups */
 TRID_BATCH_API int trid_lines_check(trid_lines lines)
 {
     lines = trid_p_lines_of(lines);
@@ -144,9 +145,9 @@ TRID_BATCH_API int trid_lines_check(trid_lines lines)
     return trid_p_lines_difference(lines, 0) ? TRID_BATCH_OVERLAP : TRID_BATCH_OK;
 }
 
-/* Returns whether an element of an array that lies so at p shares memory with one at q; an element has so many bytes.
+/* Returns whether arrays of this layout at p and at q share memory. An element takes `bytes` bytes.
    Needs    valid lines
-   Cost     as trid_lines_check; nothing where the arrays lie apart */
+   Cost     as trid_lines_check; nothing if the arrays do not reach each other */
 TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const void *q, int bytes)
 {
     lines = trid_p_lines_of(lines);
@@ -158,7 +159,8 @@ TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const voi
     return trid_p_lines_difference(lines, at) || (part && trid_p_lines_difference(lines, at + 1));
 }
 
-/* Returns the same systems in as few groups as possible; of a single system the next would follow it. */
+/* Returns the same systems in as few groups as possible. A single system gets the stride at which another would follow
+   it. */
 TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
 {
     if (lines.systems == 1) {
@@ -172,7 +174,7 @@ TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
     return lines;
 }
 
-/* Returns whether neighbours in memory are elements of neighbouring systems rather than of one.
+/* Returns whether neighbours in memory are elements of neighbouring systems, not of the same one.
    Needs    lines in as few groups as possible */
 TRID_BATCH_API int trid_p_lines_are_interleaved(trid_lines lines)
 {

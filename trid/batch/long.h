@@ -1,41 +1,41 @@
-/* long.h - a room of trid/batch.h: long systems: chunks, and the reduced systems that they leave.
+/* long.h - a room of trid/batch.h: solves long systems by chunks, and the reduced systems that these leave.
    MIT licence, see LICENSE. */
 
-/* A system is cut into chunks, each of which some threads hold, k rows a thread. Of each chunk the first unknown f and
-   the last one z are kept and the others eliminated. The two rows that are left,
+/* A system is cut into chunks, each of which some threads hold, k rows a thread. The first unknown f and the last
+   unknown z of each chunk are kept, and the others eliminated. The two rows that are left,
 
        a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, i being the chunk
-       a f +   z + c g = d      g: f of the next one              row 2i + 1
+       a f +   z + c g = d      g: f of the next chunk            row 2i + 1
 
-   are those of a tridiagonal system of 2 n / m rows, m being a chunk's, in scratch. The same launch solves it, by
-   chunks again where it is still too long. Each chunk then is a system by itself, whose first and last rows say what f
-   and z are. So a, b, c, d are read twice, and x is written once. Beyond the system's end are identity rows, one of
-   which z may be.
+   are rows of a tridiagonal system of 2 n / m rows, m being the rows of a chunk. It is stored in scratch. The same
+   launch solves it, again by chunks if it is still too long. Then each chunk is a system of its own, whose first and
+   last rows give f and z. So a, b, c, d are read twice, and x is written once. Beyond the system's end the chunk has
+   identity rows, one of which may hold z.
 
-   A periodic system leaves a periodic one: its first chunk keeps its a and its last one its c. The n % m rows beyond
-   the last whole chunk stand in the reduced system as they are.
+   A periodic system leaves a periodic one: the first chunk keeps its a and the last one its c. The n % m rows beyond
+   the last whole chunk enter the reduced system unchanged.
 
-   A row that failed is where it shows: among the rows of a chunk; or in the reduced system, whose row 2i is the chunk's
-   first and 2i + 1 its last; else when the chunk is solved, which is asked last. */
+   A failed row is reported where it shows: among the rows of a chunk; else in the reduced system, whose row 2i is the
+   chunk's first and 2i + 1 its last; else when the chunk is solved for its unknowns. */
 template <class tb_real>
 struct trid_p_batch_levels {
     trid_p_batch_plan plan;
-    unsigned chunks;             /* of a system, with one for the rows that a periodic one has beyond them */
-    tb_real *reduced[4];         /* a, b, c, d of the reduced systems; then d is x of it */
-    long long row, system;       /* what lies between two rows of it, and between two systems */
-    int *worst;                  /* of each system the least row that failed in a chunk, before and after; or null */
-    const int *below;            /* of each system the status of its reduced system */
-    unsigned *largest;           /* checked: of each system the bits of the largest error and size */
-    tb_real *keep;               /* refined: where the first x goes .. */
-    const tb_real *before;       /* .. and where it is, after that */
+    unsigned chunks;             /* chunks of a system, plus one for the rows that a periodic system has beyond them */
+    tb_real *reduced[4];         /* a, b, c, d of the reduced systems; later d is their x */
+    long long row, system;       /* distance between two rows of a reduced system, and between two systems */
+    int *worst;                  /* for each system the least row that failed in a chunk, before and after; or null */
+    const int *below;            /* for each system the status of its reduced system */
+    unsigned *largest;           /* checked: for each system the bits of the largest error and size */
+    tb_real *keep;               /* refined: where the first x is stored .. */
+    const tb_real *before;       /* .. and from where it is then read */
     const tb_real *top, *bottom; /* periodic: the corners, as in trid_p_batch_more */
-    /* Returns where a chunk's rows of the reduced systems begin. */
+    /* Returns where a chunk's rows begin in the reduced systems. */
     TRID_P_BATCH_MEMBER long long at(long long of, int chunk) const { return of * system + 2 * chunk * row; }
 };
 
-enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* as bytes of a row in worst, which make one beyond all others */
+enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* each byte of the initial worst, which is then beyond all rows */
 
-/* Notes a bad row of a chunk, met before or after the reduced system is solved. */
+/* Notes a bad row of a chunk, found before or after the reduced system is solved. */
 TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
 {
     if (worst && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[2 * system + after], bad);
@@ -43,15 +43,19 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
 
 /* ---- who has a chunk --------------------------------------------------------------------------------------------- */
 
-/* A thread is number `part` of the `parts` that have chunk `index` of a system. It has the system's rows from `first`
-   on; `valid` rows are left up to the system's end. begin() says so, or returns 0 where there is nothing to do. load()
-   loads the thread's rows, load_again() does it once more, from shared memory if the chunk keeps them there.
-   load_before() loads x of an earlier solve and what is around it. solve() leaves x in d; open: eliminates all but the
-   chunk's ends instead. It returns the least bad row that the thread knows of. around() leaves x before and after the
-   thread's rows, within the chunk. raise() raises the system's largest error and size. store() stores x, or keeps it
-   for load_before().
+/* A thread is number `part` of the `parts` that hold chunk `index` of a system. It holds the system's rows from `first`
+   on, and the system ends `valid` rows later. The functions:
+     begin()         sets all this; returns 0 if there is nothing to do
+     load()          loads the thread's rows
+     load_again()    loads them again, from shared memory if the chunk keeps them there
+     load_before()   loads x of an earlier solve, and x on either side of the thread's rows
+     solve()         leaves x in d; open: eliminates all but the chunk's ends instead. Returns the least bad row
+                     that the thread knows of
+     around()        leaves x before and after the thread's rows, within the chunk
+     raise()         raises the system's largest error and size
+     store()         stores x, or keeps it for load_before()
 
-   Here a warp has a chunk of a system, contiguous or strided. */
+   Here a warp holds a chunk of a system, contiguous or strided. */
 template <class tb_real, int rows_a_lane, int path, int keeps>
 struct trid_p_batch_warp_chunk {
     enum {
@@ -61,7 +65,7 @@ struct trid_p_batch_warp_chunk {
         warps = TRID_P_BATCH_WARPS(tb_real),
         threads = 32 * warps,
         len = TRID_P_BATCH_LEN(tb_real, k),
-        apart = keeps ? len + 32 : 0 /* from a to b to c to d to what passes */
+        apart = keeps ? len + 32 : 0 /* distance in shared memory from a to b, c, d, x */
     };
     struct memory {
         tb_real of[warps][(keeps ? 5 : 1) * (len + 32)];
@@ -69,7 +73,7 @@ struct trid_p_batch_warp_chunk {
     typedef trid_p_batch_equations<tb_real, k> held;
     const trid_p_batch_plan &plan;
     trid_p_batch_tile tile = {};
-    long long system = 0, at = 0, kept_at = 0; /* its index; where the chunk begins in d and x, and in what is kept */
+    long long system = 0, at = 0, kept_at = 0; /* its index; where the chunk begins in d and x, and in the kept x */
     int index = 0, part = 0, first = 0, valid = 0, total = 0;
     tb_real *shared = 0;
 
@@ -145,7 +149,7 @@ struct trid_p_batch_warp_chunk {
             if (part == 31) below[0] = 0, below[1] = -1, below[2] = 0; /* stays coupled to g */
             int bad = trid_lane_link(&h.a[end], &h.c[end], &h.d[end], below[0], below[1], below[2]);
             bad |= trid_warp_pcr_open(32, &h.a[end], &h.c[end], &h.d[end]);
-            /* What may have begun elsewhere counts as the chunk's last row. */
+            /* A failure that may have begun in another row counts as the chunk's last row. */
             row = status ? k * part + status : bad & 1 ? k * (part + 1) : bad ? 32 * k : 0;
         } else {
             row = trid_warp_hybrid(k, 32, 32 * k, h.a, h.b, h.c, h.d);
@@ -174,7 +178,7 @@ struct trid_p_batch_warp_chunk {
     }
 };
 
-/* Of interleaved systems a block has one chunk each of `systems`. */
+/* For interleaved systems, a block holds one chunk of each of `systems` systems. */
 template <class tb_real, int rows_a_thread, int systems, int threads_a_chunk>
 struct trid_p_batch_block_chunk {
     enum {
@@ -268,7 +272,7 @@ struct trid_p_batch_block_chunk {
     }
 };
 
-/* Who has a chunk: a warp of one system, or a block of several interleaved ones. */
+/* The type of a chunk: a warp's, of one system, or a block's, of several interleaved ones. */
 template <class tb_real, int k, int systems, int parts, int path, int keeps>
 struct trid_p_batch_chunk {
     typedef trid_p_batch_block_chunk<tb_real, k, systems, parts> type;
@@ -280,7 +284,7 @@ struct trid_p_batch_chunk<tb_real, k, 1, 32, path, keeps> {
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
-/* Makes d the residual of an earlier solve's x. */
+/* Replaces d by the residual of an earlier solve's x. */
 template <class tb_real, class chunk_type>
 TB_D void trid_p_batch_subtract_before(const chunk_type &chunk, const tb_real *before, typename chunk_type::held &h)
 {
@@ -290,7 +294,7 @@ TB_D void trid_p_batch_subtract_before(const chunk_type &chunk, const tb_real *b
     trid_p_batch_defect(chunk.first, chunk.plan.n, chunk.valid, h, x, around, h.d, &worst);
 }
 
-/* Puts the corners of a periodic system that begins `at` elements on into its first and last row. */
+/* Puts the corners of a periodic system into its first and last row. The system begins at `at`. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_put_corners(const trid_p_batch_levels<tb_real> &levels, long long at, int first, int valid,
                                    trid_p_batch_equations<tb_real, k> &h)
@@ -301,7 +305,7 @@ TB_D void trid_p_batch_put_corners(const trid_p_batch_levels<tb_real> &levels, l
     for (int j = 0; j < k; j++) h.c[j] = j == valid - 1 ? bottom : h.c[j];
 }
 
-/* Sets the first row of a chunk aside, and lets f stand for l: x[0] = l. */
+/* Sets the first row of a chunk aside, and replaces it by x[0] = l, so that its unknown stands for l, not f. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_set_aside(int has_above, trid_p_batch_equations<tb_real, k> &h, tb_real *top)
 {
@@ -325,8 +329,9 @@ TB_D void trid_p_batch_store_row(const trid_p_batch_levels<tb_real> &levels, lon
     levels.reduced[3][at] = d;
 }
 
-/* Reduces chunks. Each thread's last row then couples to f (a) and to z (c; in the chunk's last row to g), the others
-   to this one and to that of the thread before. With levels.before, the right-hand side is the residual of that x. */
+/* Reduces chunks. Each thread's last row then couples to f (a) and to z (c; in the chunk's last row to g), and its
+   other rows to its last row and to that of the thread before. With levels.before, the right-hand side is the residual
+   of that x. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type = typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == trid_p_batch_how::checked))
@@ -357,13 +362,13 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
     trid_p_batch_failed(levels.worst, chunk.system, 0, chunk.template solve<1>(h));
     if (!chunk.in_batch()) return;
     const long long at = levels.at(chunk.system, chunk.index);
-    if (is_first) /* row 1 in f and z, put into row 0 */
+    if (is_first) /* row 1, in terms of f and z, inserted into row 0 */
         trid_p_batch_store_row(levels, at, top[0], top[1] - top[2] * (h.a[1] - h.c[1] * h.a[k - 1]),
                                top[2] * (h.c[1] * h.c[k - 1]), top[3] - top[2] * (h.d[1] - h.c[1] * h.d[k - 1]));
     if (is_last) trid_p_batch_store_row(levels, at + levels.row, h.a[k - 1], (tb_real)1, h.c[k - 1], h.d[k - 1]);
 }
 
-/* Solves for the chunks' unknowns, f and z being known. */
+/* Solves for the chunks' unknowns, given f and z. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type =
               typename trid_p_batch_chunk<tb_real, k, systems, parts, path, method == trid_p_batch_how::checked>::type>
@@ -387,7 +392,7 @@ TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, r
     const auto f_or_z = [&] {
         return !chunk.in_batch() ? (tb_real)0 : is_first ? known[0] : is_last ? known[levels.row] : (tb_real)0;
     };
-    tb_real end = systems == 1 ? f_or_z() : (tb_real)0; /* early, where there is a register for it */
+    tb_real end = systems == 1 ? f_or_z() : (tb_real)0; /* early, if there is a register for it */
     chunk.load(rows, d, h);
     if (systems > 1) end = f_or_z();
     if (checked && levels.before) trid_p_batch_subtract_before(chunk, levels.before, h);
@@ -416,8 +421,8 @@ TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, r
     chunk.store(checked ? levels.keep : (tb_real *)0, h.d, x);
 }
 
-/* Reports on each system, a thread for each; chunks are of `rows` rows, and `whole` of them are followed by single rows
-   in the reduced system. */
+/* Reports on each system, one thread for each. Chunks have `rows` rows; `whole` of them precede single rows in the
+   reduced system. */
 template <class tb_real, int checked>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_told(trid_p_batch_levels<tb_real> levels, int rows, int whole)
@@ -427,7 +432,7 @@ TRID_KERNEL void trid_p_batch_told(trid_p_batch_levels<tb_real> levels, int rows
     if (system >= plan.lines.systems * plan.lines.groups) return;
     if (plan.repair && plan.report.status[system] == 0) return;
     int row = levels.worst[2 * system], left = levels.below ? levels.below[system] : 0, chunk = (left - 1) / 2;
-    /* A chunk that failed spoils its two rows of the reduced system, and none above. */
+    /* A failed chunk spoils its own two rows of the reduced system, and none above. */
     if (left > 0 && chunk < (row - 1) / rows)
         row = chunk < whole ? trid_p_batch_row(chunk * rows + (left % 2 ? 1 : rows), plan.n)
                             : whole * rows + (left - 2 * whole);
@@ -439,7 +444,7 @@ TRID_KERNEL void trid_p_batch_told(trid_p_batch_levels<tb_real> levels, int rows
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Reports, where the caller wants it. */
+/* Reports, if the caller asked for it. */
 template <int checked, class tb_real>
 static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, long long rows, long long whole,
                                     cudaStream_t stream)
@@ -451,14 +456,15 @@ static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, 
                                              (int)rows, (int)whole));
 }
 
-/* Makes the plan of the reduced systems, which lie in scratch, and what the chunks know of them; forgets old faults. */
+/* Makes the plan of the reduced systems, which are in scratch, and the levels that describe them to the chunks. Clears
+   the record of failures. */
 template <class tb_real>
 static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_batch_level_layout &layout,
                                     const trid_p_batch_more<tb_real> &corners, trid_p_batch_levels<tb_real> *levels,
                                     trid_p_batch_work<tb_real> *work)
 {
     const long long systems = plan.lines.systems * plan.lines.groups, n = layout.left;
-    const size_t two = (size_t)(8 * systems); /* numbers a system */
+    const size_t two = (size_t)(8 * systems); /* bytes of two ints a system */
     char *scratch = (char *)plan.scratch;
     tb_real *const first = (tb_real *)(scratch + layout.reduced), *const last = first + 3 * n * systems;
     trid_p_batch_plan *reduced = &work->plan;
@@ -500,8 +506,8 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
         return trid_p_batch_launch_block(work, rows);
 }
 
-/* Solves long systems: interleaved ones in clusters of blocks, where these hold them; else by chunks, and the reduced
-   systems that these leave in the same way. */
+/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else by chunks, and the reduced
+   systems that the chunks leave in the same way. */
 template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners)

@@ -1,69 +1,69 @@
-/* one_reading.h - a room of trid/batch.h: long contiguous systems, of which each row is read once where that suffices.
+/* one_reading.h - a room of trid/batch.h: long contiguous systems whose rows are read only once, if that suffices.
    MIT licence, see LICENSE. */
 
 /* A system is cut into partitions, each of which a block holds, k rows a thread. Of a partition whose first unknown is
-   f and whose last one is z two rows are left, which the block publishes:
+   f and whose last one is z, two rows are left, which the block publishes:
 
        a l + f + c z = d      l: z of the partition above
-       a l + z + c g = d      g: f of the one below
+       a l + z + c g = d      g: f of the partition below
 
-   The last row of one and the first row of the next make a link: z in terms of the z above and the z below. Where both
-   couplings are at most a unit roundoff they are dropped, and z is known. Else, where they are few, a warp solves all
-   links of the system. The block, which still has its rows, solves for them, so that a, b, c, d are read once.
-   Elsewhere, or where what is left is not finite, the partition is left over. Then all links are systems, solved in the
-   same way, and a last launch reads the partitions left over once more. Launches that have nothing to do return at
-   once.
+   The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
+   If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if the links
+   are few, a warp solves all links of the system. The block still has its rows and solves for their unknowns, so a, b,
+   c, d are read once. In all other cases, and if what is left is not finite, the partition is left over. Then all links
+   are solved as systems in the same way, and a last launch reads the left-over partitions a second time. Launches that
+   have nothing to do return at once.
 
-   A block has three partitions at a time: one that is published and waits for those around, one in registers that is
-   reduced, one on its way to shared memory. By the time it looks, what it waits for has mostly come.
+   A block works on three partitions at a time: one that is published and waits for its neighbours, one in registers
+   that is reduced, one on its way to shared memory. By the time the block looks, most of what it waits for has come.
 
-   No wait is endless: a partition that waits in vain, as few blocks run at a time, is left over. The last launch, by
-   the same kernel, finds all that is published and computes what the first one would have: x is the same.
+   No wait is endless: a partition that waits in vain, because few blocks run at a time, is left over. The last launch,
+   by the same kernel, finds everything published and computes what the first one would have computed: x is the same.
 
-   A number shows by itself whether it has come: before, all its bits are set, which they are in no number that is
-   published. */
+   A number shows by its value whether it has come: before that all its bits are set, and no published number has all
+   bits set. */
 template <class tb_real>
 struct trid_p_batch_partitions {
     enum {
         vector = 16 / sizeof(tb_real),
-        words = TRID_P_BATCH_PARTITION_WORDS, /* of 16 bytes, of each array a thread */
+        words = TRID_P_BATCH_PARTITION_WORDS, /* of 16 bytes, of each array per thread */
         k = words * vector,
         threads = TRID_P_BATCH_PARTITION_THREADS, /* at most */
         most_warps = threads / 32,
-        of_links = 32 * TRID_P_BATCH_LINKS /* that a warp solves */
+        of_links = 32 * TRID_P_BATCH_LINKS /* that a warp can solve */
     };
     trid_p_batch_plan plan;
     int warps, rows;   /* of a partition */
     int count;         /* partitions of a system */
     unsigned total;    /* of all systems */
-    unsigned *ticket;  /* the last one */
+    unsigned *ticket;  /* the last ticket drawn */
     const int *wanted; /* of links: 0 if they are to be solved */
-    int *any;          /* 0: something was left over */
-    int *left;         /* of each partition: 0 if it was left over */
-    int *worst; /* of each of the caller's systems the least row that failed, in a partition and between; or null */
-    int scale, most; /* of links: for how many of the caller's rows one stands; his rows */
-    tb_real *ends;   /* of each partition a, c, d of its first row, then of its last */
-    tb_real *z;      /* of each partition, where something was left over; NaN where it is not finite */
+    int *any;          /* 0: some partition was left over */
+    int *left;         /* for each partition: 0 if it was left over */
+    int *worst; /* for each of the caller's systems the least row that failed, in a partition and between; or null */
+    int scale, most; /* of links: how many of the caller's rows one stands for; the caller's rows */
+    tb_real *ends;   /* for each partition a, c, d of its first row, then of its last */
+    tb_real *z;      /* for each partition, if any was left over; NaN if it is not finite */
 
     struct warp_memory {
         trid_p_batch_word<tb_real> rows[4][32 * words], x[32 * words];
     };
     struct memory {
-        tb_real ends[2][6][most_warps];   /* of the warps, by turns */
-        tb_real links[6 * of_links + 32]; /* as they come */
+        tb_real ends[2][6][most_warps];   /* of the warps, used alternately */
+        tb_real links[6 * of_links + 32]; /* the numbers that make up the links */
         unsigned ticket[2];
-        alignas(128) warp_memory warp[most_warps]; /* those that there are; a line of memory is one of banks */
+        alignas(128) warp_memory warp[most_warps]; /* as many as run; a line of memory is one of banks */
     };
 };
 
-/* Where a warp works: rows of a partition from `row` on, of which those of from .. to - 1 exist. */
+/* Where a warp works: rows of a partition from `row` on, of which rows from .. to - 1 exist. */
 struct trid_p_batch_stretch {
     int row, from, to, within;         /* within: the partition's number in its system */
     long long system, group, line, at; /* the system; where its row 0 is in d and x */
 };
 
-/* Returns where the warp's rows of partition `index` are. The first begins as many rows before its system as lie
-   between a line of memory's begin and it: so all begin with a line. */
+/* Returns the warp's rows of partition `index`. The first partition begins before its system, at the start of a line of
+   memory; so all partitions begin at the start of a line. */
 template <class tb_real>
 TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<tb_real> &parts, const tb_real *d,
                                                   unsigned index)
@@ -85,8 +85,9 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
-/* Asks for the warp's elements of an array, of which those of rows from .. to - 1 exist; the others are `fill`. Where
-   many warps are not full, by_words: all that can be by 16 bytes; else number by number, in less time. */
+/* Requests the warp's elements of an array. Those of rows from .. to - 1 exist; the others become `fill`. by_words: for
+   launches in which many warps are not full, requests pieces of 16 bytes wherever possible; else it requests warps that
+   are not full number by number, which takes less time. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)
@@ -119,7 +120,7 @@ TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, 
     }
 }
 
-/* Asks for the warp's rows of partition `index`, as one group. Rows beyond the system's ends are identity rows. */
+/* Requests the warp's rows of partition `index`, as one group. Rows beyond the system's ends become identity rows. */
 template <class tb_real>
 TB_D void trid_p_batch_ask_partition(const trid_p_batch_partitions<tb_real> &parts,
                                      const trid_p_batch_arrays<tb_real> &rows, const tb_real *d, unsigned index,
@@ -140,14 +141,14 @@ TB_D void trid_p_batch_ask_partition(const trid_p_batch_partitions<tb_real> &par
     trid_copy_commit();
 }
 
-/* Takes the thread's rows, when they have come. */
+/* Takes the thread's rows when they have come. */
 template <int words, class tb_real, int k>
 TB_D void trid_p_batch_take_partition(const trid_p_batch_word<tb_real> (*rows)[32 * words],
                                       trid_p_batch_equations<tb_real, k> *u)
 {
     tb_real *const to[4] = {u->a, u->b, u->c, u->d};
     TRID_COPY_AWAIT(0);
-    __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
+    __syncwarp(TB_FULL_WARP); /* now what other lanes requested is there as well */
     TB_UNROLL
     for (int e = 0; e < 4; e++) {
         TB_UNROLL
@@ -157,7 +158,7 @@ TB_D void trid_p_batch_take_partition(const trid_p_batch_word<tb_real> (*rows)[3
             for (int j = 0; j < k / words; j++) to[e][k / words * w + j] = word.v[j];
         }
     }
-    __syncwarp(TB_FULL_WARP); /* and has been read by them */
+    __syncwarp(TB_FULL_WARP); /* and other lanes have read it */
 }
 
 /* Stores the warp's x, or adds it to what is there. */
@@ -194,7 +195,7 @@ TB_D void trid_p_batch_publish(tb_real *to, tb_real u)
 #endif
 }
 
-/* Notes a row, from 1 on, that failed; after: between partitions. */
+/* Notes a row that failed, counted from 1; after: between partitions. */
 template <class tb_real>
 TB_D void trid_p_batch_note(const trid_p_batch_partitions<tb_real> &parts, long long system, int after, long long row)
 {
@@ -202,7 +203,7 @@ TB_D void trid_p_batch_note(const trid_p_batch_partitions<tb_real> &parts, long 
     trid_p_batch_failed(parts.worst, system, after || parts.scale > 1, row < parts.most ? (int)row : parts.most);
 }
 
-/* Returns such a number, or what is there before it comes. */
+/* Returns a published number, or what is there before it comes. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_peek(tb_real *from)
 {
@@ -215,7 +216,7 @@ TB_D tb_real trid_p_batch_peek(tb_real *from)
 #endif
 }
 
-/* Returns whether it has not come yet. */
+/* Returns whether the number has not come yet. */
 template <class tb_real>
 TB_D int trid_p_batch_is_awaited(tb_real u)
 {
@@ -225,8 +226,8 @@ TB_D int trid_p_batch_is_awaited(tb_real u)
         return __double_as_longlong(u) == -1;
 }
 
-/* The partition that waits: what a lane has seen of those around it, whether all threads of the block have seen all,
-   and how often the block looks again. */
+/* The partition that waits: what a lane has seen of its neighbours, whether all threads of the block have seen all, and
+   how often the block may still look. */
 template <class tb_real>
 struct trid_p_batch_held {
     unsigned index;
@@ -234,7 +235,7 @@ struct trid_p_batch_held {
     int came, patience;
 };
 
-/* Returns whether the block has looked often enough; else lets others go on, for a moment. */
+/* Returns whether the block has looked often enough; if not, lets others run for a moment. */
 template <class tb_real>
 TB_D int trid_p_batch_gives_up(trid_p_batch_held<tb_real> &held, int looks)
 {
@@ -248,8 +249,8 @@ TB_D int trid_p_batch_gives_up(trid_p_batch_held<tb_real> &held, int looks)
     return 0;
 }
 
-/* Of the rows that are left above, of and below partition `index`, lane e < 12 looks at number e: the last row of the
-   one above, both of its own, the first of the one below; at 0 where there is no such row. */
+/* Looks at the rows that partition `index` and its neighbours leave: lane e < 12 returns number e of the last row of
+   the partition above, both rows of its own, and the first row of the partition below; 0 if there is no such row. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_look_around(const trid_p_batch_partitions<tb_real> &parts, unsigned index)
 {
@@ -258,8 +259,8 @@ TB_D tb_real trid_p_batch_look_around(const trid_p_batch_partitions<tb_real> &pa
     return index < parts.total && is_there ? trid_p_batch_peek(parts.ends + (6ll * index - 3 + lane)) : (tb_real)0;
 }
 
-/* Solves for l and z by what was seen of the neighbours alone. Returns whether they are known: what is dropped is below
-   a unit roundoff, and what is not finite couples. */
+/* Solves for l and z from the neighbours alone.
+   Returns  whether l and z are known: the couplings are at most a unit roundoff, and the numbers finite */
 template <class tb_real>
 TB_D int trid_p_batch_meet_neighbours(tb_real seen, tb_real *l, tb_real *z)
 {
@@ -267,7 +268,7 @@ TB_D int trid_p_batch_meet_neighbours(tb_real seen, tb_real *l, tb_real *z)
     tb_real row[6];
     TB_UNROLL
     for (int e = 0; e < 6; e++) row[e] = __shfl_down_sync(TB_FULL_WARP, seen, e);
-    trid_lane_link(&row[0], &row[1], &row[2], row[3], row[4], row[5]); /* of l in lane 0, of z in lane 6 */
+    trid_lane_link(&row[0], &row[1], &row[2], row[3], row[4], row[5]); /* l in lane 0, z in lane 6 */
     const int couples = !(fabs(row[0]) <= unit && fabs(row[1]) <= unit && trid_finite(row[2]));
     *l = __shfl_sync(TB_FULL_WARP, row[2], 0);
     *z = __shfl_sync(TB_FULL_WARP, row[2], 6);
@@ -276,15 +277,15 @@ TB_D int trid_p_batch_meet_neighbours(tb_real seen, tb_real *l, tb_real *z)
 
 /* ---- a block's levels -------------------------------------------------------------------------------------------- */
 
-/* A thread's rows, reduced; a, c, d of its last row in terms of its warp's ends, and of that of warp lane % warps in
-   terms of the block's. */
+/* A thread's rows, reduced; a, c, d of its last row in terms of its warp's ends; and a, c, d of the last row of warp
+   lane % warps in terms of the block's ends. */
 template <class tb_real, int k>
 struct trid_p_batch_reduced {
     tb_real a[k], c[k], d[k], lane[3], warp[3];
 };
 
-/* Reduces a thread's rows to two and these to a warp's two, which go to `ends`. Returns the least row of the block,
-   from 1 on, that the thread knows to have failed, or 0. */
+/* Reduces a thread's rows to two, and these to a warp's two, which go to `ends`.
+   Returns  the least row of the block, counted from 1, that the thread knows to have failed, or 0 */
 template <int most, class tb_real, int k>
 TB_D int trid_p_batch_reduce_warp(int warps, trid_p_batch_equations<tb_real, k> *u, tb_real (*ends)[most],
                                   trid_p_batch_reduced<tb_real, k> *to)
@@ -310,8 +311,8 @@ TB_D int trid_p_batch_reduce_warp(int warps, trid_p_batch_equations<tb_real, k> 
     return trid_lane_status(k * (int)threadIdx.x, k, 32 * k * warps, 32 * k * warps, status, bad);
 }
 
-/* Reduces the warps' rows to the block's two, and publishes these where somebody waits for them. Returns as
-   trid_p_batch_reduce_warp, to some threads. */
+/* Reduces the warps' rows to the block's two, and publishes them if another block waits for them.
+   Returns  as trid_p_batch_reduce_warp, in some threads */
 template <int most, class tb_real, int k>
 TB_D int trid_p_batch_reduce_block(int warps, const tb_real (*ends)[most], tb_real *publish,
                                    trid_p_batch_reduced<tb_real, k> *to)
@@ -333,7 +334,7 @@ TB_D int trid_p_batch_reduce_block(int warps, const tb_real (*ends)[most], tb_re
     return thread < warps ? trid_lane_status(32 * k * warp, 32 * k, 32 * k * warps, 32 * k * warps, 0, bad) : 0;
 }
 
-/* Solves for the thread's rows from the block's l and z. */
+/* Solves for the thread's rows, given the block's l and z. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_expand_block(int warps, tb_real l, tb_real z, trid_p_batch_reduced<tb_real, k> *u)
 {
@@ -349,7 +350,7 @@ TB_D void trid_p_batch_expand_block(int warps, tb_real l, tb_real z, trid_p_batc
 /* ---- links: the rows that couple the last unknowns of partitions ------------------------------------------------- */
 
 /* Makes the thread's k links from the last row of its first partition, which is at `from`, the first row of the next
-   one, and so on: so many numbers as there are. */
+   partition, and so on, out of `numbers` numbers. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_link(const tb_real *from, int numbers, trid_p_batch_equations<tb_real, k> *links)
 {
@@ -363,8 +364,8 @@ TB_D void trid_p_batch_link(const tb_real *from, int numbers, trid_p_batch_equat
     }
 }
 
-/* Waits for all links of the system, and solves these for l and z; each warp does. Returns whether they are known: they
-   have come, and what is not finite is left over. */
+/* Waits for all links of the system, and solves them for l and z. Each warp solves all of them.
+   Returns  whether l and z are known: all links have come, and l and z are finite */
 template <class tb_real>
 TB_D int trid_p_batch_meet_all(const trid_p_batch_partitions<tb_real> &parts, trid_p_batch_held<tb_real> &held,
                                typename trid_p_batch_partitions<tb_real>::memory &own, tb_real *l, tb_real *z)
@@ -404,8 +405,8 @@ TB_D int trid_p_batch_meet_all(const trid_p_batch_partitions<tb_real> &parts, tr
     return trid_warp_uniform(trid_finite(*l) && trid_finite(*z));
 }
 
-/* Waits for what is around the partition, and solves for its l and z. Returns whether they are known, to all threads of
-   the block the same. */
+/* Waits for the neighbours of the partition, and solves for its l and z.
+   Returns  whether they are known, the same for all threads of the block */
 template <class tb_real>
 TB_D int trid_p_batch_meet(const trid_p_batch_partitions<tb_real> &parts, trid_p_batch_held<tb_real> &held,
                            typename trid_p_batch_partitions<tb_real>::memory &own, tb_real *l, tb_real *z)
@@ -429,7 +430,7 @@ TB_D unsigned trid_p_batch_next_left(const trid_p_batch_partitions<tb_real> &par
     return index < parts.total ? index : parts.total;
 }
 
-/* Solves for the rows of the partition that waits and stores x, or leaves it over. */
+/* Solves for the rows of the partition that waits and stores x, or leaves the partition over. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_finish_partition(const trid_p_batch_partitions<tb_real> &parts, int again, const tb_real *d,
                                         trid_p_batch_held<tb_real> &held, trid_p_batch_reduced<tb_real, k> *u,
@@ -450,7 +451,7 @@ TB_D void trid_p_batch_finish_partition(const trid_p_batch_partitions<tb_real> &
     }
 }
 
-/* Solves partitions, one after another. again: those left over. */
+/* Solves partitions, one after another. again: only those that were left over. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_PARTITION_THREADS, TRID_P_BATCH_PARTITION_RESIDENT)
 TRID_KERNEL void trid_p_batch_one_reading(trid_p_batch_partitions<tb_real> parts, int again,
@@ -472,9 +473,9 @@ TRID_KERNEL void trid_p_batch_one_reading(trid_p_batch_partitions<tb_real> parts
         trid_p_batch_reduced<tb_real, of::k> next;
         unsigned after = 0;
         int bad = 0, later = 0;
-        if (threadIdx.x == 0) /* early, as it takes a while; */
+        if (threadIdx.x == 0) /* early, because it takes a while; */
             after = again ? trid_p_batch_next_left(parts, ahead) : atomicAdd(parts.ticket, 1u);
-        held.seen = trid_p_batch_look_around(parts, held.index); /* this too */
+        held.seen = trid_p_batch_look_around(parts, held.index); /* early, too */
         if (has) {
             trid_p_batch_take_partition<of::words>(own.warp[threadIdx.x / 32].rows, &u);
             trid_p_batch_ask_partition(parts, rows, d, ahead, own);
@@ -498,7 +499,7 @@ TRID_KERNEL void trid_p_batch_one_reading(trid_p_batch_partitions<tb_real> parts
     }
 }
 
-/* Makes systems of all links, a, b, c, d at `to`, if something was left over. */
+/* Makes systems of all links, with a, b, c, d at `to`, if any partition was left over. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts, tb_real *to)
@@ -515,7 +516,7 @@ TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts,
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Cuts the systems, which are the caller's or the links of `above`, and clears what kernels tell each other. */
+/* Cuts the systems, which are the caller's or the links of `above`, and clears the messages of the kernels. */
 template <class tb_real>
 static int
 trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid_p_batch_partitions_layout &layout,
@@ -543,15 +544,15 @@ trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid
     return trid_p_batch_launched(error);
 }
 
-/* Launches systems that lie one row after another, the caller's or the links of `above`. Links that no warp solves are
-   systems too. */
+/* Launches contiguous systems, the caller's or the links of `above`. Links that no warp can solve are systems as
+   well. */
 template <class tb_real>
 static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &work,
                                            const trid_p_batch_arrays<tb_real> &rows,
                                            const trid_p_batch_partitions<tb_real> *above = 0)
 {
     typedef trid_p_batch_partitions<tb_real> of;
-    enum { most_bytes = sizeof(typename of::memory), fixed = 1024 }; /* fixed: a block takes itself */
+    enum { most_bytes = sizeof(typename of::memory), fixed = 1024 }; /* fixed: what each block takes in addition */
     const auto solve = trid_p_batch_one_reading<tb_real>;
     const trid_device *const known = trid_p_batch_known_device(work);
     const long long systems = work.plan.lines.systems * work.plan.lines.groups;
@@ -590,7 +591,7 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
     return status ? status : trid_p_batch_launch_told<0>(levels, 1, 0, work.stream);
 }
 
-/* Launches long systems of either layout. bounds: what is compiled; corners: of periodic systems. */
+/* Launches long systems of either layout. bounds: what is compiled; corners: those of periodic systems. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_levels(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners = {0, 0, 0, 0, 0})

@@ -1,9 +1,9 @@
-/* pipeline.h - a room of trid/batch.h: tiles of interleaved systems on their way into shared memory.
+/* pipeline.h - a room of trid/batch.h: loads tiles of interleaved systems into shared memory while others are solved.
    MIT licence, see LICENSE. */
 
-/* The shape of a kernel for interleaved systems: a block has `systems` of them in `parts` partitions of k rows. Rows
-   are asked for `burst` at a time, each with `ahead` bytes around it into the second-level cache; where there is a
-   pipeline, in pieces of 16 bytes too (in_pieces). */
+/* The shape of a kernel for interleaved systems: a block takes `systems` of them, in `parts` partitions of k rows. It
+   requests rows `burst` at a time, each with `ahead` bytes around it into the second-level cache. A pipelined shape
+   also exists with pieces of 16 bytes (in_pieces). */
 template <int rows, int of_systems, int of_parts, int at_a_time, int bytes_ahead, int kind, int by_pieces = 0>
 struct trid_p_batch_shape {
     static constexpr int k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead;
@@ -24,7 +24,7 @@ TB_D int trid_p_batch_is_empty(void)
            (shape::elsewhere && TRID_P_BATCH_ALWAYS_PIPELINED(TRID_P_BATCH_VERSION));
 }
 
-/* Blocks a multiprocessor: so many that a thread has the registers that it needs. */
+/* Blocks per multiprocessor, such that a thread has the registers that it needs. */
 template <class tb_real, int k>
 static constexpr int trid_p_batch_threads_for = k <= 4   ? (sizeof(tb_real) == 4 ? 1024 : 640)
                                                 : k <= 8 ? (sizeof(tb_real) == 4 ? 640 : 384)
@@ -33,14 +33,14 @@ template <class tb_real, int k, int threads>
 static constexpr int trid_p_batch_resident =
     trid_p_batch_threads_for<tb_real, k> > threads ? trid_p_batch_threads_for<tb_real, k> / threads : 1;
 
-/* What a launch must know of a kernel: bytes of shared memory for what is on its way, and at most for all else; how
-   many blocks a multiprocessor the kernel is made for, and needs; since which compute capability it is worth
-   launching. */
+/* What a launch must know of a kernel: the bytes of shared memory for rows on their way, and at most for all else; how
+   many blocks per multiprocessor the kernel is made for, and how many it needs at least; the least compute capability
+   for which it pays. */
 struct trid_p_batch_needs {
     int bytes, fixed, resident, least, since;
 };
-/* How a method takes the tiles of interleaved systems: needs(), by the flags of the launch and the blocks of a cluster,
-   and solve(), the body of the kernel. Its room has its own. */
+/* How a method takes the tiles of interleaved systems: needs(), from the flags of the launch and the blocks of a
+   cluster, and solve(), the body of the kernel. Each is defined in the room of its method. */
 template <int method, class tb_real, class shape, class rows_type>
 struct trid_p_batch_tiles;
 
@@ -50,7 +50,7 @@ struct trid_p_batch_place {
     int valid;            /* rows, up to the system's end */
     int in_batch;         /* whether there is such a system */
 };
-/* Returns the place of system `line` of a tile, rows from `first` on. */
+/* Returns what a thread has of system `line` of tile `index`: rows from `first` on. */
 TB_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, unsigned index, int systems, int line,
                                               int first)
 {
@@ -62,7 +62,7 @@ TB_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, uns
     p.system = tile.group * plan.lines.systems + tile.first + line;
     return p;
 }
-/* Returns where the place's rows of the matrix begin. */
+/* Returns where these rows begin in the matrix. */
 template <class tb_real>
 TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &from,
                                       const trid_p_batch_place &p, int first)
@@ -72,13 +72,13 @@ TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_
     return group * from.jump + (p.system - group * plan.lines.systems) * from.stride + first * from.step;
 }
 
-/* Rows on their way to shared memory, while the block works on the tile before, which is in registers. A thread asks
-   for up to `count` rows, one after another and `burst` at a time, of 4 arrays (the matrix and the right-hand side), 3
-   (the matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*count + j) * threads + t].
-   Each thread asks for its own rows, element by element; or, vectorised, a warp asks for the rows of its threads in
-   pieces of 16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its right-hand side, or for four
-   rows of one array. No other warp reads them, so that no barrier of the block is needed. a of row 0 and c of row n-1
-   are asked for where systems have corners. */
+/* Rows on their way to shared memory, while the block works on the tile before, which is in registers. A thread
+   requests up to `count` rows, one after another and `burst` at a time, of 4 arrays (the matrix and the right-hand
+   side), 3 (the matrix) or 1 (the right-hand side). Row j of array e of thread t goes to stage[(e*count + j) * threads
+   + t]. Either each thread requests its own rows, element by element; or, vectorised, a warp requests the rows of its
+   threads in pieces of 16 bytes: a lane takes sizeof(tb_real) / 4 of them for a row of the matrix and its right-hand
+   side, or for four rows of one array. No other warp reads these rows, so the block needs no barrier. a of row 0 and c
+   of row n-1 are requested only with corners. */
 template <class tb_real, class of_shape, int of_arrays, int at_a_time = of_shape::k, int of_rows = of_shape::k>
 struct trid_p_batch_pipeline {
     typedef of_shape shape;
@@ -89,18 +89,18 @@ struct trid_p_batch_pipeline {
     const tb_real *d;
     tb_real *stage;
     int first; /* the thread's first row */
-    int part;  /* of a cluster, or of its rows: the first has row 0 */
+    int part;  /* of a cluster, or of its rows: part 0 has row 0 */
     int corners = 0;
 };
-/* Where the next row is; scalar: of each array, vectorised: of each piece. */
+/* Where the next row is: scalar, of each array; vectorised, of each piece. */
 template <class tb_real>
 struct trid_p_batch_route {
     const tb_real *from[4];
-    int valid[2]; /* rows, in all; scalar: the first */
+    int valid[2]; /* rows of each piece; scalar: only the first, for all arrays */
 };
 
-/* Finds, for vectorised copies, the thread with whose elements piece i of this lane begins, and the array, or the row
-   of four. */
+/* Finds, for vectorised copies, the thread whose elements begin piece i of this lane, and the array, or the row of
+   four. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_piece(int i, int *thread, int *which)
 {
@@ -117,8 +117,8 @@ TB_D trid_p_batch_place trid_p_batch_own_place(const of &pipeline, unsigned inde
     constexpr int systems = of::shape::systems;
     return trid_p_batch_place_of(pipeline.plan, index, systems, (int)threadIdx.x % systems, pipeline.first);
 }
-/* Returns a thread's route through tile `index`, where its own rows are at `own`. Arrays of vectorised copies lie
-   alike. */
+/* Returns a thread's route through tile `index`, given where its own rows are. Arrays of vectorised copies have one
+   layout. */
 template <class of>
 TB_D auto trid_p_batch_route_of(const of &pipeline, unsigned index, const trid_p_batch_place &own)
 {
@@ -157,7 +157,7 @@ TB_D auto trid_p_batch_route_of(const of &pipeline, unsigned index, const trid_p
     return route;
 }
 
-/* Asks for rows j .. j + burst-1 of the route, as one group. */
+/* Requests rows j .. j + burst-1 of the route, as one group. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real> *route)
 {
@@ -182,7 +182,7 @@ TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real
             }
             int top = which == 0 && thread < shape::systems && pipeline.part == 0 && !pipeline.corners;
             int end = which == 2 && !pipeline.corners ? route->valid[i] - 1 : route->valid[i];
-            if (route->valid[i] >= count) { /* all rows, as usual: nothing to compare but at the ends of a system */
+            if (route->valid[i] >= count) { /* all rows, as usual: comparisons only at the ends of a system */
                 TB_UNROLL
                 for (int r = 0; r < burst; r++) {
                     if ((j + r > 0 || !top) && (j + r < count - 1 || end >= count))
@@ -206,7 +206,7 @@ TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real
             TB_UNROLL
             for (int e = 0; e < arrays; e++) {
                 int top = arrays > 1 && e == 0 && j + r == 0 && threadIdx.x < shape::systems && pipeline.part == 0;
-                int more = e == 2 && !pipeline.corners; /* of c there must be one row more */
+                int more = e == 2 && !pipeline.corners; /* c needs one row more */
                 if (j + r + more < route->valid[0] && (!top || pipeline.corners))
                     trid_p_batch_copy<sizeof(tb_real), ahead>(&to[(e * count + j + r) * threads], route->from[e]);
                 route->from[e] += arrays > 1 && e < 3 ? pipeline.matrix.step : step;
@@ -215,7 +215,7 @@ TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real
     }
     trid_copy_commit();
 }
-/* Asks for all rows of a tile. */
+/* Requests all rows of a tile. */
 template <class of>
 TB_D void trid_p_batch_prefetch(const of &pipeline, unsigned index, const trid_p_batch_place &own)
 {
@@ -223,7 +223,8 @@ TB_D void trid_p_batch_prefetch(const of &pipeline, unsigned index, const trid_p
     TB_UNROLL
     for (int from = 0; from < of::count; from += of::burst) trid_p_batch_ask(pipeline, from, &route);
 }
-/* Asks, with TRID_BATCH_ADD, for the thread's rows of x as it was, behind the others. It is a group in any case. */
+/* Requests, with TRID_BATCH_ADD, the thread's rows of x before the solve, which go behind the others. Commits a group
+   in any case. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask_before(const of &pipeline, const trid_p_batch_place &own, const tb_real *x)
 {
@@ -239,7 +240,7 @@ TB_D void trid_p_batch_ask_before(const of &pipeline, const trid_p_batch_place &
     }
     trid_copy_commit();
 }
-/* Clears the two places for which nobody asks: a of row 0, c of row n-1. */
+/* Clears the two elements that nobody requests: a of row 0 and c of row n-1. */
 template <class of>
 TB_D void trid_p_batch_unasked(const of &pipeline)
 {
@@ -249,8 +250,8 @@ TB_D void trid_p_batch_unasked(const of &pipeline)
     if (n > first && n <= first + k) pipeline.stage[(2 * k + n - 1 - first) * threads + (int)threadIdx.x] = 0;
 }
 
-/* Takes what is known of this tile and asks for that of the next: threads with the first or the last row of a system,
-   in places slot[0] and slot[systems]. */
+/* Takes the known unknowns of this tile and requests those of the next. Threads with the first or the last row of a
+   system do so, in slot[0] and slot[systems]. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, int first, int valid,
                                   const trid_p_batch_place &next, tb_real *slot, tb_real *end)
@@ -283,8 +284,8 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
     if (burst < k || early) route = trid_p_batch_route_of(pipeline, index, next);
     TB_UNROLL
     for (int from = 0; from < k; from += burst) {
-        TRID_COPY_AWAIT(k / burst); /* the last of them is x as it was */
-        __syncwarp(TB_FULL_WARP);   /* what other lanes have asked for is there too */
+        TRID_COPY_AWAIT(k / burst); /* the last of them is x before the solve */
+        __syncwarp(TB_FULL_WARP);   /* now what other lanes requested is there as well */
         TB_UNROLL
         for (int j = from; j < from + burst; j++) {
             if (arrays > 1 || makes) u->a[j] = u->c[j] = 0, u->b[j] = 1;
@@ -305,7 +306,7 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
         trid_p_batch_ask(pipeline, from, &route);
     }
 }
-/* Stores x, or adds it to what it was, and asks for what it was in the next tile. */
+/* Stores x, or adds it to the x before the solve, and requests that x of the next tile. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here, const trid_p_batch_place &next,
                               tb_real *x, tb_real *r)
@@ -322,8 +323,8 @@ TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here
     trid_p_batch_scatter(k, here.valid, 0, r, step, x + here.at);
 }
 
-/* Fetches the thread's rows of the matrix from memory, or makes them; 0 beyond the system, and without corners in their
-   places. */
+/* Loads the thread's rows of the matrix from memory, or makes them. They are 0 beyond the system, and where the corners
+   would be if there are none. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_own_rows(const trid_p_batch_plan &plan, const trid_p_batch_place &p, int first,
                                 const rows_type &from, trid_p_batch_equations<tb_real, k> *own, int corners = 0)

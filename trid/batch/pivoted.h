@@ -1,22 +1,22 @@
-/* pivoted.h - a room of trid/batch.h: any nonsingular matrices, by elimination with pivoting.
+/* pivoted.h - a room of trid/batch.h: solves any nonsingular systems, by elimination with pivoting.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 
-/* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32
-   borders at a time, until one is left. Then the unknowns around each group come down the same way. The rows are
-   eliminated twice, by the same instructions, in one kernel: where a system is so ill conditioned that another way
-   of rounding gives other digits, what comes down must belong to the very rows that went up. */
+/* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32 borders
+   at a time until one is left. The unknowns around each group then come down the same way. The rows are eliminated
+   twice, by the same instructions of one kernel: if a system is so ill-conditioned that another rounding gives other
+   digits, the unknowns that come down must belong to the very rows that went up. */
 template <class tb_real>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
-    unsigned count, groups;           /* of this level's borders in a system, of 32 of them */
-    tb_real *border, *outer, *joined; /* of this level; the next one's borders */
-    const tb_real *around;            /* and the unknowns around these */
+    unsigned count, groups;           /* borders of a system on this level; groups of 32 of them */
+    tb_real *border, *outer, *joined; /* of this level; the borders of the next level */
+    const tb_real *around;            /* and the unknowns around those */
     int *worst;
     int down;
 };
-template <class tb_real> /* blocks a multiprocessor, as in trid_p_batch_contiguous_shapes */
+template <class tb_real> /* blocks per multiprocessor, as in trid_p_batch_contiguous_shapes */
 static constexpr int trid_p_batch_pivoted_resident = sizeof(tb_real) == 4 ? 3 : 6;
 template <class tb_real, int k, int path>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real), trid_p_batch_pivoted_resident<tb_real>)
@@ -64,7 +64,7 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
     long long own = (long long)system * tree.count + i, joined = (long long)system * tree.groups + group;
     tb_real border[9], kept[9], outer[4];
     TB_UNROLL
-    for (int e = 0; e < 9; e++) /* where there is none: two unknowns that are zero, facing up or down */
+    for (int e = 0; e < 9; e++) /* if there is no border: two unknowns that are zero, facing up or down */
         border[e] = i < tree.count                           ? tree.border[own * 9 + e]
                     : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
                                                              : (tb_real)0;
@@ -120,7 +120,7 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             return TRID_BATCH_LAUNCH_FAILED;
     }
     const int last = layout.levels - 1;
-    for (int step = -1; step <= 2 * last + 1; step++) { /* chunks, levels up, all but the top down again, chunks */
+    for (int step = -1; step <= 2 * last + 1; step++) { /* chunks, up all levels, down all below the top, chunks */
         const int level = step <= last ? step : 2 * last - step, chunks = level < 0, at = chunks ? 0 : level;
         tree.down = step > last;
         tree.count = (unsigned)layout.count[at];
@@ -146,10 +146,10 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
 
 #else /* TB_BODY: over tb_real */
 
-/* Solves the systems of any nonsingular matrices, by elimination with pivoting.
-   Needs    as trid_batch_solve. Flags: TRID_BATCH_PIVOTED_FLAGS. With REPAIR only systems are solved whose status is
-            not 0, as an earlier launch left it, and those that share a warp or a tile with one of them; x is not d, and
-            nothing is added to it. Their status is then that of this launch, and `failed` counts those that are left
+/* Solves systems with any nonsingular matrices, by elimination with pivoting.
+   Needs    as trid_batch_solve. Flags: TRID_BATCH_PIVOTED_FLAGS. REPAIR solves only systems whose status an earlier
+            launch left other than 0, and those that share a warp or a tile with one of them; x must not be d, and
+            nothing is added to it. Their status is then that of this launch, and `failed` counts those that still fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
    Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as there. Interleaved,
             each element is an access of its own on devices before 8.0 or with less than 160 KiB of shared memory, and

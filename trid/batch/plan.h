@@ -1,14 +1,14 @@
-/* plan.h - a room of trid/batch.h: what a launch knows: its plan, tiles, rows, and what it reports.
+/* plan.h - a room of trid/batch.h: the data of a launch: its method, plan, tiles, rows, and its report.
    MIT licence, see LICENSE. */
 
-/* A member function of a device structure. */
+/* Precedes a member function of a structure on the device. */
 #ifdef __CUDACC__
 #define TRID_P_BATCH_MEMBER __device__ __forceinline__
 #else
 #define TRID_P_BATCH_MEMBER inline
 #endif
 
-/* What shapes and kernels are chosen by. */
+/* The choices that select shapes and kernels. */
 struct trid_p_batch_how {
     /* The method; one or several with |. beyond, reduced and shared_else are the hybrid's, for interleaved systems:
        those that no block holds; what long systems leave; one matrix for all where `shared` does not serve. checked:
@@ -17,25 +17,25 @@ struct trid_p_batch_how {
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
                          checks = checked | refined;
-    /* Returns by which method kernels for interleaved and long systems solve. They refine where the flags say so. */
+    /* Returns the method by which kernels for interleaved and long systems solve. They refine if the flags say so. */
     static constexpr int solver_of(int method)
     {
         return method == refined ? checked : method & (beyond | reduced | shared_else) ? hybrid : method;
     }
     enum { lanes, block }; /* who solves a contiguous system: 1, 2, 4 .. 32 lanes of a warp, or a block */
-    /* Where contiguous systems lie. full: every tile is full, n being k times the lanes or threads, one system after
-       another; contiguous: any n, one after another, or one system a warp; strided: any step and stride, also 0 for
-       rows that all systems share. What serves one of these serves those before it too. */
+    /* The layout of contiguous systems. full: every tile is full (n is k times the lanes or threads), one system after
+       another; contiguous: any n, one system after another, or one system per warp; strided: any step and stride,
+       including 0 for rows that all systems share. Each of these also serves the cases before it. */
     enum { full, contiguous, strided };
-    /* Interleaved systems: who takes a tile, and how its rows come: a block, rows coming to shared memory while it
-       solves the tile before; a cluster of blocks, in the same way; or a block that fetches rows when it needs them.
-       few: such blocks, as long as all run at a time: of few rows a thread, so that little is done in sequence.
-       Elsewhere: in code for devices all of which have clusters and room for a pipeline such a kernel is left empty, as
-       nobody launches it. */
+    /* The kind of kernel for interleaved systems: who takes a tile, and how its rows are loaded. pipelined: a block,
+       whose rows arrive in shared memory while it solves the tile before; clusters: a cluster of blocks, in the same
+       way; unpipelined: a block that loads rows when it needs them. few: blocks as in unpipelined, if all of them run
+       at a time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is left
+       empty in code for devices that all have clusters and room for a pipeline, where nobody launches it. */
     enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere, few };
 };
 
-/* What a call compiles kernels for: systems of least .. most rows, of both layouts or of one alone. */
+/* What a call compiles kernels for: systems of least .. most rows, of both layouts or of only one. */
 template <int of_most, int of_least, int of_only>
 struct trid_p_batch_bounds {
     static constexpr int most = of_most, least = of_least, only = of_only;
@@ -47,7 +47,7 @@ typedef trid_p_batch_bounds<TRID_BATCH_MAX_N, 1, 0> trid_p_batch_all;
 
 enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
 
-/* What a launch reports: trid_batch_options' fields of these names. */
+/* Where a launch reports: the fields of trid_batch_options with these names. */
 struct trid_p_batch_report {
     int *status;
     float *residual;
@@ -60,7 +60,7 @@ struct trid_p_batch_plan {
     trid_lines lines;
     int n, lanes, lanes_log2; /* rows; lanes a system */
     int flags;
-    unsigned magic;     /* f * magic >> 20 is f / n for f < 512, n <= 512; 0 where a warp has one system */
+    unsigned magic;     /* f * magic >> 20 is f / n for f < 512, n <= 512; 0 if a warp has one system */
     unsigned per_group; /* tiles in a group */
     unsigned tiles;     /* in all */
     unsigned repeat;    /* one matrix for all: tiles a warp takes */
@@ -69,7 +69,7 @@ struct trid_p_batch_plan {
     trid_p_batch_report report;
 };
 
-/* What a launch works on: its right-hand sides, where the solutions go, on which stream; the device, if known. */
+/* What a launch works on: the right-hand sides, the place of the solutions, the stream; the device, if known. */
 template <class tb_real>
 struct trid_p_batch_work {
     trid_p_batch_plan plan;
@@ -85,14 +85,14 @@ TB_HD int trid_p_batch_reports(const trid_p_batch_plan &plan)
     return plan.report.status || plan.report.failed || plan.report.residual;
 }
 
-/* Some neighbouring systems of one group. */
+/* Neighbouring systems of one group. */
 struct trid_p_batch_tile {
-    long long group, first; /* its group; its first system in it */
+    long long group, first; /* its group; the index of its first system in the group */
     int count;              /* of systems; 0: beyond the last */
 };
 
-/* Returns n, hidden from the compiler: it then computes something twice instead of keeping it in registers that the
-   solve needs. */
+/* Returns n, but hides its origin from the compiler. The compiler then computes it again instead of keeping it in
+   registers that the solve needs. */
 template <class integer>
 TB_D integer trid_p_batch_again_as(integer n)
 {
@@ -105,7 +105,7 @@ TB_D integer trid_p_batch_again_as(integer n)
     return n;
 }
 
-/* Returns tile `index`, tiles having up to `width` systems. */
+/* Returns tile `index` of tiles of up to `width` systems. */
 TB_D trid_p_batch_tile trid_p_batch_tile_of(const trid_p_batch_plan &plan, unsigned index, int width)
 {
     unsigned group = plan.lines.groups == 1 ? 0 : index / plan.per_group;
@@ -115,15 +115,15 @@ TB_D trid_p_batch_tile trid_p_batch_tile_of(const trid_p_batch_plan &plan, unsig
     return tile;
 }
 
-/* The matrices as arrays. Of one matrix for all systems stride and jump are 0. */
+/* The matrices as arrays. For one matrix shared by all systems, stride and jump are 0. */
 template <class tb_real>
 struct trid_p_batch_arrays {
     const tb_real *a, *b, *c;
     long long step, stride, jump;
 };
 
-/* What launches for several right-hand sides know besides: how many they are, how far apart; where the two corners of a
-   periodic system are, in rows 0 and n-1; where the u goes that trid_batch_factor makes. */
+/* What launches for several right-hand sides know in addition: how many there are, and how far apart; where the two
+   corners of a periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
 template <class tb_real>
 struct trid_p_batch_more {
     long long sides, pitch;
@@ -131,8 +131,8 @@ struct trid_p_batch_more {
     tb_real *u;
 };
 
-/* Where the interface of partitions lies, two numbers a system, dealt out in shares of systems. In a share of m
-   systems, the number of f of its system s is at 2*(systems in the shares before) + s, and that of z lies m further. */
+/* Where the interface unknowns of partitions are: two numbers a system, dealt out in shares of systems. In a share of m
+   systems, the number of f of its system s is at 2*(systems in the shares before) + s, and that of z is m further. */
 struct trid_p_batch_shares {
     long long share, lines;
     TRID_P_BATCH_MEMBER long long of(long long line, long long *pitch) const
@@ -143,9 +143,9 @@ struct trid_p_batch_shares {
     }
 };
 
-/* The rows of partitions whose first and last unknowns are known. A kernel takes the rows by trid_p_batch_rows_of. As
-   early as possible it asks for what is known by trid_p_batch_ask_known, with which it overwrites the two rows. For
-   other rows none of this leaves code. */
+/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows by trid_p_batch_rows_of, and
+   as early as possible the known unknowns by trid_p_batch_ask_known, with which it overwrites the two rows. For other
+   types of rows none of this generates code. */
 template <class tb_real, class rows_type>
 struct trid_p_batch_known {
     rows_type rows;
@@ -153,16 +153,17 @@ struct trid_p_batch_known {
     trid_p_batch_shares shares;
 };
 
-/* The matrices of a launch for several right-hand sides, and what it knows besides. With factor, there are none: it
-   stores the factors, r in x. Periodic systems have kernels of their own, or others would have fewer registers. */
+/* The matrices of a launch for several right-hand sides, and what it knows in addition. With factor there are no
+   right-hand sides: it stores the factors, r in x. Periodic systems have kernels of their own; otherwise the other
+   kernels would have fewer registers. */
 template <class tb_real, int factor, int periodic = 0>
 struct trid_p_batch_lu_rows {
     trid_p_batch_arrays<tb_real> rows;
     trid_p_batch_more<tb_real> more;
 };
 
-/* One matrix for all systems, n elements each of a, b, c. As a function object it reads them from memory: neighbouring
-   systems read the same element at once. */
+/* One matrix for all systems, n elements each of a, b, c. As a function object it reads them from memory; neighbouring
+   systems read the same element at the same time. */
 template <class tb_real>
 struct trid_p_batch_one_matrix {
     const tb_real *a, *b, *c;
@@ -175,8 +176,8 @@ struct trid_p_batch_one_matrix {
     }
 };
 
-/* What a type of rows is: arrays, one matrix for all systems, or else a function object that makes them; and whether
-   such rows are held by another type, which knows the first and the last unknown of each system, or is for LU. */
+/* What a type of rows is: arrays, one matrix for all systems, or a function object that makes the rows. Also whether it
+   wraps another type of rows and adds the known first and last unknowns of each system, or is for LU. */
 template <class rows_type>
 struct trid_p_batch_rows {
     enum { are_arrays = 0, are_one_matrix = 0, are_known = 0, are_lu = 0 };
@@ -199,7 +200,7 @@ struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor, periodic>> {
     enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 1 };
 };
 
-/* Returns the rows without what is known besides. By value: references would change registers and instructions. */
+/* Returns the rows alone, by value: references would change registers and instructions. */
 template <class rows_type>
 TB_HD auto trid_p_batch_rows_of(const rows_type &rows)
 {
@@ -209,7 +210,7 @@ TB_HD auto trid_p_batch_rows_of(const rows_type &rows)
         return rows;
 }
 
-/* Returns the arrays that travel: those of the rows, or none where a function object makes the matrix. */
+/* Returns the arrays to copy to shared memory: those of the rows, or none if a function object makes the matrix. */
 template <class tb_real, class rows_type>
 TB_D decltype(auto) trid_p_batch_arrays_of(const rows_type &rows)
 {
@@ -221,7 +222,7 @@ TB_D decltype(auto) trid_p_batch_arrays_of(const rows_type &rows)
         return trid_p_batch_arrays<tb_real>();
 }
 
-/* A thread's rows of one system, or what became of them. */
+/* A thread's rows of one system, or what a solve turned them into. */
 template <class tb_real, int k>
 struct trid_p_batch_equations {
     tb_real a[k], b[k], c[k], d[k];
@@ -236,7 +237,8 @@ TB_D void trid_p_batch_know(int j, tb_real x, trid_p_batch_equations<tb_real, k>
     own->d[j] = x;
 }
 
-/* Asks for what is known; the thread has up to k rows of the system from `first` on, `valid` of them up to its end. */
+/* Loads what is known. The thread has up to k rows of the system from `first` on, and the system ends after `valid`
+   rows. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system, int first, int valid, tb_real *end)
 {
@@ -250,8 +252,8 @@ TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system
     }
 }
 
-/* Puts the rows of known unknowns into the matrix. By selections: from branches the compiler makes an index into the
-   arrays, which would then lie in local memory. */
+/* Puts the rows of the known unknowns into the matrix. It selects instead of branching: from branches the compiler
+   makes an index into the arrays, which would then be in local memory. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_put_known_rows(const rows_type &, int first, int valid, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -278,7 +280,7 @@ TB_D void trid_p_batch_put_known_values(const rows_type &, int first, int valid,
     }
 }
 
-/* Puts both. */
+/* Puts both the rows and the known unknowns. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_put_known(const rows_type &rows, int first, int valid, const tb_real *end,
                                  trid_p_batch_equations<tb_real, k> *own)
@@ -287,14 +289,15 @@ TB_D void trid_p_batch_put_known(const rows_type &rows, int first, int valid, co
     trid_p_batch_put_known_values(rows, first, valid, end, own);
 }
 
-/* Returns 1 + row as one status of many, of which the least counts: no row for 0, and the last row for what was met
-   beyond it. */
+/* Converts a status, 1 + a row, to a number of which the least counts: TRID_P_BATCH_NO_ROW for 0, and n for a row
+   beyond the system. */
 TB_D int trid_p_batch_row(int status, int n)
 {
     return status <= 0 ? TRID_P_BATCH_NO_ROW : status < n ? status : n;
 }
 
-/* Reports on one system. One thread calls. With checked, error and size are the largest of the system's rows. */
+/* Reports on one system. With checked, error and size are the largest of the system's rows.
+   Lanes    one thread */
 template <class tb_real>
 TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, int checked, tb_real error,
                             tb_real size)
@@ -313,8 +316,7 @@ TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int
     }
 }
 
-/* Returns whether a warp's systems are wanted: with repair only those whose status is not 0, and all that share its
-   warp. */
+/* Returns whether a warp's systems are to be solved: with repair, only if one of them has a status other than 0. */
 TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int own_n)
 {
     return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
@@ -326,7 +328,7 @@ TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, in
 struct trid_p_batch_worst {
     unsigned error, size;
 };
-/* Returns these bits of x. */
+/* Returns the upper 32 bits of x, without the sign. */
 template <class tb_real>
 TB_D unsigned trid_p_batch_bits(tb_real x)
 {
@@ -361,9 +363,9 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
     return rest;
 }
 
-/* Computes in rest the residual of x in the thread's first `valid` rows, `first` being the system's row of the first of
-   them and left and right x around them. What lies beyond the system's ends is none of it: 0 times another's NaN would
-   be NaN. */
+/* Computes in rest the residual of x in the thread's first `valid` rows. `first` is the system's row that the thread
+   has first, and around is x on either side. What lies beyond the system's ends is left out: 0 times another system's
+   NaN would be NaN. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_defect(int first, int n, int valid, const trid_p_batch_equations<tb_real, k> &own,
                               const tb_real *x, const tb_real *around, tb_real *rest, trid_p_batch_worst *worst)

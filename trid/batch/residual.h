@@ -1,9 +1,10 @@
-/* residual.h - a room of trid/batch.h: contiguous systems that wait in shared memory until their residuals are known.
+/* residual.h - a room of trid/batch.h: contiguous systems whose rows stay in shared memory for their residuals.
    MIT licence, see LICENSE. */
 
-/* Asynchronous copies bring the four arrays of a warp there, so that no register holds what is on its way: own_len
-   elements each. In full tiles they lie in pieces of 16 bytes, one of padding to eight, so that lanes read theirs
-   without bank conflicts; else as trid_p_batch_slot has it, and a word a lane. */
+/* Asynchronous copies load the four arrays of a warp to shared memory, so that no register holds what is on its way:
+   own_len elements each. In full tiles they are stored in pieces of 16 bytes, with one piece of padding after eight, so
+   that lanes read theirs without bank conflicts. In other tiles they are at trid_p_batch_slot, followed by one word a
+   lane. */
 template <class tb_real, int k, int layout>
 struct trid_p_batch_kept {
     enum { own_len = layout == trid_p_batch_how::full ? 36 * k : TRID_P_BATCH_LEN(tb_real, k) + 32 };
@@ -16,7 +17,7 @@ struct trid_p_batch_kept {
     }
 };
 
-/* Asks for elements of a full tile; 0 stands for those that are not read, the first or the last. */
+/* Requests the elements of a full tile. An element that is not read, the first or the last, becomes 0. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_keep_full(const trid_p_batch_elements<tb_real> &from, tb_real *kept)
 {
@@ -38,7 +39,7 @@ TB_D void trid_p_batch_keep_full(const trid_p_batch_elements<tb_real> &from, tb_
     }
 }
 
-/* Asks for elements of other tiles. */
+/* Requests the elements of other tiles. */
 template <class tb_real, int k, int scope, int layout, int literal>
 TB_D void trid_p_batch_keep(const trid_p_batch_plan &plan, const trid_p_batch_elements<tb_real> &from, const int *slot,
                             tb_real *kept)
@@ -63,7 +64,7 @@ TB_D void trid_p_batch_keep(const trid_p_batch_plan &plan, const trid_p_batch_el
     }
 }
 
-/* Brings all four arrays. */
+/* Loads all four arrays. */
 template <class tb_real, int k, int scope, int layout, int literal>
 TB_D void trid_p_batch_keep_all(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                 const trid_p_batch_arrays<tb_real> &rows, const tb_real *d, const int *slot,
@@ -81,10 +82,11 @@ TB_D void trid_p_batch_keep_all(const trid_p_batch_plan &plan, const trid_p_batc
     }
     trid_copy_commit();
     TRID_COPY_AWAIT(0);
-    __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
+    __syncwarp(TB_FULL_WARP); /* now what other lanes requested is there as well */
 }
 
-/* Reads the lane's rows first (0 or 1) .. rows - 1 of an array, the others being fill; of a full tile all. */
+/* Reads the lane's rows first (0 or 1) .. rows - 1 of an array; the others become fill. In a full tile it reads all
+   rows. */
 template <class tb_real, int k, int layout>
 TB_D void trid_p_batch_look(const tb_real *kept, int first, int rows, tb_real fill, tb_real *u)
 {
@@ -116,8 +118,8 @@ TB_D void trid_p_batch_look_matrix(const tb_real *kept, const trid_p_batch_spot 
     if (layout == trid_p_batch_how::full && here.valid <= k) own->c[k - 1] = 0;
 }
 
-/* Gives x in the row before the thread's first and in that behind its last. border: two elements a warp. What lies
-   beyond the system's ends is none of it: 0 times another's NaN would be NaN. */
+/* Returns x in the row before the thread's first and in the row after its last. border: two elements a warp. What lies
+   beyond the system's ends is left out: 0 times another system's NaN would be NaN. */
 template <int scope, class tb_real>
 TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const tb_real *x,
                               tb_real *left, tb_real *right, tb_real *border)
@@ -136,7 +138,7 @@ TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p
     if (here.rank == 0) *left = 0;
 }
 
-/* Returns the residual of the lane's rows, which it reads again; in rest row by row. */
+/* Returns the residual of the lane's rows, which it reads again. In rest it leaves the residual of each row. */
 template <class tb_real, int k, int scope, int layout>
 TB_D trid_p_batch_worst trid_p_batch_residual_of(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                                  const trid_p_batch_workspace<tb_real> &room, const tb_real *x,
@@ -159,7 +161,7 @@ TB_D trid_p_batch_worst trid_p_batch_residual_of(const trid_p_batch_plan &plan, 
     return worst;
 }
 
-/* Stores x of a full tile in words, or adds it to what is there, by way of the place of a. */
+/* Stores x of a full tile in words, or adds it to what is there. It passes through the memory of a. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_store_full(const trid_p_batch_plan &plan, const tb_real *x, tb_real *dst, tb_real *kept)
 {

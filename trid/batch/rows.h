@@ -1,9 +1,9 @@
-/* rows.h - a room of trid/batch.h: rows of contiguous systems, from memory to a warp's registers and back.
+/* rows.h - a room of trid/batch.h: moves rows of contiguous systems from memory to a warp's registers and back.
    MIT licence, see LICENSE. */
 
 /* ---- where a thread works ---------------------------------------------------------------------------------------- */
 
-/* Returns the tile of a warp, with as many systems as its lanes have, or of a block, with one. */
+/* Returns the tile of a warp, with as many systems as fit its lanes, or of a block, with one system. */
 template <int scope>
 TB_D trid_p_batch_tile trid_p_batch_tile_in(int warps, const trid_p_batch_plan &plan, unsigned block, int warp)
 {
@@ -12,17 +12,17 @@ TB_D trid_p_batch_tile trid_p_batch_tile_in(int warps, const trid_p_batch_plan &
                : trid_p_batch_tile_of(plan, block, 1);
 }
 
-/* A thread has up to k rows of a system, from row `first` on, and its warp has `total` elements from `at` on. */
+/* Where a thread works: up to k rows of a system, from row `first` on; its warp has `total` elements, from `at` on. */
 struct trid_p_batch_spot {
     trid_p_batch_tile tile;
-    int own, own_n;       /* its system among those of the tile; n, or 0 where it has none */
+    int own, own_n;       /* its system in the tile; n, or 0 if it has none */
     int rank;             /* its number among the system's threads */
-    int first, valid;     /* rows from here to the system's end: those beyond it are none of the system's */
-    int before, total;    /* rows of the system that other warps have before this one; elements of this one */
+    int first, valid;     /* rows from here to the system's end: no row from valid on belongs to it */
+    int before, total;    /* rows of the system in the warps before this one; elements of this one */
     long long system, at; /* the system's index; where the warp's elements begin in d and x */
 };
 
-/* Returns where a thread works, which is lane `lane` of warp `warp` of a block, or of `warps` that share the system. */
+/* Returns where a thread works: lane `lane` of warp `warp` of a block, or of `warps` that share the system. */
 template <int scope, int layout>
 TB_D trid_p_batch_spot trid_p_batch_spot_of(int k, int warps, const trid_p_batch_plan &plan,
                                             const trid_p_batch_tile &tile, int warp, int lane)
@@ -46,16 +46,16 @@ TB_D trid_p_batch_spot trid_p_batch_spot_of(int k, int warps, const trid_p_batch
     return p;
 }
 
-/* What a block has in shared memory. */
+/* A block's arrays in shared memory. */
 template <class tb_real>
 struct trid_p_batch_workspace {
     tb_real *rows, *matrix;    /* of this warp; of a matrix for all systems, or rings of periodic ones */
     tb_real *between, *border; /* of the warps of a block: its solve; two unknowns each */
-    int *bad;                  /* and what each reports */
+    int *bad;                  /* and the row that each reports */
     trid_p_batch_worst *worst;
 };
 
-/* Reports on the systems of a warp or a block, of which each thread knows its own rows. */
+/* Reports on the systems of a warp or a block, of which each thread knows only its own rows. */
 template <class tb_real, int scope, int checked>
 TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batch_spot &here, int bad,
                                 trid_p_batch_worst worst, const trid_p_batch_workspace<tb_real> &room)
@@ -84,11 +84,11 @@ TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batc
 
 /* ---- elements: a warp's accesses, and shared memory -------------------------------------------------------------- */
 
-/* The 32/lanes systems of a warp, in order and without what may lie between them, have elements f = 0 .. count*n-1.
-   Access r of lane l is f = 32 r + l, so that every access but the last is full and coalesced whatever n is. In shared
-   memory it goes where transpose_to_striped puts slot e of the 32 k that the lanes have, element t of system s being
-   slot s*k*lanes + t. So the lanes read their rows without bank conflicts and with literal offsets, and the stores
-   conflict only where an access straddles two systems. */
+/* The 32/lanes systems of a warp, in order and without gaps between them, have elements f = 0 .. count*n-1. Access r of
+   lane l is f = 32 r + l, so every access except the last is full and coalesced for any n. In shared memory the element
+   goes where transpose_to_striped puts slot e of the 32 k slots of the lanes; element t of system s is slot
+   s*k*lanes + t. So the lanes read their rows without bank conflicts and with literal offsets, and stores conflict only
+   if an access straddles two systems. */
 TB_D int trid_p_batch_slot(int k, int banks, int e)
 {
     const int power = k & -k, period = k / power * (power > banks ? power : banks);
@@ -101,9 +101,9 @@ TB_D int trid_p_batch_column(int k, int banks)
     return transpose_column_slot(banks, k, trid_warp_lane());
 }
 
-/* The elements of an array that a warp reads: first (0 or 1) .. total - 1 of those from src on. Where it has whole
-   systems, it reads no a of a row 0 (ends < 0) and no c of a row n-1 (ends > 0). Where systems follow one another, it
-   skips these of its first and its last system; those between lie among elements that are read. */
+/* The elements of an array that a warp reads: first (0 or 1) .. total - 1 of those from src on. If the warp has whole
+   systems, it reads no a of a row 0 (ends < 0) and no c of a row n-1 (ends > 0). If systems follow one another, it
+   skips only the a of its first system or the c of its last; the others lie among elements that are read. */
 template <class tb_real>
 struct trid_p_batch_elements {
     const tb_real *src;
@@ -118,7 +118,7 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_right(const trid_p_batch_plan &
     return {d, plan.lines.step, plan.lines.stride, 0, total, 0};
 }
 
-/* Returns the elements of the matrix: of a, b or c. corners: of a and c all. */
+/* Returns the elements of a (array 0), b (1) or c (2). corners: all elements of a and c. */
 template <int scope, class tb_real>
 TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                                            const trid_p_batch_arrays<tb_real> &from, int array,
@@ -135,17 +135,17 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_pl
     return {from.c + at, from.step, from.stride, 0, here.total - has_last, lanes};
 }
 
-/* Returns which of the warp's systems has element f: s, whose row it is being f - s*n. Where systems are strided,
-   element f lies s*(stride - n*step) from where it would if each system followed the one before. Loads move a pointer
-   on by 32 steps each, in half the instructions that a place worked out anew takes; so would stores, but one kernel
-   with pivoting has no register for it. */
+/* Returns which of the warp's systems, s, has element f; its row is f - s*n. If systems are strided, element f lies
+   s*(stride - n*step) from where it would be if each system followed the one before. Loads advance a pointer by 32
+   steps each, in half the instructions that a new address takes. Stores would gain as much, but one kernel with
+   pivoting has no register for it. */
 template <int scope>
 TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
 {
     return scope == trid_p_batch_how::lanes ? (int)((unsigned)f * plan.magic >> 20) : 0;
 }
 
-/* Fetches elements; the others are arbitrary, and nobody uses them. */
+/* Loads elements. The others are arbitrary, and nobody uses them. */
 template <int scope, int layout, class tb_real>
 TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_batch_elements<tb_real> &from,
                              tb_real *u)
@@ -174,9 +174,9 @@ TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_
     }
 }
 
-/* Finds where this lane's accesses lie in shared memory; those beyond total lie in the lane's own word behind the len
-   that are read. literal: where slots follow one another, as in full tiles and for a warp with one system, no array is
-   needed. */
+/* Finds where this lane's accesses go in shared memory. Those beyond total go to the lane's own word behind the len
+   words that are read. literal: no array is needed if slots follow one another, as in full tiles and in a warp with one
+   system. */
 template <int literal>
 TB_D void trid_p_batch_slots(int k, int banks, int len, const trid_p_batch_plan &plan, int total, int *slot)
 {
@@ -209,8 +209,9 @@ TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot,
     for (int j = 0; j < k; j++) u[j] = j < rows ? shared[column + j] : fill;
 }
 
-/* Stores x, from rows to memory, or adds it to what is there, all of which is fetched at once: loads that wait for
-   one another can cost as much as the solve. Leaves u clobbered. */
+/* Stores x from rows to memory, or adds it to what is there. It loads all of that at once: loads that wait for one
+   another can cost as much as the solve.
+   Leaves   u clobbered */
 template <int scope, int layout, int literal, class tb_real>
 TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
                              tb_real *dst, tb_real *shared)
@@ -242,7 +243,7 @@ TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, in
 
 /* ---- a matrix ---------------------------------------------------------------------------------------------------- */
 
-/* Fetches the lane's rows of the matrix from arrays, still to be transposed, or makes them where they are wanted, by an
+/* Loads the lane's rows of the matrix from arrays, still to be transposed, or makes them in place with an
    operator()(system, row, a, b, c). */
 template <int scope, int layout, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_matrix(const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const rows_type &from,
@@ -264,8 +265,8 @@ TB_D void trid_p_batch_matrix(const trid_p_batch_plan &plan, const trid_p_batch_
     }
 }
 
-/* Transposes the matrix that came from arrays; it stays in shared memory if the arrays' places are `apart`. Rows beyond
-   the system become identity rows, and its last row is coupled to none of them but, with corners, to what c says. */
+/* Transposes a matrix that came from arrays. It stays in shared memory if the arrays are `apart` there. Rows beyond the
+   system become identity rows. The system's last row is coupled to none of them, but keeps its c with corners. */
 template <int layout, int literal, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *slot, tb_real *shared, int apart,
                                         trid_p_batch_equations<tb_real, k> *own, int corners = 0)
@@ -277,8 +278,8 @@ TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *
     }
 }
 
-/* Reads the lane's matrix once more, from where trid_p_batch_transpose_matrix left it, len elements an array, or makes
-   it again. */
+/* Reads the lane's matrix again, from where trid_p_batch_transpose_matrix left it, len elements an array, or makes it
+   again. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_again(int len, const rows_type &make, long long system, int first, int rows,
                              const tb_real *shared, trid_p_batch_equations<tb_real, k> *own)
@@ -297,6 +298,6 @@ TB_D void trid_p_batch_again(int len, const rows_type &make, long long system, i
     }
 }
 
-/* Warps a block: fewer where registers are many, so that they fill a multiprocessor better; and so few that what
-   checked solves keep fits in the 48 KiB of shared memory that a block has without asking. */
+/* Warps a block: few if threads need many registers, so that blocks fill a multiprocessor better, and so few that what
+   checked solves keep fits in the 48 KiB of shared memory that a block has by default. */
 #define TRID_P_BATCH_WARPS(tb_real) (sizeof(tb_real) == 8 ? 2 : 4)

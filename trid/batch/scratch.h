@@ -1,19 +1,20 @@
 /* scratch.h - a room of trid/batch.h: how much memory long systems need.
    MIT licence, see LICENSE. */
 
-/* The most rows of a system that are solved on chip, elements having so many bytes. */
+/* The most rows of a system that are solved on chip, with elements of `bytes` bytes. */
 #ifndef TRID_P_BATCH_ON_CHIP
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) ((checked) ? 8192 / (bytes) : 16384 / (bytes))
 #define TRID_P_BATCH_ON_CHIP_INTERLEAVED 1024
 #define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, contiguous) ((contiguous) ? 16384 / (bytes) : 1024)
 #endif
 
-/* The same for several right-hand sides and factors. */
+/* The same for several right-hand sides and for factors. */
 #ifndef TRID_P_BATCH_ON_CHIP_LU
 #define TRID_P_BATCH_ON_CHIP_LU 1024
 #endif
 
-/* How longer systems are cut into chunks: rows a thread and threads; of interleaved systems, how many a block has. */
+/* How longer systems are cut into chunks: rows a thread and threads a chunk; how many interleaved systems a block
+   has. */
 #ifndef TRID_P_BATCH_CHUNK_ROWS
 #define TRID_P_BATCH_CHUNK_ROWS 16
 #define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (128 / (bytes))
@@ -21,9 +22,9 @@
 #endif
 #define TRID_P_BATCH_CHUNK_PARTS(interleaved) ((interleaved) ? 8 : 32)
 
-/* Scratch of one level, as offsets in bytes. Of each system: largest, two numbers of 4 bytes, for the residual; worst,
+/* Scratch of one level, as offsets in bytes. For each system: largest, two numbers of 4 bytes, for the residual; worst,
    two rows; below, the status of its reduced system. Then a, b, c, d of the reduced systems, and for refinement the
-   first x. rows: of a chunk; left: of a reduced system. */
+   first x. rows: of a chunk; left: rows of a reduced system. */
 typedef struct {
     long long rows, chunks, left, largest, worst, below, reduced, before, end;
 } trid_p_batch_level_layout;
@@ -43,9 +44,9 @@ TRID_BATCH_API trid_p_batch_level_layout trid_p_batch_level_layout_of(long long 
     return layout;
 }
 
-/* Long contiguous systems whose rows are read once: pieces of 16 bytes of each array a thread (odd: no bank conflicts),
-   the most threads a block (a power of 2), of which so many blocks a multiprocessor; of the links of a system that a
-   warp solves, how many a lane; how often a block looks for partitions that others have. */
+/* Long contiguous systems whose rows are read once: how many pieces of 16 bytes a thread takes of each array (odd, so
+   that there are no bank conflicts); the most threads of a block (a power of 2); the blocks per multiprocessor; how
+   many links of a system a lane takes when a warp solves them; how often a block looks for the partitions of others. */
 #ifndef TRID_P_BATCH_PARTITION_WORDS
 #define TRID_P_BATCH_PARTITION_WORDS 7
 #define TRID_P_BATCH_PARTITION_THREADS 128
@@ -54,11 +55,11 @@ TRID_BATCH_API trid_p_batch_level_layout trid_p_batch_level_layout_of(long long 
 #define TRID_P_BATCH_PATIENCE 1000
 #endif
 
-/* How they are cut, and their scratch, as offsets in bytes: 16 bytes of the launch; of each partition, left, 4 bytes,
-   z, a number, and six numbers of its ends; two rows of each system; where a warp does not solve all links of a system,
-   these, as a, b, c, d of systems of `count` rows, whose scratch follows. A partition is a block's; blocks have fewer
-   warps where more than 1/8 of the rows would else be padding. Partitions may begin up to a line of memory before the
-   system. */
+/* How these systems are cut, and their scratch, as offsets in bytes: 16 bytes of the launch; for each partition left (4
+   bytes), z (a number) and its ends (six numbers); for each system two rows; and, if a warp does not solve all links of
+   a system, the links as a, b, c, d of systems of `count` rows, whose scratch follows. A block takes a partition; it
+   has fewer warps if otherwise more than 1/8 of the rows would be padding. Partitions may begin up to a line of memory
+   before the system. */
 typedef struct {
     int warps, rows; /* of a partition */
     long long count, left, z, ends, worst, links, end;
@@ -84,7 +85,7 @@ TRID_BATCH_API trid_p_batch_partitions_layout trid_p_batch_partitions_layout_of(
     return layout;
 }
 
-/* Returns the bytes of all of it. */
+/* Returns the bytes of this scratch, including that of the links. */
 TRID_BATCH_API long long trid_p_batch_partitions_end(long long n, long long systems, int bytes)
 {
     const trid_p_batch_partitions_layout layout = trid_p_batch_partitions_layout_of(n, systems, bytes);
@@ -92,8 +93,8 @@ TRID_BATCH_API long long trid_p_batch_partitions_end(long long n, long long syst
     return layout.end + (has_links ? trid_p_batch_partitions_end(layout.count, systems, bytes) : 0);
 }
 
-/* The same for pivoting: the borders of the chunks, then of groups of 32 chunks, of 32 of these groups, ..; behind each
-   level's borders the four unknowns around each. */
+/* The same for pivoting: the borders of the chunks, then of groups of 32 chunks, of 32 of these groups, and so on. Each
+   level's borders are followed by the four unknowns around each. */
 typedef struct {
     int levels;
     long long count[8], border[8], outer[8], worst, end; /* of groups in a system */
@@ -117,8 +118,8 @@ TRID_BATCH_API trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long l
     return layout;
 }
 
-/* Returns the bytes of all levels of systems of n rows, up to on_chip of which need none; of reduced systems those of
-   up to `above` rows. */
+/* Returns the bytes of all levels of systems of n rows. Systems of up to on_chip rows need none, nor do reduced systems
+   of up to `above` rows. */
 TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems, int bytes, int interleaved,
                                                  int periodic, int refined, long long on_chip, long long above)
 {
@@ -132,11 +133,12 @@ TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems,
     return total;
 }
 
-/* Returns how many bytes of scratch any launch may need on systems that lie so, with these flags, elements having
-   `bytes` bytes. Scratch is device memory of the caller, aligned to 16 bytes, that no array of the call shares. What it
-   holds before does not matter; when the launch is done it may be used again.
-   Returns  0 where n <= 1024: scratch may be null then, and also for interleaved systems of up to 8192 rows where there
-            are clusters of blocks, except for trid_batch_checked; TRID_BATCH_BAD_SIZE for lines that launches refuse so
+/* Returns how many bytes of scratch any launch may need for systems of this layout with these flags. An element takes
+   `bytes` bytes. Scratch is device memory of the caller, aligned to 16 bytes, that no array of the call shares. Its
+   contents before the launch do not matter; after the launch it may be used again.
+   Returns  0 for n <= 1024: scratch may then be null. It may also be null for interleaved systems of up to 8192 rows on
+            devices with clusters of blocks, except for trid_batch_checked. TRID_BATCH_BAD_SIZE for lines that launches
+            refuse with it
    Cost     about 20 bytes a system, and 0.03 of an array (interleaved: 0.07); with TRID_BATCH_REFINED one array more,
             with TRID_BATCH_PERIODIC four times the rows beyond the last 512 (interleaved: 128) */
 TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int bytes)

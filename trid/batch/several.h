@@ -1,9 +1,9 @@
-/* several.h - a room of trid/batch.h: several right-hand sides a matrix, and its LU factors.
+/* several.h - a room of trid/batch.h: several right-hand sides per matrix, and its LU factors.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 
-/* Checks the sizes and overlaps of a call's right-hand sides; d and x may be the same. */
+/* Checks the sizes and overlaps of a call's right-hand sides. d and x may be the same. */
 template <class tb_real>
 static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, long long sides, long long pitch)
 {
@@ -24,14 +24,15 @@ static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, lon
     return TRID_BATCH_OK;
 }
 
-/* Returns whether no block holds the systems beside their factors. They are then solved anew for each right-hand
-   side. */
+/* Returns whether systems are too long for a block to hold with their factors. They are then solved anew for each
+   right-hand side. */
 static inline int trid_p_batch_lu_is_long(const trid_lines &lines)
 {
     return lines.n > TRID_P_BATCH_ON_CHIP_LU;
 }
 
-/* Solves for one of these: in levels, with scratch, where no block holds them at all, or they are periodic. */
+/* Solves such systems for one right-hand side. It takes levels and scratch if they are too long for any block, or
+   periodic. */
 template <class bounds, class tb_real>
 static int trid_p_batch_launch_side(const trid_p_batch_work<tb_real> &work,
                                     const trid_p_batch_lu_rows<tb_real, 0> &rows)
@@ -59,8 +60,9 @@ static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, 
                                              lines, from, to));
 }
 
-/* Returns the rows of these launches, and where the matrix's corners are. Where the kernels do not transpose, the
-   transposed matrix is the same arrays by other names, as in trid_p_batch_sides. They do with factors and corners. */
+/* Returns the rows of these launches, and the corners of the matrix. If the kernels do not transpose, the transposed
+   matrix is the same arrays by other names, as in trid_p_batch_sides. Kernels do transpose if there are factors or
+   corners. */
 template <int factor, class tb_real>
 static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batch_call<tb_real> *call, long long sides,
                                                                      long long pitch, tb_real *u)
@@ -81,7 +83,7 @@ static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batc
     return {rows, more};
 }
 
-/* Launches systems that a block holds beside their factors. */
+/* Launches systems that a block can hold with their factors. */
 template <int method, class bounds, int factor, class tb_real>
 static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
                                   const trid_p_batch_lu_rows<tb_real, factor> &rows)
@@ -96,18 +98,19 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
 
 #else /* TB_BODY: over tb_real */
 
-/* Solves every system of the arrays for `sides` right-hand sides: side k of d and x begins k*pitch elements on.
-   Needs    as trid_batch_solve; x lies in all its sides at elements of its own, or d is x. sides may be 0, pitch
-            negative. Flags: TRID_BATCH_SEVERAL_FLAGS, of which
-            TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1] and c of row n-1 that to x[0], for n = 1 both x[0] to
-            itself, for n = 2 in addition to c of row 0 and a of row 1;
-            TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, PERIODIC being here what it was there;
+/* Solves every system of the arrays for `sides` right-hand sides. Side k of d and of x begins k*pitch elements after
+   side 0.
+   Needs    as trid_batch_solve; all sides of x consist of separate elements, or d is x. sides may be 0, pitch negative.
+            Flags: TRID_BATCH_SEVERAL_FLAGS, of which
+            TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1], and c of row n-1 couples that row to x[0]; for n = 1
+            both couple x[0] to itself, for n = 2 they add to c of row 0 and a of row 1;
+            TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, called with the same PERIODIC;
             TRID_BATCH_SHARED: a, b, c are one matrix (or its factors) for all systems, n elements each, contiguous,
             such as the periodic 1 4 1 of closed splines
-   Returns  a status of enum trid_batch_status. With FACTORED a system's status is what the factors tell of bad pivots
-   Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor where it has them
-   Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: no 3), where n <= 1024. Longer systems are solved a side
-            at a time as by trid_batch_solve: 5 sides arrays, or 9 where these are long; periodic 9
+   Returns  a status of enum trid_batch_status. With FACTORED, a system's status is what the factors show of bad pivots
+   Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor if it has them
+   Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
+            one side at a time as by trid_batch_solve: 5 sides arrays, or 9 where that call moves nine; periodic 9
    Error    as trid_warp_lu_solve */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
@@ -136,12 +139,12 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     return status;
 }
 
-/* Factors every matrix without pivoting: r = 1 / pivot and u = c / pivot, which trid_batch_several takes, with a, if
+/* Factors every matrix without pivoting: r = 1 / pivot and u = c / pivot. trid_batch_several takes them, with a, if
    TRID_BATCH_FACTORED is set.
-   Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c, else they share no element
-            with the others. Flags: TRID_BATCH_FACTOR_FLAGS
-   Leaves   r and u of all rows. What they hold in the last two rows of a periodic system, and anywhere where n > 1024
-            (there b and c: such systems are solved from these), is for trid_batch_several alone to know
+   Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c; otherwise they share no
+            element with the others. Flags: TRID_BATCH_FACTOR_FLAGS
+   Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system, and all
+            rows if n > 1024 (there they are b and c, from which such systems are solved)
    Returns  a status of enum trid_batch_status. The status of systems with n > 1024 is always 0
    Cost     five arrays moved
    Error    as trid_warp_lu */

@@ -1,9 +1,9 @@
-/* solve.h - a room of trid/batch.h: x = A^-1 d of arrays or of matrices made in registers, with residuals where wanted.
+/* solve.h - a room of trid/batch.h: x = A^-1 d, with matrices from arrays or made in registers, and with residuals.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 
-/* Launches systems that need no scratch, or else long ones. With residuals rows are arrays. */
+/* Launches systems on chip, or by the kernels for long ones. Solves with residuals take rows from arrays. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
@@ -14,7 +14,7 @@ static int trid_p_batch_launch(const trid_p_batch_work<tb_real> &work, const row
     return trid_p_batch_launch_on_chip<method, bounds>(work, rows);
 }
 
-/* Makes a call on arrays, which takes the flags `known` and has some of its own. */
+/* Makes a call on arrays, which takes the flags `known`. The launch itself sets the flags `own`. */
 template <int method, class bounds, class tb_real>
 static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own = 0)
 {
@@ -30,14 +30,14 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
 /* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
    Needs    a, b, c, d, x in device memory, laid out by lines. Flags: TRID_BATCH_SOLVE_FLAGS
    Returns  a status of enum trid_batch_status
-   Shared   contiguous: at most 18.3 KiB a block, longer 71 KiB; interleaved: 128 KiB a multiprocessor where it has them
-            (ADD: 160)
-   Cost     five arrays moved once (ADD: six), by one launch, and two small memsets if `failed` is asked for, for n up
-            to 16 KiB of a column (with step 1; else 1024, in clusters more). Longer systems with step 1: the same by
-            four launches, where unknowns 14 KiB of a column apart depend on each other by a unit roundoff at most; else
-            nine arrays (ADD: ten) and 0.03 (interleaved: 0.07) of one for scratch, by three launches or more
-   Error    as trid_warp_hybrid; of long systems with step 1 couplings between such unknowns, of at most a unit roundoff
-            of the diagonal, are dropped */
+   Shared   contiguous: at most 18.3 KiB a block, longer systems 71 KiB; interleaved: 128 KiB a multiprocessor if it has
+            them (ADD: 160)
+   Cost     for n up to 16 KiB of a column (step 1; else 1024, in clusters more): five arrays moved once (ADD: six), by
+            one launch, and two small memsets if `failed` is requested. Longer systems with step 1: the same by four
+            launches, if unknowns 14 KiB of a column apart depend on each other by a unit roundoff at most. Otherwise
+            nine arrays (ADD: ten), and 0.03 (interleaved: 0.07) of one for scratch, by three launches or more
+   Error    as trid_warp_hybrid. In long systems with step 1, couplings between unknowns 14 KiB apart are dropped if
+            they are at most a unit roundoff of the diagonal */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)
@@ -47,14 +47,15 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
                                                                         TRID_BATCH_SOLVE_FLAGS);
 }
 
-/* Solves as trid_batch_solve does, and computes the residual of each system on chip, before x is stored.
+/* Solves as trid_batch_solve, and computes the residual of each system on chip, before x is stored.
    Needs    as trid_batch_solve. Flags: TRID_BATCH_CHECKED_FLAGS
    Returns  as trid_batch_solve
-   Shared   contiguous: at most 45 KiB a block; interleaved: 192 KiB a multiprocessor where it has them
-   Cost     as trid_batch_solve in memory, with step 1 up to 8 KiB of a column; about 9 operations a row more. Longer
-            systems: nine arrays; interleaved they read the rows once more
+   Shared   contiguous: at most 45 KiB a block; interleaved: 192 KiB a multiprocessor if it has them
+   Cost     memory traffic as trid_batch_solve, with step 1 up to 8 KiB of a column; about 9 operations a row more.
+            Longer systems: nine arrays; if interleaved, the rows are read once more
    Error    the residual is that of x before ADD adds it. It is exact up to the roundings of its own evaluation, about 3
-            unit roundoffs, and in double precision to 2^-20 of itself: its parts are kept by their upper 32 bits */
+            unit roundoffs, and in double precision to 2^-20 of itself, because its parts are kept by their upper 32
+            bits */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
@@ -79,15 +80,15 @@ static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real 
                                                                          TRID_BATCH_CHECKED_FLAGS, TRID_BATCH_REFINED);
 }
 
-/* Solves as trid_batch_solve does, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the
-   system with this index. rows can be copied to the device and has
+/* Solves as trid_batch_solve, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the system
+   with this index. rows can be copied to the device, and defines
 
        template <class real> __device__ void operator()(long long system, int row, real *a, real *b, real *c) const
 
    It may hold parameters and pointers. What it gives for a of row 0 and c of row n-1 is not used.
    Needs    flags: TRID_BATCH_SOLVE_ROWS_FLAGS
    Returns  as trid_batch_solve
-   Cost     two arrays moved, and what rows costs
+   Cost     two arrays moved, and the cost of rows
    Error    as trid_warp_hybrid */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0, class rows_type>
 static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const tb_real *d, tb_real *x,

@@ -1,7 +1,7 @@
-/* sweep.h - a room of trid/batch.h: a block solves a tile of interleaved systems, alone or with a cluster.
+/* sweep.h - a room of trid/batch.h: a block solves a tile of interleaved systems, alone or as part of a cluster.
    MIT licence, see LICENSE. */
 
-/* Fetches the thread's rows from .. valid - 1, from being 0 or 1; the others become 0. */
+/* Loads the thread's rows from .. valid - 1, from being 0 or 1; the others become 0. */
 template <class tb_real>
 TB_D void trid_p_batch_gather(int k, int from, int valid, const tb_real *src, long long step, tb_real *u)
 {
@@ -33,7 +33,7 @@ TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long
     }
 }
 
-/* Pads a thread's rows with identity rows, and couples the system's first and last row to nothing beyond. */
+/* Pads a thread's rows with identity rows, and decouples the system's first and last row from everything beyond. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_pad(int is_first, int valid, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -45,9 +45,9 @@ TB_D void trid_p_batch_pad(int is_first, int valid, trid_p_batch_equations<tb_re
     if (is_first) own->a[0] = 0;
 }
 
-/* Where the threads of a block leave rows for each other: in shared memory, beside which worst has the least bad row of
-   each system, or is null. And where the blocks of a cluster do: in two mailboxes, used in turn, of `words` numbers of
-   each system from each block. The third use comes after the first is over. */
+/* Where threads exchange rows. The threads of a block do so in shared memory; worst has the least bad row of each
+   system, or is null. The blocks of a cluster do so in two mailboxes, used alternately, with `words` numbers of each
+   system from each block. A mailbox is used again only when its last use is over. */
 template <class tb_real>
 struct trid_p_batch_post {
     tb_real *shared;
@@ -57,8 +57,8 @@ struct trid_p_batch_post {
     int block = 0, blocks = 1, phase = 0;
 };
 
-/* Stores the first and the last row of a thread's partition for those who solve the reduced systems: a, c, d of first
-   rows, then of last rows, `span` elements each. */
+/* Stores the first and the last row of a thread's partition for the threads that solve the reduced systems: a, c, d of
+   first rows, then of last rows, `span` elements each. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_store_interface(int span, int slot, const trid_p_batch_equations<tb_real, k> &own,
                                        tb_real *shared)
@@ -71,8 +71,9 @@ TB_D void trid_p_batch_store_interface(int span, int slot, const trid_p_batch_eq
     }
 }
 
-/* Loads the row that partition `rank` leaves of a system's reduced system, linked to the one below; with open, the last
-   partition's stays coupled to what follows. Returns what trid_lane_link does. */
+/* Loads the row of a system's reduced system that partition `rank` leaves, linked to the one below. With open, the last
+   partition's row stays coupled to what follows.
+   Returns  as trid_lane_link */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, int open, tb_real *a, tb_real *c,
                                   tb_real *d)
@@ -90,8 +91,10 @@ TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, i
     return trid_lane_link(a, c, d, link_a, link_c, link_d);
 }
 
-/* Solves the reduced systems of a tile, or with open reduces them: whole warps call, `group` lanes for system thread /
-   group, each with `each` partitions. Leaves the last unknowns (open: the last rows) in shared. */
+/* Solves the reduced systems of a tile, or reduces them if open. `group` lanes take system thread / group, each with
+   `each` partitions.
+   Lanes    whole warps
+   Leaves   the last unknowns (open: the last rows) in shared */
 template <class tb_real, int k, int systems, int parts, int open>
 TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 {
@@ -179,13 +182,13 @@ TB_D void trid_p_batch_send(tb_real *to, int rank, unsigned long long *mbarrier,
     if (sizeof(tb_real) == 8) trid_cluster_send(to + 2, rank, mbarrier, v + 2);
 }
 
-/* Returns the mbarrier of this use. */
+/* Returns the mbarrier that this exchange uses. */
 template <class tb_real>
 TB_D unsigned long long *trid_p_batch_mbarrier_of(const trid_p_batch_post<tb_real> &post)
 {
     return &post.mbarrier[post.phase & 1];
 }
-/* Returns the mailbox of this use, and says how many bytes are to come. */
+/* Returns the mailbox that this exchange uses, and sets how many bytes will arrive. */
 template <int words, int systems, class tb_real>
 TB_D tb_real *trid_p_batch_expect(const trid_p_batch_post<tb_real> &post)
 {
@@ -193,7 +196,7 @@ TB_D tb_real *trid_p_batch_expect(const trid_p_batch_post<tb_real> &post)
     if (threadIdx.x == 0) trid_mbarrier_expect(trid_p_batch_mbarrier_of(post), total * (int)sizeof(tb_real));
     return post.mailbox + (post.phase & 1) * total;
 }
-/* Waits for what this use brings. */
+/* Waits for the messages of this exchange. */
 template <class tb_real>
 TB_D void trid_p_batch_receive(const trid_p_batch_post<tb_real> &post)
 {
@@ -201,7 +204,7 @@ TB_D void trid_p_batch_receive(const trid_p_batch_post<tb_real> &post)
 }
 
 /* Waits for the first and last rows of a cluster's blocks, and solves for the last unknowns of all blocks.
-   Leaves   in *above the last unknown of the block before, in *last that of this one */
+   Leaves   the last unknown of the block before in *above, and that of this one in *last */
 template <class tb_real, int k, int systems, int parts>
 TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &post, const tb_real *mailbox,
                                     tb_real *above, tb_real *last)
@@ -241,7 +244,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
     trid_p_batch_store_interface(span, slot, *own, post.shared);
     __syncthreads();
 
-    /* Now this thread has partition rank of system thread / parts. */
+    /* Now this thread has partition `rank` of system thread / parts. */
     int rank = thread % parts, system = thread / parts;
     int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
     tb_real row_a, row_c, row_d;
@@ -273,14 +276,15 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
     tb_real above, own_last;
     trid_p_batch_solve_blocks<tb_real, k, systems, parts>(n, post, mailbox, &above, &own_last);
     down[2 * span + here] = rank == parts - 1 ? own_last : row_d - row_a * above - row_c * own_last;
-    if (rank == 0) up[here] = above; /* nobody else has read this one */
+    if (rank == 0) up[here] = above; /* no other thread has read this one */
     __syncthreads();
     *left = part > 0 ? down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : up[slot];
     trid_lane_expand(k, own->a, own->c, own->d, *left, down[2 * span + slot]);
 }
 
-/* Climbs the rest of the tree in which a cluster eliminates with pivoting: the borders of the blocks go to all blocks.
-   Leaves   in outer the unknowns around this block
+/* Climbs the rest of the tree in which a cluster eliminates with pivoting: all blocks receive the borders of all
+   blocks.
+   Leaves   the unknowns around this block in outer
    Returns  whether an unknown of the system has no pivot */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_p_batch_post<tb_real> &post,
@@ -308,7 +312,7 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
     while (count < blocks) count *= 2;
     const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
     TB_UNROLL
-    for (int e = 0; e < 9; e++) /* where there is no block: two unknowns that are zero, facing up or down */
+    for (int e = 0; e < 9; e++) /* if there is no block: two unknowns that are zero, facing up or down */
         all[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
     met = trid_warp_pivoted_up(1, parts, count, rank, all, kept, &side);
     met |= trid_warp_pivoted_root(parts, count, all, outer);

@@ -1,10 +1,10 @@
-/* weights.h - a room of trid/batch.h: partitions whose matrix stays, so that right-hand sides alone are sent.
+/* weights.h - a room of trid/batch.h: partitions with a constant matrix, of which only right-hand sides are sent.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 
-/* Adds to sum the products of so many rows of d with those of u and of v, of which sides has bits 1 and 2. With all,
-   rows are not counted. */
+/* Adds to sum the products of `rows` rows of d with those of u (bit 1 of sides) and of v (bit 2). With all, `burst`
+   rows are taken, whatever `rows` says. */
 template <class tb_real, int sides, int burst, int all>
 TB_D void trid_p_batch_weigh_some(int rows, const tb_real *u, const tb_real *v, long long matrix_pitch,
                                   const tb_real *d, long long pitch, tb_real *sum)
@@ -37,8 +37,9 @@ TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, cons
     if (rows > 0) trid_p_batch_weigh_some<tb_real, sides, burst, 0>(rows, u, v, matrix_pitch, d, pitch, sum);
 }
 
-/* Computes d of the interface by weights, a being u and b v, from `first` rows from the top and `last` from the bottom.
-   With one_matrix, a block keeps the weights of the one matrix for tile after tile; else it has one tile. */
+/* Computes d of the interface by weights, with u in a and v in b, from `first` rows at the top and `last` at the
+   bottom. With one_matrix, a block keeps the weights of the one matrix and takes one tile after another; otherwise it
+   takes one tile. */
 template <class tb_real, int interleaved, int one_matrix>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS, one_matrix ? TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) : 1)
 TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from,
@@ -60,7 +61,7 @@ TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_bat
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place p = trid_p_batch_place_of(plan, index, own.lines, own.line, 0);
         tb_real sum[2] = {0, 0};
-        if (one_matrix) __syncthreads(); /* the weights are there, what was between parts has been read */
+        if (one_matrix) __syncthreads(); /* the weights are complete, and the sums between parts have been read */
         if (p.in_batch) {
             const long long at = one_matrix ? 0 : trid_p_batch_matrix_at(plan, from, p, 0);
             const tb_real *u = one_matrix ? kept : from.a + at, *v = one_matrix ? kept + 1 : from.b + at,
@@ -87,7 +88,7 @@ TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_bat
     }
 }
 
-/* Computes the weights, a system a thread. */
+/* Computes the weights, one system per thread. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS)
 TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows, tb_real *u,
@@ -116,18 +117,18 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
 
 #else /* TB_BODY: over tb_real */
 
-/* Computes what trid_batch_interface_reduce needs of the matrices alone, once: weights u and v of the rows of d, and a
+/* Computes once what trid_batch_interface_reduce needs of the matrices alone: weights u and v of the rows of d, and a
    and c of the reduced systems.
-   Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach of
-            two ints in device memory. Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. One matrix for all systems is one
-            system: trid_lines_contiguous(n, 1), share 1 (or trid_host_interface_factor)
+   Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach, two
+            ints in device memory. Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. One matrix for all systems is passed as one
+            system: trid_lines_contiguous(n, 1), share 1 (or by trid_host_interface_factor)
    Leaves   in reach how many rows matter from the top and from the bottom, the most of all systems. If both are below n
             on all ranks, no coupling between the ends of a partition exceeds the unit roundoff. Each rank then needs of
-            the others only the row of z of the rank above and the row of f of the one below. Of these four rows (z
-            above, f, z, f below; three where there is no neighbour) the unknowns are those of the whole system up to
-            the order of the unit roundoff times its largest
+            the others only the row of z of the rank above and the row of f of the rank below. The unknowns of these
+            four rows (z above, f, z, f below; three if a neighbour is missing) equal those of the whole system up to
+            the order of the unit roundoff times its largest unknown
    Returns  as trid_batch_interface_reduce
-   Cost     two or three passes over five arrays, a thread a system: to be done once
+   Cost     two or three passes over five arrays, one system per thread; call it once
    Error    as trid_lane_interface_factor */
 template <int unused = 0>
 static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
@@ -154,13 +155,13 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
                                             interface_c, reach);
 }
 
-/* Computes interface_d of trid_batch_interface_reduce for each new d, as products of d with u and with v: over `first`
-   rows from the top and `last` rows from the bottom, which are n and n, or reach of trid_batch_interface_factor.
-   Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED u and v are of one matrix, n elements each, contiguous
+/* Computes interface_d of trid_batch_interface_reduce for each new d, as products of d with u and with v over `first`
+   rows from the top and `last` rows from the bottom. These are n and n, or reach of trid_batch_interface_factor.
+   Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED, u and v are of one matrix, n elements each, contiguous
    Returns  as trid_batch_interface_reduce
-   Cost     these rows of d are read once, and of u and v (SHARED: once a block); 2 numbers a system written
-   Error    sums of n/8 products (contiguous: n/32) and of these, each rounded: some roundoffs of the sum of |u| |d|,
-            which is stable where the matrix is diagonally dominant */
+   Cost     these rows of d, u and v are read once (SHARED: u and v once a block); 2 numbers a system written
+   Error    sums of n/8 products (contiguous: n/32) and the sum of these, each rounded: some roundoffs of the sum of |u|
+            |d|, which is stable if the matrix is diagonally dominant */
 template <int unused = 0>
 static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const tb_real *v, const tb_real *d,
                                       long long first, long long last, long long share, tb_real *interface_d,

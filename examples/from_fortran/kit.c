@@ -1,0 +1,24 @@
+/* kit.c - the functions of trid.h and cpu_avx.h that columns.f90 calls; the headers make theirs static.
+   MIT licence, see LICENSE. */
+#include "cpu_avx.h"
+#include "trid.h"
+
+/* Solves one system, by the calling thread; work has n elements. */
+int kit_solve_one(int n, const double *a, const double *b, const double *c, const double *d, double *x, double *work)
+{
+    return trid_host_thomas_f64(n, a, b, c, d, x, work);
+}
+
+/* Solves systems along an axis (0, 1, 2) of arrays (nx, ny, nz), with the first index fastest, as in Fortran. */
+size_t kit_axis_bytes(int nx, int ny, int nz, int axis, int threads)
+{
+    const cpu_avx_lines lines = cpu_avx_lines_axis(nx, ny, nz, axis);
+    return cpu_avx_thomas_bytes_f64(&lines, threads);
+}
+
+int kit_solve_axis(int nx, int ny, int nz, int axis, const double *a, const double *b, const double *c, const double *d,
+                   double *x, void *work, int threads)
+{
+    const cpu_avx_lines lines = cpu_avx_lines_axis(nx, ny, nz, axis);
+    return cpu_avx_thomas_f64(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);
+}
