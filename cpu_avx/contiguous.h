@@ -13,13 +13,11 @@
 #define cpu_avx_p_columns_soon CPU_AVX_OF_SET(cpu_avx_p_columns_soon)
 #define cpu_avx_p_place_at CPU_AVX_OF_SET(cpu_avx_p_place_at)
 #define cpu_avx_p_whole CPU_AVX_OF_SET(cpu_avx_p_whole)
-#define cpu_avx_p_without_first CPU_AVX_OF_SET(cpu_avx_p_without_first)
-#define cpu_avx_p_without_last CPU_AVX_OF_SET(cpu_avx_p_without_last)
+#define cpu_avx_p_without_outermost CPU_AVX_OF_SET(cpu_avx_p_without_outermost)
 #define cpu_avx_p_block_load CPU_AVX_OF_SET(cpu_avx_p_block_load)
 #define cpu_avx_p_block_load_part CPU_AVX_OF_SET(cpu_avx_p_block_load_part)
 #define cpu_avx_p_column_forward CPU_AVX_OF_SET(cpu_avx_p_column_forward)
 #define cpu_avx_p_block_forward CPU_AVX_OF_SET(cpu_avx_p_block_forward)
-#define cpu_avx_p_columns_any CPU_AVX_OF_SET(cpu_avx_p_columns_any)
 #define cpu_avx_p_cache_line_back CPU_AVX_OF_SET(cpu_avx_p_cache_line_back)
 #define cpu_avx_p_cache_line_back_part CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_part)
 #define cpu_avx_p_block_back CPU_AVX_OF_SET(cpu_avx_p_block_back)
@@ -218,23 +216,14 @@ CPU_AVX_INLINE int cpu_avx_p_whole(const cpu_avx_p_place *place)
     return place->rows == 2 * cpu_avx_lanes && place->columns == cpu_avx_lanes;
 }
 
-/* Returns v of vector g, but 0 where a system begins, whose outermost coefficient may be anything: in all lanes, or
-   in the first lane of one vector. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_first(cpu_avx_vec v, int kind, int g)
+/* Returns v of vector g, but 0 where systems begin, or end if `last`: their outermost coefficients may be anything. They
+   are all lanes, or the outermost lane of either vector or of one. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, int g, int last)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
     if (kind == CPU_AVX_P_CONTIGUOUS) return zero;
-    if (kind != CPU_AVX_P_TWO_SYSTEMS && g == 1) return v;
-    return cpu_avx_up(zero, cpu_avx_down(v, zero, 1), 1);
-}
-
-/* The same where a system ends. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_last(cpu_avx_vec v, int kind, int g)
-{
-    const cpu_avx_vec zero = cpu_avx_set(0);
-    if (kind == CPU_AVX_P_CONTIGUOUS) return zero;
-    if (kind == CPU_AVX_P_ONE_SYSTEM && g == 0) return v;
-    return cpu_avx_down(cpu_avx_up(zero, v, 1), zero, 1);
+    if (kind != CPU_AVX_P_TWO_SYSTEMS && g != last) return v;
+    return last ? cpu_avx_down(cpu_avx_up(zero, v, 1), zero, 1) : cpu_avx_up(zero, cpu_avx_down(v, zero, 1), 1);
 }
 
 /* Loads tile k of the 8 of a block, the first two of which are d. */
@@ -249,8 +238,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whol
     cpu_avx_vec *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
     CPU_AVX_P_IN_ORDER; /* or the compiler would load tiles early, and lack registers */
     cpu_avx_load_tile(from + place->at + g * place->side, pitch, rows, columns, v);
-    if (array == 1 && place->first) v[0] = cpu_avx_p_without_first(v[0], place->kind, g);
-    if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_last(v[columns - 1], place->kind, g);
+    if (array == 1 && place->first) v[0] = cpu_avx_p_without_outermost(v[0], place->kind, g, 0);
+    if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_outermost(v[columns - 1], place->kind, g, 1);
     if (array == 2 && rows < lanes)
         for (int i = 0; i < lanes; i++) v[i] = v[i] + cpu_avx_p_beyond(rows);
 }
@@ -311,17 +300,6 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_av
     }
     *now = chain;
     if (fill) *fill = filled;
-}
-
-/* The same for whole blocks, and for what there is of others. */
-CPU_AVX_INLINE void cpu_avx_p_columns_any(const cpu_avx_p_block *block, cpu_avx_p_block *next,
-                                          const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
-                                          cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
-{
-    if (cpu_avx_p_whole(&block->place) && cpu_avx_p_whole(&next->place))
-        cpu_avx_p_block_forward(block, next, 1, batch, pitch, slot, now, fill, list);
-    else
-        cpu_avx_p_block_forward(block, next, 0, batch, pitch, slot, now, fill, list);
 }
 
 /* Substitutes the columns of the tile behind from j on back, as many as make a cache line. */
@@ -408,7 +386,10 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
                 j += lanes;
                 soon->place = cpu_avx_p_place_at(plan, j < n ? &ahead : &next, j < n ? j : 0);
-                cpu_avx_p_columns_any(here, soon, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
+                if (cpu_avx_p_whole(&here->place) && cpu_avx_p_whole(&soon->place))
+                    cpu_avx_p_block_forward(here, soon, 1, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
+                else
+                    cpu_avx_p_block_forward(here, soon, 0, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
             }
             cpu_avx_p_prefetch_some(&list, 0, list.left);
         }

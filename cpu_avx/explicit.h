@@ -20,7 +20,6 @@ enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 #define cpu_avx_p_explicit2 CPU_AVX_OF_SET(cpu_avx_p_explicit2)
 #define cpu_avx_p_band_column CPU_AVX_OF_SET(cpu_avx_p_band_column)
 #define cpu_avx_p_sweep CPU_AVX_OF_SET(cpu_avx_p_sweep)
-#define cpu_avx_p_any_sweep CPU_AVX_OF_SET(cpu_avx_p_any_sweep)
 #define cpu_avx_p_sweeps CPU_AVX_OF_SET(cpu_avx_p_sweeps)
 #define cpu_avx_p_band_columns CPU_AVX_OF_SET(cpu_avx_p_band_columns)
 #define cpu_avx_p_explicit4 CPU_AVX_OF_SET(cpu_avx_p_explicit4)
@@ -215,7 +214,7 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
     const ptrdiff_t column = 2 * reach + 1;
-    cpu_avx_vec sum[2 * CPU_AVX_P_FAST_REACH + 1];
+    cpu_avx_vec sum[2 * CPU_AVX_P_REACH + 1];
     CPU_AVX_P_UNROLL
     for (int t = 0; t <= 2 * reach; t++) sum[t] = cpu_avx_set(0);
     for (int q = 0; q < reach; q++) {
@@ -233,19 +232,6 @@ CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *b
     }
     CPU_AVX_P_UNROLL
     for (int t = 0; t < reach; t++) u[t] = u[t] + cpu_avx_p_below(sum[reach + t + 1]);
-}
-
-/* The same for any reach, the sums in memory: row r of a partition at sum[reach + r]. */
-CPU_AVX_CALL void cpu_avx_p_any_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *sum)
-{
-    memset(sum, 0, (size_t)(k + 2 * reach) * sizeof *sum);
-    for (ptrdiff_t q = 0; q < k; q++)
-        for (int t = 0; t <= 2 * reach; t++, band++) sum[q + t] = cpu_avx_fma(*band, u[q], sum[q + t]);
-    for (int q = 0; q < reach; q++) {
-        sum[reach + q] = sum[reach + q] + cpu_avx_p_below(sum[reach + k + q]);
-        sum[k + q] = sum[k + q] + cpu_avx_p_above(sum[q]);
-    }
-    for (ptrdiff_t q = 0; q < k; q++) u[q] = u[q] + sum[reach + q];
 }
 
 /* reach is a literal where registers matter. */
@@ -269,8 +255,10 @@ CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_v
         CPU_AVX_P_SWEEPS(8);
         CPU_AVX_P_SWEEPS(12);
         CPU_AVX_P_SWEEPS(16);
-    default:
-        for (int s = 0; s < sweeps; s++) cpu_avx_p_any_sweep(reach, k, band, u, halo);
+        CPU_AVX_P_SWEEPS(20);
+        CPU_AVX_P_SWEEPS(24);
+        CPU_AVX_P_SWEEPS(28);
+        CPU_AVX_P_SWEEPS(32);
     }
 }
 #undef CPU_AVX_P_SWEEPS
@@ -343,7 +331,7 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
 /* Makes `sweeps` composed steps, u[j] += sum of band[i] u[j-reach+i], i = 0 .. 2*reach: many steps of explicit2 for the
    few operations of one, since a stencil of some width holds a power of a narrow one to rounding. The band of row j of
    option i begins at [(i*n + j)*(2*reach+1)] (bs1d.h, bs1d_lane_compose, makes such bands).
-   Needs    1 <= reach <= 32, in registers up to 16 (9 to 12 cost as 12, 13 to 16 as 16); what would multiply a row
+   Needs    1 <= reach <= 32, above 8 at the cost of the next multiple of 4 (sums leave the registers from 16 on); what would multiply a row
             outside the grid is not read; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; else as
             cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1

@@ -6,6 +6,7 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
+#define cpu_avx_p_implicit1_vectors CPU_AVX_OF_SET(cpu_avx_p_implicit1_vectors)
 #define cpu_avx_p_implicit1_step CPU_AVX_OF_SET(cpu_avx_p_implicit1_step)
 #define cpu_avx_p_implicit1 CPU_AVX_OF_SET(cpu_avx_p_implicit1)
 #define cpu_avx_p_implicit2_step CPU_AVX_OF_SET(cpu_avx_p_implicit2_step)
@@ -27,43 +28,45 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* implicit1: makes a step of `lanes` options by the Thomas algorithm. */
+/* How many vectors of options implicit1 takes at once: four lanes wait for their divisions together. */
+enum { cpu_avx_p_implicit1_vectors = cpu_avx_lanes < 4 ? 2 : 1 };
+
+/* implicit1: makes a step of these options by the Thomas algorithm. */
 CPU_AVX_CALL void cpu_avx_p_implicit1_step(int n, cpu_avx_real *CPU_AVX_P_RESTRICT work,
                                            cpu_avx_real *CPU_AVX_P_RESTRICT bad)
 {
-    enum { lanes = cpu_avx_lanes, row_len = 5 * lanes };
-    cpu_avx_real y[lanes] = {0}, q[lanes] = {0}, *row = work;
-    for (int j = 0; j < n; j++, row += row_len)
-        for (int l = 0; l < lanes; l++) {
-            cpu_avx_real r = 1 / cpu_avx_p_madd(-row[l], q[l], row[lanes + l]);
-            bad[l] = cpu_avx_p_bad_reciprocal(r) ? 1 : bad[l];
-            q[l] = r * row[2 * lanes + l];
-            y[l] = r * cpu_avx_p_madd(-row[l], y[l], row[3 * lanes + l]);
-            row[4 * lanes + l] = q[l];
-            row[3 * lanes + l] = y[l];
+    enum { lanes = cpu_avx_lanes, options = cpu_avx_p_implicit1_vectors * lanes, row_len = 5 * options };
+    cpu_avx_real y[options] = {0}, q[options] = {0};
+    for (cpu_avx_real *row = work; row < work + (ptrdiff_t)n * row_len; row += row_len)
+        for (int o = 0; o < options; o++) {
+            cpu_avx_real *at = row + o / lanes * 5 * lanes + o % lanes;
+            cpu_avx_real r = 1 / cpu_avx_p_madd(-at[0], q[o], at[lanes]);
+            bad[o] = cpu_avx_p_bad_reciprocal(r) ? 1 : bad[o];
+            at[4 * lanes] = q[o] = r * at[2 * lanes];
+            at[3 * lanes] = y[o] = r * cpu_avx_p_madd(-at[0], y[o], at[3 * lanes]);
         }
-    for (int j = n - 2; j >= 0; j--) {
-        row = work + (ptrdiff_t)j * row_len;
-        for (int l = 0; l < lanes; l++) {
-            y[l] = cpu_avx_p_madd(-row[4 * lanes + l], y[l], row[3 * lanes + l]);
-            row[3 * lanes + l] = y[l];
+    for (ptrdiff_t j = n - 2; j >= 0; j--)
+        for (int o = 0; o < options; o++) {
+            cpu_avx_real *at = work + j * row_len + o / lanes * 5 * lanes + o % lanes;
+            at[3 * lanes] = y[o] = cpu_avx_p_madd(-at[4 * lanes], y[o], at[3 * lanes]);
         }
-    }
 }
 
 CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int last, void *work)
 {
-    enum { lanes = cpu_avx_lanes };
+    enum { lanes = cpu_avx_lanes, vectors = cpu_avx_p_implicit1_vectors };
     cpu_avx_vec *rows = (cpu_avx_vec *)work;
     int status = 0;
-    for (int i = first; i < last; i += lanes) {
-        int options = last - i < lanes ? last - i : lanes;
-        cpu_avx_real bad[lanes] = {0}; /* of the type of the values, for the compiler's sake */
-        cpu_avx_p_load_options(m, i, options, rows, 5);
+    for (int i = first; i < last; i += vectors * lanes) {
+        cpu_avx_real bad[vectors * lanes] = {0}; /* of the type of the values, for the compiler's sake */
+        for (int g = 0; g < vectors; g++)
+            cpu_avx_p_load_options(m, i + g * lanes, cpu_avx_p_clip(last - i - g * lanes), rows + g * 5, vectors * 5);
         for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit1_step(m->n, (cpu_avx_real *)work, bad);
-        cpu_avx_p_from_columns(m->n, options, m->n, rows + 3, 5, m->u + (ptrdiff_t)i * m->n);
-        for (int l = 0; l < options && !status; l++)
-            if (bad[l] > 0) status = cpu_avx_p_failed(i + l);
+        for (int g = 0; g < vectors; g++)
+            cpu_avx_p_from_columns(m->n, cpu_avx_p_clip(last - i - g * lanes), m->n, rows + g * 5 + 3, vectors * 5,
+                                   m->u + (ptrdiff_t)(i + g * lanes) * m->n);
+        for (int o = 0; o < vectors * lanes && i + o < last && !status; o++)
+            if (bad[o] > 0) status = cpu_avx_p_failed(i + o);
     }
     return status;
 }

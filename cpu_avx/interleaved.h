@@ -187,12 +187,14 @@ CPU_AVX_INLINE void cpu_avx_p_row_back(int one, const cpu_avx_p_rows *rows, cons
     if (rows->apart) cpu_avx_p_scatter(row->x + v * rows->stride, rows->stride, valid, rows->stream, *x);
 }
 
-/* Prefetches row j, where the tile's first row is at `at`. */
+/* Prefetches row j, where the tile's first row is at `at`, at each of its cache lines.
+   Needs    0 < stride <= CPU_AVX_P_CACHE_LINE */
 CPU_AVX_INLINE void cpu_avx_p_row_soon(int one, const cpu_avx_p_rows *rows, const cpu_avx_p_batch *batch, ptrdiff_t at,
                                        long long j)
 {
     at += (ptrdiff_t)j * rows->step;
-    for (ptrdiff_t v = 0; v < rows->width; v += CPU_AVX_P_CACHE_LINE) cpu_avx_p_prefetch(batch, at + v, one, 0);
+    const ptrdiff_t line = CPU_AVX_P_CACHE_LINE / rows->stride;
+    for (ptrdiff_t v = 0; v < rows->width; v += line) cpu_avx_p_prefetch(batch, at + v * rows->stride, one, 0);
 }
 
 /* Solves a tile row by row. Prefetches rows, because they are too far apart for the processor's own prefetching; and,
@@ -243,11 +245,13 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
     enum { lanes = cpu_avx_lanes };
     const cpu_avx_p_rows rows = cpu_avx_p_rows_of(one, stride, plan, batch, tile, store);
     const int last = tile->valid - (vectors - 1) * lanes;
+    const int fetched = plan->fetched && !one && stride > 1 && stride <= CPU_AVX_P_CACHE_LINE;
     cpu_avx_vec c[4], d[4], good = *sound;
     CPU_AVX_P_UNROLL
     for (int v = 0; v < vectors; v++) c[v] = d[v] = cpu_avx_set(0);
     for (long long j = 0; j < rows.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
+        if (fetched && j + 2 < rows.n) cpu_avx_p_row_soon(one, &rows, batch, tile->offset, j + 2);
         CPU_AVX_P_UNROLL
         for (int v = 0; v < vectors; v++)
             cpu_avx_p_row_forward(one, &row, v * lanes, stride, v < vectors - 1 ? lanes : last, &c[v], &d[v], &good);

@@ -4,9 +4,8 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 enum {
-    CPU_AVX_P_REACH = 32,      /* largest reach of composed steps */
-    CPU_AVX_P_FAST_REACH = 16, /* the largest whose sums are kept in registers */
-    CPU_AVX_P_GROUPS = 2       /* recurrences in flight */
+    CPU_AVX_P_REACH = 32, /* largest reach of composed steps */
+    CPU_AVX_P_GROUPS = 2  /* recurrences in flight */
 };
 
 /* Returns the larger one. */
@@ -15,11 +14,10 @@ CPU_AVX_API int cpu_avx_p_larger(int a, int b)
     return a > b ? a : b;
 }
 
-/* Returns the reach of the sweep that does what one of this reach does: those that are made for registers, the
-   others as they are. */
+/* Returns the reach of the sweep that does what one of this reach does. */
 CPU_AVX_API int cpu_avx_p_padded_reach(int reach)
 {
-    return reach <= 8 ? reach : reach <= 12 ? 12 : reach <= 16 ? 16 : reach;
+    return reach <= 8 ? reach : (reach + 3) / 4 * 4;
 }
 
 #define cpu_avx_p_partitions_len CPU_AVX_OF(cpu_avx_p_partitions_len)
@@ -56,9 +54,9 @@ CPU_AVX_API size_t cpu_avx_p_partitions_len(size_t n, size_t least)
 CPU_AVX_API size_t cpu_avx_p_explicit_share(int n, int reach)
 {
     const size_t lanes = 64 / CPU_AVX_SIZE, rows = n > 0 ? (size_t)n : 0;
-    if (reach > 0) { /* band, values, and sums of k + 2 reach rows */
+    if (reach > 0) { /* band, values, and what waits for other partitions */
         size_t padded = (size_t)cpu_avx_p_padded_reach(reach), partitions = cpu_avx_p_partitions_len(rows, padded);
-        return ((2 * padded + 3) * partitions + 2 * padded * lanes) * sizeof(cpu_avx_real) + 64;
+        return ((2 * padded + 2) * partitions + padded * lanes) * sizeof(cpu_avx_real) + 64;
     }
     /* A row of options is 5 vectors; enough for explicit2 too. */
     return 5 * (rows + 2) * lanes * sizeof(cpu_avx_real) + 64;
