@@ -125,6 +125,7 @@ CPU_AVX_CALL void cpu_avx_p_load_options(const cpu_avx_p_options *m, int at, int
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
     for (int array = 0; array < 4; array++)
         cpu_avx_p_to_columns(m->n, options, m->n, from[array] + (ptrdiff_t)at * m->n, row + array, step);
+    for (int j = 0; j < m->n && options < cpu_avx_lanes; j++) row[j * step + 1] += cpu_avx_p_beyond(options);
     row[0] = row[(m->n - 1) * step + 2] = cpu_avx_set(0);
 }
 
