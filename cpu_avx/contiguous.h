@@ -40,13 +40,14 @@ typedef struct {
     ptrdiff_t gap, pitch; /* from there to the beginning and to the end of the next row */
     int left;             /* in this block */
     int first;            /* into the first-level cache too */
+    int x_too;
 } cpu_avx_p_prefetch_list;
 
 /* Prefetches up to `count` of them. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int one, int count)
 {
     for (int k = 0; k < count && list->left > 0; k++, list->left--) {
-        cpu_avx_p_prefetch(list->batch, list->at, one, list->first);
+        cpu_avx_p_prefetch(list->batch, list->at, one, list->first, list->x_too);
         list->at += CPU_AVX_P_CACHE_LINE;
         if (list->at == list->end) list->at += list->gap, list->end += list->pitch;
     }
@@ -163,7 +164,7 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
 {
     const cpu_avx_p_batch batch = {0, 0, 0, x, f, x, 0};
     cpu_avx_p_plan plan = cpu_avx_p_plan_of(n, 1);
-    cpu_avx_p_prefetch_list none = {0, 0, 0, 0, 0, 0, 0};
+    cpu_avx_p_prefetch_list none = {0, 0, 0, 0, 0, 0, 0, 0};
     plan.pitch = pitch;
     cpu_avx_p_solve_rows(&plan, &batch, 0, rows, store, &none);
 }
@@ -178,7 +179,7 @@ CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_pl
     const long long blocks = (plan->n + line - 1) / line;
     const cpu_avx_p_tile *of = i < blocks ? tile : next;
     const ptrdiff_t at = of->offset + (ptrdiff_t)(i % blocks * line), pitch = (ptrdiff_t)plan->pitch;
-    const cpu_avx_p_prefetch_list list = {batch, at, at + line, pitch - line, pitch, of->valid, 0};
+    const cpu_avx_p_prefetch_list list = {batch, at, at + line, pitch - line, pitch, of->valid, 0, plan->fetched};
     return list;
 }
 
@@ -375,7 +376,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
         const ptrdiff_t apart = partitions ? later.side : pitch;
         const int share =
             partitions ? (int)((2 / (1 + halves) * (run / cache_line) + blocks - 1) / blocks) : later.valid;
-        cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0, 1};
+        cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0, 1, plan->fetched};
         for (long long i = 0; i < blocks; i++) {
             list.left += later.valid ? share : 0;
             if (big) list = cpu_avx_p_columns_soon(plan, batch, &ahead, &next, i + CPU_AVX_P_BLOCKS_AHEAD);
@@ -418,7 +419,7 @@ CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu
             const ptrdiff_t at = tile.offset + g * tile.side, soon = g ? next.offset : at + tile.side;
             const int rows = cpu_avx_p_clip(tile.valid - g * cpu_avx_lanes);
             /* into the second-level cache: the first holds this tile, its store and no more */
-            cpu_avx_p_prefetch_list list = {batch, soon, soon + run, pitch - run, pitch, 0, 0};
+            cpu_avx_p_prefetch_list list = {batch, soon, soon + run, pitch - run, pitch, 0, 0, plan->fetched};
             cpu_avx_p_solve_rows(plan, batch, at, rows, store, &list);
         }
     }

@@ -75,9 +75,10 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
 }
 
 /* Prefetches the cache lines at `at` of all arrays, of d alone where there is one matrix, into the second-level cache;
-   if `first`, into the first as well. */
-CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first)
+   if `first`, into the first as well. `x_too`: x also, where it is stored through the caches. */
+CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first, int x_too)
 {
+    if (x_too) CPU_AVX_P_PREFETCH(batch->x + at);
     const cpu_avx_real *const array[4] = {batch->d + at, batch->a + at, batch->b + at, batch->c + at};
     for (int i = 0; i < (one ? 1 : 4); i++)
         if (first)
@@ -194,7 +195,7 @@ CPU_AVX_INLINE void cpu_avx_p_row_soon(int one, const cpu_avx_p_rows *rows, cons
 {
     at += (ptrdiff_t)j * rows->step;
     const ptrdiff_t line = CPU_AVX_P_CACHE_LINE / rows->stride;
-    for (ptrdiff_t v = 0; v < rows->width; v += line) cpu_avx_p_prefetch(batch, at + v * rows->stride, one, 0);
+    for (ptrdiff_t v = 0; v < rows->width; v += line) cpu_avx_p_prefetch(batch, at + v * rows->stride, one, 0, 0);
 }
 
 /* Solves a tile row by row. Prefetches rows, because they are too far apart for the processor's own prefetching; and,

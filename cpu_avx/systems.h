@@ -13,7 +13,7 @@ typedef struct {
     long long n, pitch;         /* of what a tile is made of: elements, and from one to the next */
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is not kept in x */
-    int fetched;                /* interleaved: rows are fetched by instruction */
+    int fetched;                /* interleaved: rows are prefetched; contiguous, where all else is: x is, too */
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* interleaved systems, or systems that lie neither way */
@@ -148,6 +148,7 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
 }
 
 #define cpu_avx_factor CPU_AVX_OF(cpu_avx_factor)
+#define cpu_avx_p_array_bytes CPU_AVX_OF(cpu_avx_p_array_bytes)
 #define cpu_avx_p_streams CPU_AVX_OF(cpu_avx_p_streams)
 #define cpu_avx_p_contiguous_plan CPU_AVX_OF(cpu_avx_p_contiguous_plan)
 #define cpu_avx_p_thomas_plan CPU_AVX_OF(cpu_avx_p_thomas_plan)
@@ -188,12 +189,18 @@ typedef struct {
     const cpu_avx_real *known;
 } cpu_avx_p_batch;
 
+/* Returns the bytes of an array, which may be more than an integer holds. */
+CPU_AVX_API double cpu_avx_p_array_bytes(const cpu_avx_lines *lines)
+{
+    return (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE;
+}
+
 /* Returns whether x is stored past the caches: where its rows, so many elements apart, lie alike in cache lines, and
    it is more than the caches hold. */
 CPU_AVX_API int cpu_avx_p_streams(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, long long apart)
 {
     return (uintptr_t)batch->x % 64 == 0 && apart % (64 / CPU_AVX_SIZE) == 0 &&
-           (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE >= CPU_AVX_STREAM_BYTES;
+           cpu_avx_p_array_bytes(lines) >= CPU_AVX_STREAM_BYTES;
 }
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
@@ -205,8 +212,9 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_contiguous_plan(int isa, int kind, const cp
     const long long width = 2 * cpu_avx_width(isa), per_group = (lines->systems - 1) / width + 1;
     const long long apart = lines->stride | (lines->groups > 1 ? lines->jump : 0);
     const int stream = batch->x != batch->d && cpu_avx_p_streams(lines, batch, apart);
+    const int x_too = batch->x != batch->d && !stream && cpu_avx_p_array_bytes(lines) >= CPU_AVX_P_FAR_BYTES;
     const cpu_avx_p_plan plan = {
-        *lines, per_group * lines->groups, per_group, width, kind, lines->n, lines->stride, stream, 0, 0};
+        *lines, per_group * lines->groups, per_group, width, kind, lines->n, lines->stride, stream, 0, x_too};
     return plan;
 }
 
@@ -231,7 +239,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
                   (lines->systems < narrow ? lines->systems : narrow) * size >= CPU_AVX_P_ROW_BYTES / 4 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
-    plan.fetched = (double)lines->n * (double)systems * CPU_AVX_SIZE >= (double)CPU_AVX_P_FAR_BYTES;
+    plan.fetched = cpu_avx_p_array_bytes(lines) >= CPU_AVX_P_FAR_BYTES;
     plan.width = lines->stride != 1          ? lanes
                  : batch->f && !plan.fetched ? 4 * lanes
                                              : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
