@@ -7,8 +7,8 @@
    other, others side by side, up to 256 of them, in a loop that the compiler vectorises; threads share out systems.
    gtsv, which pivots, is that of liblapack.so.3 where there is one, on one thread; a system is copied to where it wants
    it. Arrays begin on cache lines. Nanoseconds a row of the plain loop, and how many times as fast the others are:
-   medians of 5 turns, in each of which all run one after another (gtsv on more than 400,000 rows in the first turn
-   alone). Before each timed run the same method runs untimed, so that the caches hold what it leaves there, not what
+   medians of 5 turns, in each of which all run one after another (3 turns on more than 400,000 rows, gtsv then in the
+   first alone). Before each timed run the same method runs untimed, so that the caches hold what it leaves there, not what
    another method left. The file includes itself for each precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
@@ -233,9 +233,10 @@ static void F(solve_by)(int method, const F(batch) * p)
 static void F(time_all)(const char *layout, const F(batch) * p)
 {
     const size_t systems = (size_t)(p->lines.systems * p->lines.groups), rows = (size_t)p->lines.n * systems;
-    const int again = (int)(ROWS_A_RUN / rows) + 1, turns_of_lapack = !p->solve ? 0 : again > 1 ? TURNS : 1;
+    const int again = (int)(ROWS_A_RUN / rows) + 1, turns = again > 1 ? TURNS : 3;
+    const int turns_of_lapack = !p->solve ? 0 : again > 1 ? TURNS : 1;
     double plain[TURNS], thomas[TURNS], hybrid[TURNS], gtsv[TURNS];
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < turns; turn++) {
         double took[METHODS] = {0};
         for (int method = 0; method < (turn < turns_of_lapack ? METHODS : LAPACK); method++) {
             F(solve_by)(method, p);
@@ -251,8 +252,8 @@ static void F(time_all)(const char *layout, const F(batch) * p)
     char row[200], of_gtsv[20] = "";
     if (turns_of_lapack) snprintf(of_gtsv, sizeof of_gtsv, "%.2f", median(gtsv, turns_of_lapack));
     snprintf(row, sizeof row, "f%d,%s,%s,%lld,%lld,%d,%.2f,%.2f,%.2f,%s\n", 8 * (int)sizeof(REAL),
-             cpu_avx_name(cpu_avx_best()), layout, p->lines.n, (long long)systems, p->threads, median(plain, TURNS),
-             median(thomas, TURNS), median(hybrid, TURNS), of_gtsv);
+             cpu_avx_name(cpu_avx_best()), layout, p->lines.n, (long long)systems, p->threads, median(plain, turns),
+             median(thomas, turns), median(hybrid, turns), of_gtsv);
     orders_line(row);
 }
 

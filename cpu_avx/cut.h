@@ -86,8 +86,7 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
                                         cpu_avx_real *const *c_of, cpu_avx_real *const *d_of)
 {
     enum { lanes = cpu_avx_lanes };
-    const cpu_avx_real lost = CPU_AVX_SIZE == 4 ? (cpu_avx_real)0x1p-27 : (cpu_avx_real)0x1p-56;
-    const cpu_avx_vec zero = cpu_avx_set(0), least = cpu_avx_set((cpu_avx_real)0x1p-100);
+    const cpu_avx_vec zero = cpu_avx_set(0), least = cpu_avx_set((cpu_avx_real)1e-30);
     cpu_avx_vec a[2][lanes], b[2][lanes], c[2][lanes], d[2][lanes], sound = zero;
     cpu_avx_vec now_c[2] = {zero, zero}, now_d[2] = {zero, zero}, noise[2] = {zero, zero};
     cpu_avx_vec f[2] = {cpu_avx_set(1), cpu_avx_set(1)};
@@ -119,7 +118,8 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
         cpu_avx_store(beyond, f[side]);
         cpu_avx_store(sum, noise[side]);
         for (int l = 0; l < lanes; l++)
-            coupled |= !cpu_avx_p_finite(sum[l]) || beyond[l] > lost || sum[l] > (cpu_avx_real)CPU_AVX_P_NOISE;
+            coupled |=
+                !cpu_avx_p_finite(sum[l]) || beyond[l] > CPU_AVX_P_LOST || sum[l] > (cpu_avx_real)CPU_AVX_P_NOISE;
     }
     return coupled;
 }

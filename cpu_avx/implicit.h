@@ -6,7 +6,7 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-#define cpu_avx_p_implicit1_vectors CPU_AVX_OF_SET(cpu_avx_p_implicit1_vectors)
+#define cpu_avx_p_implicit1_options CPU_AVX_OF_SET(cpu_avx_p_implicit1_options)
 #define cpu_avx_p_implicit1_step CPU_AVX_OF_SET(cpu_avx_p_implicit1_step)
 #define cpu_avx_p_implicit1 CPU_AVX_OF_SET(cpu_avx_p_implicit1)
 #define cpu_avx_p_implicit2_step CPU_AVX_OF_SET(cpu_avx_p_implicit2_step)
@@ -28,14 +28,14 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* The vectors of options that implicit1 takes at once, so that at least four lanes share the wait for divisions. */
-enum { cpu_avx_p_implicit1_vectors = cpu_avx_lanes < 4 ? 2 : 1 };
+/* The options that implicit1 takes at once: at least four lanes share the wait for divisions. */
+enum { cpu_avx_p_implicit1_options = cpu_avx_lanes < 4 ? 4 : cpu_avx_lanes };
 
 /* implicit1: makes a step of these options by the Thomas algorithm. */
 CPU_AVX_CALL void cpu_avx_p_implicit1_step(int n, cpu_avx_real *CPU_AVX_P_RESTRICT work,
                                            cpu_avx_real *CPU_AVX_P_RESTRICT bad)
 {
-    enum { lanes = cpu_avx_lanes, options = cpu_avx_p_implicit1_vectors * lanes, row_len = 5 * options };
+    enum { lanes = cpu_avx_lanes, options = cpu_avx_p_implicit1_options, row_len = 5 * options };
     cpu_avx_real y[options] = {0}, q[options] = {0};
     for (cpu_avx_real *row = work; row < work + (ptrdiff_t)n * row_len; row += row_len)
         for (int o = 0; o < options; o++) {
@@ -54,18 +54,18 @@ CPU_AVX_CALL void cpu_avx_p_implicit1_step(int n, cpu_avx_real *CPU_AVX_P_RESTRI
 
 CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int last, void *work)
 {
-    enum { lanes = cpu_avx_lanes, vectors = cpu_avx_p_implicit1_vectors };
+    enum { lanes = cpu_avx_lanes, options = cpu_avx_p_implicit1_options, vectors = options / CPU_AVX_P_LANES };
     cpu_avx_vec *rows = (cpu_avx_vec *)work;
     int status = 0;
-    for (int i = first; i < last; i += vectors * lanes) {
-        cpu_avx_real bad[vectors * lanes] = {0}; /* a real number vectorises with the values */
+    for (int i = first; i < last; i += options) {
+        cpu_avx_real bad[options] = {0}; /* a real number vectorises with the values */
         for (int g = 0; g < vectors; g++)
             cpu_avx_p_load_options(m, i + g * lanes, cpu_avx_p_clip(last - i - g * lanes), rows + g * 5, vectors * 5);
         for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit1_step(m->n, (cpu_avx_real *)work, bad);
         for (int g = 0; g < vectors; g++)
             cpu_avx_p_from_columns(m->n, cpu_avx_p_clip(last - i - g * lanes), m->n, rows + g * 5 + 3, vectors * 5,
                                    m->u + (ptrdiff_t)(i + g * lanes) * m->n);
-        for (int o = 0; o < vectors * lanes && i + o < last && !status; o++)
+        for (int o = 0; o < options && i + o < last && !status; o++)
             if (bad[o] > 0) status = cpu_avx_p_failed(i + o);
     }
     return status;
@@ -160,7 +160,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *fact
 /* Computes the factors of a scan. Returns the number of steps after which none matters to rounding. */
 CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, int backward)
 {
-    const cpu_avx_real roundoff = CPU_AVX_SIZE == 4 ? (cpu_avx_real)0x1p-24 : (cpu_avx_real)0x1p-53;
+    const cpu_avx_real roundoff = 8 * CPU_AVX_P_LOST;
     int steps = 0;
     CPU_AVX_P_UNROLL
     for (int step = 0; step < 4; step++) {

@@ -72,13 +72,12 @@ CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c
                                       cpu_avx_vec *sound)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
-    const cpu_avx_real lost = CPU_AVX_SIZE == 4 ? (cpu_avx_real)0x1p-27 : (cpu_avx_real)0x1p-56;
     cpu_avx_vec squares = zero, up_a[2], up_c[2], up_d[2], down_a[2], down_c[2], down_d[2];
     for (int g = 0; g < 2; g++) {
         squares = cpu_avx_fma(a[g], a[g], cpu_avx_fma(c[g], c[g], squares));
         up_d[g] = cpu_avx_p_before(halves, d, g, s), down_d[g] = cpu_avx_p_after(halves, d, g, s);
     }
-    const int weak = cpu_avx_sum(squares) < lost;
+    const int weak = cpu_avx_sum(squares) < CPU_AVX_P_LOST;
     for (int g = 0; g < 2; g++) d[g] = cpu_avx_fnma(c[g], down_d[g], cpu_avx_fnma(a[g], up_d[g], d[g]));
     if (weak) return 1;
     for (int g = 0; g < 2; g++) {

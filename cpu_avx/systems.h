@@ -204,7 +204,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_contiguous_plan(int isa, int kind, const cp
     const long long width = 2 * cpu_avx_width(isa), per_group = (lines->systems - 1) / width + 1;
     const long long apart = lines->stride | (lines->groups > 1 ? lines->jump : 0);
     const int stream = batch->x != batch->d && cpu_avx_p_streams(lines, batch, apart);
-    const int x_too = batch->x != batch->d && !stream && cpu_avx_p_array_bytes(lines) >= CPU_AVX_P_FAR_BYTES;
+    const int x_too = batch->x != batch->d && !stream && cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES;
     const cpu_avx_p_plan plan = {
         *lines, per_group * lines->groups, per_group, width, kind, lines->n, lines->stride, stream, 0, x_too};
     return plan;
@@ -231,7 +231,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
                   (lines->systems < narrow ? lines->systems : narrow) * size >= CPU_AVX_P_ROW_BYTES / 4 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
-    plan.fetched = cpu_avx_p_array_bytes(lines) >= CPU_AVX_P_FAR_BYTES;
+    plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES;
     plan.width = lines->stride != 1          ? lanes
                  : batch->f && !plan.fetched ? 4 * lanes
                                              : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);

@@ -7,8 +7,9 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 #define CPU_AVX_P_INFINITY ((cpu_avx_p_bits)(CPU_AVX_SIZE == 4 ? 0xff000000u : 0xffe0000000000000u))
-#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE) /* its elements */
-#define CPU_AVX_P_BLOCK (16 / CPU_AVX_SIZE)      /* elements of 16 bytes: shuffles within them are cheapest */
+#define CPU_AVX_P_LOST (1 / (cpu_avx_real)(1LL << (CPU_AVX_SIZE == 4 ? 27 : 56))) /* an eighth of a roundoff */
+#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE)                                  /* its elements */
+#define CPU_AVX_P_BLOCK (16 / CPU_AVX_SIZE) /* elements of 16 bytes: shuffles within them are cheapest */
 
 #define cpu_avx_p_bits CPU_AVX_OF(cpu_avx_p_bits)
 #define cpu_avx_p_magnitude CPU_AVX_OF(cpu_avx_p_magnitude)
