@@ -14,7 +14,7 @@ typedef struct {
 
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* rows of a partition at least, */
-    CPU_AVX_P_CUT_MANY = 256,  /* if partitions fill several tiles, */
+    CPU_AVX_P_CUT_MANY = 256,  /* where partitions, or systems, fill tiles, */
     CPU_AVX_P_CUT_MOST = 2048, /* and at most */
     CPU_AVX_P_NEAR_ROWS = 64,  /* on each side from which a separator is found in the first attempt; */
     CPU_AVX_P_FARTHER = 8,     /* times as many in each further attempt, up to half a partition */
@@ -22,18 +22,19 @@ enum {
 };
 
 /* Returns how contiguous systems are cut, for elements of this size: into whole tiles of any set, one or more a thread
-   if they are long enough; 0 partitions if they are many or too short. */
+   if they are long enough; 0 partitions if they are too short, or fill a tile for more than half of the threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const long long tile = 128 / size, line = 64 / size;
-    const int fill_tiles = lines->systems >= tile && lines->n < CPU_AVX_P_LONG_BYTES / size;
+    const int fill_tiles = lines->systems >= tile && 2 * ((lines->systems - 1) / tile + 1) > threads;
     cpu_avx_p_cut cut = {0, 0};
-    if (lines->step != 1 || lines->groups != 1 || !lines->systems || fill_tiles) return cut;
+    if (lines->step != 1 || lines->groups != 1 || !lines->systems) return cut;
+    if (fill_tiles && lines->n < CPU_AVX_P_LONG_BYTES / size) return cut;
     const long long tiles = (lines->n - 1) / (CPU_AVX_P_CUT_MOST * tile) + 1;
     const long long wanted = (threads - 1) / lines->systems + 1, many = lines->n / (CPU_AVX_P_CUT_MANY * tile);
     const long long more = wanted < many ? wanted : many, count = tile * (tiles > more ? tiles : more);
     const long long rows = lines->n / count;
-    if (rows < CPU_AVX_P_CUT_LEAST) return cut;
+    if (rows < (lines->systems < tile ? CPU_AVX_P_CUT_LEAST : CPU_AVX_P_CUT_MANY)) return cut;
     cut.rows = rows < 32 * line ? rows : rows / line * line; /* on cache lines, if that leaves a short tail */
     cut.count = count;
     return cut;

@@ -104,8 +104,9 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step
             is 1, fastest where all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems
             are cut into partitions, which threads share: fewer than 32 systems (16 in double precision) from 2048 rows
-            on (1024), and any number from 128 KB a system on. Otherwise up to six systems a thread are solved without
-            vectors, two at a time from both ends, with a division for the reciprocal
+            on (1024), so many for each two threads from 8192 rows on (4096), and any number from 128 KB a system on.
+            Otherwise up to six systems a thread are solved without vectors, two at a time from both ends, with a
+            division for the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
             rounding, so unknowns much smaller than others far from them may come out as 0. The number of threads may
             change the rounding of x */
