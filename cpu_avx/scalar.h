@@ -35,11 +35,15 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
         const ptrdiff_t k = n - 1 - j; /* for even n row k ends at the middle */
         CPU_AVX_P_UNROLL
         for (int s = 0; s < systems; s++) {
-            const ptrdiff_t top = j * step + s * apart, bottom = k * step + s * apart;
+            const ptrdiff_t top = j * step + s * apart;
             cpu_avx_p_eliminate_one(j > 0 ? a[top] : 0, b[top], c[top], d[top], &down_c[s], &down_d[s], &bad[s]);
             store[j * systems + s] = down_c[s];
             x[top] = down_d[s];
-            if (k == middle) continue;
+        }
+        if (k == middle) break;
+        CPU_AVX_P_UNROLL
+        for (int s = 0; s < systems; s++) {
+            const ptrdiff_t bottom = k * step + s * apart;
             cpu_avx_p_eliminate_one(j > 0 ? c[bottom] : 0, b[bottom], a[bottom], d[bottom], &up_a[s], &up_d[s],
                                     &bad[s]);
             store[k * systems + s] = up_a[s];
