@@ -8,8 +8,8 @@
    gtsv, which pivots, is that of liblapack.so.3 where there is one, on one thread; a system is copied to where it wants
    it. Arrays begin on cache lines. Nanoseconds a row of the plain loop, and how many times as fast the others are:
    medians of 5 turns, in each of which all run one after another (3 turns on more than 400,000 rows, gtsv then in the
-   first alone). Before each timed run the same method runs untimed, so that the caches hold what it leaves there, not what
-   another method left. The file includes itself for each precision. */
+   first alone). Before each timed run the same method runs untimed, so that the caches hold what it leaves there, not
+   what another method left. The file includes itself for each precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #include "../cpu_avx.h"
