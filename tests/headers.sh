@@ -321,6 +321,7 @@ each_alone() {
         printf '#include "folder/%s"\nint main(void) { return 0; }\n' "$header" >alone.$suffix
         conversions=
         [ $header != cpu_avx.h ] || conversions='-Wconversion -Wsign-conversion'
+        [ $header$suffix != cpu_avx.hcc ] || conversions="$conversions -std=c++11" # the oldest that it promises
         check "$language: $header alone" compile alone.$suffix $compiler $flags $conversions $level
         check "$language: a program that uses nothing of $header is the empty one" \
             diff empty.$suffix.has alone.$suffix.has
