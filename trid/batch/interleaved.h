@@ -133,10 +133,11 @@ struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };
 /* The first row that serves a call and that the device has room for is launched. Kernels for hybrid, pivoted and LU ask
-   for `burst` rows at a time, the others for all. Where matrices are only loaded, bursts of two save up to 10 % of the
-   time; where they are then factored for right-hand sides, asking for all at once does. Blocks of 8 partitions in clusters, whose tiles have rows of 256 bytes,
-   are faster up to 256 rows; in double precision up to 512, and from 897 to 1024. Where 16 blocks have no room for what
-   they tell each other (a pivoted solve that adds to x), there are fewer blocks of 32 partitions. */
+   for `burst` rows of the matrix at a time, the others for all. Launches from factors and those that make factors gain
+   up to 10 % by bursts of two; several right-hand sides whose matrix is factored in the launch lose 6 %. Blocks of 8
+   partitions in clusters, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double precision up to 512,
+   and from 897 to 1024. Where 16 blocks have no room for what they tell each other (a pivoted solve that adds to x),
+   there are fewer blocks of 32 partitions. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {
