@@ -396,7 +396,8 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
                                 const trid_p_batch_lu_rows<tb_real, factor, periodic> &all, const tb_real *d,
                                 tb_real *x)
 {
-    constexpr int k = shape::k, systems = shape::systems, threads = shape::threads, burst = shape::burst;
+    constexpr int k = shape::k, systems = shape::systems, threads = shape::threads;
+    constexpr int burst = periodic ? k : shape::burst; /* of the matrix */
     __shared__ tb_real between[trid_p_batch_between_len<tb_real, systems, shape::parts>];
     __shared__ int worst[systems];
     TRID_DYNAMIC_SHARED(dynamic);

@@ -133,11 +133,11 @@ struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };
 /* The first row that serves a call and that the device has room for is launched. Kernels for hybrid, pivoted and LU ask
-   for `burst` rows of the matrix at a time, the others for all. Launches from factors and those that make factors gain
-   up to 10 % by bursts of two; several right-hand sides whose matrix is factored in the launch lose 6 %. Blocks of 8
-   partitions in clusters, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double precision up to 512,
-   and from 897 to 1024. Where 16 blocks have no room for what they tell each other (a pivoted solve that adds to x),
-   there are fewer blocks of 32 partitions. */
+   for `burst` rows of the matrix at a time, the others for all. With 256 rows, bursts of two save up to 9 % where a
+   matrix that is not periodic is factored or has been; with fewer rows they cost up to 24 %. Blocks of 8 partitions in
+   clusters, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double precision up to 512, and from 897
+   to 1024. Where 16 blocks have no room for what they tell each other (a pivoted solve that adds to x), there are fewer
+   blocks of 32 partitions. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {
@@ -169,8 +169,8 @@ struct trid_p_batch_tilings : trid_p_batch_how {
         {hybrid | beyond | pivoted, clusters, 257, 8192, 16, {16, 8}, 32, 4, 128},
         {hybrid, pipelined_elsewhere, 129, 256, 16, {32, 16}, 16, 2, 256},
         {pivoted | checks, pipelined, 129, 256, 16, {32, 16}, 16, 4, 256},
-        {several, pipelined, 65, 256, 16, {32, 16}, 16, 16, 256},
-        {factored | factor, pipelined, 65, 256, 16, {32, 16}, 16, 2, 256},
+        {factored | factor, pipelined, 256, 256, 16, {32, 16}, 16, 2, 256},
+        {lu | factored, pipelined, 65, 256, 16, {32, 16}, 16, 16, 256},
         {hybrid | pivoted, pipelined_elsewhere, 257, 512, 16, {16, 8}, 32, 4, 128},
         {checks, pipelined, 257, 512, 16, {16, 8}, 32, 4, 128},
         {hybrid | checks, pipelined, 513, 1024, 16, {8, 4}, 64, 4, 128},
