@@ -314,7 +314,7 @@ constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
 
 /* With one matrix for all systems, warps take several tiles where so many blocks remain. */
 #ifndef TRID_P_BATCH_LEAST_BLOCKS
-#define TRID_P_BATCH_LEAST_BLOCKS 4096
+#define TRID_P_BATCH_LEAST_BLOCKS 8192
 #endif
 
 /* Launches a shape; of a block as many warps as hold a system. */
