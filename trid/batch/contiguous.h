@@ -315,7 +315,7 @@ constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
 
 /* With one matrix for all systems, warps take several tiles where so many blocks remain. */
 #ifndef TRID_P_BATCH_LEAST_BLOCKS
-#define TRID_P_BATCH_LEAST_BLOCKS 4096
+#define TRID_P_BATCH_LEAST_BLOCKS 8192
 #endif
 
 /* Launches a shape; of a block as many warps as hold a system. */
@@ -405,12 +405,14 @@ static int trid_p_batch_launch_block(const trid_p_batch_work<tb_real> &work, con
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
+    typedef trid_p_batch_how how;
     int status = TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_as_interleaved<bounds>(work.plan)) {
         if constexpr (bounds::interleaved)
             status = trid_p_batch_launch_interleaved<method, bounds::least, bounds::most>(work, rows);
     } else if constexpr (bounds::contiguous) {
-        status = trid_p_batch_launch_contiguous<method, bounds::least, bounds::most>(work, rows);
+        constexpr int same = method == how::factored ? how::several : method;
+        status = trid_p_batch_launch_contiguous<same, bounds::least, bounds::most>(work, rows);
     }
     return status;
 }

@@ -13,14 +13,18 @@ struct trid_p_batch_how {
     /* The method; one or several with |. beyond, reduced and shared_else are the hybrid's, for interleaved systems:
        those that no block holds; what long systems leave; one matrix for all where `shared` does not serve. checked:
        with residuals; refined: and with a step of refinement where that is asked for; several: several right-hand
-       sides, by LU; factor: LU factors; periodic: long periodic systems, by the hybrid. */
+       sides, by LU; factored: the same from factors, where shapes differ; factor: LU factors; periodic: long
+       periodic systems, by the hybrid. */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
-                         checks = checked | refined;
+                         checks = checked | refined, factored = 2048;
     /* Returns the method by which kernels for interleaved and long systems solve. They refine if the flags say so. */
     static constexpr int solver_of(int method)
     {
-        return method == refined ? checked : method & (beyond | reduced | shared_else) ? hybrid : method;
+        return method == refined                           ? checked
+               : method == factored                        ? several
+               : method & (beyond | reduced | shared_else) ? hybrid
+                                                           : method;
     }
     enum { lanes, block }; /* who solves a contiguous system: 1, 2, 4 .. 32 lanes of a warp, or a block */
     /* The layout of contiguous systems. full: every tile is full (n is k times the lanes or threads), one system after
