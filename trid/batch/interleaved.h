@@ -19,19 +19,20 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Solves the block's systems, or the block's rows of a cluster's.
-   Returns  the least bad row of this thread, of which worst knows nothing */
+/* Solves the block's systems, or the block's rows of a cluster's. With pivoting, a tile whose rows are all dominant is
+   solved as without, except in clusters, whose blocks would have to agree; any row counts as row 0 then.
+   Returns  1 + the least bad row of this thread, of which worst knows nothing */
 template <class shape, int pivoted, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
                                  const trid_p_batch_post<tb_real> &post, tb_real *left)
 {
     constexpr int systems = shape::systems, parts = shape::parts;
-    if constexpr (pivoted)
-        trid_p_batch_sweep_pivoted<systems, parts, shape::cluster>(valid, post, u);
+    if (pivoted && (shape::cluster || !__syncthreads_and(trid_p_batch_are_dominant(shape::k, *u))))
+        trid_p_batch_sweep_pivoted<systems, parts, shape::cluster>(post, u);
     else if constexpr (shape::cluster)
         trid_p_batch_sweep_cluster<systems, parts>(n, valid, post, u, left);
     else
-        return trid_p_batch_sweep<systems, parts>(n, valid, post, u, left);
+        return trid_p_batch_sweep<systems, parts>(pivoted ? 1 : n, post, u, left);
     return TRID_P_BATCH_NO_ROW;
 }
 
@@ -87,6 +88,7 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
             if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW;
             __syncthreads();
         }
+        if (!pivoted && !cluster) trid_p_batch_pad(first == 0, here.valid, &u);
         const int bad = trid_p_batch_solve_tile<shape, pivoted>(plan.n, here.valid, &u, post, &left);
         post.phase++;
         if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
@@ -168,7 +170,7 @@ struct trid_p_batch_tilings : trid_p_batch_how {
         {hybrid | beyond | pivoted, clusters, 257, 4096, 16, {0, 16}, 16, 4, 128},
         {hybrid | beyond | pivoted, clusters, 257, 8192, 16, {16, 8}, 32, 4, 128},
         {hybrid, pipelined_elsewhere, 129, 256, 16, {32, 16}, 16, 2, 256},
-        {pivoted | checks, pipelined, 129, 256, 16, {32, 16}, 16, 4, 256},
+        {pivoted | checks, pipelined, 129, 256, 16, {32, 16}, 16, 2, 256},
         {factored | factor, pipelined, 256, 256, 16, {32, 16}, 16, 2, 256},
         {lu | factored, pipelined, 65, 256, 16, {32, 16}, 16, 16, 256},
         {hybrid | pivoted, pipelined_elsewhere, 257, 512, 16, {16, 8}, 32, 4, 128},
