@@ -75,7 +75,7 @@ TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
     trid_copy_commit();
 }
 
-/* What a lane knows about its row, the same in all planes. */
+/* A lane's data about its row, the same in all planes. */
 typedef struct {
     int row, own, half;        /* the warp's row among the tile's, and among those of a plane of u; which half */
     int computes;              /* row tile_rows lies before the others, the next one after them: these two do not */
@@ -394,7 +394,7 @@ TB_HD constexpr int bs3d_p_in_registers(int form, int pair)
     return TB_BYTES == 4 ? 3 : pair && form == BS3D_GENERAL ? 1 : 2;
 }
 
-/* Collects what a lane knows about its row. */
+/* Fills in a lane's data about its row. */
 template <int pair>
 TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
                                                   const tb_real *tables, const bs3d_p_one_sweep_memory *m)

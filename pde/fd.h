@@ -40,10 +40,10 @@
        fd_interpolate       weights of four points for the value and two derivatives, by a cubic
      time (fd/time.h)
        fd_schedule          time steps of any kind, equal or graded, with a Rannacher start; they hit dates exactly
-       fd_schedule_part     some of them
+       fd_schedule_part     some of these steps
        fd_no_interval, fd_next_interval, fd_step_in   one at a time: intervals between dates, and the steps of each
      schemes (fd/time.h)
-       fd_scheme_of         Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer as numbers
+       fd_scheme_of         the numbers of Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer
        fd_scheme_theta      the theta of each, for two or three factors
        fd_scheme_theta_drift    the same if drifts exceed diffusion, and whether steps are short enough
        fd_times_of          times with the scheme's own theta filled in
@@ -55,7 +55,7 @@
      set-up in each precision (fd/line.h)
        fd_cells             the cells of a line, with its faces, as the functions below read them
        fd_cell_at           one cell, for threads that take one each
-       fd_step_data_of           step data: a time step as numbers
+       fd_step_data_of           step data: the numbers of a time step
      in each step, a point (fd/line.h)
        fd_lane_first, fd_lane_second    derivatives along a line       2 sub + 1 mul + 2 FMA; 2 sub + 2 mul + 1 FMA
        fd_lane_mixed        the mixed derivative from nine values               8 sub + 4 mul + 8 FMA
@@ -89,7 +89,7 @@
 /* The values of a status that are not 1 + an index. */
 enum {
     FD_OK = 0,
-    FD_BAD_ARGUMENT = -1, /* a null pointer, or memory off its alignment */
+    FD_BAD_ARGUMENT = -1, /* a null pointer, or misaligned memory */
     FD_BAD_SIZE = -2,     /* fewer than 4 points, a count out of range, or steps too short to be distinguished */
     FD_BAD_NUMBER = -3,   /* NaN, infinite, out of order, or not positive where it must be */
     FD_NO_ROOM = -5,      /* too little room for the steps, or too little memory */

@@ -17,7 +17,7 @@ typedef struct FD_P_ALIGN {
     tb_real v[ADI2D_P_PIECE];
 } adi2d_p_pieces;
 
-/* What a block knows about its problem, in its shared memory: the array of values, other arrays, and the axes'
+/* A block's data about its problem, in shared memory: the array of values, other arrays, and the axes'
    arrays. */
 struct adi2d_p_chip : fd_p_chip {
     int width, parts, share; /* share: columns of each block */

@@ -1,5 +1,5 @@
-/* device.h - a room of adi3d.h, read once for each model and precision: what kernels know and compute at a point; rows
-   of their lines.
+/* device.h - a room of adi3d.h, read once for each model and precision: the data of kernels and their functions at a
+   point; rows of lines.
    MIT licence, see LICENSE. */
 
 /* Grids in device memory have rows of pitch elements; elements beyond the points are finite. A stage is three kernels
@@ -40,7 +40,7 @@ typedef struct FD_P_ALIGN {
     tb_real in, out, pivot, above;
 } adi3d_p_link;
 
-/* What the kernels of a march know. All pointers are to device memory, except those in problem, which no kernel
+/* The data of a march's kernels. All pointers are to device memory, except those in problem, which no kernel
    follows: t.problem is in device memory. */
 typedef struct {
     fd_p_tables t;

@@ -114,7 +114,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_pack(c
 
 /* ---- a problem --------------------------------------------------------------------------------------------------- */
 
-/* What the host knows about a problem that a device solves. */
+/* The host's data about a problem that a device solves. */
 typedef struct {
     const fd_batch *batch;
     int which, watched; /* watched: look in each step for numbers that are not finite */

@@ -300,7 +300,7 @@ TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_x_march<shape>
 
 /* ---- right-hand sides: patches of a plane ------------------------------------------------------------------------ */
 
-/* What a lane knows about its patch: its position, and what all its points in a column or in a row share. */
+/* A lane's data about its patch: its position, and the numbers that all points of a column or of a row share. */
 template <class shape>
 struct adi3d_p_x_patch {
     enum { columns = shape::columns, height = shape::height };

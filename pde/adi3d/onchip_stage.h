@@ -15,7 +15,7 @@
    Rows have an odd pitch, so that lanes at neighbouring rows have no bank conflicts, just as lanes at neighbouring
    points of a row. docs/adi3d.md counts them. */
 
-/* What a block knows about its problem, in its shared memory. Point (i, j, first + k) of an array is at
+/* A block's data about its problem, in shared memory. Point (i, j, first + k) of an array is at
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
     fd_problem problem;

@@ -1,5 +1,5 @@
-/* host_right.h - a room of adi2d.h and adi3d.h, read once for each model and precision: what a worker on the host
-   knows, and right-hand sides.
+/* host_right.h - a room of adi2d.h and adi3d.h, read once for each model and precision: the data of a worker on
+   the host, and right-hand sides.
    MIT licence, see LICENSE. */
 
 #define fd_p_host FD_OF(p_host)
@@ -36,7 +36,7 @@
    tile, along y and z in place. A plane's right-hand side, its lines along x and its lines along y follow each other
    while the plane is in the cache. */
 
-/* What a worker knows. Grids have rows of pitch elements and planes of `plane` elements, with zeros where there are no
+/* The data of a worker. Grids have rows of pitch elements and planes of `plane` elements, with zeros where there are no
    points, before the first and after the last, so that neighbours are read without tests. */
 typedef struct {
     fd_p_tables t;

@@ -54,7 +54,7 @@ typedef struct {
     fd_interval *interval; /* between the dates */
     tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
 #if FD_FACTORS > 1
-    fd_p_step *step; /* the steps as numbers; null if they are computed when they are due */
+    fd_p_step *step; /* the numbers of each step; null if computed when the step is due */
 #endif
     fd_weights *around;    /* for spot s along axis d at [factors s + d] */
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */

@@ -1,5 +1,5 @@
-/* ready.h - a room of adi2d.h and adi3d.h, read once for each model and precision: prepares problems in device memory,
-   for marches by a kernel that holds a grid in the shared memory of a block, or of the blocks of a cluster.
+/* ready.h - a room of adi2d.h and adi3d.h, read once for each model and precision: prepares problems in device memory
+   for a kernel that keeps each grid in the shared memory of a block or of a cluster's blocks.
    MIT licence, see LICENSE. */
 
 /* A prepared problem, in device memory, and what its march needs there. */
@@ -95,9 +95,9 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
 
 #endif
 
-/* ---- what a block knows ------------------------------------------------------------------------------------------ */
+/* ---- the data of a block ----------------------------------------------------------------------------------------- */
 
-/* What a block knows about its problem, in its shared memory. The grid's rows along x are counted along y and then z;
+/* A block's data about its problem, in shared memory. The grid's rows along x are counted along y and then z;
    block r of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. An array is given by its offset in the
    dynamic shared memory, in bytes, so that the compiler sees that it is there. */
 typedef struct {
@@ -112,7 +112,7 @@ typedef struct {
     int u, step;                    /* offsets of the values and of the step */
 } fd_p_chip;
 
-/* Fills in what a block knows, except for offsets. One thread calls. */
+/* Fills in the block's data, except for offsets. One thread calls. */
 TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, int rows_each, fd_p_chip *h)
 {
     h->t = ready.t, h->batch = launch.batch, h->which = which;

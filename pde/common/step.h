@@ -1,4 +1,5 @@
-/* step.h - a room of adi2d.h and adi3d.h, read once for each model and precision: a time step as numbers, F at a point.
+/* step.h - a room of adi2d.h and adi3d.h, read once for each model and precision: the numbers of a time step, F at a
+   point.
    MIT licence, see LICENSE. */
 
 #define fd_p_step FD_OF(p_step)
@@ -20,7 +21,7 @@ typedef struct {
 #endif
 } fd_p_step;
 
-/* Returns a step of a problem's march as numbers. */
+/* Returns the numbers of a step of a problem's march. */
 TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameters *parameters, const fd_step *step)
 {
     const int numbers = fd_p_numbers(3);

@@ -294,7 +294,7 @@ TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_
     return *b > (*a < 0 ? -*a : *a) + (*c < 0 ? -*c : *c);
 }
 
-/* Step data: a time step as numbers. */
+/* Step data: the numbers of a time step. */
 typedef struct {
     tb_real dt, size; /* size: theta dt */
     tb_real

@@ -1,4 +1,4 @@
-/* time.h - a room of fd.h: time steps, and ADI schemes as numbers.
+/* time.h - a room of fd.h: time steps, and the numbers of ADI schemes.
    MIT licence, see LICENSE. */
 
 /* How time steps are graded between two dates. The march starts at the later date. Steps are all equal; or each is
@@ -192,7 +192,7 @@ typedef struct {
     fd_stage stage[2];
 } fd_scheme;
 
-/* Describes a scheme by numbers. With theta 1, FD_DOUGLAS is the backward Euler step of a Rannacher start.
+/* Fills in the numbers of a scheme. With theta 1, FD_DOUGLAS is the backward Euler step of a Rannacher start.
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SCHEME, or FD_BAD_THETA
    Error    in time: FD_DOUGLAS is of second order with theta 1/2 and no mixed terms, otherwise of first; FD_CRAIG_SNEYD
             of second with theta 1/2, otherwise of first; the other two of second with any theta */

@@ -13,7 +13,7 @@ enum {
     fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8 /* rows that a lane's registers hold */
 };
 
-/* What a group knows about its problem, in shared memory: registers are for the march. */
+/* A group's data about its problem, in shared memory: registers are left to the march. */
 typedef struct {
     fd1d_tables h;
     fd_batch batch;

@@ -1,13 +1,13 @@
-/* step.h - a room of fd1d.h, read once for each model and precision: rows, time steps and faces as numbers; runs of
-   steps that are alike.
+/* step.h - a room of fd1d.h, read once for each model and precision: the numbers of rows, time steps and faces;
+   runs of equal steps.
    MIT licence, see LICENSE.
 
    A step is y' = y + delta, with
        (1 - size A) delta = dt F(u) + size (F at the step's end - F at its start)(u),  F(u) = A u + source,
    where size = theta dt and A is that of the step's end. In a run A, the source and the step are the same throughout.
    The next step's right-hand side is then dt F(u + delta) = g + dt A delta = g + (delta - g) / theta, because
-   (1 - size A) delta = g: no differences are formed, and single precision loses nothing. Rounding errors of g would
-   grow from step to step, so a run is short. */
+   (1 - size A) delta = g. No differences of u are formed, so single precision loses no digits. But rounding errors of g
+   grow from step to step, so runs are short. */
 
 #define fd1d_p_steady FD_OF(p_1d_steady)
 #define fd1d_row FD_OF(p_1d_row)
@@ -49,7 +49,7 @@ typedef struct {
     int is_given, lags;      /* lags: the matrix omits couplings, which act on the old values */
 } fd1d_face;
 
-/* A segment as numbers: steps that are alike, with nothing between them. */
+/* The numbers of a segment: equal steps without events between them. */
 typedef struct {
     fd_step_data of;         /* its date is that at the end of the last step */
     tb_real inverse;         /* 1 / theta, for a run */
