@@ -101,7 +101,7 @@ TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, unsigned char *memory, in
         number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * h->pitch, within, q);
 }
 
-/* Computes the line's right-hand sides and its matrix, without what faces add. */
+/* Computes the line's right-hand sides and its matrix, without the faces' terms. */
 TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                               tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
@@ -292,7 +292,7 @@ TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned ch
 }
 
 /* Returns the change of F_2 at row j of column i from the step's start to its end, from the three values there, without
-   what faces add. */
+   the faces' terms. */
 TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned char *memory, fd_numbers *own, int j,
                                    tb_real below, tb_real here, tb_real above)
 {

@@ -153,7 +153,7 @@ TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j
     return sum;
 }
 
-/* Returns mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), with what faces add, from device
+/* Returns mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), with the faces' terms, from device
    memory. */
 TB_D tb_real adi3d_p_device_apply(const adi3d_p_device &h, const tb_real *v, int i, int j, int k, const tb_real *time,
                                   double when, tb_real mixed, tb_real own)

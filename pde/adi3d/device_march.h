@@ -192,7 +192,7 @@ TB_HOST void adi3d_p_device_unpack(const int *most, const int *n, tb_real *grid)
     }
 }
 
-/* Records a time, 0 or 1 + a date: the values at the spots, which stay on the device for now, and the grid. */
+/* Records a time, 0 (today) or 1 + a date: the values at the spots, which stay on the device for now, and the grid. */
 template <int unused>
 static inline void adi3d_p_device_record(adi3d_p_device_work *w, int time)
 {

@@ -211,7 +211,7 @@ TB_D void adi3d_p_x_open_ring(const adi3d_p_device &h, adi3d_p_x_march<shape> *m
     }
 }
 
-/* Returns what this thread holds. */
+/* Returns the data of this thread. */
 template <class shape>
 TB_D adi3d_p_x_march<shape> adi3d_p_x_march_of(const adi3d_p_device &h, const fd_p_step &step, tb_real *memory)
 {

@@ -46,7 +46,7 @@ typedef struct {
     tb_real *result;
 } adi3d_p_yz_march;
 
-/* Returns what this thread holds in stage s. */
+/* Returns the data of this thread in stage s. */
 template <class shape>
 TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_step &step, int s, int depth, int staged,
                                           tb_real *memory)

@@ -54,7 +54,7 @@ TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, int i, int j, 
     return fd_p_chip_value(h, h.memory, array, i, j + h.n[1] * k);
 }
 
-/* Returns what the faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
+/* Returns the term that faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
 FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
 {
     const fd_p_step &step = fd_p_chip_step(h, h.memory);
@@ -123,7 +123,7 @@ typedef struct {
     fd_numbers now;
 } adi3d_p_chip_stage;
 
-/* Returns what this thread holds for a first or a second stage. */
+/* Returns the data of this thread for a first or a second stage. */
 template <int second>
 TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -290,7 +290,7 @@ typedef struct {
     fd_numbers now;
 } adi3d_p_chip_half;
 
-/* Returns what this thread holds in stage s. */
+/* Returns the data of this thread in stage s. */
 template <int axis>
 TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char *memory, int s)
 {

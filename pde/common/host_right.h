@@ -250,7 +250,7 @@ TB_HOST tb_real *fd_p_host_slopes_of(const fd_p_host *h, int more, int row)
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
-/* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without what faces add, for the values, or
+/* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without the faces' terms, for the values, or
    for a first stage's values (more). Rows must follow each other after the one that is `first`: the slopes along z,
    whose differences are mixed derivatives, are then already there for the row and the one before. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int first, int j, int k,

@@ -14,7 +14,7 @@ namespace FD_OF(rooms)
 #endif
 #include "prepare.h" /* tables of axes and steps, final values, checks */
 #include "results.h" /* values at spots, NaN where there is no result */
-#include "rows.h"    /* matrix rows, contributions of faces, events between steps */
+#include "rows.h"    /* matrix rows, terms of faces, events between steps */
 
 #if FD_FACTORS == 1
 #include "../fd1d/step.h" /* the numbers of rows, time steps and faces; runs of equal steps */

@@ -1,5 +1,5 @@
-/* rows.h - a room of the solvers in pde/, read once for each model and precision: rows of the matrices, contributions
-   of faces, and events between steps.
+/* rows.h - a room of the solvers in pde/, read once for each model and precision: rows of the matrices, terms of
+   faces, and events between steps.
    MIT licence, see LICENSE. */
 
 #define fd_p_matrix FD_OF(p_matrix)

@@ -54,7 +54,7 @@ TB_HD tb_real fd_p_mix(const fd_terms *terms, const tb_real *cross)
 }
 
 /* Returns F_1 + F_2 (+ F_3) at a point, from its cells, its terms, the value there and its neighbours along the axes,
-   without what faces add. */
+   without the faces' terms. */
 TB_HD tb_real fd_p_own(const fd_cell *cell, const fd_terms *terms, tb_real here, const tb_real *low,
                        const tb_real *high)
 {

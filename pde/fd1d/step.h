@@ -113,7 +113,7 @@ TB_HD fd1d_row fd1d_p_row_at(const fd_p_tables *t, int points, int i, const tb_r
     return fd1d_p_row_of(i < points, t->cell[0][last], fd_p_terms_at(t, &last, time));
 }
 
-/* Returns F at a point, from the values below, at and above it, without what faces add. */
+/* Returns F at a point, from the values below, at and above it, without the faces' terms. */
 TB_HD tb_real fd1d_p_right(fd1d_row row, tb_real low, tb_real here, tb_real high)
 {
     return row.below * (low - here) + row.above * (high - here) - row.kill * here + row.source;
@@ -287,7 +287,7 @@ TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int t
     return given;
 }
 
-/* Writes the results of problem `which` at a time, 0 or 1 + a date, from the values u. */
+/* Writes the results of problem `which` at a time, 0 (today) or 1 + a date, from the values u. */
 TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, const tb_real *u, int thread,
                          int threads)
 {
