@@ -41,7 +41,7 @@
      bs1d_suggest                              fills in top, steps, flags and the number of points for a tolerance
      bs1d_check, bs1d_fewest_steps             an option's status in advance; the fewest steps of an explicit rung
      bs1d_host_explicit, bs1d_host_implicit    the reference
-     bs1d_status_string                        what a status means
+     bs1d_status_string                        the text of a status
 
    Rooms, in the folder bs1d:
      model.h      the PDE on its grid, payoffs, interpolation, the steps from maturity to 0: in double precision

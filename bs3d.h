@@ -29,7 +29,7 @@
 
    The ladder. Each rung exists with _f32 and _f64. The number says how often a step passes over an array in memory:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
-     bs3d_explicit2   2   registers carry what a plane adds to the next two: half the loads
+     bs3d_explicit2   2   registers carry each plane's share of the next two: half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points, neighbours by shuffle
      bs3d_explicit4   1   two time steps in one sweep
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid of trid.h
@@ -52,7 +52,7 @@
    the caller supplies a bs3d_exchange, a few functions and their context (examples/bs3d_gpus.cu, docs/gpus.md).
      bs3d_ranks_plan, bs3d_ranks_bytes, bs3d_ranks_open       cut the grid; size the memory; open a march
      bs3d_ranks_step, bs3d_ranks_result                       take a step, which sends while it computes; the result
-     bs3d_ranks_send, bs3d_ranks_arrive                       the messages of a step, alone
+     bs3d_ranks_send, bs3d_ranks_arrive                       only the messages of a step
    These are made of functions for one GPU's slab:
      bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check whether a cut is possible; its planes and halos
      bs3d_slab_bytes, bs3d_slab_open                          size the memory; open a march

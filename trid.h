@@ -93,7 +93,7 @@
                 trid_block_interleaved. A pivot that is tiny but not zero is not reported. A matrix that is singular up
                 to rounding has such a pivot, unless it happens to round to zero. x can then be anything, pivoted or
                 not; trid_host_residual and the device's residual functions tell how well x solves the system, and
-                trid_host_dominance tells whether to expect trouble. NaN and inf in d alone are not failures: they
+                trid_host_dominance shows whether to expect trouble. NaN and inf in d alone are not failures: they
                 spread through their own system and no further (trid_p_neighbours, trid_lane_pad). Nor is overflow on
                 the way to x a failure: it shows in x.
      Sizes      k and lanes are literals: every function is inlined, loops unroll, and arrays stay in registers up to
@@ -174,7 +174,7 @@
 /* Values of a status other than 1 + row. */
 enum { TRID_OK = 0, TRID_BAD_ARGUMENT = -1 };
 
-/* Returns what a status means. */
+/* Returns the text of a status. */
 TB_HD const char *trid_status_string(int status)
 {
     return status == TRID_OK ? "solved"
@@ -498,7 +498,7 @@ TB_HD tb_real trid_smallest(void)
     return (tb_real)(TB_BYTES == 4 ? 1.17549435e-38 : 2.2250738585072014e-308);
 }
 
-/* Returns the bits that tell signs, 0, infinities and NaN apart: all of a float, the upper half of a double. */
+/* Returns the bits that distinguish signs, 0, infinities and NaN: all of a float, the upper half of a double. */
 TB_HD unsigned trid_p_upper(tb_real x)
 {
 #if TB_BYTES == 8 && defined __CUDA_ARCH__
@@ -719,8 +719,8 @@ TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *
     return status;
 }
 
-/* Reduces a right-hand side alone, with what trid_p_reduce stored: element e is at keep[e stride]. Chained visits
-   are 3 % faster in double precision, and up to 12 % slower in single (bs1d_implicit3 and 4; docs/bs1d.md). */
+/* Reduces a right-hand side only, with the numbers that trid_p_reduce stored: element e is at keep[e stride]. Chained
+   visits are 3 % faster in double precision, and up to 12 % slower in single (bs1d_implicit3 and 4; docs/bs1d.md). */
 TB_HD void trid_p_reduce_right(int k, const tb_real *keep, int stride, tb_real *d)
 {
     TB_UNROLL

@@ -91,7 +91,7 @@ typedef struct {
 
 typedef void bs1d_p_kernel(int, int, const bs1d_option *, bs1d_result *, tb_real *);
 
-/* ---- what a kernel begins with ----------------------------------------------------------------------------------- */
+/* ---- the beginning of a kernel ----------------------------------------------------------------------------------- */
 
 /* Returns the bits of x as an integer. */
 TB_D bs1d_int bs1d_p_bits(tb_real x)
@@ -210,7 +210,7 @@ TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, t
     }
 }
 
-/* ---- what a kernel ends with ------------------------------------------------------------------------------------- */
+/* ---- the end of a kernel ----------------------------------------------------------------------------------------- */
 
 /* Computes price, delta, gamma and theta of the option from today's values u, by cubic interpolation between the four
    points around the spot. Theta follows from the others by the PDE; it is 0 where an American option (BS1D_AMERICAN) is

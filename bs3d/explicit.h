@@ -1,7 +1,7 @@
 /* explicit.h - a room of bs3d.h: explicit1 to explicit4.
    MIT licence, see LICENSE. */
 
-/* ---- what the rungs share ---------------------------------------------------------------------------------------- */
+/* ---- shared by the rungs ----------------------------------------------------------------------------------------- */
 
 /* Marches by explicit steps: `doubles` sweeps by two make two steps each, the others one. */
 template <int unused>
@@ -96,7 +96,7 @@ static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *
                                         result, stream);
 }
 
-/* ---- explicit2: registers carry what a plane adds to the next two: 7 or 9 loads a point, not 13 or 19 ------------ */
+/* ---- explicit2: registers carry each plane's share of the next two: 7 or 9 loads a point, not 13 or 19 ----------- */
 
 template <int form>
 __launch_bounds__(256)

@@ -20,7 +20,7 @@ enum {
     BS3D_P_TABLES = BS3D_P_STEPS + 32 /* elements */
 };
 
-/* What a kernel needs to know about the grid and its launch. */
+/* A kernel's data about the grid and its launch. */
 typedef struct {
     bs3d_model model;
     long long plane; /* elements from one plane to the next */

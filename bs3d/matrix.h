@@ -8,8 +8,8 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 }
 
 /* Elements of the tables for half a row, per lane; element e of half h is at [X_FACTORS + 32 (this h + e) + lane]. For
-   implicit2: factors, the points' couplings to the other half's interface unknown, the seam. For implicit2 where it
-   solves x alone, and for implicit3 (whose y factors follow Y_FACTORS): l, u, r, the numbers of
+   implicit2: factors, the points' couplings to the other half's interface unknown, the seam. For implicit2 where a
+   separate kernel solves x, and for implicit3 (whose y factors follow Y_FACTORS): l, u, r, the numbers of
    trid_warp_lu_precompute, the seam. */
 enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
 TB_HD constexpr int bs3d_p_row_factors(int per_lane)

@@ -61,7 +61,7 @@
        fd_lane_mixed        the mixed derivative from nine values               8 sub + 4 mul + 8 FMA
        fd_lane_row          couplings of a point, central, upwind or fitted     3 mul + 1 FMA + 1 sub (+ 2 max)
        fd_lane_apply        the row applied to three values                     2 sub + 1 mul + 1 FMA
-       fd_lane_source       what a given slope adds                             2 mul + 2 FMA
+       fd_lane_source       the term of a given slope                           2 mul + 2 FMA
        fd_lane_matrix       the row of 1 - size A, and whether it is dominant   2 mul + 2 add + 1 FMA
        fd_lane_matrix_at    the same; at faces it omits couplings that prevent dominance
        fd_lane_exercise     a value after a step, with early exercise      1 division, 2 FMA, 1 sub, 2 comparisons
@@ -73,7 +73,7 @@
        fd_status_string, fd_status_of
 
    What they share:
-     Status   FD_OK = 0, a negative number for what is wrong with an argument, or 1 + the index of the point, date or
+     Status   FD_OK = 0, a negative number for a bad argument, or 1 + the index of the point, date or
               row that is wrong. Every function that can refuse its arguments says why; results are then unspecified.
               NaN and infinities are recognised by their bits, so -ffast-math does not matter.
      Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
@@ -186,7 +186,7 @@ TB_HD const char *fd_status_string(int status)
 
 /* The outcome of a march. */
 typedef struct {
-    int what, detail;        /* FD_OK, or what is wrong */
+    int what, detail;        /* FD_OK, or an error */
     int axis, i, j, k, step; /* where; -1 if it does not apply; step 0 is the first, from maturity */
     int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together */
     float growth; /* the largest magnitude at time 0 over the largest that the march was given: final values, boundary

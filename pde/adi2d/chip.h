@@ -111,7 +111,7 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
         if (m == k) a[m] = row[0], b[m] = row[1], c[m] = row[2], d[m] = value;
 }
 
-/* Returns what a face adds to F along its axis at (i, j), with v in `array`. */
+/* Returns the term that a face adds to F along its axis at (i, j), with v in `array`. */
 FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
                                           int i, int j, const tb_real *now, double t)
 {

@@ -145,7 +145,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Adds what a face adds to F at the lane's points: along y to whole lines, along x to two points. */
+/* Adds a face's terms to F at the lane's points: along y to whole lines, along x to two points. */
 TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                               int axis, int side, tb_real *d)
 {
@@ -211,8 +211,8 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     }
 }
 
-/* What a thread solves along y: per_lane rows from `from` on, which block `owner` holds from its row `local` on, in
-   columns first + base below `last`, where base grows by `lines`. */
+/* A thread's part of the solves along y: per_lane rows from `from` on, which block `owner` holds from its row `local`
+   on, in columns first + base below `last`, where base grows by `lines`. */
 typedef struct {
     int lines, first, last, from, owner, local;
 } adi2d_p_columns;

@@ -29,7 +29,7 @@ typedef struct {
     int pcr_steps[3];        /* how many PCR steps the solves by factors take */
 } adi3d_p_found;
 
-/* What the sweeps of device_planes.h need for a plane: upward l, h, r and, for a partition's last plane, 1 + the
+/* The numbers of a plane for the sweeps of device_planes.h: upward l, h, r and, for a partition's last plane, 1 + the
    partition's number, otherwise 0; downward r, q and s. */
 typedef struct FD_P_ALIGN {
     tb_real l, h, end, r, q, s, unused[2];
@@ -134,7 +134,7 @@ TB_D tb_real adi3d_p_device_value(const adi3d_p_device &h, const tb_real *v, int
     return v[adi3d_p_device_at(h, i, j, k)];
 }
 
-/* Returns what the faces of an axis add to F(v) at point (i, j, k). h is adi3d_p_device or adi3d_p_chip;
+/* Returns the term that the faces of an axis add to F(v) at point (i, j, k). h is adi3d_p_device or adi3d_p_chip;
    value_of(h, v, i, j, k) returns v at a point. */
 template <int axis, auto value_of, class grid_type, class values_type>
 TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j, int k, const tb_real *time,

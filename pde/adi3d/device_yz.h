@@ -1,8 +1,8 @@
 /* device_yz.h - a room of adi3d.h, read once for each model and precision: solves along y and z on a GPU.
    MIT licence, see LICENSE. */
 
-/* What the kernel of lines along y or z is compiled for: the axis, whether F along it changes from a step's start to
-   its end, whether it is the downward sweep (device_planes.h), rows per thread, partitions per line, lines per
+/* The template parameters of the kernel of lines along y or z: the axis, whether F along it changes from a step's start
+   to its end, whether it is the downward sweep (device_planes.h), rows per thread, partitions per line, lines per
    block. */
 template <int axis_of, int changes_of, int down_of, int rows_of, int parts_of, int lines_of>
 struct adi3d_p_yz_shape {
@@ -28,7 +28,7 @@ struct adi3d_p_yz_shape {
     };
 };
 
-/* What a thread holds. */
+/* The data of a thread. */
 typedef struct {
     tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: the thread's line's */
     fd_cell *cells;                           /* the axis' cells and numbers, padded with the last ones, */
@@ -127,7 +127,7 @@ TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_y
     return l;
 }
 
-/* Returns what a step whose coefficients change adds to the right-hand side of row r. */
+/* Returns the term that a step with changing coefficients adds to the right-hand side of row r. */
 template <class shape>
 TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
                                const adi3d_p_yz_line &l, int r)
@@ -174,7 +174,7 @@ TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const fd_p_step &step, const
     trid_block_interleaved_unchecked(rows, shape::lines, shape::parts, m.n, a, b, c, d, m.solver);
 }
 
-/* What a thread holds in the downward sweep: the unknowns of the plane above, and of the last plane of the partition
+/* The data of a thread in the downward sweep: the unknowns of the plane above, and of the last plane of the partition
    below. */
 template <class shape>
 struct adi3d_p_yz_above {

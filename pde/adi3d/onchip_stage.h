@@ -64,7 +64,7 @@ FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int e
            adi3d_p_device_face<2, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when);
 }
 
-/* Returns what a step whose coefficients change adds to the solve along an axis. */
+/* Returns the term that a step with changing coefficients adds to the solve along an axis. */
 template <int axis>
 FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
@@ -113,7 +113,7 @@ TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned 
     return c;
 }
 
-/* What a thread holds for a stage's right-hand sides: the step's choices and weights, and the place where the second
+/* The data of a thread for a stage's right-hand sides: the step's choices and weights, and the place where the second
    stage's right-hand sides wait. It is in registers: a store would make the compiler read it again at each point. */
 typedef struct {
     int about, twice, changes;
@@ -224,7 +224,7 @@ TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
             d[fd_p_chip_at(h, e) + h.plane * local] = h.of[e + plane * (h.first + local)];
 }
 
-/* Adds what a step whose coefficients change adds to the right-hand sides of the lines along an axis. */
+/* Adds the terms of a step with changing coefficients to the right-hand sides of the lines along an axis. */
 template <int axis>
 FD_P_CALLED_D void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -276,7 +276,7 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
     }
 }
 
-/* What a thread holds for the lines along an axis in a stage: a half of each, `count` points from `from` on. */
+/* The data of a thread for the lines along an axis in a stage: a half of each, `count` points from `from` on. */
 typedef struct {
     unsigned char *memory;
     int n, pitch, plane;           /* points of a line; from row to row, from plane to plane */

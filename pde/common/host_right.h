@@ -277,8 +277,8 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
                         fd_p_host_slopes_of(h, more, high % 3), out);
 }
 
-/* Adds to out `scale` times what an FD_DEGENERATE face of y or z adds to F(v) along row (j, k), which lies on it, from
-   the next two rows inwards. */
+/* Adds to out `scale` times the term of an FD_DEGENERATE face of y or z in F(v) along row (j, k), which lies on it,
+   from the next two rows inwards. */
 FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int j, int k, const tb_real *time,
                                     tb_real scale, const tb_real *FD_P_RESTRICT next,
                                     const tb_real *FD_P_RESTRICT third, tb_real *FD_P_RESTRICT out)
@@ -297,7 +297,7 @@ FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int 
     }
 }
 
-/* Adds to out `scale` times what an axis' faces add to F(v) along row (j, k); slopes are given at time `when`. */
+/* Adds to out `scale` times the terms of an axis's faces in F(v) along row (j, k); slopes are given at time `when`. */
 TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, int j, int k, const tb_real *time,
                              double when, tb_real scale, tb_real *out)
 {

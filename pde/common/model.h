@@ -30,7 +30,7 @@
                           double t) returns the value or slope at a point of an FD_VALUE or FD_SLOPE face, side 0
                           or 1, at time t. Without it they are 0
        FD_MODEL_CHANGE    FD_HD double MODEL_change(const MODEL_parameters *p, int date, const double *at, double value)
-                          returns what a value becomes at a date (FD_CHANGE_VALUES): for an observed barrier (midway
+                          returns the value after a date (FD_CHANGE_VALUES): for an observed barrier (midway
                           between two points: FD_MIDWAY), a coupon, a right
        FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
                           what exercise pays at time t; without it, the payoff

@@ -131,7 +131,7 @@ TB_HD const tb_real *fd_p_time_of(const fd_p_tables *t, int k, int end)
     return t->time + (2 * k + end) * fd_p_numbers(3);
 }
 
-/* Finds the intervals between the dates. Returns what is wrong with them; FD_NO_ROOM if there are too many steps. */
+/* Finds the intervals between the dates. Returns a status; FD_NO_ROOM if there are too many steps. */
 TB_HD int fd_p_intervals(const fd_batch *batch, const fd_p_tables *t)
 {
     fd_p_findings *found = t->found;
@@ -503,7 +503,7 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
     if (sources) fd_p_add(&found->sources, 1);
 }
 
-/* Returns what is wrong with the terms at a point, in the first step that is checked. */
+/* Returns the status of the terms at a point, in the first step that is checked. */
 TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
 {
     int index[3];

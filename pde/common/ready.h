@@ -2,7 +2,7 @@
    for a kernel that keeps each grid in the shared memory of a block or of a cluster's blocks.
    MIT licence, see LICENSE. */
 
-/* A prepared problem, in device memory, and what its march needs there. */
+/* A prepared problem in device memory, with the other data of its march. */
 typedef struct {
     fd_p_tables t;
     tb_real *extra, *of; /* grids without gaps: exercise's multiplier; for three factors, the base of a second stage */

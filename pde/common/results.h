@@ -135,7 +135,7 @@ static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
             cudaGetLastError(); /* the pointer is not to device memory: hide this error from later calls */
 }
 
-/* Returns what is wrong with a call for a GPU that needs `need` bytes of device memory: FD_OK; as fd_batch_check;
+/* Returns the status of a call for a GPU that needs `need` bytes of device memory: FD_OK; as fd_batch_check;
    FD_BAD_ARGUMENT for a null pointer or misaligned memory, FD_NO_ROOM. A call that is refused leaves
    FD_BAD_ARGUMENT and NaN in the results. */
 template <int unused = 0>

@@ -27,7 +27,7 @@ typedef struct {
     int call; /* the status of the first call that was refused */
 } fd_p_trial;
 
-/* Sets up the batch of all trials. Returns what is wrong with the problem: FD_BAD_TIMES, with a status that says why,
+/* Sets up the batch of all trials. Returns FD_OK, FD_BAD_TIMES, with a status that says why,
    or FD_BAD_SIZE for workers or points that MODEL_host refuses. */
 TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial *t)
 {

@@ -101,7 +101,7 @@ TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend
     return least;
 }
 
-/* Checks an axis's places and copies them to its map. Returns FD_OK or what is wrong. */
+/* Checks an axis's places and copies them to its map. Returns a status. */
 TB_HD int fd_p_places(const fd_axis *axis, double range, fd_map *map)
 {
     map->drawing = 0, map->only = 0;

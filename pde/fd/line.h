@@ -273,7 +273,7 @@ TB_HD void fd_p_rate_add(fd_row row, int at_face, int mixed, double undamped, fd
     rate->drifts += turn * turn * (mixed || damped * undamped <= 1 ? undamped : 1 / damped);
 }
 
-/* Returns what the given slope of an FD_SLOPE face adds to A u there.
+/* Returns the term that the given slope of an FD_SLOPE face adds to A u there.
    Needs    the face's cell
    Cost     2 multiplications, 2 FMA */
 TB_HD tb_real fd_lane_source(fd_cell cell, tb_real drift, tb_real diffusion, tb_real slope)

@@ -38,13 +38,13 @@ typedef struct FD_P_ALIGN {
     tb_real below, above, kill, source;
 } fd1d_row;
 
-/* What a face does in a step. */
+/* A face's data in a step. */
 typedef struct {
     tb_real near_by, middle; /* its row of the matrix: coefficients of its neighbour and of itself */
     tb_real times;           /* the multiple of its neighbour's right-hand side that is subtracted from its own */
     tb_real third[2];        /* in F at the step's start and end: the factor of the second point inwards minus the
                                 first */
-    tb_real add[2];          /* in F likewise: what a given slope adds */
+    tb_real add[2];          /* in F likewise: the term of a given slope */
     tb_real given;           /* the value given at the step's end, if there is one */
     int is_given, lags;      /* lags: the matrix omits couplings, which act on the old values */
 } fd1d_face;
@@ -127,7 +127,7 @@ TB_HD void fd1d_p_matrix(fd1d_row row, tb_real size, tb_real *a, tb_real *b, tb_
     *c = -size * row.above;
 }
 
-/* Computes what a face does in `step`, number k. */
+/* Computes a face's data in `step`, number k. */
 FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, int k, int side, tb_real size)
 {
     const int n = t->found->points[0], at = side ? n - 1 : 0, next = side ? n - 2 : 1, kind = t->problem->face[0][side];
@@ -273,7 +273,7 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 }
 
 /* Applies the events at a date, which is step k's end, from h->value to h->rest, by `threads` threads. Returns the
-   larger of `given` and what a change adds (fd_p_larger). */
+   larger of `given` and the amount that a change adds (fd_p_larger). */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;
