@@ -79,11 +79,11 @@
                 hybrid and the factors eliminate in other orders, and their residual grows as dominance fades. For
                 random systems whose couplings differ from row to row it follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs,
-                a fit, not a bound: few systems exceed it, those that we found at most 3.5 times, and none goes far
-                beyond the condition. With the same coefficients in every row, such as -1 2 -1, it is at most 40, and
-                only a few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual
-                back to a few roundoffs, but not the error of x. trid_host_dominance returns the dominance. A matrix
-                that is not diagonally dominant can pass one order of elimination and fail another.
+                a fit, not a bound: few systems exceed it, none that we found by more than a factor of 3.5, and none
+                goes far beyond the condition. With equal coefficients in every row, such as -1 2 -1, it is at most 40,
+                and only a few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the
+                residual back to a few roundoffs, but not the error of x. trid_host_dominance returns the dominance. A
+                matrix that is not diagonally dominant can pass one order of elimination and fail another.
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
                 pivot is bad if it or its reciprocal is zero or not finite (tested by bits, so -ffast-math does not
                 matter). The row always exists. On the device each lane returns what it saw itself. The smallest
