@@ -125,7 +125,7 @@ FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *
     return fd_p_edge_adds(&h->t, &edge, fd_p_edge_given(&h->t, &edge), next, third);
 }
 
-/* Loads the halo, the adjacent rows of other blocks, to two rows behind the block's own in `array`. */
+/* Loads the halo, the adjacent rows of other blocks, into the two rows of `array` that follow the block's own. */
 TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;

@@ -49,7 +49,7 @@ typedef struct {
     int adds, makes[3];   /* whether faces add to F; whether an axis' faces have computed rows
                              (adi3d_p_device_make_faces) */
     tb_real *u, *z, *d;   /* values, a first stage's, differences */
-    tb_real *extra;       /* exercise's multiplier, or null */
+    tb_real *extra;       /* exercise multiplier, or null */
     adi3d_p_found *march;
     fd_values *values;    /* for each time at each spot, as in a batch */
     tb_real *factors[3];  /* for the independent axes, otherwise null: adi3d_p_device_factor */

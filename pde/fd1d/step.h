@@ -68,7 +68,7 @@ typedef struct {
     fd_cell *cell;       /* for one that does; number q of a point is at [q per_lane lanes] from its place */
     tb_real *number;
     fd1d_step *step;                    /* segment by segment */
-    tb_real *value, *multiplier, *rest; /* values between steps; exercise's multiplier times dt; values after a date */
+    tb_real *value, *multiplier, *rest; /* values between steps; exercise multiplier times dt; values after a date */
 } fd1d_tables;
 
 /* Assigns memory to the tables; with null, only counts. Returns the bytes used. */
