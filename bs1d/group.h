@@ -50,14 +50,14 @@ TB_D int bs1d_p_least(int lanes, int n)
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
 extern "C++" {
-/* Returns the threads of a block of such groups. */
+/* Returns how many threads a block of groups of `lanes` lanes has. */
 TB_HD constexpr int bs1d_p_threads(int lanes)
 {
     return lanes > 32 ? lanes : 128;
 }
 
-/* Returns the elements of shared memory of a group: 4 for the Greeks. Two warps also need the halo of up to 8 points,
-   or the solver's 192 and a halo of one. */
+/* Returns how many elements of shared memory a group needs: 4 for the greeks. A group of two warps also needs a halo of
+   up to 8 points, or 192 for the solver and a halo of one point. */
 TB_HD constexpr int bs1d_p_shared(int lanes)
 {
     return lanes > 32 ? 208 : 8;
@@ -152,7 +152,7 @@ TB_D void bs1d_p_start(int k, int group, int first, bs1d_p_batch batch, bs1d_opt
     }
 }
 
-/* Computes the least that an American option is worth; for others, a number that no value is below. */
+/* Computes the least value of an American option; for others, a number below all values. */
 TB_D void bs1d_p_floor(int k, int first, int points, bs1d_option o, tb_real *floor)
 {
     double ds = (double)o.top / (points - 1);
