@@ -17,7 +17,7 @@ TB_HD constexpr int bs3d_p_row_factors(int per_lane)
     return 3 * per_lane + TRID_WARP_LU_PRECOMPUTED_LEN + 1;
 }
 
-/* Computes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's
+/* Computes row i of an axis's matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's
    precision, for a matrix that is exactly I - L_axis (bs3d_p_plain). */
 template <int plain = 0>
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)

@@ -46,7 +46,7 @@ typedef struct {
     fd_p_tables t;
     fd_problem problem;
     int n[3];
-    int adds, makes[3];   /* whether faces add to F; whether an axis' faces have computed rows
+    int adds, makes[3];   /* whether faces add to F; whether an axis's faces have computed rows
                              (adi3d_p_device_make_faces) */
     tb_real *u, *z, *d;   /* values, a first stage's, differences */
     tb_real *extra;       /* exercise multiplier, or null */
@@ -223,7 +223,7 @@ TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, int i, int j, int k, f
 }
 
 /* Computes `rows` rows of the matrix along an axis, for the line with these numbers, as inner rows. take(r, own)
-   returns row r's cell and fills in the axis' numbers. */
+   returns row r's cell and fills in the axis's numbers. */
 template <int axis, int rows, class take_type>
 TB_D void adi3d_p_device_rows(const adi3d_p_device &h, const fd_p_step &step, fd_numbers *own, take_type take,
                               tb_real *a, tb_real *b, tb_real *c)
@@ -286,7 +286,8 @@ TB_D void adi3d_p_device_put_face(int kind, const tb_real *row, tb_real near_by,
     }
 }
 
-/* Puts the boundary rows in their places. The lane that computed them calls. */
+/* Replaces the line's first and last row, if the lane holds them, by the computed boundary rows. The lane that computed
+   them calls. */
 template <int axis, int rows>
 TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_real *made, tb_real *a, tb_real *b,
                                    tb_real *c, tb_real *d)
@@ -306,7 +307,7 @@ TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_
         if (first + r == last) adi3d_p_device_put_face(kind, made + 8, near_by(r), r, a, b, c, d);
 }
 
-/* Returns a function for adi3d_p_device_rows that yields cells and numbers of an axis' points from `first` on; beyond
+/* Returns a function for adi3d_p_device_rows that yields cells and numbers of an axis's points from `first` on; beyond
    the last point, those of the last. */
 template <int axis>
 TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)
