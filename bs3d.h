@@ -24,10 +24,10 @@
 
    Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate. Explicit marches
    are then refused (BS3D_UNSTABLE), as are most implicit ones (BS3D_NOT_DOMINANT). Those that are not refused may give
-   negative values, or derivatives of the wrong sign, without notice. More points help, from
-   (rate - dividend) / volatility^2 times top / spot on. BS3D_UPWIND also helps, and is of first order there.
+   negative values, or derivatives of the wrong sign, without notice. At least (rate - dividend) / volatility^2 times top / spot points avoid this. So
+   does BS3D_UPWIND, which is of first order there.
 
-   The ladder. Each rung exists with _f32 and _f64. The number says how often a step passes over an array in memory:
+   The ladder. Each rung exists with _f32 and _f64. The number says how many times a step passes over an array in memory:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
      bs3d_explicit2   2   registers carry each plane's share of the next two: half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points, neighbours by shuffle
@@ -58,8 +58,8 @@
      bs3d_slab_bytes, bs3d_slab_open                          size the memory; open a march
      bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         steps of a part of a slab, while another part is sent
      bs3d_slab_exercise, bs3d_slab_messages, bs3d_slab_values   payoffs; what to send; the 64 values around the spot
-   For the host: bs3d_host_explicit, bs3d_host_implicit and bs3d_host_bytes are the reference. bs3d_check returns what
-   is wrong with a problem, bs3d_status_string the text of a status; bs3d_work_bytes and bs3d_pitch give the size and
+   For the host: bs3d_host_explicit, bs3d_host_implicit and bs3d_host_bytes are the reference. bs3d_check returns the
+   status of a problem, bs3d_status_string the text of a status; bs3d_work_bytes and bs3d_pitch give the size and
    the layout of a march's memory.
 
    The rooms:
@@ -67,7 +67,7 @@
      bs3d/cut.h         how the third axis is cut into slabs, and which planes of a slab a launch visits
      bs3d/launch.h, bs3d/exchange.h        plans and calls of launches; a program's ranks and how they send
      bs3d/rooms.h       the names in both precisions, and the rooms that are read once for each:
-     bs3d/lane.h        the operator for one thread; the Greeks                   to add a derivative: bs3d_lane_greeks
+     bs3d/lane.h        the operator for one thread; the greeks                   to add a derivative: bs3d_lane_greeks
      bs3d/host.h        the reference
      bs3d/march.h       what all marches share: memory, tables, start and end; shapes: bs3d_p_shape
      bs3d/planes.h      sweeps whose planes pass through shared memory
