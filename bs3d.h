@@ -24,10 +24,10 @@
 
    Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate. Explicit marches
    are then refused (BS3D_UNSTABLE), as are most implicit ones (BS3D_NOT_DOMINANT). Those that are not refused may give
-   negative values, or derivatives of the wrong sign, without notice. At least (rate - dividend) / volatility^2 times top / spot points avoid this. So
-   does BS3D_UPWIND, which is of first order there.
+   negative values, or derivatives of the wrong sign, without notice. More points help, beginning with
+   (rate - dividend) / volatility^2 times top / spot. BS3D_UPWIND also helps, and is of first order there.
 
-   The ladder. Each rung exists with _f32 and _f64. The number says how many times a step passes over an array in memory:
+   The ladder. Each rung exists with _f32 and _f64. The number counts the passes of a step over an array in memory:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
      bs3d_explicit2   2   registers carry each plane's share of the next two: half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points, neighbours by shuffle
@@ -85,10 +85,10 @@
               the final values at its start, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With payoff BS3D_GIVEN
               the march starts from the values there.
      Status   bs1d.h's, returned at once. Unless it is BS3D_OK, nothing has been launched or written, except after
-              BS3D_LAUNCH_FAILED. It covers only the march's own calls: cudaGetLastError still returns earlier failures,
-              except where a kernel wants more than 48 KiB of shared memory (explicit3 on): asking for that was seen to
-              clear them (CUDA 13.0). result may be null. It is copied asynchronously, and is valid once the stream has
-              been synchronised.
+              BS3D_LAUNCH_FAILED. It covers only the march's own calls: cudaGetLastError still returns earlier
+              failures, except if a kernel needs more than 48 KiB of shared memory (from explicit3 on): that request
+              cleared them in CUDA 13.0. result may be null. It is copied asynchronously, and is valid once the stream
+              has been synchronised.
      Size     4 to 1024 points on each axis (with slabs: on the third axis that many per slab), not necessarily equal;
               elements are counted in 64 bits. bs3d_implicit2_f64 with more than 256 points in y needs 98 KiB of shared
               memory a block: all GPUs except those of compute capability 7.5 have that.
