@@ -2,8 +2,8 @@
 
    MIT licence, see LICENSE. Copy this file and the folder cpu_avx beside it; it includes nothing else of the kit.
 
-   A batch of contiguous systems of N rows, row j of system s at [j + s * N] of each array, solved with the best
-   instruction set that the processor has (examples/cpu_batch.c):
+   Solves a batch of contiguous systems of N rows, row j of system s at [j + s * N] of each array, with the best
+   instruction set of the processor (examples/cpu_batch.c):
 
        cpu_avx_lines lines = cpu_avx_lines_contiguous(N, SYSTEMS);
        void *work = malloc(cpu_avx_thomas_bytes_f32(&lines, threads));
@@ -13,100 +13,99 @@
            return 1;
        }
 
-   All names but cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). The functions of
-   vector scope exist for each instruction set, whose name stands before the precision (cpu_avx_fma_avx512_f32); they
-   are inlined into functions with the attribute of the set, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). A vector
-   has `lanes` lanes: in single precision 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512), in double precision half as
-   many. It is the compiler's own: v[l] is lane l, and + - * / work on all lanes.
+   All names except cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). Functions of vector
+   scope exist for each instruction set and name it before the precision (cpu_avx_fma_avx512_f32). They are inlined into
+   functions that carry the set's attribute, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). A vector has `lanes`
+   lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in double precision. It is
+   the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
 
      whatever the precision
-       cpu_avx_has, cpu_avx_best, cpu_avx_name      what this processor runs, the widest of it, its name
-       cpu_avx_status_string                        what a status says
-       cpu_avx_fence                                what was streamed is visible to other threads
+       cpu_avx_has, cpu_avx_best, cpu_avx_name      whether this processor runs a set, its widest set, a set's name
+       cpu_avx_status_string                        the text of a status
+       cpu_avx_fence                                makes streamed stores visible to other threads
        cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     where systems lie
-     vector (in the comment of each its meaning in C)
-       cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes where the set is no literal
+     vector (each comment gives the meaning in C)
+       cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes for a set chosen at run time
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (in NEON a part: one a lane)
        cpu_avx_fma, _fnma, _min, _max, _sqrt                             1 (in AVX fma, fnma: 2; in NEON min, max: 2)
-       cpu_avx_select                               by a comparison         2
+       cpu_avx_select                               compares and selects 2
        cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 3)
        cpu_avx_sum                                  of all lanes         log2 lanes shuffles and additions
        cpu_avx_rcp                                  reciprocal           f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
                                                                          f64, NEON, plain C: a division
-       cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                                2 FMA
+       cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                          2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   lanes x lanes        lanes log2 lanes shuffles
        cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
-       cpu_avx_contiguous_solve                     contiguous ones, by transposed tiles   and 2 transposes a tile
+       cpu_avx_contiguous_solve                     contiguous ones, by transposed tiles; 2 transposes a tile more
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
        cpu_avx_thomas         distinct matrices     5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
        cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
-       cpu_avx_hybrid         the same as cpu_avx_thomas, each system across the lanes: contiguous, or few and long
-                                                    10 FMA, 3 mul, 1 rcp
+       cpu_avx_hybrid         as cpu_avx_thomas, each contiguous system across the lanes: 10 FMA, 3 mul, 1 rcp
        cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                         the work they need
      array: one factor, a batch of options, from the plain loop to the fastest (cost a row and step)
        cpu_avx_explicit1      the compiler vectorises the loop over the grid                   3 FMA
        cpu_avx_explicit2      lanes are partitions of the grid, two steps a sweep              3 FMA
        cpu_avx_explicit3      the compiler vectorises the loop over options                    3 FMA
        cpu_avx_explicit4      many steps composed into one band            2*reach+1 FMA for many steps
-       cpu_avx_implicit1      Thomas anew in each step, vectorised over options by the compiler
-                                                                           3 FMA, 2 mul, 1 division
-       cpu_avx_implicit2      the same in intrinsics, fast reciprocal                          5 FMA, 2 mul, 1 rcp
+       cpu_avx_implicit1      Thomas in every step, vectorised by the compiler over options    3 FMA, 2 mul, 1 division
+       cpu_avx_implicit2      the same on vectors, with the fast reciprocal                    5 FMA, 2 mul, 1 rcp
        cpu_avx_implicit3      factored once, lanes are partitions of one grid                  4 FMA, 1 mul
        cpu_avx_explicit_bytes, cpu_avx_implicit_bytes                                          the work they need
      array: three factors on a grid (cpu_avx_grid), passes over the array a step
        cpu_avx_grid_explicit1  2   vectors in x, every neighbour read where it lies
        cpu_avx_grid_explicit2  1   two steps a sweep, blocks in the second-level cache, shared differences
-       cpu_avx_grid_implicit1 10   right-hand side, x (scalar), y, z, the sum: a sweep each
-       cpu_avx_grid_implicit2  5   x by transposed tiles; right-hand side, x and y of a plane in cache, then z
+       cpu_avx_grid_implicit1 10   a sweep each for the right-hand side, x (scalar), y, z and the sum
+       cpu_avx_grid_implicit2  5   right-hand side, x (by transposed tiles) and y of a plane in cache, then z
        cpu_avx_grid_bytes          the work they need
 
    What array functions share:
-     isa      The first argument (cpu_avx_factor is plain C and has none): cpu_avx_best(); or CPU_AVX_BUILT_FOR, a
-              literal that without -fopenmp compiles for the flags' set alone; or any of CPU_AVX_PLAIN, _AVX, _AVX2,
-              _AVX512, _NEON.
-     threads  The last argument, at least 1: how many work where the compiler has OpenMP on (-fopenmp), else one does
-              all.
-     work     Memory of the caller's, as many bytes as the function named _bytes says, of any alignment.
-     Status   CPU_AVX_OK, a negative number for a bad argument (nothing is done), or 1 + the first system or option that
-              met a pivot which is zero, not finite, or so small or large that its reciprocal is no normal number;
-              INT_MAX where that is more than an int holds. No pivoting: matrices must be diagonally dominant, or
-              close. In AVX and AVX2 the single-precision reciprocal of a power of two is not exact, so a matrix that
-              is singular by cancellation may pass.
-     Steps    Time-stepping runs in the processor's flush-to-zero mode, which is put back, in all sets but plain C:
-              numbers below the normal ones count as 0. Arithmetic with them may be slow, and a solution that spreads
-              always has a front of them.
-     State    None: every function may be called by several threads at once, on arrays and work of their own.
-     Size     Elements are counted in 64 bits; batches of none, systems of one row and arrays of any alignment are fine.
+     isa      The first argument, except of cpu_avx_factor, which is plain C: cpu_avx_best(); CPU_AVX_BUILT_FOR, a
+              literal for the widest set that the compiler's flags allow, with which only that set is compiled (not
+              with -fopenmp); or one of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512, _NEON.
+     threads  The last argument, at least 1: the number of threads where OpenMP is on (-fopenmp). Without it one
+              thread does all.
+     work     Memory of the caller, of the size that the function named _bytes returns and of any alignment.
+     Status   CPU_AVX_OK, a negative number for a bad argument (nothing is done), or 1 + the index of the first system
+              or option that met a pivot which is zero, not finite, or so small or large that its reciprocal is not a
+              normal number; INT_MAX where an int cannot hold that. There is no pivoting: matrices must be diagonally
+              dominant, or close. In AVX and AVX2 the single-precision reciprocal of a power of two is not exact, so a
+              matrix that is singular by cancellation may pass.
+     Steps    In all sets except plain C, time stepping switches the processor to flush-to-zero mode and restores the
+              mode afterwards: subnormal numbers count as 0. Arithmetic on subnormals may be slow, and a solution that
+              spreads always has a front of them.
+     State    None: several threads may call any function at once, each on its own arrays and work. Rounding mode and
+              exception flags are respected: sound numbers raise neither "invalid" nor "division by zero".
+     Size     Elements are counted in 64 bits; empty batches, systems of one row and arrays of any alignment are fine.
 
    The rooms, in cpu_avx/:
      sets.h             the instruction sets, in lists: their numbers and names, CPU_AVX_PICK
      plain.h, avx.h, avx2.h, avx512.h, neon.h    a set each: its vector and its operations on lanes; x86.h and avx_256.h
-                        have what some have in common
+                        hold what several share
      vector.h           the functions of vector scope on lanes
      systems.h          cpu_avx_factor, and how a batch is cut into tiles
-     thomas.h           cpu_avx_thomas, _solve: which way a batch goes
-     interleaved.h, contiguous.h, cut.h, scalar.h      those ways: interleaved, contiguous, few long systems, few
-     hybrid.h           cpu_avx_hybrid; partitions.h, what a system's partitions know of each other
+     thomas.h           cpu_avx_thomas, _solve: the choice among the next four
+     interleaved.h, contiguous.h, cut.h, scalar.h      interleaved, contiguous, few long, and few short systems
+     hybrid.h           cpu_avx_hybrid; partitions.h, the reduced system of a system's partitions
      explicit.h, implicit.h              one factor; one_factor.h, what they share
      grid_explicit.h, grid_implicit.h    three factors; grid.h, the operator
-   They are C over cpu_avx_real and cpu_avx_vec. rooms.h reads all of them in order, in every pass: once, for what
-   depends on neither precision nor set; from precision.h for a precision, what its sets share; from set.h for a set and
-   a precision; from precision.h again for array scope, which chooses a set. The first part of a room lists its names,
-   which get their suffixes in the passes.
+   They are C over cpu_avx_real and cpu_avx_vec. rooms.h reads all of them in order, in every pass: once for what
+   depends on neither precision nor set; from precision.h for what the sets of a precision share; from set.h for each
+   set and precision; and from precision.h again for array scope, which chooses a set. The first part of a room lists
+   its names, which get their suffixes in the passes.
 
-   To add an instruction set: write its file after the one that is most like it, and add a line to each list of sets.h.
-   Vectors have 16 to 64 bytes. A new kind of processor also needs what only assembly can say: cpu_avx_fence,
-   cpu_avx_p_flush and cpu_avx_p_restore below. tests/test_cpu_vec.c, examples/cpu_own_kernel.c, cpu_timing.c and
-   bench/cpu_patterns.c have lists of the sets too; the other tests run on every set that there is.
+   To add an instruction set, write its file after the model of the most similar one, and add a line to each list of
+   sets.h. Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that take assembly:
+   cpu_avx_fence, cpu_avx_p_flush and cpu_avx_p_restore. tests/test_cpu_vec.c, examples/cpu_own_kernel.c, cpu_timing.c
+   and bench/cpu_patterns.c list the sets too; the other tests run on every set.
 
-   Options, defined before the header is included, and alike in all files of a program:
-     CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor.
-     CPU_AVX_UNDER_NVCC     has the vector sets in files that nvcc compiles, too, which takes it longer (not on Arm).
-                            Without it such a file has plain C alone; one that the host's compiler compiles has all.
+   Options, to be defined before the header is included, alike in all files of a program:
+     CPU_AVX_ONLY_PLAIN     omits the vector sets, as does an unknown compiler or processor.
+     CPU_AVX_UNDER_NVCC     compiles the vector sets in files for nvcc too, which takes longer (not on Arm). Without it
+                            such files have plain C alone; files for the host compiler always have all sets.
      CPU_AVX_EXACT_RCP      divides instead of taking the fast reciprocal.
-     CPU_AVX_STREAM_BYTES   results from this size on are stored past the caches. Default: 8 MB.
-     CPU_AVX_THREAD_ROWS    so many rows of systems are worth another thread. Default: 1024.
-     CPU_AVX_GRID_CACHE     the cache that a thread's block of a grid may fill. Default: 1 MB. */
+     CPU_AVX_STREAM_BYTES   Results of this size and more are stored past the caches. Default: 8 MB.
+     CPU_AVX_THREAD_ROWS    Each thread gets at least so many rows of systems. Default: 1024.
+     CPU_AVX_GRID_CACHE     A thread's block of a grid may fill so much cache. Default: 1 MB. */
 
 #ifndef CPU_AVX_H
 #define CPU_AVX_H
@@ -132,8 +131,8 @@
 #define CPU_AVX_PASS_ARRAY 3
 #define CPU_AVX_PASS CPU_AVX_PASS_ONCE
 
-/* Names: CPU_AVX_OF those of a precision, CPU_AVX_OF_SET those of a set and a precision. Outside the passes the
-   suffixes are empty, and a name is what it is: a user's own names stay his. */
+/* Names: CPU_AVX_OF forms those of a precision, CPU_AVX_OF_SET those of a set and a precision. Outside the passes the
+   suffixes are empty, so that a user's own names are left alone. */
 #define CPU_AVX_P_PASTE(a, b, c) a##b##c
 #define CPU_AVX_P_JOIN(a, b, c) CPU_AVX_P_PASTE(a, b, c)
 #define CPU_AVX_P_PASTE_NAME(stem, set, precision) stem##_##set##_##precision
@@ -146,7 +145,7 @@
 #define CPU_AVX_P_UNUSED __attribute__((unused))
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
-#define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* what stands before it is read and written before */
+#define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* the compiler moves no access across */
 /* A loop over a literal count, whose arrays stay in registers. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
@@ -154,8 +153,8 @@
 #define CPU_AVX_P_UNROLL
 #endif
 #define CPU_AVX_API static inline CPU_AVX_P_UNUSED
-/* A whole loop is worth a call; copied into its callers by the optimiser it makes the loops beside it slower by some
-   percent. Without optimisation "inline" only lets the compiler drop what nobody calls. */
+/* A whole loop is worth a call: inlined, it slows the loops beside it down by some percent. Without optimisation
+   "inline" only lets the compiler drop what nobody calls. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_LOOP static __attribute__((noinline, unused))
 #else
@@ -165,21 +164,22 @@
 #define CPU_AVX_INLINE CPU_AVX_P_INLINE CPU_AVX_P_HERE
 #define CPU_AVX_CALL CPU_AVX_P_LOOP CPU_AVX_P_HERE
 
-/* Regions of threads, opened in array scope only: within one a compiler may lose the target attribute of the function
-   around it, and then refuses to inline (clang: "always_inline function requires target feature"). A user's regions of
-   threads, too, belong into functions without the attribute, and call those that have it. */
+/* Parallel regions open in array scope only: inside one a compiler may lose the target attribute of the surrounding
+   function and then refuse to inline (clang: "always_inline function requires target feature"). A user's own regions,
+   too, belong in functions without the attribute that call those with it. */
 #ifdef _OPENMP
 #define CPU_AVX_P_OMP(clauses) _Pragma(#clauses)
 #else
 #define CPU_AVX_P_OMP(clauses)
 #endif
 
-/* CPU_AVX_STREAM_BYTES: cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid where x is not d, the first two in place, too,
-   where rows of interleaved systems are far apart, cpu_avx_grid_explicit2 and _implicit2 store results of this size and
-   more past the caches, where their alignment allows. Too small: what reads them next, and would have found them in the
-   last-level cache, is slow.
-   CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 wants a thread's six planes of rows in so many bytes of its own cache. Too
-   large: the planes come from a cache further away. Too small: many rows at the edges of blocks are made twice. */
+/* CPU_AVX_STREAM_BYTES: results of this size and more are stored past the caches where their alignment allows: by
+   cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid if x is not d; by the first two in place, too, if interleaved rows
+   are far apart; by cpu_avx_grid_explicit2 and _implicit2. If it is too small, whatever reads the results next misses
+   them in the last-level cache.
+   CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps a thread's six planes of rows in so many bytes of its own cache. If
+   it is too large, the planes come from a more distant cache; if too small, many rows at block edges are computed
+   twice. */
 #ifndef CPU_AVX_STREAM_BYTES
 #define CPU_AVX_STREAM_BYTES (8 * 1024 * 1024)
 #endif
@@ -190,21 +190,21 @@
 #define CPU_AVX_GRID_CACHE (1024 * 1024)
 #endif
 
-/* Prefetches the cache line at p, which may be any address: into the second-level cache; _NEAR: into the first as
-   well. None asks for the first alone (prefetchnta): on Intel's processors that halves the speed of batches. */
+/* Prefetches the cache line at p, which may be any address, into the second-level cache; _NEAR into the first as well.
+   There is none into the first alone (prefetchnta), which halves the speed of batches on Intel's processors. */
 #define CPU_AVX_P_PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #define CPU_AVX_P_PREFETCH_NEAR(p) __builtin_prefetch(p, 0, 3)
 
 #include "cpu_avx/sets.h"
 
-/* A user's code for all sets: written once, compiled for set after set with CPU_AVX_SET and CPU_AVX_PRECISION defined
-   (examples/cpu_own_kernel.c):
-     CPU_AVX(fma)           the header's function, type or number for the set: cpu_avx_fma_avx2_f32
-     CPU_AVX_OWN(smooth)    a name for the user's own: smooth_avx2_f32
-     CPU_AVX_HERE           the attribute of the set, which each function that calls the header's must have
-   and called by
-     CPU_AVX_PICK(isa, result =, smooth, f32, (arguments));    the one for isa; "result =" may be empty
-   __m256 being __m256 in AVX as in AVX2, overloaded names could not tell one set from the other. */
+/* A user's own code for all sets is written once and compiled for each set with CPU_AVX_SET and CPU_AVX_PRECISION
+   defined (examples/cpu_own_kernel.c). In it
+     CPU_AVX(fma)           is the header's function, type or number for the set: cpu_avx_fma_avx2_f32
+     CPU_AVX_OWN(smooth)    is a name of the user's own: smooth_avx2_f32
+     CPU_AVX_HERE           is the set's attribute, which every function that calls the header's must carry
+   and
+     CPU_AVX_PICK(isa, result =, smooth, f32, (arguments));    calls the one for isa; "result =" may be empty
+   Overloading could not tell AVX from AVX2: both have the vector __m256. */
 #define CPU_AVX(stem) CPU_AVX_P_NAME(cpu_avx_##stem, CPU_AVX_SET, CPU_AVX_PRECISION)
 #define CPU_AVX_OWN(stem) CPU_AVX_P_NAME(stem, CPU_AVX_SET, CPU_AVX_PRECISION)
 #define CPU_AVX_HERE CPU_AVX_P_JOIN(CPU_AVX_TARGET, _, CPU_AVX_SET)
@@ -234,8 +234,8 @@ CPU_AVX_API void *cpu_avx_p_align(void *p)
     return (void *)(((uintptr_t)p + 63) & ~(uintptr_t)63);
 }
 
-/* Makes what this thread has streamed visible to other threads before what it stores next. Arm has no such stores
-   here. */
+/* Makes what this thread has streamed visible to other threads before what it stores next. On Arm nothing is
+   streamed. */
 CPU_AVX_API void cpu_avx_fence(void)
 {
 #if CPU_AVX_X86
@@ -243,8 +243,8 @@ CPU_AVX_API void cpu_avx_fence(void)
 #endif
 }
 
-/* Makes numbers below the normal ones 0 from here on, as results and as operands. Returns the mode that was. Plain C
-   does not know of it. */
+/* Makes subnormal numbers count as 0 from here on, as results and as operands; not in plain C. Returns the mode
+   before. */
 CPU_AVX_API unsigned cpu_avx_p_flush(int isa)
 {
     unsigned mode = 0;
@@ -266,14 +266,14 @@ CPU_AVX_API unsigned cpu_avx_p_flush(int isa)
     return mode;
 }
 
-/* Puts the mode back. */
+/* Restores the mode. */
 CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 {
 #if CPU_AVX_X86
     if (isa != CPU_AVX_PLAIN) {
         unsigned now;
         __asm__ volatile("stmxcsr %0" : "=m"(now)::"memory");
-        now = (now & 0x3fu) | (mode & ~0x3fu); /* the exceptions that were raised stay so */
+        now = (now & 0x3fu) | (mode & ~0x3fu); /* exceptions raised meanwhile stay raised */
         __asm__ volatile("ldmxcsr %0" ::"m"(now));
     }
 #elif CPU_AVX_ARM
@@ -284,9 +284,9 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 }
 
 /* Where tridiagonal systems lie: element j of system s of group g at [j*step + s*stride + g*jump] of each array. There
-   are groups*systems of them, and g*systems + s is a system's index. groups left 0 is one group; a batch of no systems
-   has systems 0. step, stride and jump may be negative; no two elements may coincide. trid_lines of trid/batch.h has
-   the same fields. */
+   are groups*systems systems, and g*systems + s is a system's index. groups left 0 means one group; an empty batch has
+   systems 0. step, stride and jump may be negative; no two elements may coincide. trid_lines of trid/batch.h has the
+   same fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;
 } cpu_avx_lines;
@@ -305,8 +305,8 @@ CPU_AVX_API cpu_avx_lines cpu_avx_lines_interleaved(long long n, long long syste
     return lines;
 }
 
-/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). Any other axis gives no
-   lines, which are a bad argument. */
+/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). Any other axis gives lines that
+   every function refuses. */
 CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
     /* y: groups 0 would be one group */
@@ -330,7 +330,7 @@ CPU_AVX_API long long cpu_avx_p_part(long long count, int parts, int i)
     return count / parts * i + (i < count % parts ? i : count % parts);
 }
 
-/* CPU_AVX_PICK in the precision at hand; and with numbers below the normal ones as 0. */
+/* CPU_AVX_PICK in the precision at hand; and with subnormal numbers as 0. */
 #define CPU_AVX_P_PICK(isa, result, stem, arguments) CPU_AVX_PICK(isa, result, stem, CPU_AVX_P_PRECISION, arguments)
 #define CPU_AVX_P_PICK_FLUSHING(isa, result, stem, arguments)                                                          \
     do {                                                                                                               \

@@ -7,7 +7,9 @@
    other, others side by side, up to 256 of them, in a loop that the compiler vectorises; threads share out systems.
    gtsv, which pivots, is that of liblapack.so.3 where there is one, on one thread; a system is copied to where it wants
    it. Arrays begin on cache lines. Nanoseconds a row of the plain loop, and how many times as fast the others are:
-   medians of 9 turns, in each of which all run one after another. The file includes itself for each precision. */
+   medians of 5 turns, in each of which all run one after another (3 turns on more than 400,000 rows, gtsv then in the
+   first alone). Before each timed run the same method runs untimed, so that the caches hold what it leaves there, not
+   what another method left. The file includes itself for each precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #include "../cpu_avx.h"
@@ -18,7 +20,8 @@
 #include <omp.h>
 #endif
 
-enum { TURNS = 9, ROWS_A_RUN = 400000, MOST_ELEMENTS = 1 << 25, SIDE_BY_SIDE = 256 };
+enum { PLAIN, THOMAS, HYBRID, LAPACK, METHODS };
+enum { TURNS = 5, ROWS_A_RUN = 400000, MOST_ELEMENTS = 1 << 25, SIDE_BY_SIDE = 256 };
 
 /* The arrays of the loop do not overlap; clang finds that out by itself. */
 #if defined __GNUC__ && !defined __clang__
@@ -40,10 +43,10 @@ static int upwards(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double *values)
+static double median(double *values, int count)
 {
-    qsort(values, TURNS, sizeof *values, upwards);
-    return values[TURNS / 2];
+    qsort(values, (size_t)count, sizeof *values, upwards);
+    return values[count / 2];
 }
 
 static void *take(size_t bytes)
@@ -188,7 +191,7 @@ static void F(plain)(const cpu_avx_lines *lines, const REAL *a, const REAL *b, c
 typedef void F(gtsv)(const int *, const int *, REAL *, REAL *, REAL *, REAL *, const int *, int *);
 
 /* Solves all by gtsv, each in copies. */
-static void F(by_gtsv)(F(gtsv) *solve, const cpu_avx_lines *lines, const REAL *a, const REAL *b, const REAL *c,
+static void F(by_gtsv)(F(gtsv) * solve, const cpu_avx_lines *lines, const REAL *a, const REAL *b, const REAL *c,
                        const REAL *d, REAL *x, REAL *copy)
 {
     const int n = (int)lines->n, one = 1;
@@ -208,47 +211,70 @@ static void F(by_gtsv)(F(gtsv) *solve, const cpu_avx_lines *lines, const REAL *a
     }
 }
 
-static void F(measure)(const char *layout, const cpu_avx_lines *lines, int threads)
+/* A batch, its arrays, and what the methods work with. */
+typedef struct {
+    cpu_avx_lines lines;
+    REAL *a, *b, *c, *d, *x, *own;
+    void *work;
+    F(gtsv) * solve;
+    int threads;
+} F(batch);
+
+static void F(solve_by)(int method, const F(batch) * p)
 {
     const int isa = cpu_avx_best();
-    const size_t systems = (size_t)(lines->systems * lines->groups), rows = (size_t)lines->n * systems;
+    if (method == PLAIN) F(plain)(&p->lines, p->a, p->b, p->c, p->d, p->x, p->own, p->threads);
+    if (method == THOMAS) must(F(cpu_avx_thomas)(isa, &p->lines, p->a, p->b, p->c, p->d, p->x, p->work, p->threads));
+    if (method == HYBRID) must(F(cpu_avx_hybrid)(isa, &p->lines, p->a, p->b, p->c, p->d, p->x, p->work, p->threads));
+    if (method == LAPACK) F(by_gtsv)(p->solve, &p->lines, p->a, p->b, p->c, p->d, p->x, p->own);
+}
+
+/* Writes the line of a batch. */
+static void F(time_all)(const char *layout, const F(batch) * p)
+{
+    const size_t systems = (size_t)(p->lines.systems * p->lines.groups), rows = (size_t)p->lines.n * systems;
+    const int again = (int)(ROWS_A_RUN / rows) + 1, turns = again > 1 ? TURNS : 3;
+    const int turns_of_lapack = !p->solve ? 0 : again > 1 ? TURNS : 1;
+    double plain[TURNS], thomas[TURNS], hybrid[TURNS], gtsv[TURNS];
+    for (int turn = 0; turn < turns; turn++) {
+        double took[METHODS] = {0};
+        for (int method = 0; method < (turn < turns_of_lapack ? METHODS : LAPACK); method++) {
+            F(solve_by)(method, p);
+            const double start = seconds();
+            for (int k = 0; k < again; k++) F(solve_by)(method, p);
+            took[method] = seconds() - start;
+        }
+        plain[turn] = took[PLAIN] * 1e9 / again / (double)rows;
+        thomas[turn] = took[PLAIN] / took[THOMAS];
+        hybrid[turn] = took[PLAIN] / took[HYBRID];
+        gtsv[turn] = took[LAPACK] / took[THOMAS];
+    }
+    char row[200], of_gtsv[20] = "";
+    if (turns_of_lapack) snprintf(of_gtsv, sizeof of_gtsv, "%.2f", median(gtsv, turns_of_lapack));
+    snprintf(row, sizeof row, "f%d,%s,%s,%lld,%lld,%d,%.2f,%.2f,%.2f,%s\n", 8 * (int)sizeof(REAL),
+             cpu_avx_name(cpu_avx_best()), layout, p->lines.n, (long long)systems, p->threads, median(plain, turns),
+             median(thomas, turns), median(hybrid, turns), of_gtsv);
+    orders_line(row);
+}
+
+static void F(measure)(const char *layout, const cpu_avx_lines *lines, int threads)
+{
     const size_t count = (size_t)((lines->n - 1) * lines->step + (lines->systems - 1) * lines->stride +
                                   (lines->groups - 1) * lines->jump + 1);
     const size_t thomas_bytes = F(cpu_avx_thomas_bytes)(lines, threads);
     const size_t hybrid_bytes = F(cpu_avx_hybrid_bytes)(lines, threads);
     const size_t apart = (count * sizeof(REAL) / 64 + 3) * 64 / sizeof(REAL); /* not in the same places of a cache */
-    void *room = take(5 * apart * sizeof(REAL) + 64);
-    REAL *a = (REAL *)cpu_avx_p_align(room), *b = a + apart, *c = b + apart, *d = c + apart, *x = d + apart;
     const size_t side = lines->systems < SIDE_BY_SIDE ? (size_t)lines->systems : SIDE_BY_SIDE, copies = 4;
-    REAL *own = (REAL *)take((size_t)lines->n * (side > copies ? side : copies) * (size_t)threads * sizeof *own);
-    void *work = take(thomas_bytes > hybrid_bytes ? thomas_bytes : hybrid_bytes);
+    void *room = take(5 * apart * sizeof(REAL) + 64);
     void *symbol = lapack ? dlsym(lapack, GTSV) : NULL;
-    F(gtsv) *solve = NULL;
-    double plain[TURNS], thomas[TURNS], hybrid[TURNS], gtsv[TURNS];
-    memcpy(&solve, &symbol, sizeof solve);
-    for (size_t i = 0; i < count; i++) a[i] = (REAL)-0.4, b[i] = 1, c[i] = (REAL)-0.3, d[i] = (REAL)(i % 7), x[i] = 0;
-    const int again = (int)(ROWS_A_RUN / rows) + 1;
-    for (int turn = -1; turn < TURNS; turn++) {
-        const double start = seconds();
-        for (int k = 0; k < again; k++) F(plain)(lines, a, b, c, d, x, own, threads);
-        const double from_thomas = seconds();
-        for (int k = 0; k < again; k++) must(F(cpu_avx_thomas)(isa, lines, a, b, c, d, x, work, threads));
-        const double from_hybrid = seconds();
-        for (int k = 0; k < again; k++) must(F(cpu_avx_hybrid)(isa, lines, a, b, c, d, x, work, threads));
-        const double from_gtsv = seconds();
-        for (int k = 0; k < again && solve; k++) F(by_gtsv)(solve, lines, a, b, c, d, x, own);
-        const double end = seconds();
-        if (turn < 0) continue;
-        plain[turn] = (from_thomas - start) * 1e9 / again / (double)rows;
-        thomas[turn] = (from_thomas - start) / (from_hybrid - from_thomas);
-        hybrid[turn] = (from_thomas - start) / (from_gtsv - from_hybrid);
-        gtsv[turn] = (end - from_gtsv) / (from_hybrid - from_thomas);
-    }
-    char row[200], of_gtsv[20] = "";
-    if (solve) snprintf(of_gtsv, sizeof of_gtsv, "%.2f", median(gtsv));
-    snprintf(row, sizeof row, "f%d,%s,%s,%lld,%lld,%d,%.2f,%.2f,%.2f,%s\n", 8 * (int)sizeof(REAL), cpu_avx_name(isa),
-             layout, lines->n, (long long)systems, threads, median(plain), median(thomas), median(hybrid), of_gtsv);
-    orders_line(row);
-    free(room), free(own), free(work);
+    F(batch) p = {*lines, (REAL *)cpu_avx_p_align(room), NULL, NULL, NULL, NULL, NULL, NULL, NULL, threads};
+    p.b = p.a + apart, p.c = p.b + apart, p.d = p.c + apart, p.x = p.d + apart;
+    p.own = (REAL *)take((size_t)lines->n * (side > copies ? side : copies) * (size_t)threads * sizeof *p.own);
+    p.work = take(thomas_bytes > hybrid_bytes ? thomas_bytes : hybrid_bytes);
+    memcpy(&p.solve, &symbol, sizeof symbol);
+    for (size_t i = 0; i < count; i++)
+        p.a[i] = (REAL)-0.4, p.b[i] = 1, p.c[i] = (REAL)-0.3, p.d[i] = (REAL)(i % 7), p.x[i] = 0;
+    F(time_all)(layout, &p);
+    free(room), free(p.own), free(p.work);
 }
 #endif

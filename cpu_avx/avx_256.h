@@ -1,4 +1,4 @@
-/* avx_256.h - a room of cpu_avx.h: vectors of 32 bytes, of which AVX and AVX2 have the same. Their files include it.
+/* avx_256.h - a room of cpu_avx.h: what AVX and AVX2 share, vectors of 32 bytes. Their files include it.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -31,15 +31,15 @@
 
 #include "x86.h"
 
-/* Returns a vector of integers, all bits of the first n lanes set. */
+/* Returns a vector of integers with all bits set in the first n lanes. */
 CPU_AVX_INLINE __m256i cpu_avx_p_256_valid(int n)
 {
     static const int bits[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     return _mm256_loadu_si256((const __m256i *)(const void *)(bits + 8 - n * (CPU_AVX_SIZE / 4)));
 }
 
-/* cpu_avx_down. The middle of both vectors, a's upper and b's lower half, is a shift by a half; the rest of a shift
-   stays within halves. */
+/* cpu_avx_down. A shift by a half gives the middle, a's upper and b's lower half; the rest of a shift stays within
+   halves. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_256_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
     enum { half = CPU_AVX_P_LANES / 2 };
@@ -48,7 +48,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_256_down(cpu_avx_vec a, cpu_avx_vec b, int 
     return s < half ? CPU_AVX_P_SHIFT_HALVES(a, middle, s) : CPU_AVX_P_SHIFT_HALVES(middle, b, s - half);
 }
 
-/* Exchanges the upper block of v[0] and the lower one of the vector that is as many further as a block has elements. */
+/* Exchanges the upper block of v[0] and the lower block of v[b], where a block has b elements. */
 CPU_AVX_INLINE void cpu_avx_p_256_exchange_blocks(cpu_avx_vec *v)
 {
     cpu_avx_vec a = v[0], b = v[CPU_AVX_P_BLOCK];

@@ -1,4 +1,4 @@
-/* contiguous.h - a room of cpu_avx.h: contiguous systems by transposed tiles, a system or a partition a lane.
+/* contiguous.h - a room of cpu_avx.h: contiguous systems by transposed tiles, a system or partition per lane.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -13,13 +13,11 @@
 #define cpu_avx_p_columns_soon CPU_AVX_OF_SET(cpu_avx_p_columns_soon)
 #define cpu_avx_p_place_at CPU_AVX_OF_SET(cpu_avx_p_place_at)
 #define cpu_avx_p_whole CPU_AVX_OF_SET(cpu_avx_p_whole)
-#define cpu_avx_p_without_first CPU_AVX_OF_SET(cpu_avx_p_without_first)
-#define cpu_avx_p_without_last CPU_AVX_OF_SET(cpu_avx_p_without_last)
+#define cpu_avx_p_without_outermost CPU_AVX_OF_SET(cpu_avx_p_without_outermost)
 #define cpu_avx_p_block_load CPU_AVX_OF_SET(cpu_avx_p_block_load)
 #define cpu_avx_p_block_load_part CPU_AVX_OF_SET(cpu_avx_p_block_load_part)
 #define cpu_avx_p_column_forward CPU_AVX_OF_SET(cpu_avx_p_column_forward)
 #define cpu_avx_p_block_forward CPU_AVX_OF_SET(cpu_avx_p_block_forward)
-#define cpu_avx_p_columns_any CPU_AVX_OF_SET(cpu_avx_p_columns_any)
 #define cpu_avx_p_cache_line_back CPU_AVX_OF_SET(cpu_avx_p_cache_line_back)
 #define cpu_avx_p_cache_line_back_part CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_part)
 #define cpu_avx_p_block_back CPU_AVX_OF_SET(cpu_avx_p_block_back)
@@ -34,29 +32,29 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Cache lines of the next tile that are still to be prefetched, in the order in which they lie in memory, a few at a
-   time between the operations: all at once would keep them waiting. */
+/* Cache lines of the next tile that are still to be prefetched, in the order of memory: a few at a time between
+   arithmetic, which would wait for all of them at once. */
 typedef struct {
     const cpu_avx_p_batch *batch;
-    ptrdiff_t at, end;    /* the next one; the end of its row */
-    ptrdiff_t gap, pitch; /* from there to the beginning and to the end of the next row */
-    int left;             /* in this block */
-    int first;            /* into the first-level cache too */
+    ptrdiff_t at, end;    /* the next line; the end of its row */
+    ptrdiff_t gap, pitch; /* from that end to the beginning and to the end of the next row */
+    int left;             /* lines of this block */
+    int first, x_too;     /* see cpu_avx_p_prefetch */
 } cpu_avx_p_prefetch_list;
 
-/* Prefetches up to `count` of them. */
+/* Prefetches up to `count` lines. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int one, int count)
 {
     for (int k = 0; k < count && list->left > 0; k++, list->left--) {
-        cpu_avx_p_prefetch(list->batch, list->at, one, list->first);
+        cpu_avx_p_prefetch(list->batch, list->at, one, list->first, list->x_too);
         list->at += CPU_AVX_P_CACHE_LINE;
         if (list->at == list->end) list->at += list->gap, list->end += list->pitch;
     }
 }
 
-/* Columns of a tile to be substituted back: d of column i lies at slot + i stride; c at q[i] where there is one matrix
-   for all, else behind d; partitions have *left for the unknown before their first, and its factor behind c. x is where
-   the first of them belongs, in rows that are pitch apart. */
+/* Columns of a tile to be substituted back. d of column i lies at slot + i stride; c at q[i] with one matrix for all,
+   else behind d. Partitions have the unknown before their first row in *left, and its factor behind c. The first column
+   of the solution goes to x, in rows that are pitch apart. */
 typedef struct {
     const cpu_avx_real *slot, *q;
     const cpu_avx_vec *left;
@@ -65,7 +63,7 @@ typedef struct {
     int stream;
 } cpu_avx_p_columns;
 
-/* Substitutes some columns back, from *x of the column after them. */
+/* Substitutes some columns back, starting from *x of the column after them. */
 CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from, int columns, cpu_avx_vec *x,
                                            cpu_avx_vec *tile)
 {
@@ -81,7 +79,7 @@ CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from
     *x = last;
 }
 
-/* Substitutes a cache line's worth of columns of `lanes` rows back; whole cache lines are written, in order. */
+/* Substitutes a cache line of columns of `lanes` rows back, and writes whole cache lines, in order. */
 CPU_AVX_INLINE void cpu_avx_p_cache_line_back(const cpu_avx_p_columns *of, cpu_avx_vec *last,
                                               cpu_avx_p_prefetch_list *list)
 {
@@ -98,7 +96,7 @@ CPU_AVX_INLINE void cpu_avx_p_cache_line_back(const cpu_avx_p_columns *of, cpu_a
             cpu_avx_p_scatter(of->x + l * of->pitch + p * lanes, 1, lanes, of->stream, tile[p][l]);
     }
 }
-/* The same for what there is of such columns, if anything. */
+/* Does the same for fewer rows or columns, or none. */
 CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(cpu_avx_p_columns of, cpu_avx_vec *last, int rows, long long columns)
 {
     enum { lanes = cpu_avx_lanes };
@@ -111,8 +109,8 @@ CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(cpu_avx_p_columns of, cpu_avx_v
     }
 }
 
-/* Eliminates some columns of a tile of systems that all have the matrix of which l and r are; y is what was eliminated
-   before and after. */
+/* Eliminates some columns of a tile of systems that share the matrix with factors l and r. *y of the column before
+   becomes that of the last one. */
 CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l, const cpu_avx_real *r,
                                               const cpu_avx_vec *d, cpu_avx_vec *y, cpu_avx_real *slot,
                                               cpu_avx_p_prefetch_list *list)
@@ -125,8 +123,8 @@ CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l
     }
 }
 
-/* Solves `rows` contiguous systems of which the first lies at `at`, a system a lane, and prefetches those of the list,
-   three quarters on the way forward. */
+/* Solves `rows` contiguous systems, the first at `at`, a system per lane. Prefetches the lines of the list, three
+   quarters of them on the way forward. */
 CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch, ptrdiff_t at,
                                          int rows, cpu_avx_real *store, cpu_avx_p_prefetch_list *list)
 {
@@ -155,7 +153,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_a
     }
 }
 
-/* Solves `rows` contiguous systems, pitch elements apart, of cpu_avx_factor's matrix in f: a system a lane, by
+/* Solves `rows` contiguous systems, pitch elements apart, of cpu_avx_factor's matrix in f: a system per lane, by
    transposed tiles.
    Needs    rows <= lanes; store of lanes * (n rounded up to lanes) elements, aligned to 64 bytes
    Leaves   the solutions in x
@@ -165,13 +163,13 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
 {
     const cpu_avx_p_batch batch = {0, 0, 0, x, f, x, 0};
     cpu_avx_p_plan plan = cpu_avx_p_plan_of(n, 1);
-    cpu_avx_p_prefetch_list none = {0, 0, 0, 0, 0, 0, 0};
+    cpu_avx_p_prefetch_list none = {0, 0, 0, 0, 0, 0, 0, 0};
     plan.pitch = pitch;
     cpu_avx_p_solve_rows(&plan, &batch, 0, rows, store, &none);
 }
 
-/* Returns a list of the cache lines of block i of a tile alone, or of the next tile. Rows are long: they are to stay in
-   the second-level cache, not in the places that they share in the first. */
+/* Returns a list of the cache lines of block i of a tile or, beyond its blocks, of the next tile. They go to the
+   second-level cache: long rows would evict each other from the first. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                               const cpu_avx_p_tile *tile, const cpu_avx_p_tile *next,
                                                               long long i)
@@ -180,17 +178,17 @@ CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_pl
     const long long blocks = (plan->n + line - 1) / line;
     const cpu_avx_p_tile *of = i < blocks ? tile : next;
     const ptrdiff_t at = of->offset + (ptrdiff_t)(i % blocks * line), pitch = (ptrdiff_t)plan->pitch;
-    const cpu_avx_p_prefetch_list list = {batch, at, at + line, pitch - line, pitch, of->valid, 0};
+    const cpu_avx_p_prefetch_list list = {batch, at, at + line, pitch - line, pitch, of->valid, 0, plan->fetched};
     return list;
 }
 
-/* Where up to `lanes` columns of a tile lie in the arrays; and a block, which has d, a, b and c of them as vectors. */
+/* Where up to `lanes` columns of a tile lie in the arrays; and a block, which holds their d, a, b and c as vectors. */
 typedef struct {
-    ptrdiff_t at, side, pitch; /* of the first column; from there to the second vector; from row to row */
+    ptrdiff_t at, side, pitch; /* of the first column; from there to the second vector's; from row to row */
     int rows;                  /* 0: no tile */
     int columns;
-    int first, last; /* are they the first, the last ones? */
-    int kind;        /* as that of the plan */
+    int first, last; /* whether systems begin, or end, with them */
+    int kind;        /* of the plan */
 } cpu_avx_p_place;
 typedef struct {
     cpu_avx_p_place place;
@@ -212,32 +210,23 @@ CPU_AVX_INLINE cpu_avx_p_place cpu_avx_p_place_at(const cpu_avx_p_plan *plan, co
     return place;
 }
 
-/* Returns whether all lanes and columns are there. */
+/* Returns whether all lanes and columns hold systems. */
 CPU_AVX_INLINE int cpu_avx_p_whole(const cpu_avx_p_place *place)
 {
     return place->rows == 2 * cpu_avx_lanes && place->columns == cpu_avx_lanes;
 }
 
-/* Returns v of vector g, but 0 where a system begins, whose outermost coefficient may be anything: in all lanes, or
-   in the first lane of one vector. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_first(cpu_avx_vec v, int kind, int g)
+/* Returns v of vector g with 0 in the lanes in which a system begins, or ends if `last`, since those coefficients may
+   be anything: all lanes, or the outermost lane of each vector or of one. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, int g, int last)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
     if (kind == CPU_AVX_P_CONTIGUOUS) return zero;
-    if (kind != CPU_AVX_P_TWO_SYSTEMS && g == 1) return v;
-    return cpu_avx_up(zero, cpu_avx_down(v, zero, 1), 1);
+    if (kind != CPU_AVX_P_TWO_SYSTEMS && g != last) return v;
+    return last ? cpu_avx_down(cpu_avx_up(zero, v, 1), zero, 1) : cpu_avx_up(zero, cpu_avx_down(v, zero, 1), 1);
 }
 
-/* The same where a system ends. */
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_last(cpu_avx_vec v, int kind, int g)
-{
-    const cpu_avx_vec zero = cpu_avx_set(0);
-    if (kind == CPU_AVX_P_CONTIGUOUS) return zero;
-    if (kind == CPU_AVX_P_ONE_SYSTEM && g == 0) return v;
-    return cpu_avx_down(cpu_avx_up(zero, v, 1), zero, 1);
-}
-
-/* Loads tile k of the 8 of a block, the first two of which are d. */
+/* Loads tile k of the 8 of a block; the first two are d. */
 CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whole, const cpu_avx_p_batch *batch,
                                          ptrdiff_t pitch)
 {
@@ -247,10 +236,10 @@ CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whol
     const int rows = whole ? lanes : cpu_avx_p_clip(place->rows - g * lanes), columns = whole ? lanes : place->columns;
     const cpu_avx_real *from = array == 0 ? batch->d : array == 1 ? batch->a : array == 2 ? batch->b : batch->c;
     cpu_avx_vec *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
-    CPU_AVX_P_IN_ORDER; /* or the compiler would load tiles early, and lack registers */
+    CPU_AVX_P_IN_ORDER; /* the compiler would load tiles early and run out of registers */
     cpu_avx_load_tile(from + place->at + g * place->side, pitch, rows, columns, v);
-    if (array == 1 && place->first) v[0] = cpu_avx_p_without_first(v[0], place->kind, g);
-    if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_last(v[columns - 1], place->kind, g);
+    if (array == 1 && place->first) v[0] = cpu_avx_p_without_outermost(v[0], place->kind, g, 0);
+    if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_outermost(v[columns - 1], place->kind, g, 1);
     if (array == 2 && rows < lanes)
         for (int i = 0; i < lanes; i++) v[i] = v[i] + cpu_avx_p_beyond(rows);
 }
@@ -260,7 +249,7 @@ CPU_AVX_CALL void cpu_avx_p_block_load_part(cpu_avx_p_block *block, int k, const
     cpu_avx_p_block_load(block, k, 0, batch, pitch);
 }
 
-/* Eliminates column i of a block whose store begins at slot, and prefetches now and then. */
+/* Eliminates column i of a block, whose store begins at slot, and prefetches in odd columns. */
 CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i, int columns, cpu_avx_real *slot,
                                              cpu_avx_p_chain *chain, cpu_avx_p_fill *fill,
                                              cpu_avx_p_prefetch_list *list)
@@ -281,9 +270,9 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
     }
 }
 
-/* Eliminates a block while the next one is loaded, a tile of this and then
-   some columns of that: shuffles fill the time in which the elimination waits for its reciprocals. The recurrence is
-   kept in registers: for the compiler, the store might lie where *now does. Partitions have a fill, others 0. */
+/* Eliminates a block and loads the next one, a tile and then some columns in turn: shuffles fill the time in which the
+   elimination waits for its reciprocals. The recurrence is copied to registers because, for the compiler, the store may
+   alias *now. Only partitions have a fill; it is null for others. */
 CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_avx_p_block *next, int whole,
                                             const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
                                             cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
@@ -313,18 +302,7 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_av
     if (fill) *fill = filled;
 }
 
-/* The same for whole blocks, and for what there is of others. */
-CPU_AVX_INLINE void cpu_avx_p_columns_any(const cpu_avx_p_block *block, cpu_avx_p_block *next,
-                                          const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
-                                          cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
-{
-    if (cpu_avx_p_whole(&block->place) && cpu_avx_p_whole(&next->place))
-        cpu_avx_p_block_forward(block, next, 1, batch, pitch, slot, now, fill, list);
-    else
-        cpu_avx_p_block_forward(block, next, 0, batch, pitch, slot, now, fill, list);
-}
-
-/* Substitutes the columns of the tile behind from j on back, as many as make a cache line. */
+/* Substitutes a cache line of columns of the tile behind back, from column j on. */
 CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                          const cpu_avx_p_tile *behind, long long j, const cpu_avx_real *slot,
                                          const cpu_avx_vec *left, cpu_avx_vec *last, cpu_avx_p_prefetch_list *list)
@@ -345,7 +323,7 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_a
     }
 }
 
-/* Loads the unknowns before the partitions of a tile, or `after` them, if systems are cut into such. */
+/* Loads the unknowns before, or `after`, the partitions of a tile if systems are cut. */
 CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                        const cpu_avx_p_tile *tile, int after, cpu_avx_vec *v)
 {
@@ -355,7 +333,7 @@ CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx
         v[g] = cpu_avx_load_part(known, cpu_avx_p_clip(tile->valid - g * cpu_avx_lanes));
 }
 
-/* Returns the first system of a tile that met a bad pivot, or LLONG_MAX. */
+/* Returns the first system of a tile with a bad pivot, or LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *tile, const cpu_avx_vec *sound)
 {
     const cpu_avx_real sum = cpu_avx_sum(sound[0] + sound[1]);
@@ -366,9 +344,10 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *til
     return tile->first + (kind == CPU_AVX_P_ONE_SYSTEM ? 0 : g * cpu_avx_lanes + worst);
 }
 
-/* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. The fill
-   starts with the row before the first one, x[-1] - X = 0. A tile of partitions is small: it is loaded ahead before
-   all of the one before is done with, and the tile after it prefetched. */
+/* Solves tiles from .. to-1: one is eliminated while the one before is substituted back. Block i of a tile holds the
+   columns of its cache line i. The fill starts with the row before the first one, x[-1] - X = 0. Tiles of partitions
+   are small: the next one is loaded early, and the one after it prefetched. Returns the first system with a bad pivot,
+   or LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {
@@ -377,7 +356,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, stride = cpu_avx_p_slot(partitions);
     long long n = plan->n, blocks = (n + cache_line - 1) / cache_line, bad = LLONG_MAX;
-    const long long row = (!partitions ? 1 : halves ? 2 * lanes : lanes) * n; /* elements that are contiguous */
+    const long long row = (!partitions ? 1 : halves ? 2 * lanes : lanes) * n; /* contiguous elements */
     const ptrdiff_t run = (ptrdiff_t)((row + cache_line - 1) / cache_line * cache_line);
     const cpu_avx_vec zero = cpu_avx_set(0), plus = cpu_avx_set(1), minus = cpu_avx_set(-1);
     cpu_avx_p_tile behind = {0, 0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
@@ -397,7 +376,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
         const ptrdiff_t apart = partitions ? later.side : pitch;
         const int share =
             partitions ? (int)((2 / (1 + halves) * (run / cache_line) + blocks - 1) / blocks) : later.valid;
-        cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0, 1};
+        cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0, 1,
+                                        plan->fetched};
         for (long long i = 0; i < blocks; i++) {
             list.left += later.valid ? share : 0;
             if (big) list = cpu_avx_p_columns_soon(plan, batch, &ahead, &next, i + CPU_AVX_P_BLOCKS_AHEAD);
@@ -408,7 +388,10 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
                 j += lanes;
                 soon->place = cpu_avx_p_place_at(plan, j < n ? &ahead : &next, j < n ? j : 0);
-                cpu_avx_p_columns_any(here, soon, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
+                if (cpu_avx_p_whole(&here->place) && cpu_avx_p_whole(&soon->place))
+                    cpu_avx_p_block_forward(here, soon, 1, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
+                else
+                    cpu_avx_p_block_forward(here, soon, 0, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
             }
             cpu_avx_p_prefetch_some(&list, 0, list.left);
         }
@@ -423,7 +406,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_fence();
     return bad;
 }
-/* The same where all have one matrix: a vector of systems at a time, for there is little to wait for. */
+/* Does the same where all systems have one matrix: a vector of them at a time, since little has to be waited for. */
 CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                            cpu_avx_real *store, long long from, long long to)
 {
@@ -436,8 +419,8 @@ CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu
         for (int g = 0; g < 2; g++) {
             const ptrdiff_t at = tile.offset + g * tile.side, soon = g ? next.offset : at + tile.side;
             const int rows = cpu_avx_p_clip(tile.valid - g * cpu_avx_lanes);
-            /* into the second-level cache: the first holds this tile, its store and no more */
-            cpu_avx_p_prefetch_list list = {batch, soon, soon + run, pitch - run, pitch, 0, 0};
+            /* into the second-level cache: this tile and its store fill the first */
+            cpu_avx_p_prefetch_list list = {batch, soon, soon + run, pitch - run, pitch, 0, 0, plan->fetched};
             cpu_avx_p_solve_rows(plan, batch, at, rows, store, &list);
         }
     }

@@ -1,40 +1,41 @@
 /* cut.h - a room of cpu_avx.h: few long contiguous systems, each cut into partitions that are solved as a batch.
    MIT licence, see LICENSE.
 
-   The last row of a partition is a separator. Its unknown is found first, from the rows around it: they are eliminated
-   towards it, from so far away that what lies beyond is lost in rounding. The rows between two separators are then a
-   system of their own, with known neighbours. That takes couplings that decay, as they do in dominant matrices. */
+   The last row of a partition is a separator. Its unknown is found first, from the rows around it, which are eliminated
+   towards it from so far away that rows beyond are lost in rounding. The rows between two separators are then a system
+   of their own with known neighbours. That takes couplings that decay, as they do in dominant matrices. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Rows of a partition, its separator included, and how many partitions a system has. What is left is its tail. */
+/* Rows of a partition, its separator included, and partitions of a system. The rows left over are its tail. */
 typedef struct {
     long long rows, count;
 } cpu_avx_p_cut;
 
 enum {
-    CPU_AVX_P_CUT_LEAST = 64, /* rows of a partition */
-    CPU_AVX_P_CUT_MANY = 256, /* of several tiles' */
-    CPU_AVX_P_CUT_MOST = 2048,
-    CPU_AVX_P_NEAR_ROWS = 64, /* on each side, from which a separator is found first */
-    CPU_AVX_P_FARTHER = 8,    /* times as many are tried next, and so on, up to half a partition's */
-    CPU_AVX_P_NOISE = 32      /* the most that roundings may add up to at a separator, in roundoffs */
+    CPU_AVX_P_CUT_LEAST = 64,  /* rows of a partition at least, */
+    CPU_AVX_P_CUT_MANY = 256,  /* where partitions, or systems, fill tiles, */
+    CPU_AVX_P_CUT_MOST = 2048, /* and at most */
+    CPU_AVX_P_NEAR_ROWS = 64,  /* on each side from which a separator is found in the first attempt; */
+    CPU_AVX_P_FARTHER = 8,     /* times as many in each further attempt, up to half a partition */
+    CPU_AVX_P_NOISE = 32       /* roundoffs that may add up at a separator */
 };
 
-/* Returns how contiguous systems are cut, for elements of this size: into whole tiles whatever the instruction set, if
-   they are long enough a tile a thread; 0 partitions if they are many, or too short. */
+/* Returns how contiguous systems are cut, for elements of this size: into whole tiles of any set, one or more a thread
+   if they are long enough; 0 partitions if they are too short, or fill a tile for more than half of the threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const long long tile = 128 / size, line = 64 / size;
-    const int fill_tiles = lines->systems >= tile && lines->n < CPU_AVX_P_LONG_BYTES / size;
+    const int fill_tiles = lines->systems >= tile && 2 * ((lines->systems - 1) / tile + 1) > threads;
     cpu_avx_p_cut cut = {0, 0};
-    if (lines->step != 1 || lines->groups != 1 || !lines->systems || fill_tiles) return cut;
+    if (lines->step != 1 || lines->groups != 1 || !lines->systems) return cut;
+    if (fill_tiles && lines->n < CPU_AVX_P_LONG_BYTES / size) return cut;
     const long long tiles = (lines->n - 1) / (CPU_AVX_P_CUT_MOST * tile) + 1;
     const long long wanted = (threads - 1) / lines->systems + 1, many = lines->n / (CPU_AVX_P_CUT_MANY * tile);
     const long long more = wanted < many ? wanted : many, count = tile * (tiles > more ? tiles : more);
     const long long rows = lines->n / count;
-    if (rows < CPU_AVX_P_CUT_LEAST) return cut;
-    cut.rows = rows < 32 * line ? rows : rows / line * line; /* from cache line to cache line, if that leaves little */
+    if (rows < (lines->systems < tile ? CPU_AVX_P_CUT_LEAST : CPU_AVX_P_CUT_MANY)) return cut;
+    cut.rows = rows < 32 * line ? rows : rows / line * line; /* on cache lines, if that leaves a short tail */
     cut.count = count;
     return cut;
 }
@@ -50,19 +51,19 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
 
-/* c and d of x[end] + c x[separator] = d, for the last row of each partition and the first, `count` of each for each
-   system; the separators, after a 0 for what is not before the first; a number for each row of a tail. */
+/* c and d of x[end] + c x[separator] = d for the last and the first row of each partition, `count` of each for each
+   system; the separators' unknowns, after a 0 that stands before the first; a number for each row of a tail. */
 typedef struct {
     cpu_avx_real *c[2], *d[2], *x, *tail;
 } cpu_avx_p_separators;
 
-/* Returns their elements. */
+/* Returns the elements of all that. */
 CPU_AVX_API size_t cpu_avx_p_separators_len(const cpu_avx_lines *lines, cpu_avx_p_cut cut)
 {
     return (size_t)(lines->systems * (5 * cut.count + 1) + lines->n - cut.rows * cut.count);
 }
 
-/* Returns those of system s. */
+/* Returns where system s has its own. */
 CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                                          cpu_avx_real *work, long long s)
 {
@@ -79,15 +80,14 @@ CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Eliminates the last `rows` rows between separators downwards, and the first ones upwards, of `lanes` partitions.
-   Leaves c and d of both ends. Returns whether in any lane more rows have a say, or more roundoffs come together than
-   may: f is the factor of what lies beyond, noise the sum of the factors by which the rows arrive. */
+/* Eliminates, for `lanes` partitions, the last `rows` rows between separators downwards and the first ones upwards, and
+   stores c and d of both ends. Returns whether in any lane further rows matter or too many roundoffs add up: f is the
+   factor of the rows beyond, noise the sum of the factors by which the rows arrive. */
 CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t at, cpu_avx_p_cut cut, long long rows,
                                         cpu_avx_real *const *c_of, cpu_avx_real *const *d_of)
 {
     enum { lanes = cpu_avx_lanes };
-    const cpu_avx_real lost = CPU_AVX_SIZE == 4 ? (cpu_avx_real)0x1p-27 : (cpu_avx_real)0x1p-56;
-    const cpu_avx_vec zero = cpu_avx_set(0), least = cpu_avx_set((cpu_avx_real)0x1p-100);
+    const cpu_avx_vec zero = cpu_avx_set(0), least = cpu_avx_set((cpu_avx_real)1e-30);
     cpu_avx_vec a[2][lanes], b[2][lanes], c[2][lanes], d[2][lanes], sound = zero;
     cpu_avx_vec now_c[2] = {zero, zero}, now_d[2] = {zero, zero}, noise[2] = {zero, zero};
     cpu_avx_vec f[2] = {cpu_avx_set(1), cpu_avx_set(1)};
@@ -107,7 +107,7 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
                                                           &now_d[side], &sound);
                 const cpu_avx_vec factor = a[side][k] * r;
                 const cpu_avx_vec size = cpu_avx_max(factor, zero - factor);
-                f[side] = cpu_avx_max(size * f[side], least); /* or arithmetic would become slow */
+                f[side] = cpu_avx_max(size * f[side], least); /* subnormals would be slow */
                 noise[side] = cpu_avx_fma(size, noise[side], size);
             }
     }
@@ -119,12 +119,13 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
         cpu_avx_store(beyond, f[side]);
         cpu_avx_store(sum, noise[side]);
         for (int l = 0; l < lanes; l++)
-            coupled |= !cpu_avx_p_finite(sum[l]) || beyond[l] > lost || sum[l] > (cpu_avx_real)CPU_AVX_P_NOISE;
+            coupled |=
+                !cpu_avx_p_finite(sum[l]) || beyond[l] > CPU_AVX_P_LOST || sum[l] > (cpu_avx_real)CPU_AVX_P_NOISE;
     }
     return coupled;
 }
 
-/* Does so for partitions from .. to-1 of all systems, multiples of `lanes`. */
+/* Does so for partitions from .. to-1, counted over all systems; both are multiples of `lanes`. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
 {
@@ -137,7 +138,7 @@ CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
     return coupled;
 }
 
-/* Solves system s for its separators, and then its tail, which is eliminated upwards first, x[i] + c x[i - 1] = d with
+/* Solves system s for its separators and then its tail, which is eliminated upwards first: x[i] + c x[i - 1] = d, with
    c in the store. Returns whether a pivot was bad. */
 CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                               const cpu_avx_p_batch *batch, cpu_avx_real *work, long long s)
@@ -165,7 +166,7 @@ CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_av
     return bad;
 }
 
-/* Does so for all systems. Returns the first that met a bad pivot, or LLONG_MAX. */
+/* Does so for all systems. Returns the first with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                                 const cpu_avx_p_batch *batch, cpu_avx_real *work)
 {
@@ -177,7 +178,7 @@ CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Finds what partitions know of their separators, from as few rows as will do. Returns whether it does. */
+/* Reduces the rows around all separators, as few as suffice. Returns whether any number does. */
 CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
 {

@@ -1,12 +1,12 @@
 /* explicit.h - a room of cpu_avx.h: explicit time steps of options on one asset, four rungs.
    MIT licence, see LICENSE.
 
-   The function of a set takes options first .. last-1 of a batch and has a thread's share of the work, aligned to 64
-   bytes. */
+   The function of a set marches options first .. last-1 of a batch, in a thread's share of the work, which begins on a
+   cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* How many options explicit2 takes in turn at most, and their bytes: well within the first-level cache. */
+/* The most options that explicit2 takes in turn, and their bytes, well within the first-level cache. */
 enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #define cpu_avx_p_explicit1_step CPU_AVX_OF_SET(cpu_avx_p_explicit1_step)
@@ -20,7 +20,6 @@ enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 #define cpu_avx_p_explicit2 CPU_AVX_OF_SET(cpu_avx_p_explicit2)
 #define cpu_avx_p_band_column CPU_AVX_OF_SET(cpu_avx_p_band_column)
 #define cpu_avx_p_sweep CPU_AVX_OF_SET(cpu_avx_p_sweep)
-#define cpu_avx_p_any_sweep CPU_AVX_OF_SET(cpu_avx_p_any_sweep)
 #define cpu_avx_p_sweeps CPU_AVX_OF_SET(cpu_avx_p_sweeps)
 #define cpu_avx_p_band_columns CPU_AVX_OF_SET(cpu_avx_p_band_columns)
 #define cpu_avx_p_explicit4 CPU_AVX_OF_SET(cpu_avx_p_explicit4)
@@ -35,8 +34,8 @@ enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* explicit1: makes a step by the loop over the rows as one would write it; those at the ends, which lack a
-   neighbour, apart. */
+/* explicit1: makes a step by the loop over the rows as one would write it. The rows at the ends, which lack a
+   neighbour, are apart. */
 CPU_AVX_CALL void cpu_avx_p_explicit1_step(int n, const cpu_avx_real *CPU_AVX_P_RESTRICT a,
                                            const cpu_avx_real *CPU_AVX_P_RESTRICT b,
                                            const cpu_avx_real *CPU_AVX_P_RESTRICT c,
@@ -89,8 +88,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_stencil_step(cpu_avx_p_stencil row, cpu_avx
     return cpu_avx_fma(row.c, above, cpu_avx_fma(row.a, below, cpu_avx_fma(row.b, here, here)));
 }
 
-/* What two steps in one sweep have under way after row j of the first: of u rows j and j+1, of the values between
-   the steps rows j-1 and j, and row j of the matrix. */
+/* What two steps in one sweep carry after row j of the first: rows j and j+1 of u, rows j-1 and j of the values between
+   the steps, and row j of the matrix. */
 typedef struct {
     cpu_avx_vec here, above, mid_below, mid;
     cpu_avx_p_stencil row;
@@ -108,10 +107,10 @@ CPU_AVX_INLINE void cpu_avx_p_two_rows_step(int j, const cpu_avx_vec *a, ptrdiff
     now->row = next;
 }
 
-/* explicit2: makes two steps in one sweep, the second a row behind the first: a row of the matrix is loaded once for
-   both, and the values between the steps are never stored. The second step's rows at the ends of the partitions want
-   the first step's at the other ends, and come last. Some rows at a time, or what is under way moves from register
-   to register. */
+/* explicit2: makes two steps in one sweep, the second a row behind the first. A row of the matrix is loaded once for
+   both, and the values between the steps are never stored. At the ends of partitions the second step needs the first
+   step's rows at the other ends, so those rows come last. The loop is unrolled because values would otherwise move from
+   register to register. */
 CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *u)
 {
     enum { unrolled = 3 };
@@ -130,8 +129,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *
     u[k - 1] = cpu_avx_p_stencil_step(now.row, now.mid_below, now.mid, cpu_avx_p_above(first_mid));
 }
 
-/* Copies option i to partitions: a, b, c and u, k vectors each, and one more of u; makes the first step if their number
-   is odd. */
+/* Copies option i to partitions: k vectors each of a, b, c and u, and one more of u. Makes the first step if the number
+   of steps is odd. */
 CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, int k, cpu_avx_vec *partitions)
 {
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
@@ -142,8 +141,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, i
     partitions[2 * (ptrdiff_t)k + (m->n - 1) % k][(m->n - 1) / k] = 0;
 }
 
-/* Takes some options in turn, as many as the first-level cache holds: while the last rows of one wait for each
-   other, the next begins. */
+/* Takes as many options in turn as the first-level cache holds: while the last rows of one wait for each other, the
+   next begins. */
 CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int last, void *work)
 {
     const int k = cpu_avx_p_partition_rows(m->n, 2);
@@ -164,8 +163,8 @@ CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int 
     return 0;
 }
 
-/* explicit3: makes a step of `lanes` options from the vectors at now to those at next, the fourth and the fifth or
-   the other way round. */
+/* explicit3: makes a step of `lanes` options from the vectors at `now` to those at `next`, the fourth and fifth of each
+   row or vice versa. */
 CPU_AVX_INLINE void cpu_avx_p_explicit3_step(int n, int now, int next, cpu_avx_real *work)
 {
     enum { lanes = cpu_avx_lanes, row_len = 5 * lanes };
@@ -182,7 +181,7 @@ CPU_AVX_INLINE void cpu_avx_p_explicit3_step(int n, int now, int next, cpu_avx_r
 CPU_AVX_CALL int cpu_avx_p_explicit3(const cpu_avx_p_options *m, int first, int last, void *work)
 {
     enum { lanes = cpu_avx_lanes };
-    cpu_avx_vec *below = (cpu_avx_vec *)work, *rows = below + 5; /* a row of zeros below, and one above */
+    cpu_avx_vec *below = (cpu_avx_vec *)work, *rows = below + 5; /* a row of zeros below and one above */
     memset(below, 0, 5 * sizeof *below);
     memset(rows + 5 * (ptrdiff_t)m->n, 0, 5 * sizeof *below);
     for (int i = first; i < last; i += lanes) {
@@ -198,9 +197,8 @@ CPU_AVX_CALL int cpu_avx_p_explicit3(const cpu_avx_p_options *m, int first, int 
     return 0;
 }
 
-/* Adds column q of the band times u[q]; sum[t] belongs to row q - reach + t, and moves on by one. In double
-   precision row q gets u[q] itself too, which is at hand; in single precision the many small products would then be
-   lost in it. */
+/* Adds column q of the band times u[q]; sum[t] belongs to row q - reach + t and moves on by one. In double precision
+   row q also gets u[q] itself, which is at hand; in single precision the many small products would be lost in it. */
 CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, cpu_avx_vec u, cpu_avx_vec *sum)
 {
     CPU_AVX_P_UNROLL
@@ -209,13 +207,13 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
     if (CPU_AVX_SIZE == 8) sum[reach] = sum[reach] + u;
 }
 
-/* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are under way in
-   registers, each value of u is loaded once for them. What a partition adds to the rows of its neighbours crosses
-   lanes: to those of the one below it is complete first and waits in halo, to those of the one above last. */
+/* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are in flight, and each
+   value of u is loaded once for them all. What a partition adds to the rows of its neighbours crosses lanes. Its share
+   of the partition below is complete first and waits in halo; its share of the one above is complete last. */
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
     const ptrdiff_t column = 2 * reach + 1;
-    cpu_avx_vec sum[2 * CPU_AVX_P_FAST_REACH + 1];
+    cpu_avx_vec sum[2 * CPU_AVX_P_REACH + 1];
     CPU_AVX_P_UNROLL
     for (int t = 0; t <= 2 * reach; t++) sum[t] = cpu_avx_set(0);
     for (int q = 0; q < reach; q++) {
@@ -235,20 +233,7 @@ CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *b
     for (int t = 0; t < reach; t++) u[t] = u[t] + cpu_avx_p_below(sum[reach + t + 1]);
 }
 
-/* The same for any reach, the sums in memory: row r of a partition at sum[reach + r]. */
-CPU_AVX_CALL void cpu_avx_p_any_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *sum)
-{
-    memset(sum, 0, (size_t)(k + 2 * reach) * sizeof *sum);
-    for (ptrdiff_t q = 0; q < k; q++)
-        for (int t = 0; t <= 2 * reach; t++, band++) sum[q + t] = cpu_avx_fma(*band, u[q], sum[q + t]);
-    for (int q = 0; q < reach; q++) {
-        sum[reach + q] = sum[reach + q] + cpu_avx_p_below(sum[reach + k + q]);
-        sum[k + q] = sum[k + q] + cpu_avx_p_above(sum[q]);
-    }
-    for (ptrdiff_t q = 0; q < k; q++) u[q] = u[q] + sum[reach + q];
-}
-
-/* reach is a literal where registers matter. */
+/* reach is a literal, so that sums stay in registers. */
 #define CPU_AVX_P_SWEEPS(literal)                                                                                      \
     case literal:                                                                                                      \
         for (int s = 0; s < sweeps; s++) cpu_avx_p_sweep(literal, k, band, u, halo);                                   \
@@ -269,13 +254,16 @@ CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_v
         CPU_AVX_P_SWEEPS(8);
         CPU_AVX_P_SWEEPS(12);
         CPU_AVX_P_SWEEPS(16);
-    default:
-        for (int s = 0; s < sweeps; s++) cpu_avx_p_any_sweep(reach, k, band, u, halo);
+        CPU_AVX_P_SWEEPS(20);
+        CPU_AVX_P_SWEEPS(24);
+        CPU_AVX_P_SWEEPS(28);
+        CPU_AVX_P_SWEEPS(32);
     }
 }
 #undef CPU_AVX_P_SWEEPS
 
-/* Copies the band to columns: what u[i] gives to rows i-padded .. i+padded, partition by partition. */
+/* Copies the band to columns, partition by partition: column i holds what u[i] contributes to rows i-padded ..
+   i+padded. */
 CPU_AVX_CALL void cpu_avx_p_band_columns(const cpu_avx_p_options *m, int i, int k, int padded, cpu_avx_vec *to)
 {
     const int n = m->n, reach = m->reach;
@@ -303,14 +291,14 @@ CPU_AVX_CALL int cpu_avx_p_explicit4(const cpu_avx_p_options *m, int first, int 
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes `steps` explicit steps of each option of a batch, u[j] += a[j] u[j-1] + b[j] u[j] + c[j] u[j+1]; row j of
-   option i lies at [i*n + j] of each array. The plain loop over a grid, which the compiler vectorises.
-   Needs    options, n, steps >= 0, options and n below 2^31 - 64; a[0] and c[n-1] of an option may be anything; work of
-            cpu_avx_explicit_bytes(n, 0, threads) bytes; arrays of any alignment that do not overlap
+/* Makes `steps` explicit steps of each option of a batch, u[j] += a[j] u[j-1] + b[j] u[j] + c[j] u[j+1], by the plain
+   loop over a grid, which the compiler vectorises. Row j of option i lies at [i*n + j] of each array.
+   Needs    options, n, steps >= 0; options and n below 2^31 - 64; a[0] and c[n-1] of an option may be anything; work of
+            cpu_avx_explicit_bytes(n, 0, threads) bytes; arrays that do not overlap
    Leaves   the values after the last step in u
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
    Cost     3 FMA, 6 loads and a store for each row and step
-   Error    some three roundings of a row's value a step */
+   Error    about three roundings of a row's value a step */
 CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -318,10 +306,10 @@ CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_explicit1, 1, cpu_avx_p_explicit_share(n, 0));
 }
 
-/* Makes the same steps, with lanes as partitions of the grid, so that neighbours are in the vectors before and after
-   and only the ends of a partition cross lanes, and with two steps in one sweep, of some options in turn.
+/* Makes the same steps with lanes as partitions of the grid, so that only the ends of partitions cross lanes, and with
+   two steps in one sweep, of several options in turn.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
-   Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; once, a transpose */
+   Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; one transpose in all */
 CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -329,10 +317,10 @@ CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_explicit2, 1, cpu_avx_p_explicit_share(n, 0));
 }
 
-/* Makes the same steps, with lanes as options, so that nothing crosses lanes and the compiler can vectorise the loop
-   over the options alone; but `lanes` options at once do not fit the nearest cache.
+/* Makes the same steps with lanes as options, so that nothing crosses lanes and the compiler vectorises the loop over
+   options; but `lanes` options at once do not fit the first-level cache.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
-   Cost     3 FMA, 6 loads and a store for each row and step; once, a transpose */
+   Cost     3 FMA, 6 loads and a store for each row and step; one transpose in all */
 CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -340,17 +328,16 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_explicit3, cpu_avx_width(isa), cpu_avx_p_explicit_share(n, 0));
 }
 
-/* Makes `sweeps` composed steps, u[j] += sum of band[i] u[j-reach+i], i = 0 .. 2*reach: many steps of explicit2 for the
-   few operations of one, since a stencil of some width holds a power of a narrow one to rounding. The band of row j of
-   option i begins at [(i*n + j)*(2*reach+1)] (bs1d.h, bs1d_lane_compose, makes such bands).
-   Needs    1 <= reach <= 32, in registers up to 16 (9 to 12 cost as 12, 13 to 16 as 16); what would multiply a row
-            outside the grid is not read; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; else as
+/* Makes `sweeps` composed steps, u[j] += sum of band[i] u[j-reach+i], i = 0 .. 2*reach. Each replaces many steps of
+   explicit2: to rounding, a stencil of moderate width holds a high power of a narrow one. The band of row j of option i
+   begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands).
+   Needs    1 <= reach <= 32, above 8 at the cost of the next multiple of 4; factors of rows outside the grid are not
+            read; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; else as
             cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach
             shuffles a sweep
-   Error    a rounding of u a sweep (in double precision reach+2): in single precision the products are summed before
-            they meet u, in which the small ones would be lost */
+   Error    one rounding of u a sweep, since the products are summed before they meet u; reach+2 in double precision */
 CPU_AVX_API int cpu_avx_explicit4(int isa, int options, int n, int reach, int sweeps, const cpu_avx_real *band,
                                   cpu_avx_real *u, void *work, int threads)
 {

@@ -1,4 +1,4 @@
-/* grid.h - a room of cpu_avx.h: the operator on a grid of three factors, a row at a time.
+/* grid.h - a room of cpu_avx.h: the operator on a grid of three factors, applied a row at a time.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -34,31 +34,31 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
 
-/* The operator L on a grid of nx by ny by nz points, at least 4 on each axis; point (i, j, k) lies at
-   [i + pitch (j + ny k)], and what rows have between nx and pitch is neither read nor written. With the differences
-   E, N, U from a point to its upper neighbours on the three axes, and W, S, D from its lower neighbours to it,
+/* The operator L on a grid of nx by ny by nz points, at least 4 on each axis. Point (i, j, k) lies at
+   [i + pitch (j + ny k)]; elements between nx and pitch are neither read nor written. With the differences E, N, U from
+   a point to its upper neighbours on the three axes, and W, S, D from its lower neighbours to it,
 
      L u or u + L u = same u + up[0] E - down[0] W + up[1] N - down[1] S + up[2] U - down[2] D
                       + the cross differences of three pairs of axes; that of x and y is
                         weight[0] weight[1] (plus[0] (E_north - E + W - W_south) + minus[0] (E_south - E + W - W_north))
 
-   The arrays of an axis have one number for each point on it. The weights of neighbours beyond the grid must be 0: down
-   at 0, up at the last point, weight at both. bs3d_lane_row and bs3d_lane_pairs of bs3d.h make all of it. */
+   The arrays of an axis hold one number for each of its points. The weights of neighbours beyond the grid must be 0:
+   down at 0, up at the last point, weight at both. bs3d_lane_row and bs3d_lane_pairs of bs3d.h make all of them. */
 typedef struct {
     int nx, ny, nz;
     long long pitch;
     const cpu_avx_real *down[3], *up[3], *weight[3];
-    cpu_avx_real plus[3], minus[3]; /* of x and y, x and z, y and z; all minus 0: 13 points count, else 19 */
+    cpu_avx_real plus[3], minus[3]; /* of x and y, x and z, y and z; 13 points count if all minus are 0, else 19 */
     cpu_avx_real same;              /* 1 - discount for explicit steps, -discount for implicit ones */
 } cpu_avx_grid;
 
-/* What rows need of x, followed by zeros to the end of a vector. */
+/* The numbers of the x axis, followed by zeros to the end of a vector. */
 typedef struct {
     const cpu_avx_real *up, *down, *weight;
 } cpu_avx_p_grid_x;
 
-/* Planes k-1, k, k+1, and one to be prefetched, of which rows from .. to-1 are at hand, row from at plane[]. Beyond
-   the grid the nearest row or plane stands for the missing one. The rows that are made of them go to out. */
+/* Planes k-1, k, k+1, and one to be prefetched, with rows from .. to-1, of which row `from` lies at plane[]. Beyond the
+   grid the nearest row or plane stands in. The results go to out. */
 typedef struct {
     const cpu_avx_real *plane[3], *ahead;
     cpu_avx_real *out;
@@ -66,7 +66,7 @@ typedef struct {
     int from, to, stream;
 } cpu_avx_p_grid_slab;
 
-/* A row in the making: its neighbours south of it, itself and north of it in the three planes, and its weights. */
+/* A row to be computed: the rows south, here and north in the three planes, and its weights. */
 typedef struct {
     const cpu_avx_real *below[3], *here[3], *above[3], *ahead;
     cpu_avx_real *out;
@@ -92,8 +92,8 @@ CPU_AVX_API ptrdiff_t cpu_avx_p_grid_plane_step(const cpu_avx_grid *g)
     return (ptrdiff_t)g->pitch * g->ny;
 }
 
-/* Returns the elements from one row to the next in work, where rows begin at multiples of 64 bytes, an odd number of
-   them apart: not all in the same sets of a cache. */
+/* Returns the elements from one row to the next in work: an odd number of cache lines, so that rows begin on cache
+   lines but not all in the same sets of a cache. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_grid_work_pitch(const cpu_avx_grid *g)
 {
     const ptrdiff_t cache_line = 64 / CPU_AVX_SIZE;
@@ -119,8 +119,8 @@ CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, co
     return s;
 }
 
-/* Sets up row j of plane k; the first of those that go to out is j0. The cross difference of y and z, taken as
-   U_north - U + D - D_south, has U and D themselves, each once: their weights are put together here. */
+/* Sets up row j of plane k; row j0 goes to the beginning of out. The cross difference of y and z,
+   U_north - U + D - D_south, contains U and D themselves, whose weights are combined here. */
 CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_slab *s,
                                        int j0, int j, int k, cpu_avx_p_grid_row *row)
 {
@@ -152,7 +152,7 @@ CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_gr
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Applies the operator as it is written at one point of the row, its neighbours in x at distances east and west. */
+/* Applies the operator, as written, at one point of the row with its neighbours in x at distances east and west. */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_p_grid_point(int general, const cpu_avx_p_grid_row *row, ptrdiff_t i, int east,
                                                  int west)
 {
@@ -173,7 +173,7 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_p_grid_point(int general, const cpu_avx_p_gr
     return row->same * u + (sum + row->x.weight[i] * cross);
 }
 
-/* Makes a row by the plain loop. */
+/* Computes a row by the plain loop. */
 CPU_AVX_INLINE void cpu_avx_p_grid_loop(int general, const cpu_avx_p_grid_row *row, int nx)
 {
     const cpu_avx_p_grid_row r = *row;
@@ -183,7 +183,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_loop(int general, const cpu_avx_p_grid_row *r
     out[nx - 1] = cpu_avx_p_grid_point(general, &r, nx - 1, 0, -1);
 }
 
-/* Makes plane k of v from u by plain loops. */
+/* Computes plane k of v from u by plain loops. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, const cpu_avx_real *u,
                                        cpu_avx_real *v)
 {
@@ -200,19 +200,19 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain(const cpu_avx_grid *g, const cpu_avx_p_gr
     }
 }
 
-/* What a row carries from one vector to the next: the differences in x, the two sums of which x takes differences, and
-   what is done of the result. */
+/* What a row carries from one vector to the next: the differences in x, the two sums whose differences in x are taken,
+   and the unfinished result. */
 typedef struct {
     cpu_avx_vec east, upper, lower, sum;
 } cpu_avx_p_grid_carry;
 
-/* Loads the vector at p, n of it within the row. */
+/* Loads the vector at p; only the `last` one may have less than all lanes, n, within the row. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_grid_at(const cpu_avx_real *p, int last, int n)
 {
     return last ? cpu_avx_load_part(p, n) : cpu_avx_load(p);
 }
 
-/* Completes the vector at i, when the upper sum of the one after it is there. */
+/* Completes the vector at i with the upper sum of the vector after it. */
 CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_row *row, ptrdiff_t i, int last, int n,
                                           const cpu_avx_p_grid_carry *carry, cpu_avx_vec upper)
 {
@@ -227,10 +227,10 @@ CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_row *row, ptrdiff
         cpu_avx_store(row->out + i, sum);
 }
 
-/* Makes one vector of a row. With the differences dn, ds, du, dd to the neighbours in y and z, the cross differences
-   with x are differences in x of two sums of them,
+/* Computes one vector of a row. The cross differences with x are differences in x of two sums of dn, ds, du, dd, the
+   differences to the neighbours in y and z,
        weight (upper[i + 1] - upper[i] + lower[i] - lower[i - 1]),
-   so that beside de only these need lanes beyond the vector, and no neighbour in two directions is read in x. */
+   so that only these sums and de need lanes beyond the vector, and no diagonal neighbour in x is loaded. */
 CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_row *row, ptrdiff_t i, int first, int last,
                                           int n, cpu_avx_p_grid_carry *carry)
 {
@@ -275,7 +275,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_row 
 #undef CPU_AVX_P_AT
 }
 
-/* Makes a row from end to end; the first and the last vector know of the ends. */
+/* Computes a row from end to end; its first and last vectors are special. */
 CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_row *row, int nx)
 {
     const cpu_avx_p_grid_row r = *row;
@@ -290,7 +290,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_row
     cpu_avx_p_grid_vector(general, &r, i, i == 0, 1, nx - (int)i, &carry);
 }
 
-/* Makes rows j0 .. j1-1 of plane k from what the slab has. */
+/* Computes rows j0 .. j1-1 of plane k from the slab. */
 CPU_AVX_CALL void cpu_avx_p_grid_plane(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, int j0, int j1,
                                        const cpu_avx_p_grid_slab *slab)
 {
@@ -307,13 +307,13 @@ CPU_AVX_CALL void cpu_avx_p_grid_plane(const cpu_avx_grid *g, const cpu_avx_p_gr
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Into how many blocks of rows and layers of planes an explicit sweep is cut, and the rows of a block at most. */
+/* The blocks of rows and layers of planes of an explicit sweep, and the most rows of a block. */
 typedef struct {
     int blocks, layers, rows;
 } cpu_avx_p_grid_cut;
 
-/* Returns blocks of which six planes, three of each step, stay in the cache, as many as there are threads or a
-   multiple; layers where blocks would be too flat. */
+/* Returns blocks small enough that six planes, three of each step, stay in the cache, as many as there are threads or a
+   multiple of that; layers where blocks would be too flat. */
 CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int threads)
 {
     cpu_avx_p_grid_cut cut;
@@ -326,8 +326,8 @@ CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int 
     return cut;
 }
 
-/* Returns what each thread has for itself in work, in elements: three planes of an explicit block with a row on each
-   side; a whole plane, and `lanes` rows; or the z lines of a row. */
+/* Returns the elements of each thread's own work: three planes of an explicit block with a row on each side; a whole
+   plane and `lanes` rows; or the z lines of a row. */
 CPU_AVX_API size_t cpu_avx_p_grid_own(const cpu_avx_grid *g, int threads)
 {
     const size_t ring = 3 * ((size_t)cpu_avx_p_grid_cut_of(g, threads).rows + 2);
@@ -336,7 +336,7 @@ CPU_AVX_API size_t cpu_avx_p_grid_own(const cpu_avx_grid *g, int threads)
     return (size_t)cpu_avx_p_grid_work_pitch(g) * (most > lines ? most : lines);
 }
 
-/* Returns whether a grid has all that it must have. */
+/* Returns whether a grid is complete and large enough. */
 CPU_AVX_API int cpu_avx_p_grid_valid(const cpu_avx_grid *g)
 {
     if (!g || g->nx < 4 || g->ny < 4 || g->nz < 4 || g->pitch < g->nx) return 0;
@@ -345,7 +345,7 @@ CPU_AVX_API int cpu_avx_p_grid_valid(const cpu_avx_grid *g)
     return 1;
 }
 
-/* Returns the bytes of work for the functions on a grid; 0 for a grid that they do not take, or threads < 1. */
+/* Returns the bytes of work for the functions on a grid; 0 for an invalid grid or threads < 1. */
 CPU_AVX_API size_t cpu_avx_grid_bytes(const cpu_avx_grid *g, int threads)
 {
     if (!cpu_avx_p_grid_valid(g) || threads < 1) return 0;
@@ -353,7 +353,7 @@ CPU_AVX_API size_t cpu_avx_grid_bytes(const cpu_avx_grid *g, int threads)
                     (3 * (size_t)cpu_avx_p_grid_work_pitch(g) + (size_t)threads * cpu_avx_p_grid_own(g, threads));
 }
 
-/* Copies the numbers of x to the start of work; after them begins what threads have for themselves. */
+/* Copies the numbers of the x axis to the start of work. The threads' own work begins behind them, at *own. */
 CPU_AVX_API cpu_avx_p_grid_x cpu_avx_p_grid_prepare(const cpu_avx_grid *g, void *work, cpu_avx_real **own)
 {
     const ptrdiff_t n = cpu_avx_p_grid_work_pitch(g);
@@ -371,8 +371,8 @@ CPU_AVX_API cpu_avx_p_grid_x cpu_avx_p_grid_prepare(const cpu_avx_grid *g, void 
     return x;
 }
 
-/* Returns whether rows of the array are stored past the caches: where they are whole cache lines, and too many to
-   stay there. */
+/* Returns whether rows of the array are stored past the caches: they must begin on cache lines, and exceed the
+   caches. */
 CPU_AVX_API int cpu_avx_p_grid_streams(const cpu_avx_grid *g, const cpu_avx_real *out)
 {
     const size_t pitch = (size_t)g->pitch * sizeof *out;

@@ -10,9 +10,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Makes two steps from u to v for the rows and planes of the tile. Of the first step, which one more row and plane
-   on each side are made of, three planes are kept in the ring; the second is a plane behind. One step alone needs no
-   ring. */
+/* Makes one or two steps from u to v for the rows and planes of the tile. Of two, the first also covers one more row
+   and plane on each side and keeps three planes in the ring; the second follows a plane behind. */
 CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x,
                                            const cpu_avx_p_grid_tile *t, int steps, const cpu_avx_real *u,
                                            cpu_avx_real *v, cpu_avx_real *ring, int stream)
@@ -45,7 +44,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes one sweep of one or two steps from u to v. */
+/* Makes a sweep of one or two steps from u to v. */
 CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int steps,
                                       const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *own, int threads)
 {
@@ -66,12 +65,12 @@ CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_
         }
 }
 
-/* Makes `steps` explicit steps, u <- u + L u, same in g being 1 - discount: every neighbour read where it lies, the
-   loop over x left to the compiler.
-   Needs    v of u's size, work of cpu_avx_grid_bytes(g, threads) bytes
+/* Makes `steps` explicit steps, u <- u + L u. Reads every neighbour where it lies, and leaves the loop over x to the
+   compiler.
+   Needs    same in g: 1 - discount; v of u's size; work of cpu_avx_grid_bytes(g, threads) bytes
    Leaves   the result in u; v is work
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
-   Cost     42 operations a point and step (13 points; 66 if 19) and 13 loads (19), the arrays once each way */
+   Cost     42 operations and 13 loads a point and step (66 and 19 with 19 points); the arrays once each way */
 CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
 {
@@ -90,10 +89,10 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
     return CPU_AVX_OK;
 }
 
-/* Makes the same steps, two a sweep in blocks of rows that stay in the second-level cache, cross differences with x
-   from sums that are shared, so that a vector loads 8 of its neighbours (10) instead of 13 (19).
-   Needs, Leaves, Returns as cpu_avx_grid_explicit1
-   Cost     14 multiply-adds or multiplications, 12 additions (19, 15) and 3 moves between lanes a vector and step,
+/* Makes the same steps, two a sweep, in blocks of rows that stay in the second-level cache. Cross differences with x
+   come from shared sums, so that a vector loads 8 neighbours instead of 13 (10 instead of 19). Needs, Leaves, Returns
+   as cpu_avx_grid_explicit1
+   Cost     14 multiply-adds or multiplications, 12 additions (19, 15) and 3 moves between lanes a vector and step;
             some rows of each block twice; the arrays once each way for two steps */
 CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
@@ -102,7 +101,7 @@ CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps
     if (status) return status;
     cpu_avx_real *own, *from = u, *to = v;
     const cpu_avx_p_grid_x x = cpu_avx_p_grid_prepare(g, work, &own);
-    const int spare = (4 - steps % 4) % 4; /* single steps, so that the number of sweeps is even and ends in u */
+    const int spare = (4 - steps % 4) % 4; /* single steps that make the number of sweeps even, so that u is last */
     const int single = spare < steps ? spare : steps;
     for (int done = 0; done < steps;) {
         const int now = done < single ? 1 : 2;

@@ -45,7 +45,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain_y(const cpu_avx_grid *g, const cpu_avx_re
     cpu_avx_p_grid_solve(g->ny, f, v, (ptrdiff_t)g->pitch, g->nx);
 }
 
-/* Solves the z lines of a row, and adds them to u. */
+/* Solves the z lines of a row and adds them to u. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain_z(const cpu_avx_grid *g, const cpu_avx_real *f, cpu_avx_real *v, cpu_avx_real *u)
 {
     const ptrdiff_t plane = cpu_avx_p_grid_plane_step(g);
@@ -54,7 +54,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain_z(const cpu_avx_grid *g, const cpu_avx_re
         for (int i = 0; i < g->nx; i++) u[k * plane + i] += v[k * plane + i];
 }
 
-/* Solves `count` interleaved systems in place, as many at a time as there are vectors in flight. */
+/* Solves `count` interleaved systems in place, four vectors of them at a time. */
 CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step, int count)
 {
     int i = 0;
@@ -63,7 +63,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_r
     if (i < count) cpu_avx_interleaved_solve_part(n, f, x + i, step, count - i);
 }
 
-/* Copies a row to where it may be stored past the caches. */
+/* Copies a row; `stream`: past the caches. */
 CPU_AVX_INLINE void cpu_avx_p_grid_move(const cpu_avx_real *from, cpu_avx_real *to, int n, int stream)
 {
     int i = 0;
@@ -77,7 +77,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_move(const cpu_avx_real *from, cpu_avx_real *
     if (i < n) cpu_avx_store_part(to + i, n - i, cpu_avx_load_part(from + i, n - i));
 }
 
-/* Makes plane k of the right-hand side, solved in x and y while it is in the second-level cache, then stored in v. */
+/* Computes plane k of the right-hand side, solves it in x and y in the second-level cache, and stores it in v. */
 CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, const cpu_avx_real *fx,
                                     const cpu_avx_real *fy, const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *work,
                                     int stream)
@@ -95,8 +95,8 @@ CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_
     cpu_avx_fence();
 }
 
-/* Solves n lines in z of v in work, and adds them to u. Each row of the arrays lies in pages of its own, where the
-   processor's own prefetching does not see it coming. */
+/* Solves n z lines of v in work, and adds them to u. Prefetches rows, which lie in pages of their own, where the
+   processor's own prefetching fails. */
 CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz, const cpu_avx_real *v,
                                    cpu_avx_real *u, int n, cpu_avx_real *work)
 {
@@ -122,13 +122,13 @@ CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes `steps` implicit steps, A_x A_y A_z (u' - u) = L u, same in g being -discount: the right-hand side, contiguous
-   x lines, interleaved y and z lines, each a sweep of its own by plain loops.
-   Needs    fx, fy, fz: cpu_avx_factor of the three matrices; v of u's size, work of cpu_avx_grid_bytes(g, threads)
-            bytes
+/* Makes `steps` implicit steps, A_x A_y A_z (u' - u) = L u. Plain loops make a sweep each of the right-hand side,
+   contiguous x lines, interleaved y lines and interleaved z lines.
+   Needs    same in g: -discount; fx, fy, fz: cpu_avx_factor of the three matrices; v of u's size; work of
+            cpu_avx_grid_bytes(g, threads) bytes
    Leaves   the result in u; in v the last u' - u
    Returns  as cpu_avx_grid_explicit1
-   Cost     explicit1, and 5 operations a point and axis; 9 passes over an array */
+   Cost     as explicit1 a step, and 5 operations a point and axis; 10 passes over an array */
 CPU_AVX_API int cpu_avx_grid_implicit1(int isa, const cpu_avx_grid *g, int steps, const cpu_avx_real *fx,
                                        const cpu_avx_real *fy, const cpu_avx_real *fz, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
@@ -153,8 +153,8 @@ CPU_AVX_API int cpu_avx_grid_implicit1(int isa, const cpu_avx_grid *g, int steps
     return CPU_AVX_OK;
 }
 
-/* Makes the same steps: right-hand side, x (by transposed tiles) and y of a plane while it is in the second-level
-   cache, then z and the update of u in blocks of lines that stay there.
+/* Makes the same steps: the right-hand side, x (by transposed tiles) and y of a plane in the second-level cache, then z
+   and the update of u in blocks of lines that stay there too.
    Needs, Returns as cpu_avx_grid_implicit1
    Leaves   the result in u; v is work
    Cost     as explicit2 a step, and 5 operations a point and axis; 5 passes over an array */

@@ -10,8 +10,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns how a batch is cut into tiles across lanes: two systems at once; or a long one alone, whose tile leaves
-   the first-level cache room, unless only two at once are full tiles. No tiles, where a lane would not have k
+/* Returns how a batch is cut into tiles across lanes: two systems at once, or the halves of a long one, to leave room
+   in the first-level cache, unless only two systems make full tiles. No tiles where lanes would not have equally many
    contiguous rows. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch)
 {
@@ -28,15 +28,14 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the elements of a thread's store, whatever the vector: 6 lanes for each row of the partitions, rounded up
-   to cache lines. */
+/* Returns the elements of a thread's store for any set: 6 lanes for each row of the partitions, rounded up to cache
+   lines. */
 CPU_AVX_API size_t cpu_avx_p_hybrid_len(long long n)
 {
     return 6 * ((size_t)n + 16 * CPU_AVX_P_CACHE_LINE);
 }
 
-/* Returns the bytes of work for cpu_avx_hybrid on these lines; 0 for lines that it does not take, and for
-   threads < 1. */
+/* Returns the bytes of work for cpu_avx_hybrid on these lines; 0 for invalid lines, no rows, or threads < 1. */
 CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
 {
     const size_t thomas = cpu_avx_thomas_bytes(lines, threads);
@@ -46,22 +45,22 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
     return across > thomas ? across : thomas;
 }
 
-/* Solves every system of the lines on its own across the lanes of a vector, where systems are contiguous (step 1) and n
-   is a multiple of lanes; all others as cpu_avx_thomas does. Lane l reduces rows l k .. l k + k - 1, with k = n / lanes
-   (n / (2*lanes) from 2*lanes^2 rows on, unless n is a multiple of lanes^2 but not of 2*lanes^2, or not of 2*lanes),
-   and PCR finds the last unknown of each lane; its steps are left out once they change nothing to rounding.
+/* Solves every system of the lines across the lanes of a vector if systems are contiguous (step 1) and n is a multiple
+   of lanes; otherwise does as cpu_avx_thomas. Lane l reduces rows l k .. l k + k - 1, with k = n / lanes (n / (2*lanes)
+   from 2*lanes^2 rows on, unless n is a multiple of lanes^2 but not of 2*lanes^2, or not of 2*lanes). PCR then finds
+   the last unknown of each lane; steps that change nothing to rounding are left out.
    Needs    work of cpu_avx_hybrid_bytes(lines, threads) bytes; else as cpu_avx_thomas, but it eliminates in another
             order: a matrix that is not dominant can pass one and fail the other
    Returns  as cpu_avx_thomas
-   Cost     reads a, b, c, d and writes x once; 10 FMA, 3 mul and a reciprocal an element. For systems whose n is a
-            multiple of lanes^2 and which come from memory: it is read in the order in which it lies, which with AVX-512
-            makes this faster than cpu_avx_thomas; other n are slower, the shorter the more. And for a few systems of
-            hundreds of rows
+   Cost     reads a, b, c, d and writes x once, each in the order of memory; 10 FMA, 3 mul and a reciprocal an element.
+            Pays where n is a multiple of lanes^2: from about 1024 rows on (512 in double precision), or if the systems
+            come from memory on some processors (docs/cpu_avx.md); and for a few systems of hundreds of rows. Elsewhere
+            it is slower than cpu_avx_thomas, most so for short systems
    Error    x as accurate as the condition of the matrix allows, but the residual, which cpu_avx_thomas keeps within
             a few roundoffs, grows as dominance weakens: the largest |Ax - d| over the largest |A||x| + |d| stays
             below 8 + 1 / (k^2.5 (dominance - 1)) roundoffs, dominance being the least |b| / (|a| + |c|) of a row
-            (measured, no proof: docs/cpu_avx.md). And an eighth of a roundoff of the system's largest unknown for
-            what is left out: unknowns so much smaller than others far from them may come out as 0 */
+            (measured, not proved: docs/cpu_avx.md). The steps left out add an eighth of a roundoff of the system's
+            largest unknown, so much smaller unknowns far from it may come out as 0 */
 CPU_AVX_API int cpu_avx_hybrid(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {

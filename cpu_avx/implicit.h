@@ -1,11 +1,12 @@
 /* implicit.h - a room of cpu_avx.h: implicit time steps of options on one asset, three rungs.
    MIT licence, see LICENSE.
 
-   The function of a set takes options first .. last-1 of a batch and has a thread's share of the work, aligned to 64
-   bytes. */
+   The function of a set marches options first .. last-1 of a batch, in a thread's share of the work, which begins on a
+   cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
+#define cpu_avx_p_implicit1_options CPU_AVX_OF_SET(cpu_avx_p_implicit1_options)
 #define cpu_avx_p_implicit1_step CPU_AVX_OF_SET(cpu_avx_p_implicit1_step)
 #define cpu_avx_p_implicit1 CPU_AVX_OF_SET(cpu_avx_p_implicit1)
 #define cpu_avx_p_implicit2_step CPU_AVX_OF_SET(cpu_avx_p_implicit2_step)
@@ -27,43 +28,45 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* implicit1: makes a step of `lanes` options by the Thomas algorithm. */
+/* The options that implicit1 takes at once: at least four lanes share the wait for divisions. */
+enum { cpu_avx_p_implicit1_options = cpu_avx_lanes < 4 ? 4 : cpu_avx_lanes };
+
+/* implicit1: makes a step of these options by the Thomas algorithm. */
 CPU_AVX_CALL void cpu_avx_p_implicit1_step(int n, cpu_avx_real *CPU_AVX_P_RESTRICT work,
                                            cpu_avx_real *CPU_AVX_P_RESTRICT bad)
 {
-    enum { lanes = cpu_avx_lanes, row_len = 5 * lanes };
-    cpu_avx_real y[lanes] = {0}, q[lanes] = {0}, *row = work;
-    for (int j = 0; j < n; j++, row += row_len)
-        for (int l = 0; l < lanes; l++) {
-            cpu_avx_real r = 1 / cpu_avx_p_madd(-row[l], q[l], row[lanes + l]);
-            bad[l] = cpu_avx_p_bad_reciprocal(r) ? 1 : bad[l];
-            q[l] = r * row[2 * lanes + l];
-            y[l] = r * cpu_avx_p_madd(-row[l], y[l], row[3 * lanes + l]);
-            row[4 * lanes + l] = q[l];
-            row[3 * lanes + l] = y[l];
+    enum { lanes = cpu_avx_lanes, options = cpu_avx_p_implicit1_options, row_len = 5 * options };
+    cpu_avx_real y[options] = {0}, q[options] = {0};
+    for (cpu_avx_real *row = work; row < work + (ptrdiff_t)n * row_len; row += row_len)
+        for (int o = 0; o < options; o++) {
+            cpu_avx_real *at = row + o / lanes * 5 * lanes + o % lanes;
+            cpu_avx_real r = 1 / cpu_avx_p_madd(-at[0], q[o], at[lanes]);
+            bad[o] = cpu_avx_p_bad_reciprocal(r) ? 1 : bad[o];
+            at[4 * lanes] = q[o] = r * at[2 * lanes];
+            at[3 * lanes] = y[o] = r * cpu_avx_p_madd(-at[0], y[o], at[3 * lanes]);
         }
-    for (int j = n - 2; j >= 0; j--) {
-        row = work + (ptrdiff_t)j * row_len;
-        for (int l = 0; l < lanes; l++) {
-            y[l] = cpu_avx_p_madd(-row[4 * lanes + l], y[l], row[3 * lanes + l]);
-            row[3 * lanes + l] = y[l];
+    for (ptrdiff_t j = n - 2; j >= 0; j--)
+        for (int o = 0; o < options; o++) {
+            cpu_avx_real *at = work + j * row_len + o / lanes * 5 * lanes + o % lanes;
+            at[3 * lanes] = y[o] = cpu_avx_p_madd(-at[4 * lanes], y[o], at[3 * lanes]);
         }
-    }
 }
 
 CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int last, void *work)
 {
-    enum { lanes = cpu_avx_lanes };
+    enum { lanes = cpu_avx_lanes, options = cpu_avx_p_implicit1_options, vectors = options / CPU_AVX_P_LANES };
     cpu_avx_vec *rows = (cpu_avx_vec *)work;
     int status = 0;
-    for (int i = first; i < last; i += lanes) {
-        int options = last - i < lanes ? last - i : lanes;
-        cpu_avx_real bad[lanes] = {0}; /* of the type of the values, for the compiler's sake */
-        cpu_avx_p_load_options(m, i, options, rows, 5);
+    for (int i = first; i < last; i += options) {
+        cpu_avx_real bad[options] = {0}; /* a real number vectorises with the values */
+        for (int g = 0; g < vectors; g++)
+            cpu_avx_p_load_options(m, i + g * lanes, cpu_avx_p_clip(last - i - g * lanes), rows + g * 5, vectors * 5);
         for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit1_step(m->n, (cpu_avx_real *)work, bad);
-        cpu_avx_p_from_columns(m->n, options, m->n, rows + 3, 5, m->u + (ptrdiff_t)i * m->n);
-        for (int l = 0; l < options && !status; l++)
-            if (bad[l] > 0) status = cpu_avx_p_failed(i + l);
+        for (int g = 0; g < vectors; g++)
+            cpu_avx_p_from_columns(m->n, cpu_avx_p_clip(last - i - g * lanes), m->n, rows + g * 5 + 3, vectors * 5,
+                                   m->u + (ptrdiff_t)(i + g * lanes) * m->n);
+        for (int o = 0; o < options && i + o < last && !status; o++)
+            if (bad[o] > 0) status = cpu_avx_p_failed(i + o);
     }
     return status;
 }
@@ -89,8 +92,8 @@ CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_vec *row
     }
 }
 
-/* Makes all steps of a literal count of vectors of options at once, so that one's recurrence of reciprocals hides
-   the other's. */
+/* Makes all steps of a literal number of vectors of options at once, so that the recurrence of one hides that of the
+   other. */
 CPU_AVX_INLINE int cpu_avx_p_implicit2_together(int groups, const cpu_avx_p_options *m, int first, int last,
                                                 cpu_avx_vec *rows)
 {
@@ -122,21 +125,21 @@ CPU_AVX_CALL int cpu_avx_p_implicit2(const cpu_avx_p_options *m, int first, int 
     return status;
 }
 
-/* A row of partitions: u; r, l and q of cpu_avx_factor; p, what the row takes from the last y of the partition below;
-   w, what it gives to the first x of its own. */
+/* A row of partitions: u; r, l and q of cpu_avx_factor; p, the factor of the last y of the partition below in this row;
+   w, the factor of this row in the first x of its own partition. */
 typedef struct {
     cpu_avx_vec u, r, l, w, p, q;
 } cpu_avx_p_part_row;
 enum { cpu_avx_p_row_vectors = 6 };
 
-/* What crosses lanes, by scans over them: factors of the steps to the lane 1, 2, 4, 8 away, and how many of the
-   steps matter; link is what the first x of a partition takes from the last y of the partition below. */
+/* What crosses lanes, by scans: the factors of the steps over 1, 2, 4 and 8 lanes, and how many of the steps matter;
+   link, the factor of the last y of the partition below in the first x. */
 typedef struct {
     cpu_avx_vec carry[4], back[4], link;
     int forward, backward;
 } cpu_avx_p_links;
 
-/* Moves lanes by 2^step; zeros come in. A shift that does not exist is not asked for. */
+/* Moves lanes by 2^step; zeros come in. A shift by `lanes` or more is never used. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_far(cpu_avx_vec v, int step, int backward)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
@@ -154,10 +157,10 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *fact
     return v;
 }
 
-/* Computes the factors of a scan. Returns after how many steps none of them matters any more to rounding. */
+/* Computes the factors of a scan. Returns the number of steps after which none matters to rounding. */
 CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, int backward)
 {
-    const cpu_avx_real roundoff = CPU_AVX_SIZE == 4 ? (cpu_avx_real)0x1p-24 : (cpu_avx_real)0x1p-53;
+    const cpu_avx_real roundoff = 8 * CPU_AVX_P_LOST;
     int steps = 0;
     CPU_AVX_P_UNROLL
     for (int step = 0; step < 4; step++) {
@@ -170,8 +173,7 @@ CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, in
     return steps;
 }
 
-/* Copies an option, and what cpu_avx_factor has left of it in f, to rows of partitions, step apart. Returns their
-   links. */
+/* Copies an option, and its factors in f, to rows of partitions that are step apart. Returns their links. */
 CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu_avx_real *u, const cpu_avx_real *f,
                                                          cpu_avx_p_part_row *row, int step)
 {
@@ -195,9 +197,9 @@ CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu
     return links;
 }
 
-/* Makes a step of a literal count of options, whose rows take turns. Forward each partition is eliminated as if nothing
-   came from below, and its first x summed up as if nothing came from above; two scans find what does come; backward
-   both go in. */
+/* Makes a step of a literal number of options, whose rows take turns. On the way forward each partition is eliminated
+   as if nothing came from below, and its first x summed as if nothing came from above. Two scans find what does come,
+   and the way back puts both in. */
 CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, int backward,
                                              const cpu_avx_p_links *links, cpu_avx_p_part_row *rows)
 {
@@ -227,7 +229,7 @@ CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, in
     }
 }
 
-/* Makes all steps of a literal count of options at once, so that one's recurrences hide the other's. */
+/* Makes all steps of a literal number of options at once, so that the recurrences of one hide those of the other. */
 CPU_AVX_INLINE int cpu_avx_p_implicit3_together(int options, const cpu_avx_p_options *m, int first, void *work)
 {
     const int n = m->n, k = cpu_avx_p_partition_rows(n, 1);
@@ -265,16 +267,15 @@ CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int 
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes `steps` implicit steps of each option: M u' = u, rows of M in a, b, c; row j of option i lies at [i*n + j]. The
-   Thomas algorithm over `lanes` options at once, which the compiler vectorises; the matrix is eliminated anew in each
-   step, as if it had changed.
-   Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M dominant, or close: there is no pivoting; else as
-            cpu_avx_explicit1
-   Leaves   the values after the last step in u; those of an option that has met a bad pivot are not specified, the
-            others are what they should be
+/* Makes `steps` implicit steps of each option, M u' = u with the rows of M in a, b, c, by the Thomas algorithm over
+   several options at once, which the compiler vectorises. Row j of option i lies at [i*n + j]. The matrix is eliminated
+   anew in each step, as if it had changed.
+   Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M diagonally dominant, or close, as there is no pivoting;
+            else as cpu_avx_explicit1
+   Leaves   the values after the last step in u; those of an option with a bad pivot are unspecified, all others right
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the first option with a bad pivot
    Cost     3 FMA, 2 mul and a division for each row and step, 6 loads, 3 stores
-   Error    that of Gaussian elimination without pivoting, a dozen roundoffs a step in the residual */
+   Error    that of Gaussian elimination without pivoting: a dozen roundoffs a step in the residual */
 CPU_AVX_API int cpu_avx_implicit1(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -282,8 +283,8 @@ CPU_AVX_API int cpu_avx_implicit1(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit1, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
 }
 
-/* Makes the same steps in intrinsics, with the fast reciprocal for the division and 2*lanes options at once, so that
-   the recurrence of reciprocals of one half hides that of the other.
+/* Makes the same steps on vectors, with the fast reciprocal for the division and 2*lanes options at once, so that the
+   recurrence of one half hides that of the other.
    Needs, Leaves, Returns, Error as cpu_avx_implicit1
    Cost     5 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
 CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
@@ -293,13 +294,13 @@ CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit2, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
 }
 
-/* Makes the same steps where the matrix does not change: it is factored once, and lanes are partitions of a grid, so
-   that two options at once stay in the nearest cache. Scans over the lanes join the partitions; steps of a scan that no
-   longer change anything to rounding are left out.
+/* Makes the same steps with a time-independent matrix: it is factored once, and lanes are partitions of a grid, so that
+   two options at once stay in the first-level cache. Scans over the lanes join the partitions; steps of a scan that
+   change nothing to rounding are left out.
    Needs, Leaves, Returns as cpu_avx_implicit1
    Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles a
             step, s <= log2 lanes
-   Error    as cpu_avx_implicit1, and of the order of a roundoff of the largest value a step for what is left out */
+   Error    as cpu_avx_implicit1; the steps left out add about a roundoff of the largest value a step */
 CPU_AVX_API int cpu_avx_implicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {

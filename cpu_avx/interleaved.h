@@ -1,4 +1,4 @@
-/* interleaved.h - a room of cpu_avx.h: interleaved systems, a tile of them at a time, row by row.
+/* interleaved.h - a room of cpu_avx.h: interleaved systems, solved a tile at a time, row by row.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -53,7 +53,7 @@ CPU_AVX_INLINE void cpu_avx_p_scatter(cpu_avx_real *p, ptrdiff_t stride, int val
     }
 }
 
-/* Returns 1 in the lanes from n on, which is a pivot there, else 0. */
+/* Returns 1, a sound pivot, in the lanes from n on, and 0 in those before. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_beyond(int n)
 {
     cpu_avx_vec one = cpu_avx_set(1);
@@ -74,10 +74,11 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
     return r;
 }
 
-/* Prefetches the cache lines at `at` of all arrays, of d alone where there is one matrix, into the second-level cache;
-   if `first`, into the first as well. */
-CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first)
+/* Prefetches the cache lines at `at` of all arrays read (`one`, one matrix for all: of d alone) into the second-level
+   cache; if `first`, into the first as well; if `x_too`, those of x, which is then stored through the caches. */
+CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first, int x_too)
 {
+    if (x_too) CPU_AVX_P_PREFETCH(batch->x + at);
     const cpu_avx_real *const array[4] = {batch->d + at, batch->a + at, batch->b + at, batch->c + at};
     for (int i = 0; i < (one ? 1 : 4); i++)
         if (first)
@@ -86,10 +87,10 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
             CPU_AVX_P_PREFETCH(array[i]);
 }
 
-/* The rows of a tile. c and d of each are kept: c in the store, d in x or, where x is not to be written twice, apart in
-   the store too. Behind them the store has zeros, which stand for the row before the first and the row after the last.
-   In front they would move the kept rows to places that are a multiple of 4 KB from rows of the arrays, and loads of
-   these would wait for the stores. */
+/* The rows of a tile. c and d of each row are kept: c in the store; d in x or, where x must not be written twice, apart
+   in the store too. Zeros at the end of the store stand for the row before the first and the row after the last. At its
+   beginning they would put the kept rows multiples of 4 KB from rows of the arrays, whose loads would then wait for the
+   stores. */
 typedef struct {
     cpu_avx_p_batch arrays; /* from the tile's first row on */
     long long n;
@@ -99,8 +100,8 @@ typedef struct {
     cpu_avx_real *store;
 } cpu_avx_p_rows;
 
-/* A row. b stands in for an a or a c that the row does not have, and is multiplied by zeros; l, r and q are the factors
-   of one matrix for all systems. */
+/* A row. b stands in for an a or c that the row lacks, and is multiplied by zeros; l, r and q are the factors of one
+   matrix for all systems. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d;
     cpu_avx_vec l, r, q;
@@ -108,7 +109,7 @@ typedef struct {
     const cpu_avx_real *before_c, *before_d, *after_d; /* of its neighbours */
 } cpu_avx_p_row;
 
-/* Returns the rows of a tile. one, a literal: all systems have one matrix. */
+/* Returns the rows of a tile. `one`, a literal, says whether all systems have one matrix. */
 CPU_AVX_INLINE cpu_avx_p_rows cpu_avx_p_rows_of(int one, ptrdiff_t stride, const cpu_avx_p_plan *plan,
                                                 const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile,
                                                 cpu_avx_real *store)
@@ -187,16 +188,18 @@ CPU_AVX_INLINE void cpu_avx_p_row_back(int one, const cpu_avx_p_rows *rows, cons
     if (rows->apart) cpu_avx_p_scatter(row->x + v * rows->stride, rows->stride, valid, rows->stream, *x);
 }
 
-/* Prefetches row j, where the tile's first row is at `at`. */
+/* Prefetches the cache lines of row j, the tile's first row being at `at`.
+   Needs    0 < stride <= CPU_AVX_P_CACHE_LINE */
 CPU_AVX_INLINE void cpu_avx_p_row_soon(int one, const cpu_avx_p_rows *rows, const cpu_avx_p_batch *batch, ptrdiff_t at,
                                        long long j)
 {
     at += (ptrdiff_t)j * rows->step;
-    for (ptrdiff_t v = 0; v < rows->width; v += CPU_AVX_P_CACHE_LINE) cpu_avx_p_prefetch(batch, at + v, one, 0);
+    const ptrdiff_t line = CPU_AVX_P_CACHE_LINE / rows->stride;
+    for (ptrdiff_t v = 0; v < rows->width; v += line) cpu_avx_p_prefetch(batch, at + v * rows->stride, one, 0, 0);
 }
 
-/* Solves a tile row by row. Prefetches rows, because they are too far apart for the processor's own prefetching; and,
-   on the way back, the first quarter of the next tile's rows, or with one matrix all of them. */
+/* Solves a tile row by row. Prefetches rows, which lie too far apart for the processor's own prefetching, and on the
+   way back the first quarter of the next tile's rows, with one matrix all of them. */
 CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                            const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {
@@ -235,7 +238,7 @@ CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, 
     *sound = good;
 }
 
-/* Solves a tile of few vectors, a literal number, whose c and d of the row before stay in registers. */
+/* Solves a tile of `vectors` vectors, a literal, whose c and d stay in registers from row to row. */
 CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride, const cpu_avx_p_plan *plan,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile, cpu_avx_real *store,
                                           cpu_avx_vec *sound)
@@ -243,11 +246,13 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
     enum { lanes = cpu_avx_lanes };
     const cpu_avx_p_rows rows = cpu_avx_p_rows_of(one, stride, plan, batch, tile, store);
     const int last = tile->valid - (vectors - 1) * lanes;
+    const int fetched = plan->fetched && !one && stride > 1 && stride <= CPU_AVX_P_CACHE_LINE;
     cpu_avx_vec c[4], d[4], good = *sound;
     CPU_AVX_P_UNROLL
     for (int v = 0; v < vectors; v++) c[v] = d[v] = cpu_avx_set(0);
     for (long long j = 0; j < rows.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
+        if (fetched && j + 2 < rows.n) cpu_avx_p_row_soon(one, &rows, batch, tile->offset, j + 2);
         CPU_AVX_P_UNROLL
         for (int v = 0; v < vectors; v++)
             cpu_avx_p_row_forward(one, &row, v * lanes, stride, v < vectors - 1 ? lanes : last, &c[v], &d[v], &good);
@@ -277,7 +282,7 @@ CPU_AVX_INLINE void cpu_avx_interleaved_solve(long long n, const cpu_avx_real *f
     cpu_avx_p_tile_of_few(1, vectors, 1, &plan, &batch, &tile, x, &sound);
 }
 
-/* Solves fewer than `lanes` of them, `systems`.
+/* Solves `systems` of them, fewer than `lanes`.
    Needs, Leaves as cpu_avx_interleaved_solve */
 CPU_AVX_INLINE void cpu_avx_interleaved_solve_part(long long n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step,
                                                    int systems)
@@ -289,8 +294,8 @@ CPU_AVX_INLINE void cpu_avx_interleaved_solve_part(long long n, const cpu_avx_re
     cpu_avx_p_tile_of_few(1, 1, 1, &plan, &batch, &tile, x, &sound);
 }
 
-/* Returns the first system of the tile that has met a bad pivot, known to be there: a vector at a time, pivots
-   alone. */
+/* Returns the first system of a tile with a bad pivot in it, by eliminating again, a vector at a time, without storing
+   anything. */
 CPU_AVX_CALL long long cpu_avx_p_interleaved_worst(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                    const cpu_avx_p_tile *tile)
 {
@@ -308,7 +313,7 @@ CPU_AVX_CALL long long cpu_avx_p_interleaved_worst(const cpu_avx_p_plan *plan, c
     return tile->first;
 }
 
-/* Solves a tile, whatever its width. */
+/* Solves a tile of any width. */
 CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                          const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {

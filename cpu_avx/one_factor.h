@@ -1,12 +1,11 @@
-/* one_factor.h - a room of cpu_avx.h: what the explicit and implicit time steps of options on one asset share.
+/* one_factor.h - a room of cpu_avx.h: what explicit and implicit time steps of options on one asset share.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 enum {
-    CPU_AVX_P_REACH = 32,      /* largest reach of composed steps */
-    CPU_AVX_P_FAST_REACH = 16, /* the largest whose sums are kept in registers */
-    CPU_AVX_P_GROUPS = 2       /* recurrences in flight */
+    CPU_AVX_P_REACH = 32, /* largest reach of composed steps */
+    CPU_AVX_P_GROUPS = 2  /* recurrences in flight */
 };
 
 /* Returns the larger one. */
@@ -15,11 +14,10 @@ CPU_AVX_API int cpu_avx_p_larger(int a, int b)
     return a > b ? a : b;
 }
 
-/* Returns the reach of the sweep that does what one of this reach does: those that are made for registers, the
-   others as they are. */
+/* Returns the reach of the sweep that serves this reach. */
 CPU_AVX_API int cpu_avx_p_padded_reach(int reach)
 {
-    return reach <= 8 ? reach : reach <= 12 ? 12 : reach <= 16 ? 16 : reach;
+    return reach <= 8 ? reach : (reach + 3) / 4 * 4;
 }
 
 #define cpu_avx_p_partitions_len CPU_AVX_OF(cpu_avx_p_partitions_len)
@@ -38,7 +36,7 @@ CPU_AVX_API int cpu_avx_p_padded_reach(int reach)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
 
-/* A batch of options and its time steps: the arguments of an array function. reach is 0 but for composed steps,
+/* A batch of options and its time steps: the arguments of an array function. reach is 0 except for composed steps,
    whose bands are in a. */
 typedef struct {
     int n, steps, reach;
@@ -46,7 +44,7 @@ typedef struct {
     cpu_avx_real *u;
 } cpu_avx_p_options;
 
-/* Returns the elements that hold n rows as partitions of at least so many each, whatever the vector. */
+/* Returns the elements that hold n rows in partitions of at least so many rows, for any set. */
 CPU_AVX_API size_t cpu_avx_p_partitions_len(size_t n, size_t least)
 {
     return n + (least + 1) * (64 / CPU_AVX_SIZE);
@@ -56,11 +54,11 @@ CPU_AVX_API size_t cpu_avx_p_partitions_len(size_t n, size_t least)
 CPU_AVX_API size_t cpu_avx_p_explicit_share(int n, int reach)
 {
     const size_t lanes = 64 / CPU_AVX_SIZE, rows = n > 0 ? (size_t)n : 0;
-    if (reach > 0) { /* band, values, and sums of k + 2 reach rows */
+    if (reach > 0) { /* band, values, and what waits for other partitions */
         size_t padded = (size_t)cpu_avx_p_padded_reach(reach), partitions = cpu_avx_p_partitions_len(rows, padded);
-        return ((2 * padded + 3) * partitions + 2 * padded * lanes) * sizeof(cpu_avx_real) + 64;
+        return ((2 * padded + 2) * partitions + padded * lanes) * sizeof(cpu_avx_real) + 64;
     }
-    /* A row of options is 5 vectors; enough for explicit2 too. */
+    /* Enough for rows of options, of 5 vectors each, and for explicit2. */
     return 5 * (rows + 2) * lanes * sizeof(cpu_avx_real) + 64;
 }
 CPU_AVX_API size_t cpu_avx_p_implicit_share(int n)
@@ -83,22 +81,22 @@ CPU_AVX_API int cpu_avx_p_options_status(int isa, int options, int threads, cons
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Returns k, the rows of a partition where lanes are partitions of the grid: lane l holds rows l k .. l k + k - 1,
-   row by row a vector. */
+/* Returns k, the rows of a partition where lanes are partitions of the grid: lane l holds rows l k .. l k + k - 1, a
+   row of all partitions is a vector. */
 CPU_AVX_API int cpu_avx_p_partition_rows(int n, int least)
 {
     return cpu_avx_p_larger(n / cpu_avx_lanes + (n % cpu_avx_lanes != 0), least);
 }
 
-/* Copies rows of the grid to their lanes, zeros in rows from n on; rows of a partition are step vectors apart. */
+/* Copies rows of the grid to their lanes, 0 in rows from n on; rows of a partition are step vectors apart. */
 CPU_AVX_CALL void cpu_avx_p_to_partitions(int n, int k, const cpu_avx_real *from, cpu_avx_vec *to, ptrdiff_t step)
 {
-    const int full = n / k, rest = n % k; /* partitions that are full, rows of the one that follows */
+    const int full = n / k, rest = n % k; /* full partitions, rows of the next one */
     cpu_avx_p_to_columns(k, full, k, from, to, step);
     for (int j = 0; j < rest; j++) to[j * step][full] = from[full * k + j];
 }
 
-/* The way back. */
+/* Copies them back. */
 CPU_AVX_CALL void cpu_avx_p_from_partitions(int n, int k, const cpu_avx_vec *from, ptrdiff_t step, cpu_avx_real *to)
 {
     const int full = n / k, rest = n % k;
@@ -106,27 +104,28 @@ CPU_AVX_CALL void cpu_avx_p_from_partitions(int n, int k, const cpu_avx_vec *fro
     for (int j = 0; j < rest; j++) to[full * k + j] = from[j * step][full];
 }
 
-/* Returns the neighbour of a partition's first row: the last row of the partition below, 0 where there is none. */
+/* Returns the neighbour of each partition's first row: the last row of the partition below, 0 if there is none. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_below(cpu_avx_vec last)
 {
     return cpu_avx_up(cpu_avx_set(0), last, 1);
 }
 
-/* Returns the neighbour of its last row: the first row of the partition above. */
+/* Returns the neighbour of its last row: the first row of the partition above, likewise. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_above(cpu_avx_vec first)
 {
     return cpu_avx_down(first, cpu_avx_set(0), 1);
 }
 
-/* Loads the rows of so many options from `at` on, 0 for what is not to be read. A row of up to `lanes` options is 5
-   vectors: a, b, c, u and one to work with; rows are step vectors apart. One stream of memory: five would meet in the
-   same sets of the cache where n is a power of two. */
+/* Loads the rows of up to `lanes` options from `at` on, with 0 for coefficients that do not count and b = 1 in unused
+   lanes. A row is 5 vectors: a, b, c, u and one to work with; rows are step vectors apart. They form one stream: five
+   would compete for the same sets of the cache if n is a power of two. */
 CPU_AVX_CALL void cpu_avx_p_load_options(const cpu_avx_p_options *m, int at, int options, cpu_avx_vec *row,
                                          ptrdiff_t step)
 {
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
     for (int array = 0; array < 4; array++)
         cpu_avx_p_to_columns(m->n, options, m->n, from[array] + (ptrdiff_t)at * m->n, row + array, step);
+    for (int j = 0; j < m->n && options < cpu_avx_lanes; j++) row[j * step + 1] += cpu_avx_p_beyond(options);
     row[0] = row[(m->n - 1) * step + 2] = cpu_avx_set(0);
 }
 
@@ -144,7 +143,7 @@ CPU_AVX_API size_t cpu_avx_implicit_bytes(int n, int threads)
     return threads > 0 ? (size_t)threads * cpu_avx_p_implicit_share(n) : 0;
 }
 
-/* The body of a rung: gives threads their options, in whole units. */
+/* The body of a rung: gives each thread its options, in whole units. */
 #define CPU_AVX_P_OVER_OPTIONS(stem, unit, bytes)                                                                      \
     long long least = LLONG_MAX;                                                                                       \
     int status = cpu_avx_p_options_status(isa, options, threads, &m, work);                                            \

@@ -1,5 +1,5 @@
-/* partitions.h - a room of cpu_avx.h: what partitions of contiguous systems know of each other, and their reduced
-   system, solved by PCR across lanes.
+/* partitions.h - a room of cpu_avx.h: how partitions of contiguous systems are joined by a reduced system, which PCR
+   solves across lanes.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -16,16 +16,16 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* How many tiles make a cache line of a row. */
+/* Tiles in a cache line of a row. */
 enum { cpu_avx_p_side = cpu_avx_lanes < CPU_AVX_P_CACHE_LINE ? CPU_AVX_P_CACHE_LINE / cpu_avx_lanes : 1 };
 
-/* Two vectors of systems or partitions, so that two recurrences are in flight. Of the store each has, for each
-   column, d and c, of partitions also f. */
+/* Two vectors of systems or partitions, so that two recurrences are in flight. The store holds d and c of each column
+   of each vector, for partitions also f. */
 typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
 } cpu_avx_p_chain;
 
-/* What partitions have besides, X being the unknown before the first: x[j] + c x[j+1] + f X = d in the row at hand,
+/* What partitions need besides, with X the unknown before their first: x[j] + c x[j+1] + f X = d in the current row,
    and the first unknown as first_d - first_f X + first_c x[j]. */
 typedef struct {
     cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
@@ -37,8 +37,8 @@ CPU_AVX_INLINE ptrdiff_t cpu_avx_p_slot(int partitions)
     return (partitions ? 6 : 4) * cpu_avx_lanes;
 }
 
-/* Finds, for vector g of partitions, what the row at hand and the first row know of the unknown before them; f goes
-   to the slot. */
+/* Finds how the current row and the first one of vector g depend on the unknown before the partition; f goes to the
+   slot. */
 CPU_AVX_INLINE void cpu_avx_p_fill_in(cpu_avx_p_fill *fill, int g, int last, cpu_avx_vec a, cpu_avx_vec r,
                                       cpu_avx_vec c, cpu_avx_vec d, cpu_avx_real *slot)
 {
@@ -52,33 +52,32 @@ CPU_AVX_INLINE void cpu_avx_p_fill_in(cpu_avx_p_fill *fill, int g, int last, cpu
     fill->first_c[g] = cpu_avx_fnma(fill->first_c[g], c, zero);
 }
 
-/* Returns lane l-s of two vectors, which may be the halves of one; 0 from beyond. */
+/* Returns lanes l-s of vector g; v is two vectors, or the halves of one. Zeros come in. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_before(int halves, const cpu_avx_vec *v, int g, int s)
 {
     const cpu_avx_vec beyond = halves && g ? v[0] : cpu_avx_set(0);
     return s < cpu_avx_lanes ? cpu_avx_up(beyond, v[g], s < cpu_avx_lanes ? s : 1) : beyond;
 }
 
-/* Returns lane l+s of them. */
+/* Returns lanes l+s, likewise. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_after(int halves, const cpu_avx_vec *v, int g, int s)
 {
     const cpu_avx_vec beyond = halves && !g ? v[1] : cpu_avx_set(0);
     return s < cpu_avx_lanes ? cpu_avx_down(v[g], beyond, s < cpu_avx_lanes ? s : 1) : beyond;
 }
 
-/* Makes one step of PCR over the lanes: a x[l-s] + x[l] + c x[l+s] = d, and then with 2s for s. Returns 1, with x in
-   d, if a and c are so small that their products are lost in rounding. */
+/* Makes one step of PCR over the lanes: from a x[l-s] + x[l] + c x[l+s] = d to the same with 2s for s. Returns 1, with
+   x in d, if a and c are so small that their products are lost in rounding. */
 CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c, cpu_avx_vec *d, int s,
                                       cpu_avx_vec *sound)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
-    const cpu_avx_real lost = CPU_AVX_SIZE == 4 ? (cpu_avx_real)0x1p-27 : (cpu_avx_real)0x1p-56;
     cpu_avx_vec squares = zero, up_a[2], up_c[2], up_d[2], down_a[2], down_c[2], down_d[2];
     for (int g = 0; g < 2; g++) {
         squares = cpu_avx_fma(a[g], a[g], cpu_avx_fma(c[g], c[g], squares));
         up_d[g] = cpu_avx_p_before(halves, d, g, s), down_d[g] = cpu_avx_p_after(halves, d, g, s);
     }
-    const int weak = cpu_avx_sum(squares) < lost;
+    const int weak = cpu_avx_sum(squares) < CPU_AVX_P_LOST;
     for (int g = 0; g < 2; g++) d[g] = cpu_avx_fnma(c[g], down_d[g], cpu_avx_fnma(a[g], up_d[g], d[g]));
     if (weak) return 1;
     for (int g = 0; g < 2; g++) {
@@ -97,9 +96,9 @@ CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c
     return 0;
 }
 
-/* Solves the reduced system. The last row of a partition loses the next partition's first unknown, and then the
-   reduced system has only the partitions' last unknowns, X. In the store, slot being the last column's, the last
-   rows become X; *left becomes X of the partition before. */
+/* Solves the reduced system. Eliminates the next partition's first unknown from the last row of each partition, so that
+   only the last unknowns, X, remain. In the store, where the last column has this slot, the last rows become X; *left
+   becomes X of the partition before. */
 CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_real *slot,
                                             cpu_avx_vec *left)
 {

@@ -1,4 +1,4 @@
-/* plain.h - a room of cpu_avx.h: plain C, vectors of 16 bytes from which the compiler makes what the processor has.
+/* plain.h - a room of cpu_avx.h: plain C, vectors of 16 bytes that the compiler maps to any processor.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -34,7 +34,7 @@ typedef cpu_avx_real cpu_avx_vec __attribute__((vector_size(16)));
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_set(cpu_avx_real x)
 {
     const cpu_avx_vec zero = {0};
-    return x - zero; /* -0 stays so */
+    return x - zero; /* keeps -0 */
 }
 
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_select(cpu_avx_vec x, cpu_avx_vec y, cpu_avx_vec a, cpu_avx_vec b)

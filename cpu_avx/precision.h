@@ -1,4 +1,4 @@
-/* precision.h - a room of cpu_avx.h: reads the rooms for one precision, and within it for each set.
+/* precision.h - a room of cpu_avx.h: reads the rooms for one precision, and for each set within it.
    MIT licence, see LICENSE. */
 
 #undef CPU_AVX_PASS

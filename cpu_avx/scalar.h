@@ -1,4 +1,4 @@
-/* scalar.h - a room of cpu_avx.h: few short systems, without vectors.
+/* scalar.h - a room of cpu_avx.h: few short systems, solved without vectors.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -10,8 +10,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Eliminates a row of one system: *c and *d of the row before become those of this one, x[j] + c x[j+1] = d. From
-   the last row upwards a and c change places. */
+/* Eliminates a row of one system: *c and *d of the row before become those of this one, x[j] + c x[j+1] = d. Upwards,
+   from the last row, a and c change places. */
 CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_avx_real cj, cpu_avx_real dj,
                                             cpu_avx_real *c, cpu_avx_real *d, int *bad)
 {
@@ -21,10 +21,10 @@ CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_
     *d = cpu_avx_p_madd(-a, *d, dj) * r;
 }
 
-/* Eliminates up to four systems (`systems`, a literal), the first at element `at`, each `apart` after the one before,
-   from both ends, and substitutes back from the row in the middle: each row waits for the reciprocal of the one
-   before, and two recurrences a system take half the time of one. Rows above the middle keep their c in the store,
-   those below it their a; d goes to x. */
+/* Eliminates up to four systems (`systems`, a literal) from both ends, and substitutes back from the row in the middle:
+   each row waits for the reciprocal of the one before, so two recurrences a system take half the time of one. The first
+   system lies at element `at`, the others `apart` elements from each other. Rows above the middle keep their c in the
+   store, those below their a; d goes to x. */
 CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                               const cpu_avx_p_batch *batch, int systems, cpu_avx_real *store, int *bad)
 {
@@ -32,14 +32,18 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
     cpu_avx_real *x = batch->x + at, down_c[4] = {0}, down_d[4] = {0}, up_a[4] = {0}, up_d[4] = {0};
     const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step, middle = n / 2;
     for (ptrdiff_t j = 0; j < middle; j++) {
-        const ptrdiff_t k = n - 1 - j; /* for even n row k is at last the middle one */
+        const ptrdiff_t k = n - 1 - j; /* for even n row k ends at the middle */
         CPU_AVX_P_UNROLL
         for (int s = 0; s < systems; s++) {
-            const ptrdiff_t top = j * step + s * apart, bottom = k * step + s * apart;
+            const ptrdiff_t top = j * step + s * apart;
             cpu_avx_p_eliminate_one(j > 0 ? a[top] : 0, b[top], c[top], d[top], &down_c[s], &down_d[s], &bad[s]);
             store[j * systems + s] = down_c[s];
             x[top] = down_d[s];
-            if (k == middle) continue;
+        }
+        if (k == middle) break;
+        CPU_AVX_P_UNROLL
+        for (int s = 0; s < systems; s++) {
+            const ptrdiff_t bottom = k * step + s * apart;
             cpu_avx_p_eliminate_one(j > 0 ? c[bottom] : 0, b[bottom], a[bottom], d[bottom], &up_a[s], &up_d[s],
                                     &bad[s]);
             store[k * systems + s] = up_a[s];
@@ -67,7 +71,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
     }
 }
 
-/* Solves them where f is the matrix of all, as cpu_avx_factor leaves it: downwards, then upwards. */
+/* Solves systems that share the matrix that cpu_avx_factor left in f: downwards, then upwards. */
 CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                              const cpu_avx_p_batch *batch, int systems)
 {
@@ -90,8 +94,8 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
     }
 }
 
-/* Solves systems from .. to-1, two at a time; four where they lie in the same cache lines, which are then read once.
-   Returns the first with a bad pivot, or LLONG_MAX. */
+/* Solves systems from .. to-1, two at a time; four where they share cache lines, so that these are read once. Returns
+   the first with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {

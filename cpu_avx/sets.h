@@ -3,11 +3,11 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* The instruction sets. Each function of vector scope exists for each of them that the kind of processor has, its name
-   ending in _plain, _avx, _avx2, _avx512 or _neon before the precision; a function of array scope takes one as its
-   first argument. On one kind of processor a larger number is a wider set. */
+/* The instruction sets. Each function of vector scope exists for each set of this kind of processor, with _plain, _avx,
+   _avx2, _avx512 or _neon before the precision in its name; a function of array scope takes a set as first argument.
+   Among the sets of one kind of processor a larger number is a wider set. */
 enum {
-    CPU_AVX_PLAIN,  /* 16 bytes, of which the compiler makes what the processor has */
+    CPU_AVX_PLAIN,  /* 16 bytes in plain C, for any processor */
     CPU_AVX_AVX,    /* 32 bytes, no multiply-add, no permutation across the two halves */
     CPU_AVX_AVX2,   /* 32 bytes, with multiply-add */
     CPU_AVX_AVX512, /* 64 bytes: AVX-512 F, DQ, VL and BW */
@@ -16,9 +16,9 @@ enum {
 };
 
 /* The kind of processor whose vector sets are compiled: CPU_AVX_X86, CPU_AVX_ARM, or neither. Those of x86 are compiled
-   by function attribute, whatever the compiler's flags are; NEON every 64-bit Arm has. CPU_AVX_ONLY_PLAIN leaves them
-   out, as does another processor or compiler. nvcc has those of x86 where it is asked for them (CPU_AVX_UNDER_NVCC);
-   on Arm it does not understand its host compiler's arm_neon.h (13.0 that of gcc 12). */
+   by function attribute, whatever the compiler's flags; every 64-bit Arm has NEON. CPU_AVX_ONLY_PLAIN omits them, as
+   does another processor or compiler. nvcc compiles those of x86 if CPU_AVX_UNDER_NVCC asks for them; on Arm it does
+   not understand its host compiler's arm_neon.h (nvcc 13.0, gcc 12). */
 #if defined CPU_AVX_ONLY_PLAIN || (defined __CUDACC__ && !defined CPU_AVX_UNDER_NVCC)
 #define CPU_AVX_X86 0
 #define CPU_AVX_ARM 0
@@ -37,9 +37,9 @@ enum {
 
 #endif /* CPU_AVX_PASS */
 
-/* Their files, in every pass; on one kind of processor from the narrowest to the widest. The last for which the
-   compiler's flags allow code everywhere leaves its number in CPU_AVX_BUILT_FOR, a literal: an array function called
-   with it compiles for this set alone, but with -fopenmp, where the region of threads does not know it. */
+/* Their files, read in every pass, from the narrowest set to the widest of a kind of processor. The last set that the
+   compiler's flags allow everywhere leaves its number in CPU_AVX_BUILT_FOR. An array function called with this literal
+   is compiled for that set alone; not with -fopenmp, because a parallel region hides the literal. */
 #include "plain.h"
 #if CPU_AVX_X86
 #include "avx.h"
@@ -51,7 +51,7 @@ enum {
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Returns whether this processor, and its operating system, run the instruction set; 0 for a number that names none. */
+/* Returns whether this processor and its operating system run the instruction set; 0 for a number that names none. */
 CPU_AVX_API int cpu_avx_has(int isa)
 {
 #if CPU_AVX_X86
@@ -79,7 +79,7 @@ CPU_AVX_API const char *cpu_avx_name(int isa)
     return isa >= 0 && isa < CPU_AVX_ISAS ? name[isa] : "unknown";
 }
 
-/* Calls, for the instruction set isa: result = the function of this stem (arguments). */
+/* Calls the function of this stem for the instruction set isa: result = function(arguments). */
 #define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
     do {                                                                                                               \
         CPU_AVX_P_VECTORS(isa, result, stem, precision, arguments)                                                     \

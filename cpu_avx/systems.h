@@ -1,25 +1,24 @@
-/* systems.h - a room of cpu_avx.h: batches of systems anywhere in memory, each with its own matrix or all with one: how
-   they are cut into tiles and given to threads.
+/* systems.h - a room of cpu_avx.h: how batches of systems anywhere in memory are cut into tiles and given to threads.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Systems are solved tile by tile, of one group each. */
+/* Systems are solved tile by tile; a tile never spans two groups. */
 typedef struct {
     cpu_avx_lines lines;
-    long long tiles, per_group; /* how many in all and in a group */
+    long long tiles, per_group; /* in all, and in a group */
     long long width;            /* systems in a tile */
-    int kind;                   /* what a tile is made of, see below */
-    long long n, pitch;         /* of what a tile is made of: elements, and from one to the next */
+    int kind;                   /* what a tile holds, see below */
+    long long n, pitch;         /* elements of a system or partition, and from one to the next */
     int stream;                 /* x is stored past the caches */
-    int apart;                  /* interleaved: d is not kept in x */
-    int fetched;                /* interleaved: rows are fetched by instruction */
+    int apart;                  /* interleaved: d is kept in the store, not in x */
+    int fetched;                /* interleaved: rows are prefetched; contiguous: x is, as a, b, c and d always are */
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* interleaved systems, or systems that lie neither way */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
     CPU_AVX_P_CUT,         /* 2*lanes partitions of a long one, whose neighbours are known */
-    CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system, and `lanes` of another */
+    CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system and `lanes` of another */
     CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
     CPU_AVX_P_SCALAR       /* one system, solved without vectors */
 };
@@ -28,26 +27,26 @@ enum {
 typedef struct {
     long long first;  /* index of its first system */
     ptrdiff_t offset; /* of element 0 */
-    ptrdiff_t side;   /* from what its first vector holds to what its second does */
-    ptrdiff_t next;   /* interleaved: where the tile after it is */
+    ptrdiff_t side;   /* from the systems of its first vector to those of its second */
+    ptrdiff_t next;   /* interleaved: offset of the tile after it */
     int valid;        /* systems or partitions; 0: no tile */
 } cpu_avx_p_tile;
 
-/* Returns a plan for interleaved systems, of which one tile is solved. */
+/* Returns a plan for one tile of interleaved systems. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_plan_of(long long n, long long step)
 {
     const cpu_avx_p_plan plan = {{n, step, 0, 1, 1, 0}, 0, 1, 0, CPU_AVX_P_INTERLEAVED, n, 1, 0, 0, 0};
     return plan;
 }
 
-/* Returns where system s of all begins. */
+/* Returns where system s begins, counted over all groups. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_system_at(const cpu_avx_lines *lines, long long s)
 {
     if (lines->groups == 1) return (ptrdiff_t)(s * lines->stride); /* two divisions are as slow as some rows */
     return (ptrdiff_t)(s / lines->systems * lines->jump + s % lines->systems * lines->stride);
 }
 
-/* Returns tile t of those from .. to-1; none, where t is not one of them. */
+/* Returns tile t; an empty one unless from <= t < to. */
 CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long long t, long long from, long long to)
 {
     cpu_avx_p_tile tile = {0, 0, 0, 0, 0};
@@ -73,24 +72,18 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
     return tile;
 }
 
-/* At most as many bytes have a row of a tile, which is long, as each row may lie on another page; the store of a tile,
-   to fit the second-level cache; that of one whose d lies in x. Arrays of so many bytes come from memory: their rows
-   are prefetched, so many bytes of each array ahead. */
 enum {
-    CPU_AVX_P_ROW_BYTES = 4096,
-    CPU_AVX_P_STORE_BYTES = 1 << 20,
-    CPU_AVX_P_ALONE_BYTES = 1 << 25,
-    CPU_AVX_P_FAR_BYTES = 1 << 20,
-    CPU_AVX_P_AHEAD_BYTES = 1536
+    CPU_AVX_P_ROW_BYTES = 4096,      /* of a tile's row at most: each row may lie on another page, so rows are long */
+    CPU_AVX_P_STORE_BYTES = 1 << 20, /* of a tile's store at most, to fit the second-level cache */
+    CPU_AVX_P_ALONE_BYTES = 1 << 25, /* of a tile's store at most where d lies in x */
+    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* of an array: from this size on it comes from memory and is prefetched */
+    CPU_AVX_P_AHEAD_BYTES = 1536,    /* of each array, prefetched ahead */
+    CPU_AVX_P_BIG_TILE = 1 << 16,    /* of contiguous systems in each array: the second-level cache has no room for the
+                                        next tile, so columns of the same tile are prefetched instead, */
+    CPU_AVX_P_BLOCKS_AHEAD = 3,      /* so many blocks ahead */
+    CPU_AVX_P_FEW_SYSTEMS = 6,       /* a thread: they would leave most lanes of a tile idle */
+    CPU_AVX_P_LONG_BYTES = 1 << 17   /* of a contiguous system: a tile's store would exceed the second-level cache */
 };
-
-/* A tile of contiguous systems with so many bytes in each array leaves the second-level cache no room for the next: not
-   all of that is prefetched, but these blocks of its own columns. */
-enum { CPU_AVX_P_BIG_TILE = 1 << 16, CPU_AVX_P_BLOCKS_AHEAD = 3 };
-
-/* So few systems a thread leave most lanes of a tile idle; and what a tile keeps of contiguous systems of so many
-   bytes exceeds the second-level cache. */
-enum { CPU_AVX_P_FEW_SYSTEMS = 6, CPU_AVX_P_LONG_BYTES = 1 << 17 };
 
 /* Returns whether threads that solve neighbours would write to the same cache lines. */
 CPU_AVX_API int cpu_avx_p_mixed(const cpu_avx_lines *lines, int size)
@@ -105,14 +98,13 @@ CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, i
     return lines->systems * lines->groups <= few || (lines->step == 1 && lines->n >= CPU_AVX_P_LONG_BYTES / size);
 }
 
-/* Returns how many threads may solve it: one, where they would share cache lines. */
+/* Returns how many threads may solve a batch: one where they would share cache lines. */
 CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, int size)
 {
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns how many interleaved systems a tile has at most: where d is kept apart from x, those that the second-level
-   cache holds. */
+/* Returns the most interleaved systems of a tile. Where d is kept apart from x, the second-level cache holds them. */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
     long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
@@ -120,20 +112,20 @@ CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
     return bytes / size;
 }
 
-/* Returns how many threads a batch is worth: to open a region of them takes as long as some rows. */
+/* Returns how many threads a batch is worth: opening a parallel region takes as long as some rows. */
 CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
 {
     return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
 }
 
-/* Copies a caller's lines, in as few groups as possible; groups left 0 is one. Returns 0 for lines that cannot be. */
+/* Copies a caller's lines in as few groups as possible; groups left 0 means one. Returns 0 for invalid lines. */
 CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *lines)
 {
     if (!given || given->n < 0 || given->systems < 0 || given->groups < 0) return 0;
     *lines = *given;
     if (!lines->groups) lines->groups = 1;
     if (!lines->n || !lines->systems) return 1;
-    /* A step that was left 0 puts all rows in one place. */
+    /* A step left 0 would put all rows in one element. */
     if ((lines->n > 1 && !lines->step) || (lines->systems > 1 && !lines->stride) || (lines->groups > 1 && !lines->jump))
         return 0;
     if (lines->systems == 1) {
@@ -148,6 +140,7 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
 }
 
 #define cpu_avx_factor CPU_AVX_OF(cpu_avx_factor)
+#define cpu_avx_p_array_bytes CPU_AVX_OF(cpu_avx_p_array_bytes)
 #define cpu_avx_p_streams CPU_AVX_OF(cpu_avx_p_streams)
 #define cpu_avx_p_contiguous_plan CPU_AVX_OF(cpu_avx_p_contiguous_plan)
 #define cpu_avx_p_thomas_plan CPU_AVX_OF(cpu_avx_p_thomas_plan)
@@ -159,12 +152,12 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
 
-/* Factors a matrix: the part of the Thomas algorithm for a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] that does not depend on
-   the right-hand side.
+/* Factors a matrix: does the part of the Thomas algorithm for a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] that does not
+   depend on the right-hand side.
    Needs    f of CPU_AVX_FACTOR_LEN(n) elements; a[0] and c[n-1] are not read
-   Leaves   in f three arrays of n, l, r and q, for y[j] = r[j] d[j] - l[j] y[j-1], x[j] = y[j] - q[j] x[j+1]
+   Leaves   in f three arrays of n elements, l, r and q, for y[j] = r[j] d[j] - l[j] y[j-1], x[j] = y[j] - q[j] x[j+1]
    Returns  0, CPU_AVX_BAD_ARGUMENT, or 1 + the first row with a bad pivot (INT_MAX if it is larger)
-   Cost     n divisions, 2n mul, n FMA; plain C, no thread */
+   Cost     n divisions, 2n mul, n FMA; plain C, one thread */
 CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx_real *b, const cpu_avx_real *c,
                                cpu_avx_real *f)
 {
@@ -180,33 +173,40 @@ CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx
     return CPU_AVX_OK;
 }
 
-/* The arrays of a batch. Where all systems have one matrix, f holds it, factored. Where they are partitions of longer
-   ones, the unknowns before each, and after the last of a group, are known. */
+/* The arrays of a batch. f holds the factored matrix where all systems share one; `known`, where they are partitions of
+   longer systems, the unknowns before each, and after the last of a group. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d, *f;
     cpu_avx_real *x;
     const cpu_avx_real *known;
 } cpu_avx_p_batch;
 
-/* Returns whether x is stored past the caches: where its rows, so many elements apart, lie alike in cache lines, and
-   it is more than the caches hold. */
+/* Returns the bytes of an array, which an integer might not hold. */
+CPU_AVX_API double cpu_avx_p_array_bytes(const cpu_avx_lines *lines)
+{
+    return (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE;
+}
+
+/* Returns whether x is stored past the caches: its rows, so many elements apart, must begin on cache lines, and x must
+   exceed the caches. */
 CPU_AVX_API int cpu_avx_p_streams(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, long long apart)
 {
     return (uintptr_t)batch->x % 64 == 0 && apart % (64 / CPU_AVX_SIZE) == 0 &&
-           (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE >= CPU_AVX_STREAM_BYTES;
+           cpu_avx_p_array_bytes(lines) >= CPU_AVX_STREAM_BYTES;
 }
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns how a batch of contiguous systems is cut into tiles, of this kind. */
+/* Returns how a batch of contiguous systems is cut into tiles of this kind. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_contiguous_plan(int isa, int kind, const cpu_avx_lines *lines,
                                                      const cpu_avx_p_batch *batch)
 {
     const long long width = 2 * cpu_avx_width(isa), per_group = (lines->systems - 1) / width + 1;
     const long long apart = lines->stride | (lines->groups > 1 ? lines->jump : 0);
     const int stream = batch->x != batch->d && cpu_avx_p_streams(lines, batch, apart);
+    const int x_too = batch->x != batch->d && !stream && cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES;
     const cpu_avx_p_plan plan = {
-        *lines, per_group * lines->groups, per_group, width, kind, lines->n, lines->stride, stream, 0, 0};
+        *lines, per_group * lines->groups, per_group, width, kind, lines->n, lines->stride, stream, 0, x_too};
     return plan;
 }
 
@@ -224,18 +224,18 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     }
     if (lines->step == 1 && lines->stride != 1)
         return cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CONTIGUOUS, lines, batch);
-    /* In place, what lies together is still in the cache when it is written, a tile after it was read; rows far apart,
-       which share few places there, are not. */
+    /* In place, neighbouring rows are still in the cache when they are written, a tile after they were read. Rows far
+       apart compete for a few sets of the cache and are gone. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
     plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) &&
                   (lines->systems < narrow ? lines->systems : narrow) * size >= CPU_AVX_P_ROW_BYTES / 4 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
-    plan.fetched = (double)lines->n * (double)systems * CPU_AVX_SIZE >= (double)CPU_AVX_P_FAR_BYTES;
+    plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES;
     plan.width = lines->stride != 1          ? lanes
                  : batch->f && !plan.fetched ? 4 * lanes
                                              : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
-    for (;;) { /* narrower, where the threads would have too few tiles */
+    for (;;) { /* narrower while the threads would have too few tiles */
         plan.per_group = (lines->systems - 1) / plan.width + 1;
         plan.tiles = plan.per_group * lines->groups;
         if (plan.width <= least || plan.tiles >= 4LL * threads || threads == 1) break;
@@ -244,9 +244,9 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the elements of a thread's store, whatever the vector. Without vectors: one for each row and system in
-   flight; of contiguous systems two for each row, rounded up to whole cache lines, and system of a tile; of interleaved
-   ones one or two, and a row more. */
+/* Returns the elements of a thread's store for any set. Without vectors they are one for each row and system in flight;
+   for contiguous systems two for each row, rounded up to whole cache lines, and system of a tile; for interleaved ones
+   one or two, and a row more. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
@@ -266,15 +266,15 @@ CPU_AVX_API cpu_avx_real *cpu_avx_p_share(void *work, size_t len, int i)
     return (cpu_avx_real *)cpu_avx_p_align((char *)work + (size_t)i * (len * sizeof(cpu_avx_real) + 64));
 }
 
-/* Returns the bytes of work for so many elements a thread. No more threads work than there are systems. */
+/* Returns the bytes of work for so many elements a thread; at most one thread works on a system. */
 CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, int threads)
 {
     const long long systems = lines->systems * lines->groups;
     return (size_t)(systems < threads ? systems : threads) * (len * sizeof(cpu_avx_real) + 64);
 }
 
-/* Gives each thread its part of the plan's tiles, by the function named. A macro, so that who calls one function
-   compiles no other. */
+/* Lets each thread solve its part of the plan's tiles with the named function. A macro, so that a program compiles only
+   the functions that it calls. */
 #define CPU_AVX_P_SOLVE_TILES(stem, length)                                                                            \
     const size_t len = length;                                                                                         \
     long long bad = LLONG_MAX;                                                                                         \
@@ -294,7 +294,7 @@ CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, 
     }                                                                                                                  \
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK
 
-/* Checks the arguments of a batch. Leaves its lines in *all, without systems where there is nothing to do. */
+/* Checks the arguments of a batch. Leaves its lines in *all, with 0 systems where there is nothing to do. */
 CPU_AVX_API int cpu_avx_p_batch_status(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
                                        const void *work, int threads, cpu_avx_lines *all)
 {

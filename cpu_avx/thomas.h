@@ -1,4 +1,4 @@
-/* thomas.h - a room of cpu_avx.h: cpu_avx_thomas and cpu_avx_solve, and which way a batch goes.
+/* thomas.h - a room of cpu_avx.h: cpu_avx_thomas and cpu_avx_solve, which choose how a batch is solved.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -15,7 +15,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Solves tiles from .. to-1 the way that the plan says. Returns the first system with a bad pivot, or LLONG_MAX. */
+/* Solves tiles from .. to-1 as planned. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {
@@ -27,13 +27,13 @@ CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const 
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns the elements of a thread's store for partitions of so many rows. */
+/* Returns the elements of a thread's store for the partitions of a cut. */
 CPU_AVX_API size_t cpu_avx_p_cut_store_len(cpu_avx_p_cut cut)
 {
     return (size_t)((cut.rows + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
 }
 
-/* Returns the bytes of work for cpu_avx_solve on these lines; 0 for lines that it does not take, or threads < 1. */
+/* Returns the bytes of work for cpu_avx_solve on these lines; 0 for invalid lines, no rows, or threads < 1. */
 CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
 {
     cpu_avx_lines all;
@@ -54,14 +54,14 @@ CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
     return cut.count && bytes > whole ? bytes : whole;
 }
 
-/* Solves the tiles of a plan by as many threads. Returns the status. */
+/* Solves the tiles of a plan with so many threads. Returns the status. */
 CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_p_batch *batch, void *work,
                                     size_t length, int threads)
 {
     CPU_AVX_P_SOLVE_TILES(cpu_avx_p_thomas_tiles, length);
 }
 
-/* Solves systems that are cut, and have found their separators. Returns the status. */
+/* Solves the partitions of systems whose separators are found. Returns the status. */
 CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                      const cpu_avx_p_batch *given, cpu_avx_real *work, int threads)
 {
@@ -98,17 +98,18 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
 
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
    its own matrix.
-   Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; no pivoting, safe for diagonally dominant matrices; a[0]
-            and c[n-1] may be anything, but must be there; x may be d exactly, and overlaps nothing else
+   Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; matrices that need no pivoting, as diagonally dominant
+            ones; a[0] and c[n-1] may hold anything, but must be readable; x may be d, and overlaps nothing else
    Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step
-            is 1, most so where all rows of x begin on cache lines; other steps are gathered. Few long contiguous
-            systems are cut into partitions, which threads share: 2048 rows or more (1024 in double precision) of less
-            than 32 systems (16), or of 128 KB. Else up to six systems a thread are solved without vectors, two at a
-            time from both ends, with a division for the reciprocal
-   Error    a few roundoffs in the residual. A system is cut only where couplings between the partitions' ends are found
-            to be lost in rounding: so unknowns far smaller than others far away from them may come out as 0. The number
-            of threads may change how x is rounded */
+            is 1, fastest where all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems
+            are cut into partitions, which threads share: fewer than 32 systems (16 in double precision) from 2048 rows
+            on (1024), so many for each two threads from 8192 rows on (4096), and any number from 128 KB a system on.
+            Otherwise up to six systems a thread are solved without vectors, two at a time from both ends, with a
+            division for the reciprocal
+   Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
+            rounding, so unknowns much smaller than others far from them may come out as 0. The number of threads may
+            change the rounding of x */
 CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {
@@ -116,8 +117,8 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
     return cpu_avx_p_thomas_batch(isa, lines, &batch, work, threads);
 }
 
-/* Solves every system of the lines where all have the matrix that cpu_avx_factor left in f.
-   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d exactly, and overlaps nothing else
+/* Solves every system of the lines, all with the matrix that cpu_avx_factor left in f.
+   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, and overlaps nothing else
    Returns  0 or an error
    Cost     reads d and writes x once; 2 FMA and a mul an element */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,

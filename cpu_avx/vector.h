@@ -1,14 +1,15 @@
-/* vector.h - a room of cpu_avx.h: a vector of numbers, the functions of vector scope on lanes, and what numbers need.
+/* vector.h - a room of cpu_avx.h: a vector of numbers, and the functions of vector scope on lanes.
    MIT licence, see LICENSE.
 
-   A vector is the compiler's own: v[l] is its lane l, and + - * / work on all lanes. What else a function does with
-   them the set's file says in CPU_AVX_OP_name; plain.h in C. */
+   A vector is the compiler's own: v[l] is its lane l, and + - * / work on all lanes. For other operations a set's file
+   defines CPU_AVX_OP_name; plain.h does so in C. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 #define CPU_AVX_P_INFINITY ((cpu_avx_p_bits)(CPU_AVX_SIZE == 4 ? 0xff000000u : 0xffe0000000000000u))
-#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE) /* its elements */
-#define CPU_AVX_P_BLOCK (16 / CPU_AVX_SIZE)      /* elements of 16 bytes, within which shuffles are cheapest */
+#define CPU_AVX_P_LOST (1 / (cpu_avx_real)(1LL << (CPU_AVX_SIZE == 4 ? 27 : 56))) /* an eighth of a roundoff */
+#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE)                                  /* its elements */
+#define CPU_AVX_P_BLOCK (16 / CPU_AVX_SIZE) /* elements of 16 bytes: shuffles within them are cheapest */
 
 #define cpu_avx_p_bits CPU_AVX_OF(cpu_avx_p_bits)
 #define cpu_avx_p_magnitude CPU_AVX_OF(cpu_avx_p_magnitude)
@@ -54,8 +55,7 @@ typedef uint32_t cpu_avx_p_bits;
 typedef uint64_t cpu_avx_p_bits;
 #endif
 
-/* Returns the bits of x without its sign, of which those of an infinity are CPU_AVX_P_INFINITY: -ffast-math does not
-   matter. */
+/* Returns the bits of x without its sign, CPU_AVX_P_INFINITY for an infinity: tests of bits survive -ffast-math. */
 CPU_AVX_P_INLINE cpu_avx_p_bits cpu_avx_p_magnitude(cpu_avx_real x)
 {
     cpu_avx_p_bits bits;
@@ -81,7 +81,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_set(cpu_avx_real x)
     return CPU_AVX_OP_SET(x);
 }
 
-/* Returns v[l] = p[l], of any alignment. */
+/* Returns v[l] = p[l]; p may have any alignment. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_load(const cpu_avx_real *p)
 {
     cpu_avx_vec v;
@@ -89,7 +89,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_load(const cpu_avx_real *p)
     return v;
 }
 
-/* Returns v[l] = p[l] for l < n, else 0. What lies beyond is not touched; 0 <= n <= lanes. */
+/* Returns v[l] = p[l] for l < n, else 0. Reads nothing beyond.
+   Needs    0 <= n <= lanes */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
 {
 #ifdef CPU_AVX_OP_LOAD_PART
@@ -97,13 +98,13 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
 #else
     cpu_avx_vec v = cpu_avx_set(0);
     CPU_AVX_P_UNROLL
-    for (int l = 0; l < cpu_avx_lanes; l++) /* n rounds would become a call of memcpy */
+    for (int l = 0; l < cpu_avx_lanes; l++) /* n iterations would become a call of memcpy */
         if (l < n) v[l] = p[l];
     return v;
 #endif
 }
 
-/* Stores p[l] = v[l], of any alignment. */
+/* Stores p[l] = v[l]; p may have any alignment. */
 CPU_AVX_INLINE void cpu_avx_store(cpu_avx_real *p, cpu_avx_vec v)
 {
     memcpy(p, &v, sizeof v);
@@ -121,7 +122,7 @@ CPU_AVX_INLINE void cpu_avx_store_part(cpu_avx_real *p, int n, cpu_avx_vec v)
 #endif
 }
 
-/* Stores p[l] = v[l] past the caches (not in NEON and plain C).
+/* Stores p[l] = v[l] past the caches; in NEON and plain C through them.
    Needs    p aligned to the vector; cpu_avx_fence before another thread reads it */
 CPU_AVX_INLINE void cpu_avx_stream(cpu_avx_real *p, cpu_avx_vec v)
 {
@@ -133,7 +134,7 @@ CPU_AVX_INLINE void cpu_avx_stream(cpu_avx_real *p, cpu_avx_vec v)
 }
 
 /* Returns a[l] b[l] + c[l].
-   Error    rounded once in AVX2, AVX-512 and NEON; elsewhere twice, unless the compiler fuses the two */
+   Error    rounded once in AVX2, AVX-512 and NEON; elsewhere twice, unless the compiler fuses the operations */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_fma(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_vec c)
 {
 #if CPU_AVX_P_HAS_FMA
@@ -177,16 +178,14 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_sqrt(cpu_avx_vec a)
     return CPU_AVX_OP_SQRT(a);
 }
 
-/* Returns the lanes of two vectors, a and then b, from s on: l < lanes - s ? a[l + s] : b[l - lanes + s], the neighbour
-   s lanes above, where b lies above a.
+/* Returns the neighbours s lanes above, b lying above a: l < lanes - s ? a[l + s] : b[l - lanes + s].
    Needs    s a literal, 0 < s < lanes */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
     return CPU_AVX_OP_DOWN(a, b, s);
 }
 
-/* Returns them from lanes - s on: l >= s ? b[l - s] : a[lanes - s + l], the neighbour s lanes below, where a lies below
-   b.
+/* Returns the neighbours s lanes below, a lying below b: l >= s ? b[l - s] : a[lanes - s + l].
    Needs    as cpu_avx_down */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_up(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
@@ -206,7 +205,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rotate_down(cpu_avx_vec v)
 }
 
 /* Returns the sum of all v[l].
-   Cost     log2 lanes shuffles and as many additions */
+   Cost     log2 lanes shuffles and additions */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
 {
     CPU_AVX_P_UNROLL
@@ -216,9 +215,9 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
 
 /* Returns the reciprocal 1 / v[l].
    Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits and one Newton step; at most
-            1.61, 0.51 and 0.6 ulp (measured on Zen 4, all significands: 1.55, 0.50 and 0.53; in the mean 0.003 at most,
-            so that it does not drift in many time steps). 0, subnormals of which 1 / v overflows, infinities and NaN
-            give NaN; in AVX and AVX2 any subnormal gives NaN, and from 2^126 on the result is 0: cpu_avx_check sees
+            1.61, 0.51 and 0.6 ulp (measured on Zen 4 over all significands: 1.55, 0.50 and 0.53; the mean error is at
+            most 0.003, so many time steps do not drift). 0, subnormals whose reciprocal overflows, infinities and NaN
+            give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from 2^126 on give 0; cpu_avx_check sees
             both. Elsewhere, and with CPU_AVX_EXACT_RCP, the division, within 0.5 ulp: in f64 an approximation and two
             Newton steps are 1.7 times as fast alone, but 1.4 times as slow in the recurrence of an elimination */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
@@ -235,9 +234,9 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 #endif
 }
 
-/* Returns sound, which starts at 0, marked in each lane whose pivot or reciprocal is 0, infinite or NaN.
-   Cost     2 FMA: 1 - pivot times reciprocal is a few ulp, or else 1, infinite or NaN, and its square remains so in a
-            sum. (The product alone would not show a reciprocal that underflowed to zero) */
+/* Returns `sound`, which starts at 0, marked in each lane whose pivot or reciprocal is 0, infinite or NaN.
+   Cost     2 FMA: 1 - pivot * reciprocal is a few ulp for a sound pivot, else 1, infinite or NaN, and the sum of its
+            squares keeps that. (The product alone would not show a reciprocal that underflowed to 0) */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, cpu_avx_vec reciprocal)
 {
 #ifndef CPU_AVX_P_REGISTER
@@ -245,13 +244,13 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, c
         if (cpu_avx_p_bad_pivot(pivot[l], reciprocal[l])) sound[l] = 1;
     return sound;
 #else
-    __asm__("" : CPU_AVX_P_REGISTER(reciprocal)); /* or -ffast-math would know the product */
+    __asm__("" : CPU_AVX_P_REGISTER(reciprocal)); /* else -ffast-math would assume the product */
     cpu_avx_vec error = cpu_avx_fnma(pivot, reciprocal, cpu_avx_set(1));
     return cpu_avx_fma(error, error, sound);
 #endif
 }
 
-/* Returns the first lane that cpu_avx_check has marked, or lanes. */
+/* Returns the first lane that cpu_avx_check marked, or `lanes`. */
 CPU_AVX_INLINE int cpu_avx_worst(cpu_avx_vec sound)
 {
     int l = 0;
@@ -259,7 +258,7 @@ CPU_AVX_INLINE int cpu_avx_worst(cpu_avx_vec sound)
     return l;
 }
 
-/* Exchanges v[i][l] and v[l][i], of `lanes` vectors.
+/* Transposes `lanes` vectors: exchanges v[i][l] and v[l][i].
    Cost     lanes log2 lanes shuffles */
 CPU_AVX_INLINE void cpu_avx_transpose(cpu_avx_vec *v)
 {
@@ -272,7 +271,7 @@ CPU_AVX_INLINE void cpu_avx_transpose(cpu_avx_vec *v)
 }
 
 /* Loads a tile of an array whose rows are pitch elements apart, columns to vectors: v[i][l] = p[l pitch + i] for
-   l < rows, i < columns, else 0; nothing else is touched.
+   l < rows, i < columns, else 0. Reads nothing else.
    Needs    rows, columns <= lanes */
 CPU_AVX_INLINE void cpu_avx_load_tile(const cpu_avx_real *p, ptrdiff_t pitch, int rows, int columns, cpu_avx_vec *v)
 {
@@ -300,14 +299,14 @@ CPU_AVX_INLINE void cpu_avx_store_tile(cpu_avx_real *p, ptrdiff_t pitch, int row
     }
 }
 
-/* Returns n, but from 0 to lanes. */
+/* Returns n clipped to 0 .. lanes. */
 CPU_AVX_INLINE int cpu_avx_p_clip(long long n)
 {
     return n < 0 ? 0 : n < cpu_avx_lanes ? (int)n : cpu_avx_lanes;
 }
 
-/* Copies some columns of rows that are pitch elements apart to vectors: column j to to[j step], zeros in the lanes
-   beyond the rows. */
+/* Copies columns of rows that are pitch elements apart to vectors, column j to to[j step]; lanes beyond the rows become
+   0. */
 CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
                                        cpu_avx_vec *to, ptrdiff_t step)
 {
@@ -321,7 +320,7 @@ CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long colu
     }
 }
 
-/* The way back. */
+/* Copies them back. */
 CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long columns, const cpu_avx_vec *from,
                                          ptrdiff_t step, cpu_avx_real *to)
 {
@@ -333,7 +332,7 @@ CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long co
     }
 }
 
-/* Returns a b + c, which the compiler would not contract in ISO C. */
+/* Returns a b + c, fused where the set fuses, which the compiler must not do on its own in ISO C. */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_p_madd(cpu_avx_real a, cpu_avx_real b, cpu_avx_real c)
 {
 #if !CPU_AVX_P_HAS_FMA
@@ -345,7 +344,7 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_p_madd(cpu_avx_real a, cpu_avx_real b, cpu_a
 #endif
 }
 
-/* Returns whether this reciprocal is 0, infinite or NaN, and so that of a bad pivot. */
+/* Returns whether this reciprocal is 0, infinite or NaN, so its pivot is bad. */
 CPU_AVX_INLINE int cpu_avx_p_bad_reciprocal(cpu_avx_real r)
 {
     return cpu_avx_p_magnitude(r) - 1 >= CPU_AVX_P_INFINITY - 1;
@@ -353,7 +352,7 @@ CPU_AVX_INLINE int cpu_avx_p_bad_reciprocal(cpu_avx_real r)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns the lanes of a vector of the instruction set, one that this kind of processor has. */
+/* Returns the lanes of a vector of the instruction set, which must be one of this kind of processor. */
 CPU_AVX_API int cpu_avx_width(int isa)
 {
     CPU_AVX_P_PICK(isa, return, cpu_avx_lanes, );

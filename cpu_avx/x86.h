@@ -1,4 +1,4 @@
-/* x86.h - a room of cpu_avx.h: what AVX, AVX2 and AVX-512 have in common. Their files include it.
+/* x86.h - a room of cpu_avx.h: what AVX, AVX2 and AVX-512 share. Their files include it.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -24,7 +24,7 @@ typedef cpu_avx_real cpu_avx_vec __attribute__((vector_size(sizeof(cpu_avx_real)
 #define CPU_AVX_OP_SQRT(a) CPU_AVX_P_MOVE(sqrt, a)
 #define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_x86_transpose_blocks(v)
 
-/* Transposes within each block of 16 bytes, of as many vectors as a block has elements. */
+/* Transposes, within each block of 16 bytes, as many vectors as a block has elements. */
 CPU_AVX_INLINE void cpu_avx_p_x86_transpose_blocks(cpu_avx_vec *v)
 {
 #if CPU_AVX_SIZE == 8

@@ -321,6 +321,7 @@ each_alone() {
         printf '#include "folder/%s"\nint main(void) { return 0; }\n' "$header" >alone.$suffix
         conversions=
         [ $header != cpu_avx.h ] || conversions='-Wconversion -Wsign-conversion'
+        [ $header$suffix != cpu_avx.hcc ] || conversions="$conversions -std=c++11" # the oldest that it promises
         check "$language: $header alone" compile alone.$suffix $compiler $flags $conversions $level
         check "$language: a program that uses nothing of $header is the empty one" \
             diff empty.$suffix.has alone.$suffix.has
@@ -413,6 +414,8 @@ refused() { # refused TEXT COMMAND...
 }
 check 'cpu_avx.h by another compiler' refused 'needs gcc or clang' $CC -U__GNUC__ -fsyntax-only -x c "$top/cpu_avx.h"
 check 'cpu_avx.h as strict C++14' refused 'needs C++17' $CXX -std=c++14 -fsyntax-only -x c++ "$top/cpu_avx.h"
+echo "$headers" | grep -v '^cpu_avx' | sed 's/.*/#include "&"/' >eleven.cc
+check 'all other headers as C++11' $CXX -std=c++11 -Wall -Wextra -Wpedantic -Werror -I"$top" -fsyntax-only eleven.cc
 check 'launches as C++14' refused 'need C++17' $CXX -std=c++14 -DSIMT_EMULATOR -fsyntax-only -x c++ "$top/trid/launch.h"
 
 in_language "$CC" "$c_flags" -O0 c c2x

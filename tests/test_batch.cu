@@ -59,7 +59,8 @@ static void test_operations()
 
 /* Dominant systems in every layout, and systems that need the pivoting: a zero diagonal, off-diagonals of random sign,
    which are well conditioned enough where n is even (for odd n such a matrix is singular). A launch without pivoting
-   fails at all of them, and the repair solves those that failed and leaves its own status. */
+   fails at all of them, and the repair solves those that failed and leaves its own status. And dominant systems, one of
+   which has two rows, anywhere, that must be exchanged, in both layouts. */
 template <class T>
 static void test_pivoted()
 {
@@ -75,16 +76,21 @@ static void test_pivoted()
     static const int even[] = {2, 4, 8, 16, 30, 64, 200, 256, 380, 500, 1024};
     const double unit = sizeof(T) == 4 ? UNIT_F32 : UNIT_F64;
     for (int n : even)
-        for (int repair = 0; repair < 3; repair++) { /* 2: only the first system needs it */
-            const int systems = n > 100 ? 9 : 70;
-            trid_lines lines = trid_lines_contiguous(n, systems);
+        for (int kind = 0; kind < 5; kind++) { /* 2: only the first system needs it; 3, 4: two of its rows */
+            const int systems = n > 100 ? 9 : 70, repair = kind < 3 ? kind : 0;
+            trid_lines lines = kind < 4 ? trid_lines_contiguous(n, systems) : trid_lines_interleaved(n, systems);
             field<T> a = make_field<T>(lines, 0), b = a, c = a, d = a, x = a;
             field<T> *all[5] = {&a, &b, &c, &d, &x};
-            for (long long at = 0; at < (long long)n * systems; at++) {
-                int hard = repair < 2 ? at / n % 3 != 1 : at < n; /* every third is dominant, or all but the first */
+            const long long swapped = case_below(&dice, n - 1);
+            for (long long i = 0; i < (long long)n * systems; i++) {
+                const long long row = i % n, system = i / n, at = offset(lines, 0, (int)system, (int)row);
+                const int within = kind < 3 || row == swapped || row == swapped + 1;
+                /* every third is dominant, or all but the first */
+                int hard = kind < 2 ? system % 3 != 1 : system == 0 && within;
                 /* Products of ratios of neighbours stay near 1: the condition grows with n alone. */
                 double size = case_between(&dice, 0.9, 1.1) * (case_below(&dice, 2) ? 1 : -1);
-                a[at] = (T)size, c[at] = (T)(size * (at % n % 2 ? -1 : 1));
+                a[at] = (T)size, c[at] = (T)(size * (row % 2 ? -1 : 1));
+                if (hard && kind > 2) (row == swapped ? a : c)[at] = 0;
                 b[at] = (T)(hard ? 0 : 3), d[at] = (T)case_between(&dice, -1, 1), x[at] = (T)NAN;
             }
             for (field<T> *f : all) {
@@ -117,13 +123,13 @@ static void test_pivoted()
             for (int s = 0; s < (repair == 2 ? 1 : systems); s++) {
                 std::vector<long double> m[5];
                 for (int k = 0; k < 5; k++)
-                    for (int j = 0; j < n; j++) m[k].push_back((*all[k])[(long long)s * n + j]);
+                    for (int j = 0; j < n; j++) m[k].push_back((*all[k])[offset(lines, 0, s, j)]);
                 double r = batch_residual(n, m[0].data(), m[1].data(), m[2].data(), m[3].data(), m[4].data());
                 if (!(r <= worst)) worst = r;
             }
             /* Pivoting keeps the residual at some unit roundoffs, whatever the condition. */
-            check_near(worst, 0, 64 * unit, "pivoted %s n %d, repair %d: residual", sizeof(T) == 4 ? "f32" : "f64", n,
-                       repair);
+            check_near(worst, 0, 64 * unit, "pivoted %s n %d, kind %d: residual", sizeof(T) == 4 ? "f32" : "f64", n,
+                       kind);
             for (field<T> *f : all) GPU_OK(cudaFree(f->device));
             GPU_OK(cudaFree(status));
             GPU_OK(cudaFree(failed));

@@ -682,19 +682,19 @@ static void spoil_system(batch_call &k, long long system, int row, int how)
 }
 
 /* Are the neighbours' x and status what they are without the bad one, and is told of it what must be? Where a warp
-   factors, a bad system among its own makes it take another way: the neighbours' x are as right as before, not the same
-   to the last bit. */
+   factors, refines, or asks whether pivots are needed, a bad system among its own makes it take another way: the
+   neighbours' x are as right as before, not the same to the last bit. */
 static void check_beside(batch_call &k, const std::vector<real> &clean, long long victim, int how)
 {
     const int checked = k.launch == CHECKED || k.launch == REFINED, status = k.status[(size_t)victim];
     long touched = 0, told = 0, infinite = 0, nonzero = 0;
     for (long long i = 0; i < k.systems(); i++) {
-        if (i != victim && k.launch >= SEVERAL) touched += !(wrong_by(k, i) <= TOLERANCE * UNIT);
+        if (i != victim && k.launch >= REFINED) touched += !(wrong_by(k, i) <= TOLERANCE * UNIT);
         told += i != victim && k.status[(size_t)i];
         for (long long side = 0; side < k.sides; side++)
             for (int j = 0; j < k.n(); j++) {
                 const size_t at = (size_t)(k.x.origin + place(k.lines, i, j) + side * k.pitch);
-                if (i != victim && k.launch < SEVERAL)
+                if (i != victim && k.launch < REFINED)
                     touched += memcmp(&k.after[at], &clean[at], sizeof(real)) != 0;
                 else if (i == victim)
                     infinite += !(fabs((double)k.after[at]) <= 1e308), nonzero += k.after[at] != 0;

@@ -46,7 +46,8 @@ typedef struct {
             guard(rung >= IMPLICIT1 ? cpu_avx_implicit_bytes_##SUFFIX(m->n, m->threads)                                \
                                     : cpu_avx_explicit_bytes_##SUFFIX(m->n, rung == EXPLICIT4 ? m->H : 0, m->threads), \
                   (offset + 7) % 64);                                                                                  \
-        int status = 0;                                                                                                \
+        int status = 0, raised;                                                                                        \
+        feclearexcept(CPU_RAISED_BY_BAD);                                                                              \
         if (rung == EXPLICIT4)                                                                                         \
             status = cpu_avx_explicit4_##SUFFIX(isa, m->options, m->n, m->H, m->steps, (const R *)a.at, (R *)u.at,     \
                                                 work.at, m->threads);                                                  \
@@ -59,6 +60,9 @@ typedef struct {
                                           : cpu_avx_implicit3_##SUFFIX)(                                               \
                 isa, m->options, m->n, m->steps, (const R *)a.at, (const R *)b.at, (const R *)c.at, (R *)u.at,         \
                 work.at, m->threads);                                                                                  \
+        raised = fetestexcept(CPU_RAISED_BY_BAD);                                                                      \
+        CHECK(status || !raised, "%s %s, n %d, %d options: raises exceptions %x", rung_name[rung], cpu_avx_name(isa),  \
+              m->n, m->options, (unsigned)raised);                                                                     \
         for (size_t i = 0; i < count; i++) result[i] = (double)((R *)u.at)[i];                                         \
         unguard(&a, "a of %s", rung_name[rung]);                                                                       \
         unguard(&b, "b of %s", rung_name[rung]);                                                                       \

@@ -25,7 +25,7 @@
        trid_batch_shared        the same with one matrix for all systems
        trid_batch_pivoted       the same for any nonsingular matrices, or only for systems that failed before
        trid_batch_checked       the same, with the residual of each system
-       trid_batch_refined       the same after a step of iterative refinement
+       trid_batch_refined       the same after a step of iterative refinement, if one is needed
        trid_batch_several       several right-hand sides per matrix, which is read once; periodic systems; from factors
        trid_batch_factor        the LU factors of each matrix, for trid_batch_several
      launches for partitions of systems that cross GPUs and machines, each with _f32 and _f64 (the same)

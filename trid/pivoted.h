@@ -91,7 +91,7 @@ TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf
     *g = second ? multiplier : -1;
     *rf = second ? 0 : r;
     *rg = second ? r : 0;
-    *bad = !trid_finite(r) || r == 0;
+    *bad = trid_bad_pivot(r);
     return second;
 }
 
@@ -221,7 +221,7 @@ TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second,
 TB_HD int trid_lane_pivoted_root(const tb_real *border, tb_real *outer)
 {
     tb_real first = trid_rcp(border[7]), last = trid_rcp(border[0]);
-    int bad_first = !trid_finite(first) || first == 0, bad_last = !trid_finite(last) || last == 0;
+    int bad_first = trid_bad_pivot(first), bad_last = trid_bad_pivot(last);
     outer[3] = first * border[8];
     outer[0] = last * (border[4] - border[3] * outer[3]);
     outer[1] = outer[2] = 0;

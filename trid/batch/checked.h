@@ -15,6 +15,15 @@ TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::
     trid_p_batch_prefetch(pipeline, index, trid_p_batch_own_place(pipeline, index));
 }
 
+/* Asks for the half after the next, in place of one that all lanes have read. */
+template <class tb_real, class shape>
+TB_D void trid_p_batch_ask_next(const trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> &pipeline,
+                                unsigned index, int half, tb_real *stage)
+{
+    __syncwarp(TB_FULL_WARP);
+    trid_p_batch_ask_half(pipeline, index + (half + 1) * gridDim.x, 1 - half, stage);
+}
+
 /* Where a thread reads its rows as often as it needs them: in the halves of its tile, or, where nothing is pipelined,
    in the arrays, in which its first row is where matrix and d say. */
 template <class tb_real>
@@ -37,46 +46,64 @@ TB_D void trid_p_batch_find_source(const trid_p_batch_plan &plan, const trid_p_b
     const long long at = trid_p_batch_matrix_at(plan, rows, own, from->first);
     from->matrix.a += at, from->matrix.b += at, from->matrix.c += at, from->d += own.at;
 }
-/* Reads row j of the thread's; 0 beyond the system and where its ends couple to nothing. */
-template <class shape, class tb_real>
+/* Reads row j of the thread's; 0 beyond the system and where its ends couple to nothing. full: all of the thread's rows
+   are the system's, so that this need not be asked of each. */
+template <class shape, int full, class tb_real>
 TB_D void trid_p_batch_row_of(const trid_p_batch_source<tb_real> &from, int j, tb_real *a, tb_real *b, tb_real *c,
                               tb_real *d)
 {
-    constexpr int half_k = shape::k / 2, array = half_k * shape::threads;
+    constexpr int k = shape::k, half_k = k / 2, array = half_k * shape::threads;
+    const int above = j > 0 || from.first > 0, below = full ? j < k - 1 || from.valid > k : j < from.valid - 1;
     *a = *b = *c = *d = 0;
-    if (j >= from.valid) return;
+    if (!full && j >= from.valid) return;
     if (shape::pipelined) {
         const tb_real *own = from.half[j / half_k] + (j % half_k * shape::threads + (int)threadIdx.x);
-        if (j > 0 || from.first > 0) *a = own[0];
+        if (above) *a = own[0];
         *b = own[array];
-        if (j < from.valid - 1) *c = own[2 * array];
+        if (below) *c = own[2 * array];
         *d = own[3 * array];
     } else {
         int row = trid_p_batch_again_as(j); /* or the places of all rows would be kept */
-        if (j > 0 || from.first > 0) *a = from.matrix.a[row * from.matrix.step];
+        if (above) *a = from.matrix.a[row * from.matrix.step];
         *b = from.matrix.b[row * from.matrix.step];
-        if (j < from.valid - 1) *c = from.matrix.c[row * from.matrix.step];
+        if (below) *c = from.matrix.c[row * from.matrix.step];
         *d = from.d[row * from.step];
     }
 }
-/* Takes the thread's rows of the matrix, each half as it arrives, and in the first pass of the right-hand side. */
+/* Takes one half of the thread's rows. */
+template <class shape, int full, class tb_real>
+TB_D void trid_p_batch_take_half(const trid_p_batch_source<tb_real> &from, int half, int pass,
+                                 trid_p_batch_equations<tb_real, shape::k> *u)
+{
+    TB_UNROLL
+    for (int i = 0; i < shape::k / 2; i++) {
+        const int j = shape::k / 2 * half + i;
+        tb_real d = 0;
+        trid_p_batch_row_of<shape, full>(from, j, &u->a[j], &u->b[j], &u->c[j], &d);
+        if (!full && j >= from.valid) u->b[j] = 1;
+        if (pass == 0) u->d[j] = d;
+    }
+}
+/* Takes the thread's rows of the matrix, each half as it arrives, and in the first pass of the right-hand side. Beyond
+   the system they are identity rows. */
 template <class shape, class tb_real>
 TB_D void trid_p_batch_take_halves(const trid_p_batch_source<tb_real> &from, int pass,
                                    trid_p_batch_equations<tb_real, shape::k> *u)
 {
     TB_UNROLL
-    for (int j = 0; j < shape::k; j++) {
-        if (shape::pipelined && j == 0) TRID_COPY_AWAIT(2);
-        if (shape::pipelined && j == shape::k / 2) TRID_COPY_AWAIT(1);
-        if (j % (shape::k / 2) == 0) __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
-        tb_real d = 0;
-        trid_p_batch_row_of<shape>(from, j, &u->a[j], &u->b[j], &u->c[j], &d);
-        if (pass == 0) u->d[j] = d;
+    for (int half = 0; half < 2; half++) {
+        if (shape::pipelined && half == 0) TRID_COPY_AWAIT(2);
+        if (shape::pipelined && half == 1) TRID_COPY_AWAIT(1);
+        __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
+        if (from.valid >= shape::k)
+            trid_p_batch_take_half<shape, 1>(from, half, pass, u);
+        else
+            trid_p_batch_take_half<shape, 0>(from, half, pass, u);
     }
 }
 /* Computes in r the residual of x in one half of the thread's rows, left and right being x around all of them. */
-template <class shape, class tb_real>
-TB_D void trid_p_batch_residual_half(const trid_p_batch_source<tb_real> &from, int half, const tb_real *x, tb_real left,
+template <class shape, int full, class tb_real>
+TB_D void trid_p_batch_residual_rows(const trid_p_batch_source<tb_real> &from, int half, const tb_real *x, tb_real left,
                                      tb_real right, tb_real *r, trid_p_batch_worst *worst)
 {
     constexpr int k = shape::k;
@@ -85,11 +112,20 @@ TB_D void trid_p_batch_residual_half(const trid_p_batch_source<tb_real> &from, i
         int j = k / 2 * half + i;
         tb_real a, b, c, d, up = j > 0 ? x[j > 0 ? j - 1 : 0] : left,
                             down = j < k - 1 ? x[j < k - 1 ? j + 1 : 0] : right;
-        trid_p_batch_row_of<shape>(from, j, &a, &b, &c, &d);
+        trid_p_batch_row_of<shape, full>(from, j, &a, &b, &c, &d);
         if (j == 0 && from.first == 0) up = 0; /* 0 times what is no number would be none */
-        if (j >= from.valid - 1) down = 0;
+        if (full ? j == k - 1 && from.valid == k : j >= from.valid - 1) down = 0;
         r[j] = trid_p_batch_residual_row(a, b, c, d, x[j], up, down, worst);
     }
+}
+template <class shape, class tb_real>
+TB_D void trid_p_batch_residual_half(const trid_p_batch_source<tb_real> &from, int half, const tb_real *x, tb_real left,
+                                     tb_real right, tb_real *r, trid_p_batch_worst *worst)
+{
+    if (from.valid >= shape::k)
+        trid_p_batch_residual_rows<shape, 1>(from, half, x, left, right, r, worst);
+    else
+        trid_p_batch_residual_rows<shape, 0>(from, half, x, left, right, r, worst);
 }
 /* Returns the first unknown below the thread's, through shared memory. */
 template <class shape, class tb_real>
@@ -163,21 +199,25 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
                 if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW, largest[line] = largest[systems + line] = 0;
                 __syncthreads();
             }
-            const int bad = trid_p_batch_solve_tile<shape, 0>(plan.n, from.valid, &u,
-                                                              {shared, tells ? worst : (int *)0}, &own_left);
+            const int bad =
+                trid_p_batch_solve_tile<shape, 0>(plan.n, valid, &u, {shared, tells ? worst : (int *)0}, &own_left);
             if (tells && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
             left += own_left;
             TB_UNROLL
             for (int j = 0; j < k; j++) solved[j] += u.d[j];
             const tb_real right = trid_p_batch_below<shape>(solved[0], shared);
             most.error = most.size = 0;
+            const int last = pass == refined;
             TB_UNROLL
             for (int half = 0; half < 2; half++) {
                 trid_p_batch_residual_half<shape>(from, half, solved, left, right, u.d, &most);
-                if (!shape::pipelined || pass < refined) continue;
-                __syncwarp(TB_FULL_WARP); /* other lanes have read theirs */
-                trid_p_batch_ask_half(pipeline, index + (half + 1) * gridDim.x, 1 - half, from.half[half]);
+                if (shape::pipelined && last) trid_p_batch_ask_next(pipeline, index, half, from.half[half]);
             }
+            if (last || !__syncthreads_and(trid_p_batch_is_small<tb_real>(most))) continue;
+            TB_UNROLL
+            for (int half = 0; half < 2 && shape::pipelined; half++)
+                trid_p_batch_ask_next(pipeline, index, half, from.half[half]);
+            break;
         }
         turn = turn == 0 ? 2 : turn - 1;
         const trid_p_batch_place here = trid_p_batch_own_place(pipeline, trid_p_batch_again_as(index));

@@ -65,12 +65,17 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
 {
     enum { k = of::k };
     const int lanes = plan.lanes, rows = k * (of::in_warp ? lanes : trid_block_threads());
-    if constexpr (of::pivoted)
-        return of::in_warp ? trid_warp_pivoted(k, lanes, rows, own->a, own->b, own->c, d)
-                           : trid_block_pivoted(k, rows, own->a, own->b, own->c, d, room.between);
-    else
-        return of::in_warp ? trid_warp_hybrid(k, lanes, rows, own->a, own->b, own->c, d)
-                           : trid_block_hybrid(k, rows, own->a, own->b, own->c, d, room.between);
+    if constexpr (of::pivoted) {
+        /* Where pivots are needed the first rows mostly tell, and others need not be looked at. */
+        const int dominant = __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(1, *own)) &&
+                             __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, *own));
+        if (!(of::in_warp ? dominant : __syncthreads_and(dominant)))
+            return of::in_warp ? trid_warp_pivoted(k, lanes, rows, own->a, own->b, own->c, d)
+                               : trid_block_pivoted(k, rows, own->a, own->b, own->c, d, room.between);
+    }
+    const int bad = of::in_warp ? trid_warp_hybrid(k, lanes, rows, own->a, own->b, own->c, d)
+                                : trid_block_hybrid(k, rows, own->a, own->b, own->c, d, room.between);
+    return of::pivoted ? bad > 0 : bad;
 }
 
 /* Returns the residual of x, which is in d. If asked, it first refines x. */
@@ -82,15 +87,15 @@ TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const 
     enum { k = of::k, scope = of::scope, layout = of::layout };
     tb_real rest[k];
     __syncwarp(TB_FULL_WARP); /* so that the compiler reads the rows again instead of keeping them */
-    if (of::refined && plan.flags & TRID_BATCH_REFINED) {
-        trid_p_batch_residual_of<tb_real, k, scope, layout>(plan, here, room, own->d, rest);
-        __syncwarp(TB_FULL_WARP);
-        trid_p_batch_look_matrix<layout>(room.rows, here, own);
-        trid_p_batch_solve_own<of>(plan, room, own, rest);
-        __syncwarp(TB_FULL_WARP);
-        TB_UNROLL
-        for (int j = 0; j < k; j++) own->d[j] += rest[j];
-    }
+    trid_p_batch_worst worst = trid_p_batch_residual_of<tb_real, k, scope, layout>(plan, here, room, own->d, rest);
+    if (!of::refined || !(plan.flags & TRID_BATCH_REFINED)) return worst;
+    const int small = trid_p_batch_is_small<tb_real>(worst);
+    if (of::in_warp ? __all_sync(TB_FULL_WARP, small) : __syncthreads_and(small)) return worst;
+    trid_p_batch_look_matrix<layout>(room.rows, here, own);
+    trid_p_batch_solve_own<of>(plan, room, own, rest);
+    __syncwarp(TB_FULL_WARP);
+    TB_UNROLL
+    for (int j = 0; j < k; j++) own->d[j] += rest[j];
     return trid_p_batch_residual_of<tb_real, k, scope, layout>(plan, here, room, own->d, rest);
 }
 
@@ -315,7 +320,7 @@ constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
 
 /* With one matrix for all systems, warps take several tiles where so many blocks remain. */
 #ifndef TRID_P_BATCH_LEAST_BLOCKS
-#define TRID_P_BATCH_LEAST_BLOCKS 4096
+#define TRID_P_BATCH_LEAST_BLOCKS 8192
 #endif
 
 /* Launches a shape; of a block as many warps as hold a system. */
@@ -405,12 +410,14 @@ static int trid_p_batch_launch_block(const trid_p_batch_work<tb_real> &work, con
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
+    typedef trid_p_batch_how how;
     int status = TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_as_interleaved<bounds>(work.plan)) {
         if constexpr (bounds::interleaved)
             status = trid_p_batch_launch_interleaved<method, bounds::least, bounds::most>(work, rows);
     } else if constexpr (bounds::contiguous) {
-        status = trid_p_batch_launch_contiguous<method, bounds::least, bounds::most>(work, rows);
+        constexpr int same = method == how::factored ? how::several : method;
+        status = trid_p_batch_launch_contiguous<same, bounds::least, bounds::most>(work, rows);
     }
     return status;
 }

@@ -360,15 +360,15 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
         trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, trid_p_batch_row(met, n), {0, 0}, room);
 }
 
-/* Takes the matrix of interleaved systems, and requests that of tile `next`. alone: there are no right-hand sides. */
+/* Takes the matrix of interleaved systems, and requests that of tile `next`. alone: there are no right-hand sides, one
+   of which has otherwise been requested since. */
 template <int alone, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place &here, unsigned next,
                                     trid_p_batch_equations<tb_real, k> *u)
 {
     if (of::shape::pipelined) {
-        if (alone) TRID_COPY_AWAIT(0); /* else a right-hand side has been requested since */
-        trid_p_batch_arrive(pipeline, pipeline.matrix, here, next, trid_p_batch_own_place(pipeline, next), (tb_real *)0,
-                            (tb_real *)0, u);
+        trid_p_batch_arrive<0, 0, !alone>(pipeline, pipeline.matrix, here, next, trid_p_batch_own_place(pipeline, next),
+                                          (tb_real *)0, (tb_real *)0, u);
     } else {
         trid_p_batch_own_rows(pipeline.plan, here, pipeline.first, pipeline.matrix, u, pipeline.corners);
         TB_UNROLL
@@ -376,19 +376,20 @@ TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place
             if (j >= here.valid) u->b[j] = 1;
     }
 }
-/* Takes right-hand side `side` of tile `index`, and requests the next one, which may be the next tile's. */
-template <class of, class tb_real, int k>
+/* Takes right-hand side `side` of tile `index`, and requests the next one, which may be the next tile's. Since the
+   first one was requested, `groups` of the matrix have been. */
+template <int groups, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> &more, const trid_p_batch_place &here,
                                   long long side, unsigned index, trid_p_batch_equations<tb_real, k> *u)
 {
     if (of::shape::pipelined) {
-        if (side > 0) TRID_COPY_AWAIT(0); /* else the matrix has been requested since */
+        if (side > 0) TRID_COPY_AWAIT(0);
         if (side + 1 < more.sides)
             pipeline.d += (side + 1) * more.pitch;
         else
             index += gridDim.x;
-        trid_p_batch_arrive(pipeline, pipeline.matrix, here, index, trid_p_batch_own_place(pipeline, index),
-                            (tb_real *)0, (tb_real *)0, u);
+        trid_p_batch_arrive<0, 0, groups>(pipeline, pipeline.matrix, here, index,
+                                          trid_p_batch_own_place(pipeline, index), (tb_real *)0, (tb_real *)0, u);
     } else {
         const long long step = trid_p_batch_again_as(pipeline.plan.lines.step);
         trid_p_batch_gather(k, 0, here.valid, pipeline.d + (here.at + side * more.pitch), step, u->d);
@@ -403,6 +404,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
                                 tb_real *x)
 {
     constexpr int k = shape::k, systems = shape::systems, threads = shape::threads;
+    constexpr int burst = periodic ? k : shape::burst; /* of the matrix */
     __shared__ tb_real between[trid_p_batch_between_len<tb_real, systems, shape::parts>];
     __shared__ int worst[systems];
     TRID_DYNAMIC_SHARED(dynamic);
@@ -411,7 +413,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
     int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
     const int add = plan.flags & TRID_BATCH_ADD;
     tb_real *stage = (tb_real *)dynamic, *sides_stage = stage + 3 * k * threads;
-    const trid_p_batch_pipeline<tb_real, shape, 3> matrix = {plan, rows, d, stage, first, 0, periodic};
+    const trid_p_batch_pipeline<tb_real, shape, 3, burst> matrix = {plan, rows, d, stage, first, 0, periodic};
     const trid_p_batch_pipeline<tb_real, shape, 1> sides = {plan, rows, d, sides_stage, first, 0};
     if (shape::pipelined) {
         const trid_p_batch_place p = trid_p_batch_own_place(matrix, blockIdx.x);
@@ -435,7 +437,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
             /* There are no registers for what the compiler would compute before the loop for all rows. */
             const long long step = trid_p_batch_again_as(plan.lines.step);
             p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
-            trid_p_batch_fetch_side(sides, more, p, side, index, &u);
+            trid_p_batch_fetch_side<k / burst>(sides, more, p, side, index, &u);
             trid_p_batch_solve_side(scope, n, plan.flags, periodic, &recurrences, &u);
             trid_p_batch_scatter(k, p.valid, add, u.d, step, x + (p.at + side * more.pitch));
         }

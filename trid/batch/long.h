@@ -247,7 +247,8 @@ struct trid_p_batch_block_chunk {
         const int begin = k * parts * index, line = (int)threadIdx.x % systems;
         const trid_p_batch_post<tb_real> post = {shared, worst};
         tb_real left;
-        int bad = trid_p_batch_sweep<systems, parts, open>(plan.n - begin, valid, post, &h, &left);
+        trid_p_batch_pad(!open && part == 0, valid, &h);
+        int bad = trid_p_batch_sweep<systems, parts, open>(plan.n - begin, post, &h, &left);
         if (part == 0 && worst[line] < bad) bad = worst[line];
         return bad == TRID_P_BATCH_NO_ROW ? bad : trid_p_batch_row(begin + bad, plan.n);
     }

@@ -269,11 +269,11 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
     }
 }
 
-/* Takes rows as they arrive, burst by burst, and asks for the same rows of tile `index`, the next one. But for x as it
-   was, nothing has been asked for since. Rows of the matrix beyond the system are identity rows. known: where the ends
-   of systems arrive. makes: rows is a function object, which makes the matrix. early: where the next rows are is found
-   while these are awaited, though it takes registers. */
-template <int makes = 0, int early = 0, class of, class rows_type, class tb_real, int k>
+/* Takes rows as they arrive, burst by burst, and asks for the same rows of tile `index`, the next one. Since these were
+   asked for, `others` groups have been: one for x as it was. Rows of the matrix beyond the system are identity rows.
+   known: where the ends of systems arrive. makes: rows is a function object, which makes the matrix. early: where the
+   next rows are is found while these are awaited, though it takes registers. */
+template <int makes = 0, int early = 0, int others = 1, class of, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
                               const trid_p_batch_place &next, tb_real *known, tb_real *end,
                               trid_p_batch_equations<tb_real, k> *u)
@@ -284,8 +284,8 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
     if (burst < k || early) route = trid_p_batch_route_of(pipeline, index, next);
     TB_UNROLL
     for (int from = 0; from < k; from += burst) {
-        TRID_COPY_AWAIT(k / burst); /* the last of them is x before the solve */
-        __syncwarp(TB_FULL_WARP);   /* now what other lanes requested is there as well */
+        TRID_COPY_AWAIT(k / burst - 1 + others);
+        __syncwarp(TB_FULL_WARP); /* now what other lanes requested is there as well */
         TB_UNROLL
         for (int j = from; j < from + burst; j++) {
             if (arrays > 1 || makes) u->a[j] = u->c[j] = 0, u->b[j] = 1;

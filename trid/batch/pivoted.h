@@ -154,7 +154,9 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
    Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as there. Interleaved,
             each element is an access of its own on devices before 8.0 or with less than 160 KiB of shared memory, and
             beyond 512 rows on those without clusters
-   Error    as trid_warp_pivoted */
+   Error    as trid_warp_pivoted. Systems that share a warp (interleaved, up to 256 rows: a tile) are solved without
+            pivoting if all of their rows are dominant, |b| >= (1 + 1/(8k^2)) (|a| + |c|) for k rows a thread, which is
+            then as stable (docs/pivoted.md). So the last digits of x may depend on the systems beside it */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)

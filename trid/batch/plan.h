@@ -13,14 +13,18 @@ struct trid_p_batch_how {
     /* The method; one or several with |. beyond, reduced and shared_else are the hybrid's, for interleaved systems:
        those that no block holds; what long systems leave; one matrix for all where `shared` does not serve. checked:
        with residuals; refined: and with a step of refinement where that is asked for; several: several right-hand
-       sides, by LU; factor: LU factors; periodic: long periodic systems, by the hybrid. */
+       sides, by LU; factored: the same from factors, where shapes differ; factor: LU factors; periodic: long
+       periodic systems, by the hybrid. */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
-                         checks = checked | refined;
+                         checks = checked | refined, factored = 2048;
     /* Returns the method by which kernels for interleaved and long systems solve. They refine if the flags say so. */
     static constexpr int solver_of(int method)
     {
-        return method == refined ? checked : method & (beyond | reduced | shared_else) ? hybrid : method;
+        return method == refined                           ? checked
+               : method == factored                        ? several
+               : method & (beyond | reduced | shared_else) ? hybrid
+                                                           : method;
     }
     enum { lanes, block }; /* who solves a contiguous system: 1, 2, 4 .. 32 lanes of a warp, or a block */
     /* The layout of contiguous systems. full: every tile is full (n is k times the lanes or threads), one system after
@@ -228,6 +232,18 @@ struct trid_p_batch_equations {
     tb_real a[k], b[k], c[k], d[k];
 };
 
+/* Returns whether the thread's first `rows` rows are so dominant that the hybrid, with k rows a thread, is as stable as
+   elimination with pivoting (docs/pivoted.md). */
+template <class tb_real, int k>
+TB_D int trid_p_batch_are_dominant(int rows, const trid_p_batch_equations<tb_real, k> &own)
+{
+    constexpr tb_real least = 1 + (tb_real)1 / (8 * k * k);
+    int dominant = 1;
+    TB_UNROLL
+    for (int j = 0; j < rows; j++) dominant &= least * (trid_abs(own.a[j]) + trid_abs(own.c[j])) <= trid_abs(own.b[j]);
+    return dominant;
+}
+
 /* Makes row j of the thread say x[j] = x. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_know(int j, tb_real x, trid_p_batch_equations<tb_real, k> *own)
@@ -322,7 +338,7 @@ TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, in
     return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
 }
 
-/* The largest |r| and |A||x| + |d| of some rows, by the upper 32 bits of a number without its sign. Ordered as
+/* The largest |r| and |A||x| + |d| of some rows, by the upper 32 bits of a number that is not negative. Ordered as
    integers, NaN is above all, and one instruction takes the larger. In double precision 20 bits of the fraction are
    left, as many as the residual, a float, can show. */
 struct trid_p_batch_worst {
@@ -333,9 +349,9 @@ template <class tb_real>
 TB_D unsigned trid_p_batch_bits(tb_real x)
 {
     if constexpr (sizeof(tb_real) == 4)
-        return __float_as_uint(x) & 0x7fffffffu;
+        return __float_as_uint(x);
     else
-        return (unsigned)(__double_as_longlong(x) >> 32) & 0x7fffffffu;
+        return (unsigned)(__double_as_longlong(x) >> 32);
 }
 /* Returns a number with these bits. */
 template <class tb_real>
@@ -351,6 +367,14 @@ TB_D unsigned trid_p_batch_most(unsigned x, unsigned y)
     return x > y ? x : y;
 }
 
+/* Returns whether some rows' residual is so small that a step of refinement would not make it smaller. */
+template <class tb_real>
+TB_D int trid_p_batch_is_small(const trid_p_batch_worst &worst)
+{
+    constexpr tb_real few = sizeof(tb_real) == 4 ? 0x1p-22f : 0x1p-51; /* 4 unit roundoffs */
+    return trid_p_batch_number<tb_real>(worst.error) <= few * trid_p_batch_number<tb_real>(worst.size);
+}
+
 /* Returns the residual of one row, up and down being x around it. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real d, tb_real x, tb_real up, tb_real down,
@@ -358,7 +382,7 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
 {
     tb_real au = a * up, bx = b * x, cd = c * down;
     tb_real rest = d - bx - au - cd, all = fabs(d) + fabs(bx) + fabs(au) + fabs(cd);
-    worst->error = trid_p_batch_most(worst->error, trid_p_batch_bits(rest));
+    worst->error = trid_p_batch_most(worst->error, trid_p_batch_bits(fabs(rest)));
     worst->size = trid_p_batch_most(worst->size, trid_p_batch_bits(all));
     return rest;
 }

@@ -129,7 +129,10 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     trid_p_batch_work<tb_real> &work = call.work;
     const trid_p_batch_lu_rows<tb_real, 0> rows = trid_p_batch_lu_rows_of<0>(&call, sides, pitch, (tb_real *)0);
     if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
-    if (!trid_p_batch_lu_is_long(lines)) return trid_p_batch_launch_lu<trid_p_batch_how::several, bounds>(work, rows);
+    if (!trid_p_batch_lu_is_long(lines))
+        return work.plan.flags & TRID_BATCH_FACTORED
+                   ? trid_p_batch_launch_lu<trid_p_batch_how::factored, bounds>(work, rows)
+                   : trid_p_batch_launch_lu<trid_p_batch_how::several, bounds>(work, rows);
     if constexpr (bounds::has_long) {
         for (long long side = 0; side < sides && !status; side++, work.d += pitch, work.x += pitch) {
             status = trid_p_batch_launch_side<bounds>(work, rows);

@@ -65,12 +65,15 @@ static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real 
                                                                          TRID_BATCH_CHECKED_FLAGS);
 }
 
-/* Solves as trid_batch_checked does, with one step of iterative refinement in the same precision.
+/* Solves as trid_batch_checked does, and takes a step of iterative refinement in the same precision where the residual
+   of a thread's rows is above 4 unit roundoffs: then all systems of its warp, block or tile are refined. Longer systems
+   always are.
    Needs    as trid_batch_checked
    Returns  as trid_batch_solve
-   Cost     as trid_batch_checked in memory, and twice the arithmetic. Longer systems: 21 arrays
+   Cost     as trid_batch_checked in memory, and where x is refined twice the arithmetic. Longer systems: 21 arrays
    Error    refinement repairs the residual; the error of x stays of the order of condition times roundoff and can grow
-            fourfold (docs/hybrid.md). The residual is as trid_batch_checked's */
+            fourfold (docs/hybrid.md). The residual is as trid_batch_checked's. The last digits of x may depend on the
+            systems beside it */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)

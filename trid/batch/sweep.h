@@ -130,8 +130,8 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
         down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * (each * rank + p))] = row_d[p];
 }
 
-/* Solves the systems of the block: thread t has rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems;
-   those from valid on become identity rows. As trid_block_interleaved, but with up to 64 partitions (a lane then has
+/* Solves the systems of the block: thread t has rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems,
+   identity rows beyond the system. As trid_block_interleaved, but with up to 64 partitions (a lane then has
    two rows of the reduced system), and with a status that knows its system.
    Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of reduced ones. With open, the rows
             are `parts` <= 32 partitions of a longer system, and nothing is solved: the thread's last row then couples
@@ -139,8 +139,8 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
             the unknown below it)
    Returns  the least bad row of this thread */
 template <int systems, int parts, int open = 0, class tb_real, int k>
-TB_D int trid_p_batch_sweep(int n, int valid, const trid_p_batch_post<tb_real> &post,
-                            trid_p_batch_equations<tb_real, k> *own, tb_real *left)
+TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own,
+                            tb_real *left)
 {
     enum {
         banks = TRID_P_BATCH_BANKS(tb_real),
@@ -148,7 +148,6 @@ TB_D int trid_p_batch_sweep(int n, int valid, const trid_p_batch_post<tb_real> &
         group = parts < 32 ? parts : 32
     };
     int thread = (int)threadIdx.x, part = thread / systems;
-    trid_p_batch_pad(!open && part == 0, valid, own);
     int status = trid_lane_reduce(k, own->a, own->b, own->c, own->d);
     const int bad = trid_p_batch_row(status ? k * part + status : 0, n);
     tb_real last = own->d[k - 1];
@@ -323,46 +322,72 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
     return met;
 }
 
-/* Solves with pivoting: the border of each partition goes to a lane of a group of `parts` <= 32 that has its system.
-   These climb the tree of trid_warp_pivoted, and the unknowns around each partition come back the same way. Where an
-   unknown has no pivot, worst becomes 1. */
+/* Climbs the tree of trid_warp_pivoted from the borders of the partitions, in shared memory, and comes down again.
+   Whole warps call, a group of lanes for system thread / group. Each lane joins two partitions before it climbs: half
+   of the warps, in fewer steps, do what all would do with one partition a lane. In a cluster, whose groups also need a
+   lane for each block, a lane has one.
+   Leaves   the unknowns around each partition in place of its border; worst is 1 where an unknown has no pivot */
+template <class tb_real, int systems, int parts, int cluster>
+TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
+{
+    enum {
+        banks = TRID_P_BATCH_BANKS(tb_real),
+        span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
+        each = cluster ? 1 : 2,
+        group = parts / each
+    };
+    const int rank = (int)threadIdx.x % group, system = (int)threadIdx.x / group, below = rank & 1;
+    const int position = cluster ? parts * post.block + rank : rank;
+    tb_real border[each][9], kept[each][9], outer[4];
+    int side[each], slot[each], met = 0;
+    TB_UNROLL
+    for (int p = 0; p < each; p++) { /* in the order in which trid_lane_pivoted_combine takes them */
+        slot[p] =
+            TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * (each * rank + (below ? p : each - 1 - p)));
+        TB_UNROLL
+        for (int e = 0; e < 9; e++) border[p][e] = post.shared[e * span + slot[p]];
+    }
+    if (each > 1)
+        met = trid_lane_pivoted_combine(border[0], border[each - 1], border[0], kept[each - 1], &side[each - 1]);
+    met |= trid_warp_pivoted_up(1, group, group, position, border[0], kept[0], &side[0]);
+    if (cluster)
+        met = trid_p_batch_pivoted_blocks<tb_real, systems, parts>(met, border[0], post, outer);
+    else
+        met |= trid_warp_pivoted_root(group, group, border[0], outer);
+    if (post.worst && met) atomicMin(&post.worst[system], 1);
+    trid_warp_pivoted_down(1, group, group, position, kept[0], side[0], outer);
+    tb_real last = outer[0], first = outer[1];
+    if (each > 1) trid_lane_pivoted_split(kept[each - 1], side[each - 1], outer, &last, &first);
+    TB_UNROLL
+    for (int p = 0; p < each; p++) { /* nobody else has read these */
+        post.shared[slot[p]] = last;
+        post.shared[span + slot[p]] = first;
+        post.shared[2 * span + slot[p]] = each > 1 && p == 0 ? outer[0] : outer[2];
+        post.shared[3 * span + slot[p]] = each > 1 && p == 0 ? outer[1] : outer[3];
+    }
+}
+
+/* Solves with pivoting, systems as trid_p_batch_sweep has them, or a cluster's. Rows beyond the system must be identity
+   rows. Where an unknown has no pivot, worst becomes 1. */
 template <int systems, int parts, int cluster, class tb_real, int k>
-TB_D void trid_p_batch_sweep_pivoted(int valid, const trid_p_batch_post<tb_real> &post,
-                                     trid_p_batch_equations<tb_real, k> *own)
+TB_D void trid_p_batch_sweep_pivoted(const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own)
 {
     enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
-    int thread = (int)threadIdx.x, part = thread / systems, block = cluster ? post.block : 0, side;
-    int *worst = post.worst;
-    tb_real *shared = post.shared;
+    const int thread = (int)threadIdx.x, part = thread / systems;
+    const int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    tb_real border[9], outer[4];
     unsigned flags;
-    tb_real border[9], kept[9], outer[4];
-    trid_p_batch_pad(block == 0 && part == 0, valid, own);
     int met = trid_warp_pivoted_reduce(k, 32, part, own->a, own->b, own->c, own->d, border, &flags);
-    if (worst && met) atomicMin(&worst[thread % systems], 1);
-
-    /* Now this thread has partition rank of system thread / parts. */
-    int rank = thread % parts, system = thread / parts, slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-    int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
+    if (parts == 1) met |= trid_lane_pivoted_root(border, outer);
+    if (post.worst && met) atomicMin(&post.worst[thread % systems], 1);
     if (parts > 1) {
         TB_UNROLL
-        for (int e = 0; e < 9; e++) shared[e * span + slot] = border[e];
+        for (int e = 0; e < 9; e++) post.shared[e * span + slot] = border[e];
+        __syncthreads();
+        if (cluster || thread < systems * parts / 2) trid_p_batch_sweep_tree<tb_real, systems, parts, cluster>(post);
         __syncthreads();
         TB_UNROLL
-        for (int e = 0; e < 9; e++) border[e] = shared[e * span + here];
-    }
-    met = trid_warp_pivoted_up(1, parts, parts, parts * block + rank, border, kept, &side);
-    if (cluster)
-        met = trid_p_batch_pivoted_blocks<tb_real, systems, parts>(met, border, post, outer);
-    else
-        met |= trid_warp_pivoted_root(parts, parts, border, outer);
-    if (worst && met) atomicMin(&worst[system], 1);
-    trid_warp_pivoted_down(1, parts, parts, parts * block + rank, kept, side, outer);
-    if (parts > 1) {
-        TB_UNROLL
-        for (int e = 0; e < 4; e++) shared[e * span + here] = outer[e]; /* nobody else has read these */
-        __syncthreads();
-        TB_UNROLL
-        for (int e = 0; e < 4; e++) outer[e] = shared[e * span + slot];
+        for (int e = 0; e < 4; e++) outer[e] = post.shared[e * span + slot];
     }
     trid_warp_pivoted_expand(k, part, own->a, own->b, own->c, own->d, flags, outer);
 }
