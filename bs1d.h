@@ -21,14 +21,14 @@
    compiles only the rungs that it calls:
      bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
      bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle, no barrier
-     bs1d_explicit3   composes time steps into one wide stencil, as many as it holds to rounding: a fraction of the work
+     bs1d_explicit3   composes as many time steps as fit, to rounding, into one wide stencil: a fraction of the work
      bs1d_implicit1   a warp per option; builds the matrix in each step, as if it depended on time, and solves by the
                       hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
      bs1d_implicit3   factors the matrix once, two options per warp: no reciprocals in the steps, half the work
      bs1d_implicit4   takes only the PCR steps that matter; increments (BS1D_INCREMENT) cost little more
-   In double precision two warps share an option of more than 512 points, and nothing is factored: there implicit3 and 4
-   are implicit1, or implicit2 in increments.
+   In double precision two warps share an option of more than 512 points and do not factor its matrix. There implicit3
+   and implicit4 run as implicit1, or as implicit2 with increments.
    For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); costs are per lane and step, k rows a lane:
      bs1d_lane_row, bs1d_lane_matrix, bs1d_lane_dominant              a row of A, of I - size A; whether it is dominant
      bs1d_lane_payoff, bs1d_lane_cubic                                payoff at a point, weights of interpolation
@@ -41,13 +41,14 @@
      bs1d_suggest                              fills in top, steps, flags and the number of points for a tolerance
      bs1d_check, bs1d_fewest_steps             an option's status in advance; the fewest steps of an explicit rung
      bs1d_host_explicit, bs1d_host_implicit    the reference
-     bs1d_status_string                        what a status means
+     bs1d_status_string                        the text of a status
 
    Rooms, in the folder bs1d:
      model.h      the PDE on its grid, payoffs, interpolation, the steps from maturity to 0: in double precision
      option.h     an option's model, and the result from its values
      group.h      the lanes that share an option: a kernel's beginning, end and launch
-     explicit1.h, explicit2.h, explicit3.h, implicit.h    a rung each, the last all implicit ones: steps, kernel, launch
+     explicit1.h, explicit2.h, explicit3.h    a rung each: steps, kernel, launch
+     implicit.h   all implicit rungs
      host.h       the reference
      suggest.h    checks, and the choice of method parameters
    To add a flag, write it below, and into bs1d_p_special (option.h) if it needs the kernels for special options. To add
@@ -55,11 +56,11 @@
 
    How to choose without bs1d_suggest (docs/bs1d.md has the table): take implicit4 with BS1D_CRANK_NICOLSON,
    BS1D_AVERAGED and, in single precision, BS1D_INCREMENT (without it the rounding error alone is 1e-6 to 1e-4 of the
-   strike, and grows with points and steps). With h = strike * volatility * sqrt(maturity): dS = h/4 for an error of
-   0.002 h, which falls with the square of dS; 25 steps (American: 50) for 1e-4 h, which falls with their square;
-   top = exp(2 volatility sqrt(maturity)) times the larger of strike and spot, and no more, since points beyond are
-   wasted. Where volatility^2 j < |rate - dividend|, central differences oscillate; at the strike that ruins the price.
-   bs1d_check reports it; BS1D_UPWIND or a smaller dS cures it.
+   strike, and grows with points and steps). Let h = strike * volatility * sqrt(maturity). dS = h/4 gives an error of
+   0.002 h, which falls with the square of dS. 25 steps (American: 50) give 1e-4 h, which falls with the square of their
+   number. Take top = exp(2 volatility sqrt(maturity)) times the larger of strike and spot: points beyond are wasted.
+   Where volatility^2 j < |rate - dividend|, central differences oscillate, which at the strike ruins the price.
+   bs1d_check reports it, and BS1D_UPWIND or a smaller dS cures it.
 
    Options, defined before the header is included:
      BS1D_NO_LAUNCHES   leaves out kernels and launch functions. */
@@ -127,7 +128,7 @@ TB_HD const char *bs1d_status_string(int status)
 }
 
 /* The PDE on its grid for one time step: lambda_j = variance j^2, gamma_j = drift j; with upwind, lambda_j is at least
-   |gamma_j|. In double for every precision: set-up is rare, and time-stepping then sees it rounded only once. */
+   |gamma_j|. Always in double precision: set-up is rare, and its numbers are then rounded only once. */
 typedef struct {
     double variance; /* volatility^2 dt / 2 */
     double drift;    /* (rate - dividend) dt / 2 */

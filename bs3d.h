@@ -24,12 +24,12 @@
 
    Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate. Explicit marches
    are then refused (BS3D_UNSTABLE), as are most implicit ones (BS3D_NOT_DOMINANT). Those that are not refused may give
-   negative values, or derivatives of the wrong sign, without notice. More points help, from
-   (rate - dividend) / volatility^2 times top / spot on. BS3D_UPWIND also helps, and is of first order there.
+   negative values, or derivatives of the wrong sign, without notice. More points help, beginning with
+   (rate - dividend) / volatility^2 times top / spot. BS3D_UPWIND also helps, and is of first order there.
 
-   The ladder. Each rung exists with _f32 and _f64. The number says how often a step passes over an array in memory:
+   The ladder. Each rung exists with _f32 and _f64. The number counts the passes of a step over an array in memory:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
-     bs3d_explicit2   2   registers carry what a plane adds to the next two: half the loads
+     bs3d_explicit2   2   registers carry each plane's share of the next two: half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points, neighbours by shuffle
      bs3d_explicit4   1   two time steps in one sweep
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid of trid.h
@@ -52,14 +52,14 @@
    the caller supplies a bs3d_exchange, a few functions and their context (examples/bs3d_gpus.cu, docs/gpus.md).
      bs3d_ranks_plan, bs3d_ranks_bytes, bs3d_ranks_open       cut the grid; size the memory; open a march
      bs3d_ranks_step, bs3d_ranks_result                       take a step, which sends while it computes; the result
-     bs3d_ranks_send, bs3d_ranks_arrive                       the messages of a step, alone
+     bs3d_ranks_send, bs3d_ranks_arrive                       only the messages of a step
    These are made of functions for one GPU's slab:
      bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check whether a cut is possible; its planes and halos
      bs3d_slab_bytes, bs3d_slab_open                          size the memory; open a march
      bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         steps of a part of a slab, while another part is sent
      bs3d_slab_exercise, bs3d_slab_messages, bs3d_slab_values   payoffs; what to send; the 64 values around the spot
-   For the host: bs3d_host_explicit, bs3d_host_implicit and bs3d_host_bytes are the reference. bs3d_check returns what
-   is wrong with a problem, bs3d_status_string the text of a status; bs3d_work_bytes and bs3d_pitch give the size and
+   For the host: bs3d_host_explicit, bs3d_host_implicit and bs3d_host_bytes are the reference. bs3d_check returns the
+   status of a problem, bs3d_status_string the text of a status; bs3d_work_bytes and bs3d_pitch give the size and
    the layout of a march's memory.
 
    The rooms:
@@ -67,7 +67,7 @@
      bs3d/cut.h         how the third axis is cut into slabs, and which planes of a slab a launch visits
      bs3d/launch.h, bs3d/exchange.h        plans and calls of launches; a program's ranks and how they send
      bs3d/rooms.h       the names in both precisions, and the rooms that are read once for each:
-     bs3d/lane.h        the operator for one thread; the Greeks                   to add a derivative: bs3d_lane_greeks
+     bs3d/lane.h        the operator for one thread; the greeks                   to add a derivative: bs3d_lane_greeks
      bs3d/host.h        the reference
      bs3d/march.h       what all marches share: memory, tables, start and end; shapes: bs3d_p_shape
      bs3d/planes.h      sweeps whose planes pass through shared memory
@@ -85,10 +85,10 @@
               the final values at its start, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With payoff BS3D_GIVEN
               the march starts from the values there.
      Status   bs1d.h's, returned at once. Unless it is BS3D_OK, nothing has been launched or written, except after
-              BS3D_LAUNCH_FAILED. It covers only the march's own calls: cudaGetLastError still returns earlier failures,
-              except where a kernel wants more than 48 KiB of shared memory (explicit3 on): asking for that was seen to
-              clear them (CUDA 13.0). result may be null. It is copied asynchronously, and is valid once the stream has
-              been synchronised.
+              BS3D_LAUNCH_FAILED. It covers only the march's own calls: cudaGetLastError still returns earlier
+              failures, except if a kernel needs more than 48 KiB of shared memory (from explicit3 on): that request
+              cleared them in CUDA 13.0. result may be null. It is copied asynchronously, and is valid once the stream
+              has been synchronised.
      Size     4 to 1024 points on each axis (with slabs: on the third axis that many per slab), not necessarily equal;
               elements are counted in 64 bits. bs3d_implicit2_f64 with more than 256 points in y needs 98 KiB of shared
               memory a block: all GPUs except those of compute capability 7.5 have that.

@@ -16,9 +16,9 @@
 
    A group of w lanes holds a row of n elements. In the blocked layout lane l holds elements l*k .. l*k+k-1, with
    element l*k+j in u[j]. In the striped layout, in which accesses coalesce, lane l of the warp holds elements l, 32+l,
-   64+l, .. of the warp's 32*k. k is the size of a struct, or the number of a system's rows in a lane. Functions are
-   overloaded for float and double, elements of 4 and 8 bytes. All except the increments only move bits, so a cast
-   pointer passes other types of these sizes.
+   64+l, .. of the warp's 32*k. k is the size of a struct, or the number of rows of a system that a lane holds.
+   Functions are overloaded for float and double, elements of 4 and 8 bytes. All except the increments only move bits,
+   so they also move other types of these sizes through cast pointers.
 
      global memory to the blocked layout, and back
        transpose_load, _store, _increment                 through shared memory: any k, any alignment, all coalesced
@@ -27,7 +27,7 @@
      their halves
        transpose_load_striped, _store_striped, _increment_striped     between global memory and the striped layout
        transpose_to_blocked, transpose_to_striped                     between the layouts, through shared memory
-       transpose_load_striped_shfl, _store_striped_shfl, _increment_striped_shfl     as transpose_exchange_shfl needs it
+       transpose_load_striped_shfl, _store_striped_shfl, _increment_striped_shfl     for transpose_exchange_shfl
        transpose_exchange_shfl                                        between the layouts, log2 min(k,w) exchanges
      16-byte vectors, float4 or double2
        transpose_pack, transpose_unpack                   between a vector and elements in registers
@@ -44,9 +44,9 @@
    What they share:
      Lanes    All 32 lanes of the warp call, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group has its own
               row: its lanes pass the same pointer and n.
-     Sizes    k and w are literals: loops unroll and u stays in registers. n is any number, of which at most k*w count:
-              loads return fill from n on, and stores touch nothing from n on. n <= 0 touches nothing, and the pointer
-              may then be null.
+     Sizes    k and w are literals: loops unroll and u stays in registers. n may be any number, but a group accesses
+              only its first k*w elements. Loads return fill from n on, and stores touch nothing from n on. With
+              n <= 0 no memory is touched, and the pointer may be null.
      Shared   Each warp passes an array of its own. Successive calls may share it; call __syncwarp() before another
               use. */
 
@@ -97,12 +97,12 @@
 
 /* ---- the map ----------------------------------------------------------------------------------------------------- */
 
-/* The map (i,j) -> slot of an array of 32 rows of `width` words that is written along rows, in the order
-   t = i + j*width, and read along columns, or vice versa. Shared memory serves `banks` words at once: 32 of four bytes,
-   or 16 of eight, for which it serves a warp's access in two halves of 16 lanes. Let width = p*f, with p a power of two
+/* An array of 32 rows of `width` words is written along its rows, in the order t = i + j*width, and read along its
+   columns, or vice versa. The map sends (i,j) to a slot. Shared memory serves `banks` words at once: 32 of four bytes,
+   or 16 of eight, where a warp's access is served in two halves of 16 lanes. Let width = p*f, with p a power of two
    and f odd. With slot = t, rows that are banks/p apart would begin in the same bank. So one word of padding follows
    every f*max(p, banks) words: banks/p rows, or each row if p >= banks. (With 32 banks an odd width is never padded:
-   the 32 rows end where the first padding would come.) */
+   the 32 rows end where the first word of padding would follow.) */
 #define TRANSPOSE_P_POWER(width) ((width) & -(width))
 #define TRANSPOSE_P_PERIOD(width, banks)                                                                               \
     ((width) / TRANSPOSE_P_POWER(width) * (TRANSPOSE_P_POWER(width) > (banks) ? TRANSPOSE_P_POWER(width) : (banks)))
@@ -112,8 +112,8 @@
 #define TRANSPOSE_LEN_F32(k) TRANSPOSE_P_LEN(k, 32)
 #define TRANSPOSE_LEN_F64(k) TRANSPOSE_P_LEN(k, 16)
 
-/* Returns the slot of element (i,j), in column i < width of row j < 32. Neither 32 lanes that write in the order
-   i + j*width nor 32 lanes that read one column i conflict in a bank.
+/* Returns the slot of element (i,j), in column i < width of row j < 32. Bank conflicts arise neither when 32 lanes
+   write in the order i + j*width nor when 32 lanes read one column i.
    Needs    banks: 32 for 4-byte elements, 16 for 8-byte ones
    Cost     a division by a constant, which the next two functions avoid */
 TB_HD int transpose_index(int banks, int width, int i, int j)
@@ -122,8 +122,8 @@ TB_HD int transpose_index(int banks, int width, int i, int j)
     return t + t / TRANSPOSE_P_PERIOD(width, banks);
 }
 
-/* Returns the slot of t = 32*r + lane, a warp's r-th access along the rows. A half of 16 lanes never straddles the
-   padding: its lanes have the same quotient, which only the literal r and one bit of the lane decide. */
+/* Returns the slot of t = 32*r + lane, a warp's r-th access along the rows. Padding never falls within a half of 16
+   lanes, so these share the quotient of transpose_index, which depends only on the literal r and a bit of the lane. */
 TB_HD int transpose_row_slot(int banks, int width, int r, int lane)
 {
     int halves = TRANSPOSE_P_PERIOD(width, banks) / 16, half = 2 * r;
@@ -206,8 +206,8 @@ TB_D transpose_vector transpose_pack(const tb_real *u)
     return v;
 }
 
-/* Load and store a vector of global memory whose cache line is not needed again. The hint needs nvcc: clang as a CUDA
-   compiler has no function for it. */
+/* Load and store a vector of global memory whose cache line is not needed again. The hint needs nvcc: clang provides no
+   function for it when it compiles CUDA. */
 TB_D transpose_vector transpose_p_stream_in(const transpose_vector *from)
 {
 #if defined __clang__ && defined __CUDA__ && !defined __NVCC__
@@ -263,11 +263,11 @@ TB_D void transpose_p_access(int k, int w, int r, const tb_real *mine, int n_min
     }
 }
 
-/* Loads into u[r] the element of this lane's r-th access along the rows of src (for w = 32 element 32*r + lane), and
+/* Loads this lane's element of the r-th access along the rows of src (for w = 32 element 32*r + lane) into u[r], or
    fill from n on.
    Needs    any k >= 1; no alignment beyond the element's
    Lanes    all 32 of the warp
-   Leaves   u as transpose_to_blocked needs it
+   Leaves   u in the striped layout, for transpose_to_blocked
    Shared   none
    Cost     k coalesced loads; with w < 32 three shuffles a row */
 TB_D void transpose_load_striped(int k, int w, int n, const tb_real *src, tb_real fill, tb_real *u)
@@ -311,7 +311,7 @@ TB_D void transpose_to_striped(int k, tb_real *u, tb_real *shared)
 }
 
 /* Stores u to the elements of dst below n, in the order of transpose_load_striped.
-   Needs, Lanes, Cost as there */
+   Needs, Lanes, Cost as transpose_load_striped */
 TB_D void transpose_store_striped(int k, int w, int n, const tb_real *u, tb_real *dst)
 {
     tb_real *row = 0;
@@ -337,7 +337,7 @@ TB_D void transpose_increment_striped(int k, int w, int n, tb_real *u, tb_real *
     transpose_store_striped(k, w, n, u, dst);
 }
 
-/* Loads element l*k + j of src into u[j] of the group's lane l, and fill from n on: transpose_load_striped, then
+/* Loads element l*k + j of src into u[j] of the group's lane l, or fill from n on: transpose_load_striped, then
    transpose_to_blocked. */
 TB_D void transpose_load(int k, int w, int n, const tb_real *src, tb_real fill, tb_real *u, tb_real *shared)
 {
@@ -364,9 +364,9 @@ TB_D void transpose_increment(int k, int w, int n, tb_real *u, tb_real *dst, tb_
 
 /* ---- by shuffles ------------------------------------------------------------------------------------------------- */
 
-/* The order in which the shuffles start: in each access along the rows, lane p of the group takes element e(p) of w
-   neighbours, and the i-th access goes to register r(i). Exchanging the lowest m = log2 min(k,w) bits of the register's
-   number with the highest m bits of the lane's number then gives the blocked layout. */
+/* Define the order from which the shuffles start. In each access along the row, lane p of the group takes element e(p)
+   of w neighbours, and the i-th access fills register r(i). Exchanging the lowest m = log2 min(k,w) bits of the
+   register's number with the highest m bits of the lane's number then gives the blocked layout. */
 TB_D int transpose_p_shfl_element(int k, int w)
 {
     int p = transpose_p_lane() & (w - 1), rest = w > k ? w / k : 1;
@@ -375,7 +375,7 @@ TB_D int transpose_p_shfl_element(int k, int w)
 
 TB_HD int transpose_p_shfl_register(int k, int w, int i)
 {
-    int low = k > w ? k / w : 1; /* accesses whose numbers differ only in bits that stay in the register's number */
+    int low = k > w ? k / w : 1; /* accesses whose numbers differ only in bits that are not exchanged */
     return i / low + i % low * (k / low);
 }
 
@@ -393,8 +393,8 @@ TB_D void transpose_p_exchange(int k, int w, int b, int distance, tb_real *u)
     }
 }
 
-/* Loads into u one element from each of k accesses along the row of src, in the order that transpose_exchange_shfl
-   needs, and fill from n on.
+/* Loads one element from each of k accesses along the row of src into u, in the order that transpose_exchange_shfl
+   needs, or fill from n on.
    Needs    k a power of two
    Lanes    all 32 of the warp
    Shared   none
@@ -406,8 +406,8 @@ TB_D void transpose_load_striped_shfl(int k, int w, int n, const tb_real *src, t
     for (int i = 0; i < k; i++) u[transpose_p_shfl_register(k, w, i)] = i * w + e < n ? src[i * w + e] : fill;
 }
 
-/* Transposes from the order of transpose_load_striped_shfl to the blocked layout, and from the blocked layout back. The
-   exchanges commute, and each is its own inverse.
+/* Transposes from the order of transpose_load_striped_shfl to the blocked layout, or back: the exchanges commute, and
+   each is its own inverse.
    Needs    k a power of two
    Lanes    all 32 of the warp
    Shared   none
@@ -420,7 +420,7 @@ TB_D void transpose_exchange_shfl(int k, int w, tb_real *u)
 }
 
 /* Stores u to the elements of dst below n, in the order of transpose_load_striped_shfl.
-   Needs, Lanes, Cost as there */
+   Needs, Lanes, Cost as transpose_load_striped_shfl */
 TB_D void transpose_store_striped_shfl(int k, int w, int n, const tb_real *u, tb_real *dst)
 {
     int e = transpose_p_shfl_element(k, w);
@@ -497,10 +497,10 @@ TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add,
 
 /* Loads as transpose_load; each lane reads its own elements, 16 bytes at a time. Pass 1 for stream, a literal, if the
    cache lines are not needed again.
-   Needs    any k; fast where k elements are a multiple of 16 bytes and the row is aligned to 16 bytes; otherwise, and
+   Needs    any k. Fast if k elements take a multiple of 16 bytes and the row is aligned to 16 bytes. Otherwise, and
             at the row's end, elements move one by one
    Shared   none
-   Cost     k/4 loads, k/2 of 8-byte elements */
+   Cost     k/4 loads; k/2 if an element takes 8 bytes */
 TB_D void transpose_load_vec(int k, int w, int n, const tb_real *src, tb_real fill, tb_real *u, int stream)
 {
     transpose_p_load_vec(k, w, n, src, 0, fill, u, stream);

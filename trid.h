@@ -41,7 +41,7 @@
        trid_lane_expand      all k unknowns from the interface unknowns           (2k-2) FMA
        trid_lane_pcr_step    one step of parallel cyclic reduction on one row     4 FMA + 5 mul + 1 rcp
        trid_lane_residual    d - A x of k rows, and how large it is               3k FMA
-       trid_lane_status      the status that a holder of rows returns
+       trid_lane_status      the status that a lane returns for its rows
      warp (all 32 lanes call; each group of `lanes` lanes solves a system)
        trid_warp_lane        this thread's lane
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
@@ -79,11 +79,11 @@
                 hybrid and the factors eliminate in other orders, and their residual grows as dominance fades. For
                 random systems whose couplings differ from row to row it follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs,
-                a fit, not a bound: few systems exceed it, none that we saw by more than 3.5 times, and none goes much
-                beyond the condition. With the same coefficients in every row, such as -1 2 -1, it is at most 40, and
-                only a few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual
-                back to a few roundoffs, but not the error of x. trid_host_dominance returns the dominance. A matrix
-                that is not diagonally dominant can pass one order of elimination and fail another.
+                a fit, not a bound: few systems exceed it, none that we found by more than a factor of 3.5, and none
+                goes far beyond the condition. With equal coefficients in every row, such as -1 2 -1, it is at most 40,
+                and only a few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the
+                residual back to a few roundoffs, but not the error of x. trid_host_dominance returns the dominance. A
+                matrix that is not diagonally dominant can pass one order of elimination and fail another.
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
                 pivot is bad if it or its reciprocal is zero or not finite (tested by bits, so -ffast-math does not
                 matter). The row always exists. On the device each lane returns what it saw itself. The smallest
@@ -92,8 +92,8 @@
                 their order of elimination no single row is at fault. A status that is ignored costs nothing, except in
                 trid_block_interleaved. A pivot that is tiny but not zero is not reported. A matrix that is singular up
                 to rounding has such a pivot, unless it happens to round to zero. x can then be anything, pivoted or
-                not; trid_host_residual and the device's residual functions tell how well x solves the system, and
-                trid_host_dominance tells whether to expect trouble. NaN and inf in d alone are not failures: they
+                not; trid_host_residual and the device's residual functions show how well x solves the system, and
+                trid_host_dominance shows whether to expect trouble. NaN and inf in d alone are not failures: they
                 spread through their own system and no further (trid_p_neighbours, trid_lane_pad). Nor is overflow on
                 the way to x a failure: it shows in x.
      Sizes      k and lanes are literals: every function is inlined, loops unroll, and arrays stay in registers up to
@@ -174,7 +174,7 @@
 /* Values of a status other than 1 + row. */
 enum { TRID_OK = 0, TRID_BAD_ARGUMENT = -1 };
 
-/* Returns what a status means. */
+/* Returns the text of a status. */
 TB_HD const char *trid_status_string(int status)
 {
     return status == TRID_OK ? "solved"
@@ -498,7 +498,7 @@ TB_HD tb_real trid_smallest(void)
     return (tb_real)(TB_BYTES == 4 ? 1.17549435e-38 : 2.2250738585072014e-308);
 }
 
-/* Returns the bits that tell signs, 0, infinities and NaN apart: all of a float, the upper half of a double. */
+/* Returns the bits that distinguish signs, 0, infinities and NaN: all of a float, the upper half of a double. */
 TB_HD unsigned trid_p_upper(tb_real x)
 {
 #if TB_BYTES == 8 && defined __CUDA_ARCH__
@@ -641,7 +641,7 @@ TB_HD tb_real trid_fnma(tb_real x, tb_real a, tb_real y)
 }
 
 /* Solves the system that trid_lane_factor factored, for one right-hand side.
-   Needs    l, r, q from there, the same n and stride; x may alias d
+   Needs    l, r, q from trid_lane_factor, the same n and stride; x may alias d
    Cost     2n FMA + n mul, no reciprocal; the recurrence takes one FMA a row in each direction */
 TB_HD void trid_lane_solve(int n, const tb_real *l, const tb_real *r, const tb_real *q, const tb_real *d, tb_real *x,
                            long long stride)
@@ -713,14 +713,14 @@ TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *
             if (v.up) keep[TRID_P_BELOW * k + v.row] = m[2];
         }
     }
-    /* A coupling out of the partition that is not finite enters no pivot here, but ruins those of other partitions. */
+    /* A coupling out of the partition that is not finite enters no pivot here, but ruins pivots of other partitions. */
     if (!status && !trid_finite(c[rows - 1])) status = rows;
     if (!status && !trid_finite(a[rows - 1])) status = 1;
     return status;
 }
 
-/* Reduces a right-hand side alone, with what trid_p_reduce stored: element e is at keep[e stride]. Chained visits
-   are 3 % faster in double precision, and up to 12 % slower in single (bs1d_implicit3 and 4; docs/bs1d.md). */
+/* Reduces a right-hand side only, with the numbers that trid_p_reduce stored: element e is at keep[e stride]. Chained
+   visits are 3 % faster in double precision, and up to 12 % slower in single (bs1d_implicit3 and 4; docs/bs1d.md). */
 TB_HD void trid_p_reduce_right(int k, const tb_real *keep, int stride, tb_real *d)
 {
     TB_UNROLL
@@ -807,7 +807,7 @@ TB_HD int trid_lane_pcr_step(tb_real *a, tb_real *c, tb_real *d, tb_real up_a, t
 /* Computes the residual of rows first .. first+k-1 of a system of n, and how large it is:
                 r[j] = d[j] - a[j] x[j-1] - b[j] x[j] - c[j] x[j+1],    left = x[-1], right = x[k]
    Needs    a of row 0, c of row n-1 and rows from n on are not read; r may alias d
-   Leaves   r, 0 in rows from n on; in *error the largest |r| of the rows, in *size the largest |A| |x| + |d|, both 0 if
+   Leaves   r, 0 in rows from n on; *error, the largest |r| of the rows, and *size, the largest |A| |x| + |d|, both 0 if
             no row exists (either pointer may be null). The largest error of all lanes, divided by the largest size, is
             the residual that trid_host_residual returns, in working precision.
    Cost     3k FMA; error and size together about 8k operations more */
@@ -1096,8 +1096,8 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
 }
 
 /* Solves the system that trid_warp_factor factored, for one right-hand side.
-   Needs    k, lanes, n and f as there; steps from there, or log2 lanes (if steps was null there, best a literal). Rows
-            from n on are read as 0; if d is 0 there already, n = k*lanes saves the test.
+   Needs    k, lanes, n and f as in trid_warp_factor, and steps from it, or log2 lanes if its steps was null, best as a
+            literal. Rows from n on are read as 0; if d is already 0 there, n = k*lanes saves the test.
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     (4k-4+2s) FMA + (k+1) mul + (2+2s) shuffles for s steps, no reciprocal
@@ -1257,7 +1257,7 @@ TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, in
    Returns  as trid_warp_hybrid: -1 if n > k*threads; the smallest positive status of the threads names the row where
             the failure began
    Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
-            use (alternating between two arrays saves it)
+            use (alternating between two arrays saves this barrier)
    Cost     trid_warp_hybrid with lanes = 32, and (4w+11) FMA + (5w+9) mul + (w+2) rcp + (6w+8) shuffles, where w = log2
             of the number of warps */
 TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)

@@ -16,8 +16,8 @@
 #else /* TB_BODY: C over tb_real */
 
 /* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; u never
-   falls below floor, unless floor is null. In double precision it goes point by point, every second point first and the
-   neighbours' last: consecutive multiply-adds then share a point, which spares the register file a read. */
+   falls below floor, unless floor is null. In double precision it visits every second point first, and the neighbours'
+   points last: consecutive multiply-adds then share a point, which saves a read of the register file. */
 TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *floor,
                                const tb_real *x, tb_real *u)
 {
@@ -45,7 +45,7 @@ TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const 
 }
 
 /* Takes explicit steps. Row k l + i of u is u[i] of lane l; a, b, c hold the same rows of A (bs1d_lane_row).
-   Needs    k, lanes literals; floor null (a literal), or the least that an American option is worth at each point
+   Needs    k, lanes literals; floor null (a literal), or the least value of an American option at each point
    Lanes    lanes <= 32: all 32 of the warp; lanes = 64: all threads of a block of 64. steps the same for all
    Leaves   u
    Shared   none for lanes <= 32 (pass null), else 8 elements; call __syncthreads() before another use
@@ -94,7 +94,7 @@ TRID_KERNEL void bs1d_p_explicit2(int special_alone, int options, int points, co
     bs1d_p_finish(k, lanes, group, batch, status, u, shared);
 }
 
-/* Launches that kernel. */
+/* Launches the kernel above. */
 template <int special_alone>
 static int bs1d_p_launch_explicit2(bs1d_p_batch batch, cudaStream_t stream)
 {

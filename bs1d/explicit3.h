@@ -92,7 +92,7 @@ TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 /* Returns how many steps go into one stencil that reaches `reach` points to each side: at least `reach` steps, which
    lose nothing, and more if they lose no more than the unit roundoff in the row next to the top, where the loss is
    largest.
-   Cost     some 12 (2 reach + 1) double operations a step */
+   Cost     about 12 (2 reach + 1) double operations a step */
 TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
 {
     return bs1d_p_composed(model, reach, (double)trid_roundoff()); /* `reach` steps lose nothing */
@@ -119,7 +119,7 @@ TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
 /* Computes the coefficients for bs1d_warp_explicit3: rows first .. first+k-1 of (I+A)^m - I, 2 reach + 1 each. The
    diagonal is chosen so that the rounded row has the exact sum, (1 - rate dt)^m - 1.
    Needs    k, reach literals, reach <= 16; coefficient of k (2 reach + 1) elements
-   Cost     some 12 (2 reach + 1) m double operations a row */
+   Cost     about 12 (2 reach + 1) m double operations a row */
 TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int m, tb_real *coefficient)
 {
     double row_sum = 0;

@@ -50,14 +50,14 @@ TB_D int bs1d_p_least(int lanes, int n)
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
 extern "C++" {
-/* Returns the threads of a block of such groups. */
+/* Returns how many threads a block of groups of `lanes` lanes has. */
 TB_HD constexpr int bs1d_p_threads(int lanes)
 {
     return lanes > 32 ? lanes : 128;
 }
 
-/* Returns the elements of shared memory of a group: 4 for the Greeks. Two warps also need the halo of up to 8 points,
-   or the solver's 192 and a halo of one. */
+/* Returns how many elements of shared memory a group needs: 4 for the greeks. A group of two warps also needs a halo of
+   up to 8 points, or 192 for the solver and a halo of one point. */
 TB_HD constexpr int bs1d_p_shared(int lanes)
 {
     return lanes > 32 ? 208 : 8;
@@ -91,7 +91,7 @@ typedef struct {
 
 typedef void bs1d_p_kernel(int, int, const bs1d_option *, bs1d_result *, tb_real *);
 
-/* ---- what a kernel begins with ----------------------------------------------------------------------------------- */
+/* ---- the beginning of a kernel ----------------------------------------------------------------------------------- */
 
 /* Returns the bits of x as an integer. */
 TB_D bs1d_int bs1d_p_bits(tb_real x)
@@ -152,7 +152,7 @@ TB_D void bs1d_p_start(int k, int group, int first, bs1d_p_batch batch, bs1d_opt
     }
 }
 
-/* Computes the least that an American option is worth; for others, a number that no value is below. */
+/* Computes the least value of an American option; for others, a number below all values. */
 TB_D void bs1d_p_floor(int k, int first, int points, bs1d_option o, tb_real *floor)
 {
     double ds = (double)o.top / (points - 1);
@@ -210,7 +210,7 @@ TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, t
     }
 }
 
-/* ---- what a kernel ends with ------------------------------------------------------------------------------------- */
+/* ---- the end of a kernel ----------------------------------------------------------------------------------------- */
 
 /* Computes price, delta, gamma and theta of the option from today's values u, by cubic interpolation between the four
    points around the spot. Theta follows from the others by the PDE; it is 0 where an American option (BS1D_AMERICAN) is

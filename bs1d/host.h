@@ -24,7 +24,7 @@
 
 #else /* TB_BODY: C over tb_real */
 
-/* Computes the values at maturity, and the floor below which none may fall. */
+/* Computes the values at maturity, and the floor that early exercise sets. */
 TB_HOST void bs1d_p_host_start(int points, bs1d_option o, const tb_real *grid, tb_real *u, tb_real *floor)
 {
     double ds = (double)o.top / (points - 1);
@@ -59,7 +59,7 @@ TB_HOST void bs1d_p_host_steps_explicit(int points, bs1d_option o, bs1d_model m,
     }
 }
 
-/* Takes all implicit steps in increments, as rung 2: with M = I - size A, M y = size A u (Crank-Nicolson: A u),
+/* Takes all implicit steps in increments, as implicit2: with M = I - size A, M y = size A u (Crank-Nicolson: A u),
    u' = u + y. Where the last row of M omits its drift, A keeps it. Leaves today's values in work. */
 TB_HOST int bs1d_p_host_steps_implicit(int points, bs1d_option o, bs1d_model m, const tb_real *grid, tb_real *work)
 {
@@ -78,7 +78,7 @@ TB_HOST int bs1d_p_host_steps_implicit(int points, bs1d_option o, bs1d_model m, 
     }
     if (trid_lane_factor(points, l, r, q, l, r, q, 1)) return BS1D_NOT_DOMINANT;
     for (int s = 0; s < plan.implicit + plan.crank; s++) {
-        double size = s >= plan.implicit ? 1 : plan.size; /* of A on the right */
+        double size = s >= plan.implicit ? 1 : plan.size; /* for A on the right-hand side */
         for (int j = 0; j < points; j++) {
             double a, b, c;
             bs1d_lane_row(m, j, &a, &b, &c);

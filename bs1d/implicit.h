@@ -29,7 +29,7 @@ enum { BS1D_P_REFRESH = 16 }; /* increments: steps after which the increment is 
 typedef struct {
     tb_real variance, drift, discount; /* of size A */
     tb_real least;                     /* upwinding: lambda_j is at least `least` j */
-    tb_real left_out;                  /* of the last row of the matrix (bs1d_lane_matrix) */
+    tb_real left_out;                  /* omitted from the last row of the matrix (bs1d_lane_matrix) */
     int points, first /* row of this lane */, pcr_steps;
     const tb_real *f; /* factored matrix, or null: build it in each step */
     tb_real *shared;  /* lanes = 64: 192 elements for the solver, 8 for the halo */
@@ -64,9 +64,9 @@ TB_D void bs1d_p_increment(int k, int lanes, tb_real times, int call, bs1d_p_ste
         g[i] = times * (a[i] * (x[i + 1] - x[i]) - c[i] * (x[i + 2] - x[i + 1]) - s.discount * x[i + 1]);
 }
 
-/* Solves M y = u, M = I - size A, or for the increment M y = size A u (Crank-Nicolson, size = 1/2: A u). multiplier is
-   null, or is added on the right, halved where y is half a Crank-Nicolson step; only with it can there be upwinding,
-   and a last row of M without its drift. Without a factored matrix it builds the rows, and the solver clobbers them. */
+/* Solves M y = u, M = I - size A, or for the increment M y = size A u (Crank-Nicolson, size = 1/2: A u). A multiplier,
+   unless null, is added on the right-hand side, halved if y is half a Crank-Nicolson step. Only options with a
+   multiplier can have upwinding, or a last row of M without its drift. Without a factored matrix, builds the rows. */
 TB_D void bs1d_p_step_solve(int k, int lanes, int increment, int crank, int call, bs1d_p_step_data s,
                             const tb_real *multiplier, const tb_real *u, tb_real *y)
 {
@@ -199,8 +199,8 @@ TB_D void bs1d_p_steps(int rung, int k, int lanes, int steps, int crank, int cal
     }
 }
 
-/* Takes all steps of the groups of a warp, one of which may have no option and stand by. The steps that all groups have
-   in common come first, at full speed; then each group takes its own remaining steps one by one. */
+/* Takes all steps of the groups of a warp. A group without an option stands by. The steps that all groups have in
+   common come first, at full speed; then each group takes its remaining steps one by one. */
 TB_D void bs1d_p_all_steps(int rung, int k, int lanes, bs1d_p_plan plan, int stands_by, bs1d_p_step_data s, tb_real *u)
 {
     const int increment = rung == 2 || rung == 5;
@@ -220,9 +220,9 @@ TB_D void bs1d_p_all_steps(int rung, int k, int lanes, bs1d_p_plan plan, int sta
     }
 }
 
-/* Takes all steps of a special option: early exercise, upwinding, a last row of the matrix without its drift. Early
-   exercise follows Ikonen and Toivanen: the multiplier, times dt, is added on the right and subtracted from the result;
-   what the floor then adds becomes part of it. */
+/* Takes all steps of a special option: one with early exercise, upwinding, or a last row of the matrix without its
+   drift. Early exercise follows Ikonen and Toivanen: the multiplier, times dt, is added on the right-hand side and
+   subtracted from the result; raising the result to the floor then changes the multiplier. */
 TB_D void bs1d_p_special_steps(int k, int lanes, int increment, bs1d_p_plan plan, bs1d_p_step_data s,
                                const tb_real *floor, tb_real *u)
 {
@@ -285,8 +285,8 @@ TB_D bs1d_p_step_data bs1d_p_step_data_of(bs1d_model m, double size, double left
     return s;
 }
 
-/* Returns how many blocks of 128 threads a multiprocessor should hold. The resulting limit on registers was fastest, or
-   spills least. */
+/* Returns how many blocks of 128 threads a multiprocessor should hold. Among the limits on registers that follow, this
+   one was fastest or spills least. */
 TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 {
 #if TB_BYTES == 8
@@ -298,8 +298,8 @@ TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 #endif
 }
 
-/* Prices by rung 1 to 4, or by 5, which is rung 4 in increments: the special options, or all others. Bad options are
-   reported with the others. */
+/* Prices the special options, or all others, by rungs 1 to 4, or by 5, which is rung 4 in increments. The call for all
+   others also reports bad options. */
 template <int rung, int special, int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k))
 TRID_KERNEL void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)

@@ -27,7 +27,7 @@
 /* Checks whether the implicit rungs, or the explicit ones, can price this option on a grid of `points` points.
    Needs    option on the host
    Returns  the status that its result would have, or BS1D_BAD_ARGUMENT (null), BS1D_BAD_SIZE (points outside
-            4 .. 1024); BS1D_OSCILLATES if they can, but volatility^2 j < |rate - dividend| at the strike: see there */
+            4 .. 1024); BS1D_OSCILLATES if they can, but volatility^2 j < |rate - dividend| at the strike */
 TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
 {
     bs1d_model m;

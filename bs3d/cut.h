@@ -98,7 +98,7 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
    Needs    at least 4 planes, halo planes, and 4 * partitions planes in every slab
    Returns  BS3D_OK, or why it is impossible: as bs3d_check, but with up to 1024 points per slab on the third axis; also
             BS3D_BAD_SIZE if all partitions depend on each other and there are more than 64
-   Cost     host only; for an implicit march some 20 operations per plane of the grid */
+   Cost     host only; for an implicit march about 20 operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)
 {

@@ -1,9 +1,9 @@
 /* explicit.h - a room of bs3d.h: explicit1 to explicit4.
    MIT licence, see LICENSE. */
 
-/* ---- what the rungs share ---------------------------------------------------------------------------------------- */
+/* ---- shared by the rungs ----------------------------------------------------------------------------------------- */
 
-/* Marches by explicit steps: `doubles` sweeps by two make two steps each, the others one. */
+/* Marches by explicit steps. The first `doubles` sweeps take two steps each, by launch `two`, the others one. */
 template <int unused>
 static int bs3d_p_explicit(const bs3d_problem *o, const bs3d_p_job *job, int doubles, const bs3d_p_launch<> *two,
                            const bs3d_p_launch<> *one, bs3d_result *result, cudaStream_t stream)
@@ -81,10 +81,10 @@ TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
 }
 
 /* Marches by explicit1.
-   Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory; page-locked, or
-            the copy waits
+   Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if
+            the call should not wait
    Leaves   the final values at the start of work; *result, once the stream has been synchronised
-   Returns  BS3D_OK, or why nothing was done: as bs3d_check, BS3D_BAD_ARGUMENT, BS3D_LAUNCH_FAILED. Failures of earlier
+   Returns  BS3D_OK; if refused, as bs3d_check, BS3D_BAD_ARGUMENT or BS3D_LAUNCH_FAILED. Failures of earlier
             calls do not count, and cudaGetLastError still returns them
    Lanes    called on the host, like any function (it is a template so that a program compiles only what it calls);
             asynchronous in stream; sets up its own tables
@@ -96,7 +96,7 @@ static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *
                                         result, stream);
 }
 
-/* ---- explicit2: registers carry what a plane adds to the next two: 7 or 9 loads a point, not 13 or 19 ------------ */
+/* ---- explicit2: registers carry each plane's share of the next two: 7 or 9 loads a point, not 13 or 19 ----------- */
 
 template <int form>
 __launch_bounds__(256)

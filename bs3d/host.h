@@ -62,7 +62,7 @@ TB_HOST void bs3d_p_host_lines(const bs3d_model *m, int axis, const tb_real *fac
     }
 }
 
-/* Factors an axis' matrix for trid_lane_solve. Returns 0, or 1 + the row of a bad pivot. */
+/* Factors an axis's matrix for trid_lane_solve. Returns 0, or 1 + the row of a bad pivot. */
 TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
 {
     tb_real *l = factors, *r = factors + 1024, *q = factors + 2048;

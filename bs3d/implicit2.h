@@ -133,8 +133,8 @@ TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const t
     bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory, &span...);
 }
 
-/* Solves x alone, where the fused sweep is not possible: the systems in v, and those in the interfaces that the forward
-   elimination in z left. Each warp solves one after another. */
+/* Solves only along x, where the fused sweep is not possible: the systems in v, and those in the interfaces that the
+   forward elimination in z left. Each warp solves one after another. */
 template <int per_lane>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
 TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,

@@ -1,5 +1,5 @@
 /* implicit3.h - a room of bs3d.h: implicit3: one sweep per step, with rows along x and y alternately, upward and
-   downward alternately. one_sweep.h holds the sweep and its formulas; this room its start, kernel and launch.
+   downward alternately. one_sweep.h holds the sweep and its formulas; this room holds the start, kernel and launch.
    MIT licence, see LICENSE. */
 
 /* Returns the row (a, b, c) times u at a point whose neighbours on the axis are `step` away. */
@@ -11,9 +11,9 @@ TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, lon
     return sum;
 }
 
-/* Computes what the first sweep needs to find this u: with p = A_own u, it is w = p + q p' + s p[-1], in the direction
-   against the sweep's, and the partitions' first and last p. A block takes 32 x 32 points of a plane, and transposes
-   them if rows are along y. */
+/* Computes the input of the first sweep from u: with p = A_own u, w = p + q p' + s p[-1], in the direction opposite to
+   the sweep's, and the partitions' first and last p. A block takes 32 x 32 points of a plane, and transposes them if
+   rows are along y. */
 template <int unused>
 __launch_bounds__(256)
 TRID_KERNEL void bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,
@@ -108,7 +108,7 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
     for (int down = 0; down < 2; down++) {
         l->sweep[down] = points <= 256 ? bs3d_p_implicit3_of<0>(form, down) : bs3d_p_implicit3_of<1>(form, down);
         l->pairs[down] = job->pairs;
-        for (int p = 1; p < 3; p++) { /* the rows' axis with the third, the other axis with the third */
+        for (int p = 1; p < 3; p++) { /* the pairs of the rows' axis and of the other axis with the third */
             int pair = own ? 3 - p : p, swap = down && form == BS3D_GENERAL;
             l->pairs[down].plus[p] = swap ? job->pairs.minus[pair] : job->pairs.plus[pair];
             l->pairs[down].minus[p] = swap ? job->pairs.plus[pair] : job->pairs.minus[pair];

@@ -14,7 +14,7 @@ typedef struct {
 } bs3d_pairs;
 
 /* Returns row i of an axis; zeros outside the grid.
-   Cost     some 10 double operations */
+   Cost     about 10 double operations */
 TB_HD bs3d_row bs3d_lane_row(const bs3d_model *m, int axis, int i)
 {
     bs3d_row r = {0, 0, 0};
@@ -151,7 +151,7 @@ TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 /* Returns price and derivatives at the spot by four-point cubics in each direction, from the 4x4x4 values around it,
    value (a, b, c) at v[a + 4 b + 16 c]. Theta follows from them by the PDE; it is 0 where an American option is
    exercised.
-   Cost     some 700 FMA in double precision */
+   Cost     about 700 FMA in double precision */
 TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
 {
     /* The orders along the axes of the ten derivatives: the value, deltas, gammas, cross gammas. */

@@ -20,7 +20,7 @@ enum {
     BS3D_P_TABLES = BS3D_P_STEPS + 32 /* elements */
 };
 
-/* What a kernel needs to know about the grid and its launch. */
+/* A kernel's data about the grid and its launch. */
 typedef struct {
     bs3d_model model;
     long long plane; /* elements from one plane to the next */
@@ -166,15 +166,15 @@ static inline void bs3d_p_launch_next(int *status, void (*kernel)(parameters...)
 }
 }
 
-/* Returns how many points of a line of n each of 32 lanes or threads holds. */
+/* Returns how many points each lane holds if 32 lanes or threads share a line of n points. */
 TB_HD constexpr int bs3d_p_per_lane(int n)
 {
     return n <= 256 ? 8 : n <= 512 ? 16 : 32;
 }
 
 extern "C++" {
-/* Returns of(lane), where lane's type gives the points that a lane holds of lines of n (bs3d_p_per_lane): this chooses
-   one of three kernels. */
+/* Returns of(lane), where the type of lane holds the points per lane for lines of n points (bs3d_p_per_lane). `of`
+   chooses one of three kernels. */
 template <int per_lane>
 struct bs3d_p_lane_of {
     enum { points = per_lane };

@@ -1,10 +1,10 @@
-/* march.h - a room of bs3d.h: memory, tables, start and end of a march on the device; shapes.
+/* march.h - a room of bs3d.h: the memory, tables, start and end of a march on the device; the table of shapes.
    MIT licence, see LICENSE. */
 
-enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a vector, of 16 bytes */
+enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a 16-byte vector */
 
-/* The table of shapes, as measured (docs/bs3d.md): the rows of each kind of block, and how many such blocks a
-   multiprocessor is to hold. A lane holds a patch of columns x rows points. */
+/* The table of shapes, chosen by measurement (docs/bs3d.md): the rows of each kind of block, and how many blocks of
+   that kind should fit on a multiprocessor. A lane holds a patch of columns x rows points. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
     static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* explicit3, explicit4 */
@@ -12,7 +12,7 @@ struct bs3d_p_shape {
     static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
 };
 
-/* Returns the elements of shared memory for the functions of transpose.h and trid.h. */
+/* Return how many elements of shared memory the functions of transpose.h and trid.h need. */
 TB_HD constexpr int bs3d_p_transpose_len(int k)
 {
     return TB_BYTES == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
@@ -24,9 +24,9 @@ TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
                          : TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts);
 }
 
-/* Returns the bytes of shared memory of a sweep that needs `elements` elements, and BS3D_P_PLANE_WEIGHTS for each plane
-   of a partition and for `more` planes; nz planes are in *partitions, which the function raises, up to `most`, if the
-   device has too little memory. Returns 0 if even these do not fit. */
+/* Returns the bytes of shared memory of a sweep over nz planes, cut into *partitions. The sweep needs `elements`
+   elements, and BS3D_P_PLANE_WEIGHTS more for each plane of a partition and for each of `more` planes. If that exceeds
+   the device's shared memory, the function raises *partitions, up to `most`. Returns 0 if even `most` do not fit. */
 TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
 {
     const size_t limit = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -40,15 +40,15 @@ TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partiti
 
 /* ---- memory of a march ------------------------------------------------------------------------------------------- */
 
-/* A march on a grid, or on some of its planes, and the parts of its memory. */
+/* A march over a grid, or over a slab of its planes, and the parts of its memory. */
 typedef struct {
-    bs3d_p_plan plan; /* for the planes that are here */
+    bs3d_p_plan plan; /* for the planes of the job */
     bs3d_pairs pairs;
-    int form, shift; /* the first plane here is plane `shift` of the grid */
+    int form, shift; /* the first of them is plane `shift` of the grid */
     tb_real *u, *v, *tables, *interfaces, *rest;
 } bs3d_p_job;
 
-/* Returns the elements of a plane, enough for rows along x or along y. */
+/* Returns how many elements a plane takes, whether its rows run along x or along y. */
 TB_HOST size_t bs3d_p_most_of_plane(const int *points)
 {
     size_t rows = (size_t)bs3d_pitch(points[0]) * (size_t)points[1];
@@ -56,8 +56,8 @@ TB_HOST size_t bs3d_p_most_of_plane(const int *points)
     return rows > columns ? rows : columns;
 }
 
-/* Returns the bytes of device memory that a march works in, at whose start it leaves the final values; 0 for a null
-   pointer or points outside 4 .. 1024. */
+/* Returns the bytes of device memory that a march needs. The march leaves the final values at the start of this memory.
+   Returns 0 for a null pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 {
     if (!o || !bs3d_p_sized(o, 1)) return 0;
@@ -67,7 +67,7 @@ TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 
 /* ---- loads that all kernels share -------------------------------------------------------------------------------- */
 
-/* Loads points of a row, in vectors that are consecutive or `apart` vectors apart. */
+/* Load and store points of a row as vectors, of which every `apart`-th is taken. */
 template <int apart = 1>
 TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
 {
@@ -113,8 +113,8 @@ TB_D void bs3d_p_axis_rows(const bs3d_p_plan *plan, const tb_real *tables, int a
 
 /* ---- start and end of a march ------------------------------------------------------------------------------------ */
 
-/* Computes the tables of rows, by a block for each axis. The third axis gets `count` rows, the first of which is row
-   shift - BS3D_P_MARGIN of the grid. */
+/* Computes the tables of rows, one block per axis. The table of the third axis holds `count` rows, from row
+   shift - BS3D_P_MARGIN of the grid on. */
 template <int unused>
 TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *tables)
 {
@@ -129,8 +129,8 @@ TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *
     }
 }
 
-/* Sets u to the payoff, and u and v to 0 beyond the grid's rows; if later, raises u to the payoff instead, for American
-   options. The first plane is plane `shift` of the grid. Each block takes a row. */
+/* Sets u to the payoff, and u and v to 0 beyond the end of each row. If `later` is set, raises u to at least the payoff
+   instead, for American options. The first plane is plane `shift` of the grid. Each block takes a row. */
 template <int later>
 TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_real *u, tb_real *v)
 {
@@ -147,8 +147,8 @@ TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_r
     }
 }
 
-/* Finds the values around the spot, with zeros for those outside planes from .. to-1 of the grid; the first plane in u
-   is plane `shift`. Leaves them in values, and the result from them in *result; either may be null. One warp calls. */
+/* Copies the values around the spot to `values`, and stores the result that they give in *result; either may be null.
+   Values outside planes from .. to-1 of the grid become 0. The first plane in u is plane `shift`. One warp calls. */
 template <int unused>
 TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int from, int to, const tb_real *u,
                                 tb_real *values, bs3d_result *result)
@@ -163,8 +163,8 @@ TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int
     if (result && threadIdx.x == 0) *result = bs3d_lane_greeks(&o, value);
 }
 
-/* Fills in the job of a march on `planes` planes from plane `shift` of the grid on, and divides its memory: arrays of
-   `cells` elements, and `interfaces` elements for the interfaces of partitions. */
+/* Fills in the job of a march over `planes` planes that begin at plane `shift` of the grid. Divides its memory into
+   arrays of `cells` elements, and `interfaces` elements for the interfaces of partitions. */
 TB_HOST void bs3d_p_make_job(const bs3d_problem *o, int implicit, int shift, int planes, size_t cells,
                              size_t interfaces, void *work, bs3d_p_job *job)
 {
@@ -183,7 +183,7 @@ TB_HOST void bs3d_p_make_job(const bs3d_problem *o, int implicit, int shift, int
     job->rest = job->interfaces + interfaces;
 }
 
-/* Checks a problem and fills in the job of its march. Returns BS3D_OK, or why there is no march. */
+/* Checks a problem and fills in the job of its march. Returns BS3D_OK, or the status that rejects the problem. */
 TB_HOST int bs3d_p_open_job(const bs3d_problem *o, int implicit, void *work, bs3d_p_job *job)
 {
     int status = bs3d_check(o, implicit);
@@ -195,7 +195,7 @@ TB_HOST int bs3d_p_open_job(const bs3d_problem *o, int implicit, void *work, bs3
     return BS3D_OK;
 }
 
-/* Launches bs3d_p_payoff for all rows that are here. */
+/* Launches bs3d_p_payoff for all rows of the job. */
 template <int later>
 static void bs3d_p_launch_payoff(int *status, const bs3d_problem *o, const bs3d_p_job *job, tb_real *u, tb_real *v,
                                  cudaStream_t stream)
@@ -204,7 +204,7 @@ static void bs3d_p_launch_payoff(int *status, const bs3d_problem *o, const bs3d_
     bs3d_p_launch_next(status, bs3d_p_payoff<later>, rows, 128, 0, stream, *o, job->plan, job->shift, u, v);
 }
 
-/* Computes the tables, and the payoff in `from`, which is u or v; both become 0 beyond the grid's rows. */
+/* Computes the tables, and the payoff in `from`, which is u or v. Both u and v become 0 beyond the end of each row. */
 template <int unused>
 static int bs3d_p_start(const bs3d_problem *o, const bs3d_p_job *job, tb_real *from, tb_real *to, cudaStream_t stream)
 {
@@ -227,8 +227,8 @@ static void bs3d_p_may_exercise(int *status, const bs3d_problem *o, const bs3d_p
     if (o->flags & BS3D_AMERICAN) bs3d_p_launch_payoff<1>(status, o, job, u, u, stream);
 }
 
-/* Computes the result at the spot and sends it to the host: its members only, without the padding behind the last,
-   which nothing writes. */
+/* Computes the result at the spot and copies it to the host, without the padding after its last member, which is never
+   written. */
 template <int unused>
 static int bs3d_p_finish(int status, const bs3d_problem *o, const bs3d_p_job *job, bs3d_result *result,
                          cudaStream_t stream)

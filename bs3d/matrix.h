@@ -8,8 +8,8 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 }
 
 /* Elements of the tables for half a row, per lane; element e of half h is at [X_FACTORS + 32 (this h + e) + lane]. For
-   implicit2: factors, the points' couplings to the other half's interface unknown, the seam. For implicit2 where it
-   solves x alone, and for implicit3 (whose y factors follow Y_FACTORS): l, u, r, the numbers of
+   implicit2: factors, the points' couplings to the other half's interface unknown, the seam. For implicit2 where a
+   separate kernel solves x, and for implicit3 (whose y factors follow Y_FACTORS): l, u, r, the numbers of
    trid_warp_lu_precompute, the seam. */
 enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
 TB_HD constexpr int bs3d_p_row_factors(int per_lane)
@@ -17,7 +17,7 @@ TB_HD constexpr int bs3d_p_row_factors(int per_lane)
     return 3 * per_lane + TRID_WARP_LU_PRECOMPUTED_LEN + 1;
 }
 
-/* Computes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's
+/* Computes row i of an axis's matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's
    precision, for a matrix that is exactly I - L_axis (bs3d_p_plain). */
 template <int plain = 0>
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
@@ -105,8 +105,8 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
     }
 }
 
-/* Factors the slab's partitions of the z systems, and the reduced system of the cut.reduced partitions that matter, by
-   a block for upward sweeps. A second block, for downward sweeps, is only for a grid that is not cut. In the upward
+/* Factors the slab's partitions of the z systems, and the reduced system of the cut.reduced partitions that matter. The
+   first block factors for upward sweeps; a second one, only if the grid is not cut, for downward sweeps. In the upward
    factors the halo plane below is the last that a downward sweep reaches. Nothing is left to solve there: its unknown
    is the one before the first partition. */
 template <int unused>
@@ -141,8 +141,8 @@ static void bs3d_p_launch_factor_z(int *status, const bs3d_p_job *job, int direc
 }
 
 /* Solves the reduced system of one z system. The first row of partition s, without its last unknown, is at
-   firsts[step s], its last row at lasts[step s]. Leaves the first rows in first and the last unknowns in x and, if
-   `stores`, in place of the last rows: storing them later would cost more. */
+   firsts[step s], its last row at lasts[step s]. Leaves the first rows in first and the last unknowns in x. If
+   `stores` is set, also stores the last unknowns in place of the last rows, which would cost more later. */
 template <int most, int stores>
 TB_D void bs3d_p_solve_partitions(int partitions, long long step, const tb_real *link, const tb_real *firsts,
                                   tb_real *lasts, tb_real *first, tb_real *x)
@@ -167,7 +167,7 @@ TB_D void bs3d_p_solve_partitions(int partitions, long long step, const tb_real 
     }
 }
 
-/* Returns the first unknown of partition s, from what bs3d_p_solve_partitions left. */
+/* Returns the first unknown of partition s, from the results of bs3d_p_solve_partitions. */
 TB_D tb_real bs3d_p_first_unknown(int s, const tb_real *link, const tb_real *first, const tb_real *x)
 {
     return first[s] - link[8 * s + 4] * (s > 0 ? x[s > 0 ? s - 1 : 0] : 0) - link[8 * s + 5] * x[s];
@@ -294,7 +294,7 @@ TRID_KERNEL void bs3d_p_factor_y(bs3d_p_plan plan, tb_real *tables)
     if (thread == 0) tables[BS3D_P_STEPS + 1] = (tb_real)steps;
 }
 
-/* Launches both, for x systems in halves or in the form that bs3d_p_implicit2_x needs. */
+/* Launches the factoring of the x and y systems, with x systems in halves or in the form for bs3d_p_implicit2_x. */
 template <int unused>
 static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int halves, cudaStream_t stream)
 {

@@ -249,7 +249,7 @@ TB_HOST int bs3d_p_sized(const bs3d_problem *o, int slabs)
     return 1;
 }
 
-/* Checks a problem for explicit or implicit steps on `slabs` slabs. Returns BS3D_OK or what is wrong. */
+/* Checks a problem for explicit or implicit steps on `slabs` slabs. Returns a status. */
 TB_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
 {
     if (!o || o->payoff < BS3D_ASSET || o->payoff > BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
@@ -279,7 +279,7 @@ TB_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
     return bs3d_p_drift(&m) <= 1 && bs3d_p_damping(&m) <= 2 ? BS3D_OK : BS3D_UNSTABLE;
 }
 
-/* Checks a problem for explicit or implicit steps. Returns BS3D_OK or what is wrong. */
+/* Checks a problem for explicit or implicit steps. Returns a status. */
 TB_HOST int bs3d_check(const bs3d_problem *o, int implicit)
 {
     return bs3d_slab_check(o, implicit, 1);

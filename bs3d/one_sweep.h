@@ -1,15 +1,15 @@
 /* one_sweep.h - a room of bs3d.h: the sweep of implicit3, one time step, in a block or a pair of blocks.
    MIT licence, see LICENSE.
 
-   In a sweep, o is the axis of its rows (x or y), t the other one, and k counts planes in its direction. With the
+   In a sweep, o is the axis of its rows (x or y), t the other axis, and k counts planes in its direction. With the
    matrices A_o, A_t and A_z, which commute, a time step is
        A_z A_t A_o u' = A_z A_t A_o u + L u,   or   p' = A_t u' = A_t u + A_z^-1 h   with   A_o h = L u.
-   Memory holds w, to which the previous sweep's forward elimination of A_z, against this sweep's direction, reduced
-   p = A_o u:
+   Memory holds w, the result of the forward elimination of A_z p, p = A_o u, which the previous sweep made in the
+   opposite direction:
        w[k] = p[k] + q[k] p[k-1] + s[k] p[end],
    where q and s are factors of A_z (bs3d_p_factor_planes), and p[end] is the first unknown beyond the partition. So
        1. p[k] = w[k] - q[k] p[k-1] - s[k] p[end], the back substitution;
-       2. A_o u[k] = p[k], along the rows: u, which is never stored;
+       2. A_o u[k] = p[k], solved along the rows for u, which is never stored;
        3. g[k] = L u[k], from u of three planes; A_o h[k] = g[k], in the same solve as u[k+2];
        4. y[k] = h[k] - l[k] y[k-1], the forward elimination of h, in the sweep's direction;
        5. w'[k] = v[k] + q'[k] v[k+1] + r'[k] y[k] with v = A_t u. l, q' and r' belong to the sweep's direction, q and s
@@ -18,11 +18,11 @@
    w' is to p' what w is to p, with the axes exchanged: the next sweep has its rows along t and goes the opposite way,
    so each block writes its rows as columns. docs/bs3d.md has a picture. */
 
-/* Where a sweep of implicit3 goes. */
+/* The axes, direction and layouts of a sweep of implicit3. */
 typedef struct {
     int own, points, lines; /* the axis of its rows, their points, and the number of rows along the other axis */
     int direction;          /* 1 upward, -1 downward */
-    int finish;             /* whether it leaves u, not the next w */
+    int finish;             /* whether it leaves u instead of the next w */
     int pitch, to_pitch;    /* of its input and of its output */
     long long plane, to_plane;
 } bs3d_p_heading;
@@ -63,8 +63,8 @@ TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
         if (BS3D_P_V * v < left) transpose_unpack(((const transpose_vector *)from)[v], d + v * BS3D_P_V);
 }
 
-/* Prefetches a lane's vectors, 32 apart, of a row's 256 points into a slot. The first one goes to `to`, and `left`
-   vectors from it on are valid. All addresses are at literal distances from `from` and `to`. */
+/* Prefetches a lane's vectors of a row's 256 points, every 32nd one, into a slot. The first vector goes to `to`, and
+   `left` vectors of the row from there on are valid. All addresses are at literal distances from `from` and `to`. */
 TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
 {
     TB_UNROLL
@@ -75,26 +75,25 @@ TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
     trid_copy_commit();
 }
 
-/* What a lane knows about its row, the same in all planes. */
+/* A lane's data about its row, the same in all planes. */
 typedef struct {
-    int row, own, half;        /* the warp's row among the tile's, and among those of a plane of u; which half */
-    int computes;              /* row tile_rows lies before the others, the next one after them: these two do not */
-    int first, j, valid;       /* the tile's first row; the warp's; whether the grid has it */
+    int row, own, half;        /* the warp's row in the tile, and in a plane of u; which half of the row */
+    int computes;              /* 0 in the two extra rows: tile_rows, before the tile, and tile_rows + 1, after it */
+    int first, j, valid;       /* the tile's first row; the warp's row; whether it lies in the grid */
     int points, vectors;       /* points in the block's part of the rows; vectors that the lane copies */
-    int after, past;           /* valid points, from the lane's first one on, of unknowns beyond the partition: a
-                                  neighbour's first ones on plane 0, the other neighbour's last ones behind the last
-                                  plane */
-    int mine, place;           /* its first vector in a row, and in a tile */
-    int steps;                 /* of PCR */
+    int after, past;           /* valid points, from the lane's first point on, of the unknowns before the partition's
+                                  first plane and of those past its last plane, in the order of the sweep */
+    int mine, place;           /* the lane's first vector in a row, and in a tile */
+    int steps;                 /* PCR steps */
     const tb_real *factors, *keep, *weights; /* the lane's (bs3d_p_one_sweep_memory) */
-    /* For a pair: the numbers of bs3d_p_factor_seam; where the other half's two numbers arrive, on even and on odd
-       planes, and the mbarriers on which to wait for them. */
+    /* For a pair: the numbers of bs3d_p_factor_seam; the slots that receive the other half's two numbers, on even and
+       on odd planes, and the mbarriers on which to wait for them. */
     const tb_real *link;
     tb_real *places;
     unsigned long long *mbarriers;
     trid_copy_place slots;
     bs3d_row ys;      /* the row of the other axis */
-    tb_real other[3]; /* and of its matrix */
+    tb_real other[3]; /* the row of that axis's matrix */
 } bs3d_p_one_sweep_row;
 
 /* Stores the rows of a tile as columns of a plane for the next sweep. Only the 64 threads that do not compute call. */
@@ -121,9 +120,9 @@ TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_s
 
 /* ---- the seam of a pair ------------------------------------------------------------------------------------------ */
 
-/* Joins the halves of both right-hand sides of plane n, which are eliminated towards the seam: the numbers beside the
-   seam become those of the solution. All lanes follow the one at the seam: in a branch the compiler would guard every
-   shuffle. That lane also leaves u of the point across the seam at `beside`. */
+/* Joins the halves of both right-hand sides of plane n after their elimination towards the seam: the numbers beside the
+   seam become the solution. All lanes run the code of the lane at the seam, because a branch would make the compiler
+   guard every shuffle. That lane also leaves u of the point across the seam at `beside`. */
 TB_D void bs3d_p_meet_halves(const bs3d_p_one_sweep_row *row, int n, tb_real *beside, tb_real *d)
 {
     const int half = row->half, odd = n % 2, low = half && trid_warp_lane() == 0,
@@ -154,8 +153,8 @@ TB_D void bs3d_p_row_recurrence(int up, int steps, const tb_real *m, const tb_re
         trid_warp_recurrence_precomputed(8, 32, 0, 2, steps, m, keep, 32, d);
 }
 
-/* Solves two right-hand sides of half a row: towards the seam, where both halves' last numbers give the solution on
-   both sides, and back. */
+/* Solves two right-hand sides of half a row: eliminates towards the seam, where the last numbers of the two halves give
+   the solution on both sides, and substitutes back. */
 TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_real *lur, tb_real *beside, tb_real *d)
 {
     TB_UNROLL
@@ -167,10 +166,10 @@ TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_rea
 
 /* ---- a plane, for a lane ----------------------------------------------------------------------------------------- */
 
-/* Computes the numbers that each plane needs, for planes from .. to-1 and one more on each side, in the order of the
-   sweep. These are, when plane n arrives: q and s for its back substitution; l, r and the weight of r y in the first
-   unknown for plane n-2, which is then finished; q for plane n-1, which plane n completes; and bs3d_lane_plane's
-   weights in the sweep's direction. */
+/* Computes the numbers that are needed when each plane arrives, for planes from .. to-1 and one more on each side, in
+   the order of the sweep. For plane n these are q and s for its back substitution; l, r and the weight of r y in the
+   first unknown for plane n-2, which is then finished; q for plane n-1, which plane n completes; and the weights of
+   bs3d_lane_plane in the sweep's direction. */
 TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *tables, int from, int to,
                                   tb_real *levels)
 {
@@ -232,8 +231,8 @@ typedef struct {
     tb_real now[8], next[8]; /* as in bs3d_lane_plane */
 } bs3d_p_one_sweep_lane;
 
-/* Computes p of a plane by back substitution in z. Its w is at `coming`. If is_past, it is the plane beyond the
-   partition, whose unknowns are at `past`, where `left` points are valid. */
+/* Computes p of a plane, whose w is at `coming`, by back substitution along z. If is_past is set, loads the plane past
+   the partition instead. Its unknowns are at `past`, where `left` points are valid. */
 TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_real *coming, int left,
                                  const tb_real *past, tb_real *z)
 {
@@ -252,7 +251,7 @@ TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_rea
     }
 }
 
-/* Finishes the next w, of the plane two before the one that has arrived, and stores it in the tile. Adds its share to
+/* Finishes the next w of the plane two before the one that has arrived, and stores it in the tile. Adds its share to
    the partition's first unknown, at `gathered`. */
 TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_real *tile, tb_real *gathered)
 {
@@ -271,8 +270,8 @@ TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_re
     }
 }
 
-/* Computes, once u of all rows of plane n is in shared memory, with the lane's southern neighbours at `south`: g of the
-   previous plane, into the second right-hand side; v = A_t u; and v + q v', the part of both planes in w. */
+/* Computes g of the previous plane, into the second right-hand side; v = A_t u; and v + q v', the contribution of both
+   planes to w. Needs u of all rows of plane n in shared memory, with the lane's southern neighbours at `south`. */
 TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pairs, const bs3d_p_one_sweep_row *row,
                                 const tb_real *level, const tb_real *south, bs3d_p_one_sweep_lane *lane)
 {
@@ -334,7 +333,7 @@ typedef struct {
     unsigned long long *mbarriers, *barrier;
 } bs3d_p_one_sweep_memory;
 
-/* Returns the elements of shared memory beside the levels. */
+/* Returns how many elements of shared memory a block needs beside the levels. */
 TB_HD constexpr int bs3d_p_one_sweep_elements(void)
 {
     const int rows = bs3d_p_spread_row::rows;
@@ -394,7 +393,7 @@ TB_HD constexpr int bs3d_p_in_registers(int form, int pair)
     return TB_BYTES == 4 ? 3 : pair && form == BS3D_GENERAL ? 1 : 2;
 }
 
-/* Collects what a lane knows about its row. */
+/* Fills in a lane's data about its row. */
 template <int pair>
 TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
                                                   const tb_real *tables, const bs3d_p_one_sweep_memory *m)
@@ -452,8 +451,8 @@ TB_D void bs3d_p_one_sweep_solve(int n, const bs3d_p_one_sweep_row *r, tb_real *
     bs3d_p_store<bs3d_p_spread_row::spread>(8, d, plane);
 }
 
-/* Writes the last plane, the partition's first unknown, as gathered, and its last row, which is r y of the last plane:
-   the last w. */
+/* Writes the last plane and the partition's two interfaces: its first unknown, as gathered, and its last row, which is
+   r y of the last plane, the last w. */
 TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *heading, const bs3d_p_one_sweep_memory *m,
                                const bs3d_p_one_sweep_row *r, int tile_at, int written_at, tb_real *made,
                                tb_real *new_interfaces)
@@ -473,11 +472,12 @@ TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *he
     bs3d_p_store_columns(heading, r, last, new_interfaces + heading->to_plane * plan->partitions);
 }
 
-/* Takes a sweep. A block takes a tile of whole rows and one more row on each side; of a pair, each block takes half of
-   such rows. Each row has a warp, with 8 points a lane. The sweep visits the planes of a partition and one more on each
-   side. When plane n of w arrives, each warp computes p and solves for u of that plane and for h of plane n-2. u goes
-   to shared memory, where all rows of the block see it. Then w' of plane n-2 goes into a tile; a plane later, the warps
-   of the two extra rows, which have less to do, write the tile as columns. Then g of plane n-1 is computed. */
+/* Takes a sweep. A block holds a tile of whole rows and one more row on each side; in a pair, each block holds half of
+   every row. A warp computes each row, with 8 points a lane. The sweep visits the planes of a partition and one more on
+   each side. When plane n of w arrives, each warp computes p and solves for u of that plane and for h of plane n-2. It
+   stores u in shared memory, where all rows of the block read it. Then w' of plane n-2 goes into a tile. One plane
+   later the warps of the two extra rows, which have less to do, write the tile as columns. Last, g of plane n-1 is
+   computed. */
 template <int form, int pair>
 TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
                            const tb_real *tables, const tb_real *w, tb_real *made, const tb_real *interfaces,

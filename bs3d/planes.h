@@ -244,7 +244,7 @@ TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
     return part;
 }
 
-/* What the steps of a sweep know about their lane's points: their rows, for the third axis k-1 .. k+1; what
+/* A lane's data about its points, for the steps of a sweep: their rows, for the third axis k-1 .. k+1; what
    bs3d_lane_plane keeps, for each of two steps; and the result. */
 typedef struct {
     const bs3d_row *xs, *ys;

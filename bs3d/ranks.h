@@ -5,11 +5,11 @@
 /* This process's part of a march over several GPUs, as bs3d_ranks_plan fills it in. */
 typedef struct {
     const bs3d_ranks *ranks;
-    bs3d_slab_march *slab; /* one for each rank here */
+    bs3d_slab_march *slab; /* one for each rank of this process */
     bs3d_problem problem;
     bs3d_ranks_options options; /* halo is the number used */
-    int step;                   /* how many have been enqueued */
-    int exchanges;              /* how many calls of bs3d_ranks_send */
+    int step;                   /* the number of steps enqueued so far */
+    int exchanges;              /* the number of calls of bs3d_ranks_send */
     int valid;                  /* explicit: copies on each side that are at the same time step as the values */
     int early;                  /* explicit: the last kernel in the march streams is a whole sweep */
 } bs3d_ranks_march;
@@ -28,12 +28,12 @@ static int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 }
 
 /* Plans a march: cuts the grid into a slab for each rank.
-   Needs    slabs: as many as this process has ranks. *ranks and slabs must stay in place as long as the march. Every
+   Needs    slabs: as many as this process has ranks. *ranks and slabs must stay in place until the march ends. Every
             slab needs at least 4 planes, halo planes, and 4 * partitions planes
    Lanes    called on the host by each process, like all functions of the march; they leave the device of its last rank
             as the current one
    Leaves   *march, for bs3d_ranks_bytes to size
-   Returns  BS3D_OK, or why it is impossible: as bs3d_slab_cut; BS3D_BAD_ARGUMENT also for ranks of other processes
+   Returns  BS3D_OK; as bs3d_slab_cut; BS3D_BAD_ARGUMENT also for ranks of other processes
             without a sum; BS3D_BAD_SIZE also if the GPUs differ and need different numbers of partitions: choose one */
 template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
@@ -60,7 +60,7 @@ static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const
     return bs3d_p_ranks_agree<unused>(status, m);
 }
 
-/* Returns the bytes of device memory that local[i] of a planned march works in. */
+/* Returns the bytes of device memory that local[i] needs in a planned march. */
 TB_HOST size_t bs3d_ranks_bytes(const bs3d_ranks_march *march, int i)
 {
     return (bs3d_slab_bytes)(&march->problem, &march->slab[i].cut);
@@ -83,9 +83,9 @@ static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
     return status;
 }
 
-/* Sends the ranks' messages, as of the work now in their march streams. bs3d_ranks_step calls it. Called alone,
-   followed by bs3d_ranks_arrive, it repeats a step's messages, to time them.
-   Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or what a function of the exchange returned */
+/* Sends the ranks' messages once the work that is now in their march streams is done. bs3d_ranks_step calls it. To time
+   messages, call it outside a step, followed by bs3d_ranks_arrive: the last step's messages are then sent again.
+   Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or the error of a function of the exchange */
 template <int unused = 0>
 static int bs3d_ranks_send(bs3d_ranks_march *march)
 {
@@ -123,7 +123,7 @@ TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
     return 2;
 }
 
-/* Enqueues a sweep, sweep(i, part, stream) on rank i, and sends what the others need of it, if anything: after the
+/* Enqueues a sweep, sweep(i, part, stream) on rank i, and sends its results that other ranks need, if any: after the
    whole sweep, or after its outer part, during the inner one. */
 template <class call>
 static int bs3d_p_ranks_sweep(bs3d_ranks_march *m, int sends, const call &sweep)
@@ -176,11 +176,12 @@ static int bs3d_p_ranks_implicit(bs3d_ranks_march *m)
     return status;
 }
 
-/* Enqueues the next time step of an open march on all ranks here, or the next two of an explicit one where one sweep
-   takes both.
-   Needs    no work of the caller's in the streams since the previous step, except records of events
+/* Enqueues the next time step of an open march on all ranks of this process, or the next two steps of an explicit march
+   if one sweep takes both.
+   Needs    no other work of the caller in the streams since the previous step, except records of events
    Lanes    waits for nothing, unless the exchange does
-   Leaves   march->step; the values in march->slab[i].job.u, as bs3d_slab_open, once local[i]'s march stream gets there
+   Leaves   march->step; the values in march->slab[i].job.u, as bs3d_slab_open, once local[i]'s march stream has done
+            the step
    Returns  BS3D_OK; BS3D_BAD_ARGUMENT if all steps have been taken; otherwise as bs3d_ranks_send */
 template <int unused = 0>
 static int bs3d_ranks_step(bs3d_ranks_march *march)

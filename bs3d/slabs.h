@@ -1,4 +1,4 @@
-/* slabs.h - a room of bs3d.h: explicit4 and implicit2 on slabs, the planes of one GPU of several.
+/* slabs.h - a room of bs3d.h: explicit4 and implicit2 on slabs, each the planes of one of several GPUs.
    MIT licence, see LICENSE. */
 
 /* Solves the reduced systems (bs3d_p_solve_reduced, upward) for the last unknowns of the slab's partitions and of the
@@ -34,7 +34,7 @@ typedef struct {
     bs3d_p_down_launch down;
 } bs3d_slab_march;
 
-/* Returns into how many partitions an implicit march on `slabs` slabs cuts each slab, on devices like the current one;
+/* Returns the number of partitions in each slab of an implicit march on `slabs` slabs, on devices like the current one;
    0 if the problem is wrong or the device has too little shared memory. */
 template <int unused = 0>
 static int bs3d_slab_partitions(const bs3d_problem *o, int slabs)
@@ -51,7 +51,7 @@ static int bs3d_slab_partitions(const bs3d_problem *o, int slabs)
     return bs3d_p_upward(&job.plan, job.form, &fused, &up) ? 0 : up.plan.partitions;
 }
 
-/* Returns the bytes of device memory that a slab's march works in; 0 for a null pointer. */
+/* Returns the bytes of device memory that a slab's march needs; 0 for a null pointer. */
 TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
 {
     if (!o || !cut) return 0;
@@ -61,9 +61,9 @@ TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
 }
 
 /* Opens a march on a slab, ready for its first step: tables, factors, and the payoff as its values.
-   Needs    cut: bs3d_slab_cut's; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
-   Leaves   *march; the values in march->job.u, laid out as in bs3d_work_bytes' memory, from the slab's lowest copied
-            plane on
+   Needs    cut: from bs3d_slab_cut; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
+   Leaves   *march; the values in march->job.u, in the layout of a march on one GPU (bs3d_work_bytes), from the slab's
+            lowest copied plane on
    Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot run these partitions
    Lanes    called on the host with the slab's device as the current one, like all functions of a march */
 template <int unused = 0>
@@ -99,12 +99,13 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
     return status;
 }
 
-/* Takes one or two time steps of an explicit march on a part of the slab: BS3D_ALL, with `extra` copies on each side as
-   well; or BS3D_OUTER, the planes that neighbours copy, and then BS3D_INNER, the rest, which may run at the same time.
+/* Takes one or two time steps of an explicit march. Call it with BS3D_ALL for the whole slab and `extra` copied planes
+   on each side. Or call it with BS3D_OUTER for the planes that neighbours copy, and then with BS3D_INNER for the rest;
+   these two parts may run at the same time.
    Needs    before BS3D_ALL or BS3D_OUTER: extra + steps copies on each side at the same time step as the values. early:
             only if nothing was enqueued in the stream since BS3D_ALL of the previous sweep
-   Leaves   the values in march->job.u (after BS3D_ALL and BS3D_OUTER another array than before); copies beyond extra
-            are invalid
+   Leaves   the values in march->job.u, which BS3D_ALL and BS3D_OUTER exchange with job.v; copies beyond extra are
+            invalid
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
 static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int extra, int early, cudaStream_t stream)
@@ -131,9 +132,10 @@ static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int e
     return status;
 }
 
-/* Takes the upward half of an implicit step: right-hand side, x systems and forward elimination in z. It takes
-   BS3D_ALL; or BS3D_OUTER, what neighbours wait for, and then BS3D_INNER, the rest. These two may run at the same time
-   if march->fused is not 0; if it is 0 (nx > 512), BS3D_INNER must follow BS3D_OUTER.
+/* Takes the upward half of an implicit step: right-hand side, x systems and forward elimination in z. Call it with
+   BS3D_ALL; or with BS3D_OUTER, for the partitions that neighbours wait for, and then with BS3D_INNER, for the rest.
+   These two may run at the same time if march->fused is not 0; if it is 0 (nx > 512), BS3D_INNER must follow
+   BS3D_OUTER.
    Needs    the values, and the copies of the neighbours' planes beside them
    Leaves   after BS3D_OUTER, the data that bs3d_slab_messages names are ready to send
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
@@ -186,7 +188,7 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
                        : cut->reduced <= 16 ? bs3d_p_slab_solve_reduced<16>
                                             : bs3d_p_slab_solve_reduced<BS3D_P_MOST_REDUCED>,
                        (unsigned)((plane - 1) / 128 + 1), 128, 0, stream, *cut, plane, job->tables, job->interfaces);
-    const int lasts = cut->reduced + cut->own; /* the sweep looks for its own last rows behind its own partitions */
+    const int lasts = cut->reduced + cut->own; /* the sweep expects its last rows after its partitions */
     bs3d_p_launch_down(&status, &march->down, job, job->interfaces + plane * (lasts - cut->partitions), stream);
     return status;
 }
@@ -214,8 +216,8 @@ static int bs3d_slab_values(bs3d_slab_march *march, cudaStream_t stream)
     return status;
 }
 
-/* Names the messages between a slab and another one, peer: in an explicit march as many planes as there are copies,
-   after BS3D_ALL or BS3D_OUTER; in an implicit march interfaces of partitions, before bs3d_slab_down.
+/* Lists the messages between a slab and slab `peer`. In an explicit march they are the planes of the halo, after
+   BS3D_ALL or BS3D_OUTER; in an implicit march, interfaces of partitions, before bs3d_slab_down.
    Returns  the number of messages, 0 to 2, with the same number of bytes each way, in the same order on both sides */
 TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_message *messages)
 {
@@ -239,8 +241,8 @@ TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_mess
         messages[1] = bs3d_message{lasts + plane * own, lasts + plane * other, bytes * partitions};
         return 2;
     }
-    /* The partitions beside the border send their rows that face it; all except the farthest also send their other
-       rows. */
+    /* The partitions next to the border each send the row that faces it. All except the farthest also send the other
+       row. */
     if (!up) {
         tb_real *swap = firsts;
         firsts = lasts;

@@ -525,7 +525,7 @@ static timing measure(const rung *r, const job *j, double operations, double byt
 
 /* ---- table 3 ----------------------------------------------------------------------------------------------------- */
 
-/* Returns a number of steps that take some 15 ms, in whole composed steps. */
+/* Returns a number of steps that take about 15 ms, in whole composed steps. */
 static int moderate_steps(const rung *r, job *j)
 {
     int all = r->implicit ? IMPLICIT_STEPS : EXPLICIT_STEPS, least = all / 250, unit = j->composed ? j->composed : 1;

@@ -27,12 +27,12 @@
        MODEL_host_bytes         bytes of memory for all workers together
        MODEL_host               solves a batch by a number of workers: OpenMP's threads if the program is compiled with
                                 OpenMP. If they outnumber the problems, they share each large grid
-       MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
-       MODEL_host_worker        does one worker's part of problems that all share: for threads of any kind that can wait
-                                for each other
+       MODEL_host_problems      solves some of the problems in the calling thread; works with any threads
+       MODEL_host_worker        does one worker's part of problems that all workers share; works with any threads that
+                                can wait for each other
        MODEL_suggest            finds the points and steps for a tolerance (common/suggest.h)
-       MODEL_suggest_bytes      its bytes of memory
-     GPU (nvcc; tests/simt without one); batch, parameters and memory are the device's (adi2d/onchip.h)
+       MODEL_suggest_bytes      bytes of memory for MODEL_suggest
+     GPU (nvcc; tests/simt without one); batch, parameters and memory lie in device memory (adi2d/onchip.h)
        MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
        MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
                                 block or of the blocks of a cluster; solves grids that fit in none as MODEL_coalesced
@@ -44,11 +44,11 @@
        adi2d_check              checks a batch
        adi2d_status_string      returns the text of a status
 
-   The cost of a step on chip depends on batch.kind. Counted in arrays in shared memory and in passes over all points, a
-   step takes one array and two solves if it forms no differences (ADI2D_PRODUCTS); two arrays, the differences and two
-   solves for Douglas' scheme; three arrays, and all of that twice, for the other schemes. A march of products whose
-   model declares FD_MODEL_INDEPENDENT and FD_MODEL_STEADY along y (or has no numbers of t) factors the matrix along y
-   once, for all columns and all steps of the same length.
+   The cost of a step on chip depends on batch.kind. With ADI2D_PRODUCTS a step holds one array in shared memory and
+   passes over all points for two solves. Douglas' scheme holds two arrays, and also passes over them to form the
+   differences. The other schemes hold three arrays and make all these passes twice. A march of products whose model
+   declares FD_MODEL_INDEPENDENT and FD_MODEL_STEADY along y (or has no numbers of t) factors the matrix along y once,
+   for all columns and all steps of the same length.
 
    pde/common/rooms.h lists the rooms. To add a version, write a room like rungs.h, and include it there.
 
@@ -72,10 +72,10 @@ enum {
     ADI2D_P_RUNG_BACK = 8 /* rows that a line's thread has in flight during back substitution */
 };
 
-/* Kinds of batches: what is known about the steps of all problems. The less they do, the less of the chip a problem
-   takes. */
+/* Kinds of batches: what the caller promises about the steps of all problems. The simpler the steps, the less shared
+   memory a problem takes. */
 enum {
-    ADI2D_TWO_STAGES, /* nothing */
+    ADI2D_TWO_STAGES, /* nothing: any scheme */
     ADI2D_ONE_STAGE,  /* Douglas' scheme */
     ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2; no Rannacher start (times.halves 0), mixed term, source, or
                          exercise between dates; faces FD_LINEAR, the same coefficients throughout a step (FD_MIDDLE,
@@ -83,7 +83,7 @@ enum {
                          (docs/adi2d.md) */
 };
 
-/* What may be wrong with a problem in addition to the values of fd_status or, for ADI2D_BAD_KIND, with a batch. */
+/* Statuses of a problem beside those of fd_status; ADI2D_BAD_KIND is a batch's. */
 enum {
     ADI2D_NO_PRODUCT = -60, /* batch.kind says that all steps are products, but one is not: see ADI2D_PRODUCTS */
     ADI2D_TWO_STAGED = -61, /* batch.kind says that all steps have one stage, but one has two */

@@ -40,10 +40,10 @@
        fd_interpolate       weights of four points for the value and two derivatives, by a cubic
      time (fd/time.h)
        fd_schedule          time steps of any kind, equal or graded, with a Rannacher start; they hit dates exactly
-       fd_schedule_part     some of them
+       fd_schedule_part     some of these steps
        fd_no_interval, fd_next_interval, fd_step_in   one at a time: intervals between dates, and the steps of each
      schemes (fd/time.h)
-       fd_scheme_of         Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer as numbers
+       fd_scheme_of         the numbers of Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer
        fd_scheme_theta      the theta of each, for two or three factors
        fd_scheme_theta_drift    the same if drifts exceed diffusion, and whether steps are short enough
        fd_times_of          times with the scheme's own theta filled in
@@ -55,13 +55,13 @@
      set-up in each precision (fd/line.h)
        fd_cells             the cells of a line, with its faces, as the functions below read them
        fd_cell_at           one cell, for threads that take one each
-       fd_step_data_of           step data: a time step as numbers
+       fd_step_data_of           step data: the numbers of a time step
      in each step, a point (fd/line.h)
        fd_lane_first, fd_lane_second    derivatives along a line       2 sub + 1 mul + 2 FMA; 2 sub + 2 mul + 1 FMA
        fd_lane_mixed        the mixed derivative from nine values               8 sub + 4 mul + 8 FMA
        fd_lane_row          couplings of a point, central, upwind or fitted     3 mul + 1 FMA + 1 sub (+ 2 max)
        fd_lane_apply        the row applied to three values                     2 sub + 1 mul + 1 FMA
-       fd_lane_source       what a given slope adds                             2 mul + 2 FMA
+       fd_lane_source       the term of a given slope                           2 mul + 2 FMA
        fd_lane_matrix       the row of 1 - size A, and whether it is dominant   2 mul + 2 add + 1 FMA
        fd_lane_matrix_at    the same; at faces it omits couplings that prevent dominance
        fd_lane_exercise     a value after a step, with early exercise      1 division, 2 FMA, 1 sub, 2 comparisons
@@ -73,7 +73,7 @@
        fd_status_string, fd_status_of
 
    What they share:
-     Status   FD_OK = 0, a negative number for what is wrong with an argument, or 1 + the index of the point, date or
+     Status   FD_OK = 0, a negative number for a bad argument, or 1 + the index of the point, date or
               row that is wrong. Every function that can refuse its arguments says why; results are then unspecified.
               NaN and infinities are recognised by their bits, so -ffast-math does not matter.
      Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
@@ -89,7 +89,7 @@
 /* The values of a status that are not 1 + an index. */
 enum {
     FD_OK = 0,
-    FD_BAD_ARGUMENT = -1, /* a null pointer, or memory off its alignment */
+    FD_BAD_ARGUMENT = -1, /* a null pointer, or misaligned memory */
     FD_BAD_SIZE = -2,     /* fewer than 4 points, a count out of range, or steps too short to be distinguished */
     FD_BAD_NUMBER = -3,   /* NaN, infinite, out of order, or not positive where it must be */
     FD_NO_ROOM = -5,      /* too little room for the steps, or too little memory */
@@ -186,7 +186,7 @@ TB_HD const char *fd_status_string(int status)
 
 /* The outcome of a march. */
 typedef struct {
-    int what, detail;        /* FD_OK, or what is wrong */
+    int what, detail;        /* FD_OK, or an error */
     int axis, i, j, k, step; /* where; -1 if it does not apply; step 0 is the first, from maturity */
     int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together */
     float growth; /* the largest magnitude at time 0 over the largest that the march was given: final values, boundary

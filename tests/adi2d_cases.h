@@ -373,7 +373,7 @@ typedef struct {
     fd_step step[CASE_STEPS];
 } case_marching;
 
-/* Records the values at a time, 0 or 1 + a date. */
+/* Records the values at a time, 0 (today) or 1 + a date. */
 CASE_FUNCTION void case_record(const case_marching *m, int time, case_answer *answer)
 {
     memcpy(answer->grid[time], m->u, sizeof m->u);
@@ -632,7 +632,7 @@ CASE_FUNCTION void case_put(case_batch *b, int k, const case_problem *c)
     ((fd_problem *)b->batch.problem)[k] = c->problem, b->parameters[k] = c->parameters;
 }
 
-/* Problem k's values at a time, 0 or 1 + a date. */
+/* Problem k's values at a time, 0 (today) or 1 + a date. */
 CASE_FUNCTION fd_values *case_values_of(const case_batch *b, int k, int time)
 {
     return b->batch.values + (size_t)(k * (1 + b->batch.dates) + time) * (size_t)b->batch.spots;
@@ -957,7 +957,7 @@ CASE_FUNCTION double case_tolerance(const case_runner *runner)
     return runner->single ? 2e-4 : 1e-11;
 }
 
-/* Problem k's grid at a time, 0 or 1 + a date, against the reference: NaN beyond the last point of an axis. */
+/* Problem k's grid at a time, 0 (today) or 1 + a date, against the reference: NaN beyond the last point of an axis. */
 CASE_FUNCTION void case_compare_grid(const case_runner *runner, const case_batch *b, int k, int time,
                                      const case_answer *due, double tolerance)
 {

@@ -326,7 +326,7 @@ typedef struct {
     fd_step step[CASE_STEPS];
 } case_marching;
 
-/* Records the values at a time, 0 or 1 + a date. */
+/* Records the values at a time, 0 (today) or 1 + a date. */
 CASE_FUNCTION void case_record(const case_marching *m, int time, case_answer *answer)
 {
     const case_grid *g = &m->g;
@@ -658,7 +658,7 @@ CASE_FUNCTION void case_put(case_batch *b, int k, const case_problem *c)
     ((fd_problem *)b->batch.problem)[k] = c->problem, b->parameters[k] = c->parameters;
 }
 
-/* Problem k's values at a time, 0 or 1 + a date. */
+/* Problem k's values at a time, 0 (today) or 1 + a date. */
 CASE_FUNCTION fd_values *case_values_of(const case_batch *b, int k, int time)
 {
     const size_t at = (size_t)k * (size_t)(1 + b->batch.dates) + (size_t)time;

@@ -19,7 +19,7 @@
        trid_batch_scratch       bytes of device memory that a launch may need: 0 up to 1024 rows
        trid_batch_status_string
      the device (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
-       trid_device_query        asks the CUDA runtime what launches need to know, once for all launches
+       trid_device_query        asks the CUDA runtime about the device once for all launches
      launches, each with _f32 and _f64 (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
        trid_batch_solve         x = A^-1 d, or x += A^-1 d; optionally the status of each system
        trid_batch_shared        the same with one matrix for all systems
@@ -59,7 +59,7 @@
      Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null.
      Stream     any; calls on one stream follow one another, like kernels.
 
-   docs/where.md says where each idea stands. The rooms, in batch/:
+   docs/where.md shows where to find each idea. The rooms, in batch/:
      lines.h, scratch.h, plan.h       layouts; memory for long systems; tiles, rows, report
      device.h, call.h                 the device; the arguments of a call
      contiguous.h                     contiguous systems: the kernel, its shapes, its launch

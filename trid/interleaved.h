@@ -163,7 +163,7 @@ TB_D int trid_block_interleaved(int k, int systems, int parts, int n, tb_real *a
 }
 
 /* Solves as trid_block_interleaved, but returns no status, for matrices that are known to be dominant.
-   Needs, Lanes, Leaves, Shared as there
+   Needs, Lanes, Leaves, Shared as trid_block_interleaved
    Cost     about a tenth less: returning a failure that another thread found takes instructions, even if the caller
             ignores it */
 TB_D void trid_block_interleaved_unchecked(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
@@ -191,10 +191,10 @@ TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real
 }
 
 /* Computes everything in trid_block_interleaved that depends on the matrices alone, once for many right-hand sides. The
-   rows lie as there. Systems may share a matrix or have their own: every thread stores what it needs for the partition
-   that it holds and for the reduced row that it solves, which may belong to another system. *steps receives how many of
-   the log2 parts PCR steps matter to the systems that this warp solves, as in trid_warp_factor; warps may differ. If
-   steps is null, all steps are stored.
+   rows lie as in trid_block_interleaved. Systems may share a matrix or have their own: every thread stores what it
+   needs for the partition that it holds and for the reduced row that it solves, which may belong to another system.
+   *steps receives how many of the log2 parts PCR steps matter to the systems that this warp solves, as in
+   trid_warp_factor; warps may differ. If steps is null, all steps are stored.
    Needs    k, systems, parts, n, a, b, c as trid_block_interleaved; f of TRID_INTERLEAVED_FACTOR_LEN(k) elements, in
             registers
    Lanes    all threads of the block
@@ -251,8 +251,8 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
 }
 
 /* Solves the systems that trid_block_interleaved_factor factored, for one right-hand side each.
-   Needs    k, systems, parts, n and f as there; steps from there, of the same thread, or log2 parts. Rows from n on are
-            read as 0; if d is 0 there already, n = k*parts saves the test.
+   Needs    k, systems, parts, n and f as in trid_block_interleaved_factor; the same thread's steps from it, or log2
+            parts. Rows from n on are read as 0; if d is already 0 there, n = k*parts saves the test.
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns return through an array of their

@@ -153,7 +153,7 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
 /* Precomputes what depends on the matrix alone. d[0] and d[1] of the reduced rows (trid_lane_interface_close) are the
    products of d with u and with v: u is the first row of the inverse of rows 0 .. n-2, v the last row of the inverse of
    rows 1 .. n-1.
-   Needs    n >= 2; element j of each array at [j * stride]; u and v arrays of their own. flags: with
+   Needs    n >= 2; element j of each array at [j * stride]; u and v overlap no other array. flags: with
             TRID_PARTITION_FIRST, a[0] is not read and counts as 0; with TRID_PARTITION_LAST, c[n-1] likewise
    Leaves   u, v; a and c of the two reduced rows in ends_a and ends_c. f depends on reach[0] rows from the top, z on
             reach[1] rows from the bottom: beyond them, the coupling of f to the row below, or of z to the row above, is
@@ -161,9 +161,9 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
             other. NaN counts as large.
    Returns  0, or 1 + the first row found with a bad pivot
    Cost     2n FMA + 6n mul + 2n rcp
-   Error    where the matrix is an M-matrix, each weight has a relative error of some roundoffs for each row up to it.
+   Error    if the matrix is an M-matrix, the relative error of a weight is a few roundoffs for each row up to it.
             Leaving out the rows beyond reach changes f and z by the order of the unit roundoff times the largest
-            element of x. The sum of all |u| is no more than the largest row sum of the inverse: where the matrix is
+            element of x. The sum of all |u| is no more than the largest row sum of the inverse: if the matrix is
             dominant, the weights are as stable as elimination. */
 TB_HD int trid_lane_interface_factor(int n, int flags, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *u,
                                      tb_real *v, long long stride, tb_real *ends_a, tb_real *ends_c, int *reach)

@@ -17,7 +17,7 @@ typedef struct FD_P_ALIGN {
     tb_real v[ADI2D_P_PIECE];
 } adi2d_p_pieces;
 
-/* What a block knows about its problem, in its shared memory: the array of values, other arrays, and the axes'
+/* A block's data about its problem, in shared memory: the array of values, other arrays, and the axes'
    arrays. */
 struct adi2d_p_chip : fd_p_chip {
     int width, parts, share; /* share: columns of each block */
@@ -111,7 +111,7 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
         if (m == k) a[m] = row[0], b[m] = row[1], c[m] = row[2], d[m] = value;
 }
 
-/* Returns what a face adds to F along its axis at (i, j), with v in `array`. */
+/* Returns the term that a face adds to F along its axis at (i, j), with v in `array`. */
 FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
                                           int i, int j, const tb_real *now, double t)
 {
@@ -125,7 +125,7 @@ FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *
     return fd_p_edge_adds(&h->t, &edge, fd_p_edge_given(&h->t, &edge), next, third);
 }
 
-/* Loads the halo, the adjacent rows of other blocks, to two rows behind the block's own in `array`. */
+/* Loads the halo, the adjacent rows of other blocks, into the two rows of `array` that follow the block's own. */
 TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;

@@ -4,8 +4,8 @@
 #define adi2d_onchip_bytes FD_OF(onchip_bytes)
 #define adi2d_onchip FD_OF(onchip)
 
-/* Takes a step; products says that all steps are products. *factored is the size for which the matrix along y is
-   factored. */
+/* Takes a step. `products` is set if all steps are products of factors. *factored is the step size for which the matrix
+   along y is factored. */
 template <int per_lane, int products>
 TB_D void adi2d_p_chip_make(const adi2d_p_chip *h, unsigned char *memory, tb_real *factored)
 {
@@ -34,7 +34,7 @@ TB_D void adi2d_p_chip_make(const adi2d_p_chip *h, unsigned char *memory, tb_rea
     fd_p_chip_sync(h->size);
 }
 
-/* Loads the tables; beyond the last point, cells are 0 and numbers those of the last. */
+/* Loads the tables. Beyond the last point, cells are 0 and the numbers of the last point are repeated. */
 TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     for (int d = 0; d < 2; d++) {
@@ -85,8 +85,8 @@ TRID_KERNEL void __launch_bounds__(threads, resident) adi2d_p_onchip_kernel(cons
     adi2d_p_chip_problem<per_lane, products>(launch, memory, &chip, &least);
 }
 
-/* Chooses the clusters for a batch: the smallest whose blocks hold its grids, larger ones if those would leave the
-   device idle, or the size asked for. */
+/* Chooses the clusters for a batch: the size asked for, or the smallest whose blocks hold a grid, or larger ones if the
+   smallest would leave part of the device idle. */
 template <int per_lane, int threads, int resident, int products>
 static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
 {
@@ -107,7 +107,7 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
         adi2d_p_chip chip;
         fd_p_launch trial = *launch;
         trial.each = ((points[1] + blocks - 1) / blocks + per_lane - 1) / per_lane * per_lane;
-        /* Threads for all lines at once, if a block may have that many. */
+        /* Enough threads to solve all lines at once, if a block can have that many. */
         const int share = (points[0] + blocks - 1) / blocks;
         int block_threads = 32;
         while (block_threads < threads &&
@@ -116,8 +116,8 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
         adi2d_p_chip_lay_out(per_lane, &trial, block_threads, &chip);
         const size_t need = (size_t)chip.bytes;
         if (need + 1024 > (size_t)most || (asked && blocks != asked)) continue;
-        /* Clusters larger than needed only if all problems then run at once and all blocks have work, and only up to
-           four blocks: beyond that, barriers cost more than blocks save. */
+        /* Larger clusters than needed pay only while all problems run at once and all blocks have work, and only up to
+           four blocks: beyond that, barriers cost more than the additional blocks save. */
         if (best.bytes > 0 &&
             (blocks > 4 || blocks * launch->batch.problems > processors || trial.each * blocks > points[1]))
             break;
@@ -128,10 +128,9 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
     return best;
 }
 
-/* Chooses the kernel that serves a batch. As measured on an H200 (docs/adi2d.md), sixteen rows a thread are best for
-   products, and for stages in single precision unless grids are so small that there are too few threads; otherwise
-   eight. The choice depends only on the grids' sizes, so that the bits of a result do not depend on the number of
-   problems. */
+/* Chooses the kernel for a batch. On an H200 (docs/adi2d.md), sixteen rows a thread are fastest for products, and for
+   stages in single precision unless small grids leave too few threads. Otherwise eight are. The choice depends only on
+   the grids' sizes, so that the bits of a result do not depend on the number of problems. */
 template <int = 0>
 static inline fd_p_chosen adi2d_p_kernel_of(fd_p_launch *launch)
 {
@@ -159,9 +158,9 @@ static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
    Needs    the batch's and its problems' pointers, parameters (one per problem) and memory (of MODEL_onchip_bytes,
             aligned to 128), all in device memory
    Leaves   status and values, the grid's values and coordinates, once the stream has executed the launches; if the call
-            is refused, FD_BAD_ARGUMENT in each status, and NaN
-   Returns  FD_OK; as adi2d_check; FD_BAD_ARGUMENT for a null pointer or memory off its alignment; FD_NO_ROOM for too
-            little memory; FD_LAUNCH_FAILED
+            is refused, FD_BAD_ARGUMENT in each status, and NaN values
+   Returns  FD_OK; as adi2d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for too little
+            memory; FD_LAUNCH_FAILED
    Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three
    Cost     two launches, no transfer */
 template <int = 0>

@@ -12,12 +12,12 @@ typedef struct {
     fd_p_tables t;
     unsigned long long *lost; /* the first step with a value that is not finite, times 2^32, plus the first such point
                                  in it */
-    tb_real *u[2], *z[2], *multiplier[2]; /* values, a first stage's, exercise's multiplier */
+    tb_real *u[2], *z[2], *multiplier[2]; /* values, those of a first stage, exercise multiplier */
     tb_real *e, *upper, *right;           /* differences after the solves along x; the results of forward elimination */
 } adi2d_p_rung_arrays;
 
-/* The arguments of a launch: the arrays of problem 0; those of each next problem lie as.bytes further on. If each
-   thread lays out its problem instead, it takes more registers and 1.05 to 1.1 times the time. */
+/* The arguments of a launch: the arrays of problem 0; those of the other problems follow at distances of as.bytes. If
+   each thread laid out its problem instead, it would need more registers and take 1.05 to 1.1 times as long. */
 typedef struct {
     fd_p_launch as;
     adi2d_p_rung_arrays arrays;
@@ -60,18 +60,18 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
     return a;
 }
 
-/* What the thread of a line holds of its problem. Numbers that are the same for all of the line's rows are in
-   registers: a store would make the compiler load them again for each row. */
+/* The data of a line's thread. Numbers that all rows of the line share are held in registers: a store would make the
+   compiler load them again for each row. */
 typedef struct {
     adi2d_p_rung_arrays a;
     fd_step_data data;      /* the step's */
     double when[2];         /* the times of its start and its end */
     const tb_real *time[2]; /* the numbers of these times */
-    fd_numbers now[2], own; /* the same, and the line's numbers on the other axis */
+    fd_numbers now[2], own; /* copies of these, and the line's numbers on the other axis */
     int n[2], changes;      /* changes: whether F at the step's end differs from that at its start */
 } adi2d_p_rung_line;
 
-/* Returns what the thread of a line in problem `which` holds in a step, except for the line's numbers. */
+/* Returns the data of a line's thread in a step of problem `which`, except for the line's numbers. */
 TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int which, int step)
 {
     adi2d_p_rung_line l;
@@ -84,12 +84,12 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
     }
     const fd_p_step *made = &l.a.t.step[step];
     l.data = made->data, l.when[0] = made->from, l.when[1] = made->to;
-    l.changes = !l.data.time_independent; /* made->changes is the same, but costs registers, and a tenth of the time */
+    l.changes = !l.data.time_independent; /* made->changes is the same, but takes registers and a tenth of the time */
     for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
     return l;
 }
 
-/* Returns whether a step of that number exists, with such a stage. */
+/* Returns whether the problem has this step, and the step this stage. */
 TB_D int adi2d_p_rung_due(const adi2d_p_rung_arrays &a, int step, int second)
 {
     return !a.t.found->status.what && step < a.t.found->steps && second < a.t.step[step].data.stages;
@@ -110,8 +110,8 @@ TB_D fd_p_edge adi2d_p_rung_edge(const adi2d_p_rung_line &l, int axis, int side,
     return {axis, side, l.a.t.problem->face[axis][side], {i, j, 0}, l.time[end], l.when[end]};
 }
 
-/* Adds to F_1 and F_2 of v at (i, j) what the faces of the axes from first_axis on add; along[d] is the distance from a
-   point to the next along axis d. */
+/* Adds the terms of the faces of axes from first_axis on to F_1 and F_2 of v at (i, j). along[d] is the
+   distance from a point to the next along axis d. */
 TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end, int i, int j, const tb_real *v,
                              const int *along, tb_real *f)
 {
@@ -125,7 +125,7 @@ TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end
     }
 }
 
-/* Computes F_0, F_1 and F_2 at a point from the nine values around it, without what faces add. */
+/* Computes F_0, F_1 and F_2 at a point from the nine values around it, without the faces' terms. */
 TB_D void adi2d_p_rung_apply(fd_cell x, fd_cell y, const fd_terms &terms, const tb_real *nine, tb_real *f)
 {
     f[0] = FD_MODEL_MIXED ? terms.mixed[0] * fd_lane_mixed(x, y, nine) : 0;
@@ -163,7 +163,7 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
      rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can interleave
                       them
      put(k, solution, again(k))     from the last row back
-     flush(k)         for each k that is a multiple of 32, once all rows from k on are put */
+     flush(k)         for each k that is a multiple of 32, after put of all rows from k on */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
 TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *upper, tb_real *right, row_type row,
                               rows_type rows, again_type again, put_type put, flush_type flush)
@@ -216,8 +216,8 @@ TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *
     }
 }
 
-/* Transposes a tile, by a warp. Its row q holds element from + q of the lines, interleaved from line `first` on; in
-   `to` each line is contiguous, with n elements. */
+/* Transposes a tile, whose row q holds element from + q of the lines from line `first` on. In `to` each line is
+   contiguous, with n elements. A warp calls. */
 TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines, int from, int n, tb_real *to)
 {
     const int lane = (int)threadIdx.x % 32;
@@ -227,16 +227,16 @@ TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines
     __syncwarp();
 }
 
-/* What the thread of a line along x holds. */
+/* The data of the thread of a line along x. */
 typedef struct {
     adi2d_p_rung_line l;
-    int j, along[2], line, below, above; /* distances from point to point, to the line, and from it to its neighbours */
+    int j, along[2], line, below, above; /* distances between points, to the line, and from it to its neighbours */
     int american, about;
     const tb_real *values[2], *v[2], *multiplier; /* u and z: all values, and the line's */
     fd_cell cell_y;
 } adi2d_p_rung_x_line;
 
-/* Returns what the thread of line j holds. across: use arrays that are contiguous along y. */
+/* Returns the data of line j's thread. across: use arrays that are contiguous along y. */
 template <int across, int second>
 TB_D adi2d_p_rung_x_line adi2d_p_rung_x_line_of(const adi2d_p_rung_line &l, int j)
 {
@@ -325,9 +325,9 @@ TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_
     }
 }
 
-/* Computes right-hand sides and solves along x: thread j of problem blockIdx.x / blocks. across: use arrays that are
-   contiguous along y; e is transposed on output. crowded: eight blocks share a multiprocessor, so that threads have
-   fewer registers and make fewer rows at a time. */
+/* Computes right-hand sides and solves along x. Thread j takes line j of problem blockIdx.x / blocks. across: use
+   arrays that are contiguous along y, and transpose e on output. crowded: eight blocks share a multiprocessor, so that
+   threads have fewer registers and compute fewer rows at a time. */
 template <int across, int second, int crowded>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_p_rung_x(adi2d_p_rung launch, int step)
 {
@@ -360,10 +360,10 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_
                                put, flush);
 }
 
-/* What the thread of a line along y holds. */
+/* The data of the thread of a line along y. */
 typedef struct {
     adi2d_p_rung_line l;
-    int i, stride, valid; /* stride: from point to point */
+    int i, stride, valid; /* stride: the distance between points */
     int about, last;      /* whether the solution is the difference from z, not u; whether the stage ends a step */
     int given;            /* whether the line is along a face whose value is given, which the solve along x has set */
     int exercise;         /* exercise after the stage */
@@ -372,7 +372,7 @@ typedef struct {
     fd_cell cell_x;
 } adi2d_p_rung_y_line;
 
-/* Returns what the thread of line i holds. */
+/* Returns the data of line i's thread. */
 template <int second>
 TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int i, int valid)
 {
@@ -443,7 +443,7 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     return value;
 }
 
-/* Solves along y, thread i, and completes the stage: values become u or z, and the last stage ends a step. */
+/* Solves along y and completes the stage: stores u or z, and the last stage ends the step. Thread i takes line i. */
 template <int across, int second>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_rung launch, int step)
 {
@@ -478,7 +478,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     if (y.last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 
-/* Writes the results of a time, 0 or 1 + a date, by a block. */
+/* Writes the results at a time: 0 for today, 1 + date for a date. A block calls. */
 TB_D void adi2d_p_rung_record(const adi2d_p_rung &launch, const adi2d_p_rung_arrays &a, int time)
 {
     const long long stride[2] = {1, a.t.found->points[0]};
@@ -581,7 +581,7 @@ static inline size_t adi2d_rung_bytes(const fd_batch *batch)
 }
 
 /* Returns whether solves along x use the crowded kernel: if more blocks are launched than fit uncrowded. Crowding pays
-   for doubles with across alone. */
+   only for doubles with across. */
 template <int across>
 static inline int adi2d_p_rung_crowded(int blocks)
 {

@@ -101,7 +101,7 @@ TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, unsigned char *memory, in
         number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * h->pitch, within, q);
 }
 
-/* Computes the line's right-hand sides and its matrix, without what faces add. */
+/* Computes the line's right-hand sides and its matrix, without the faces' terms. */
 TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                               tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
@@ -145,7 +145,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Adds what a face adds to F at the lane's points: along y to whole lines, along x to two points. */
+/* Adds a face's terms to F at the lane's points: along y to whole lines, along x to two points. */
 TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                               int axis, int side, tb_real *d)
 {
@@ -211,8 +211,8 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     }
 }
 
-/* What a thread solves along y: per_lane rows from `from` on, which block `owner` holds from its row `local` on, in
-   columns first + base below `last`, where base grows by `lines`. */
+/* A thread's part of the solves along y: per_lane rows from `from` on, which block `owner` holds from its row `local`
+   on, in columns first + base below `last`, where base grows by `lines`. */
 typedef struct {
     int lines, first, last, from, owner, local;
 } adi2d_p_columns;
@@ -292,7 +292,7 @@ TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned ch
 }
 
 /* Returns the change of F_2 at row j of column i from the step's start to its end, from the three values there, without
-   what faces add. */
+   the faces' terms. */
 TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned char *memory, fd_numbers *own, int j,
                                    tb_real below, tb_real here, tb_real above)
 {

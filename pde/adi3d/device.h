@@ -1,5 +1,5 @@
-/* device.h - a room of adi3d.h, read once for each model and precision: what kernels know and compute at a point; rows
-   of their lines.
+/* device.h - a room of adi3d.h, read once for each model and precision: the data of kernels and their functions at a
+   point; rows of lines.
    MIT licence, see LICENSE. */
 
 /* Grids in device memory have rows of pitch elements; elements beyond the points are finite. A stage is three kernels
@@ -29,7 +29,7 @@ typedef struct {
     int pcr_steps[3];        /* how many PCR steps the solves by factors take */
 } adi3d_p_found;
 
-/* What the sweeps of device_planes.h need for a plane: upward l, h, r and, for a partition's last plane, 1 + the
+/* The numbers of a plane for the sweeps of device_planes.h: upward l, h, r and, for a partition's last plane, 1 + the
    partition's number, otherwise 0; downward r, q and s. */
 typedef struct FD_P_ALIGN {
     tb_real l, h, end, r, q, s, unused[2];
@@ -40,16 +40,16 @@ typedef struct FD_P_ALIGN {
     tb_real in, out, pivot, above;
 } adi3d_p_link;
 
-/* What the kernels of a march know. All pointers are to device memory, except those in problem, which no kernel
+/* The data of a march's kernels. All pointers are to device memory, except those in problem, which no kernel
    follows: t.problem is in device memory. */
 typedef struct {
     fd_p_tables t;
     fd_problem problem;
     int n[3];
-    int adds, makes[3];   /* whether faces add to F; whether an axis' faces have computed rows
+    int adds, makes[3];   /* whether faces add to F; whether an axis's faces have computed rows
                              (adi3d_p_device_make_faces) */
     tb_real *u, *z, *d;   /* values, a first stage's, differences */
-    tb_real *extra;       /* exercise's multiplier, or null */
+    tb_real *extra;       /* exercise multiplier, or null */
     adi3d_p_found *march;
     fd_values *values;    /* for each time at each spot, as in a batch */
     tb_real *factors[3];  /* for the independent axes, otherwise null: adi3d_p_device_factor */
@@ -134,7 +134,7 @@ TB_D tb_real adi3d_p_device_value(const adi3d_p_device &h, const tb_real *v, int
     return v[adi3d_p_device_at(h, i, j, k)];
 }
 
-/* Returns what the faces of an axis add to F(v) at point (i, j, k). h is adi3d_p_device or adi3d_p_chip;
+/* Returns the term that the faces of an axis add to F(v) at point (i, j, k). h is adi3d_p_device or adi3d_p_chip;
    value_of(h, v, i, j, k) returns v at a point. */
 template <int axis, auto value_of, class grid_type, class values_type>
 TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j, int k, const tb_real *time,
@@ -153,7 +153,7 @@ TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j
     return sum;
 }
 
-/* Returns mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), with what faces add, from device
+/* Returns mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), with the faces' terms, from device
    memory. */
 TB_D tb_real adi3d_p_device_apply(const adi3d_p_device &h, const tb_real *v, int i, int j, int k, const tb_real *time,
                                   double when, tb_real mixed, tb_real own)
@@ -223,7 +223,7 @@ TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, int i, int j, int k, f
 }
 
 /* Computes `rows` rows of the matrix along an axis, for the line with these numbers, as inner rows. take(r, own)
-   returns row r's cell and fills in the axis' numbers. */
+   returns row r's cell and fills in the axis's numbers. */
 template <int axis, int rows, class take_type>
 TB_D void adi3d_p_device_rows(const adi3d_p_device &h, const fd_p_step &step, fd_numbers *own, take_type take,
                               tb_real *a, tb_real *b, tb_real *c)
@@ -286,7 +286,8 @@ TB_D void adi3d_p_device_put_face(int kind, const tb_real *row, tb_real near_by,
     }
 }
 
-/* Puts the boundary rows in their places. The lane that computed them calls. */
+/* Replaces the line's first and last row, if the lane holds them, by the computed boundary rows. The lane that computed
+   them calls. */
 template <int axis, int rows>
 TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_real *made, tb_real *a, tb_real *b,
                                    tb_real *c, tb_real *d)
@@ -306,7 +307,7 @@ TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_
         if (first + r == last) adi3d_p_device_put_face(kind, made + 8, near_by(r), r, a, b, c, d);
 }
 
-/* Returns a function for adi3d_p_device_rows that yields cells and numbers of an axis' points from `first` on; beyond
+/* Returns a function for adi3d_p_device_rows that yields cells and numbers of an axis's points from `first` on; beyond
    the last point, those of the last. */
 template <int axis>
 TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)

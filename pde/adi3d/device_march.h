@@ -114,7 +114,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_pack(c
 
 /* ---- a problem --------------------------------------------------------------------------------------------------- */
 
-/* What the host knows about a problem that a device solves. */
+/* The host's data about a problem that a device solves. */
 typedef struct {
     const fd_batch *batch;
     int which, watched; /* watched: look in each step for numbers that are not finite */
@@ -192,7 +192,7 @@ TB_HOST void adi3d_p_device_unpack(const int *most, const int *n, tb_real *grid)
     }
 }
 
-/* Records a time, 0 or 1 + a date: the values at the spots, which stay on the device for now, and the grid. */
+/* Records a time, 0 (today) or 1 + a date: the values at the spots, which stay on the device for now, and the grid. */
 template <int unused>
 static inline void adi3d_p_device_record(adi3d_p_device_work *w, int time)
 {

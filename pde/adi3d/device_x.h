@@ -57,7 +57,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines)
     adi3d_p_device_finish_x<rows, warps>(h, step, s, n, first, j, k, d, shared, made + warp / warps * 16);
 }
 
-/* What the marching kernel (adi3d_p_device_steady_x) is compiled for: a kind of stage and the warps of a line. */
+/* The template parameters of the marching kernel (adi3d_p_device_steady_x): a kind of stage and the warps of a line. */
 template <int kind_of, int warps_of>
 struct adi3d_p_x_shape {
     enum {
@@ -132,7 +132,7 @@ TB_D void adi3d_p_x_keep(const tb_real *v, tb_real *place)
         *(transpose_vector *)(place + e / shape::wide * shape::group_len) = transpose_pack(v + e);
 }
 
-/* Returns what the faces of an axis add to the base of a stage at a point. */
+/* Returns the term that the faces of an axis add to the base of a stage at a point. */
 template <int kind, int axis>
 TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const fd_p_step &step, int i, int j, int k)
 {
@@ -142,7 +142,7 @@ TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const fd_p_step &st
     return sum;
 }
 
-/* Adds what the faces of all axes add to the base of a stage, to out[] for a lane's points. */
+/* Adds the terms of the faces of all axes in the base of a stage to out[], for a lane's points. */
 template <int kind, int rows>
 TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step, int first, int j, int k, tb_real *out)
 {
@@ -180,7 +180,7 @@ TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, fd_terms terms, tb_rea
     return x;
 }
 
-/* What a thread of the marching kernel holds. The ring, in shared memory, holds a plane in each slot. */
+/* The data of a thread of the marching kernel. The ring, in shared memory, holds a plane in each slot. */
 template <class shape>
 struct adi3d_p_x_march {
     tb_real *memory, *ring, *face; /* the block's shared memory, and in it the ring and the line's boundary rows */
@@ -211,7 +211,7 @@ TB_D void adi3d_p_x_open_ring(const adi3d_p_device &h, adi3d_p_x_march<shape> *m
     }
 }
 
-/* Returns what this thread holds. */
+/* Returns the data of this thread. */
 template <class shape>
 TB_D adi3d_p_x_march<shape> adi3d_p_x_march_of(const adi3d_p_device &h, const fd_p_step &step, tb_real *memory)
 {
@@ -300,7 +300,7 @@ TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_x_march<shape>
 
 /* ---- right-hand sides: patches of a plane ------------------------------------------------------------------------ */
 
-/* What a lane knows about its patch: its position, and what all its points in a column or in a row share. */
+/* A lane's data about its patch: its position, and the numbers that all points of a column or of a row share. */
 template <class shape>
 struct adi3d_p_x_patch {
     enum { columns = shape::columns, height = shape::height };

@@ -1,8 +1,8 @@
 /* device_yz.h - a room of adi3d.h, read once for each model and precision: solves along y and z on a GPU.
    MIT licence, see LICENSE. */
 
-/* What the kernel of lines along y or z is compiled for: the axis, whether F along it changes from a step's start to
-   its end, whether it is the downward sweep (device_planes.h), rows per thread, partitions per line, lines per
+/* The template parameters of the kernel of lines along y or z: the axis, whether F along it changes from a step's start
+   to its end, whether it is the downward sweep (device_planes.h), rows per thread, partitions per line, lines per
    block. */
 template <int axis_of, int changes_of, int down_of, int rows_of, int parts_of, int lines_of>
 struct adi3d_p_yz_shape {
@@ -28,25 +28,25 @@ struct adi3d_p_yz_shape {
     };
 };
 
-/* What a thread holds. */
+/* The data of a thread. */
 typedef struct {
-    tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: the thread's line's */
-    fd_cell *cells;                           /* the axis' cells and numbers, padded with the last ones, */
+    tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: of the thread's line */
+    fd_cell *cells;                           /* the axis's cells and numbers, padded with the last ones, */
     tb_real *numbers;                         /* in place of the factors */
     tb_real *planes; /* for the downward sweep: r, q and s of its planes along z, four numbers a plane */
     trid_copy_place to_ring;
     int thread, first;   /* its rows are first .. */
     int i, valid, n;     /* its lines' index along x, and whether it exists; their length, or 0 */
-    int stride, march;   /* from point to point, from line to line */
+    int stride, march;   /* the distances between points and between lines */
     int from, to;        /* the lines of the block */
-    int place, slot_len; /* place: of its first row in a slot of the ring */
+    int place, slot_len; /* place: the position of its first row in a slot of the ring */
     int staged;          /* whether w is also in the ring */
     int fixed, exercise; /* fixed: whether x has a face here whose value is given */
     const tb_real *w;    /* the values from which the differences are taken */
     tb_real *result;
 } adi3d_p_yz_march;
 
-/* Returns what this thread holds in stage s. */
+/* Returns the data of this thread in stage s. */
 template <class shape>
 TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_step &step, int s, int depth, int staged,
                                           tb_real *memory)
@@ -71,7 +71,7 @@ TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_st
     return m;
 }
 
-/* Begins to copy the lines of turn e of the march, if the block has any, to a slot. */
+/* Starts to copy the lines at position e of the march, if the block has any, to a slot. */
 template <class shape>
 TB_D void adi3d_p_yz_fetch(const adi3d_p_device &h, const adi3d_p_yz_march &m, int e, int slot)
 {
@@ -127,7 +127,7 @@ TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_y
     return l;
 }
 
-/* Returns what a step whose coefficients change adds to the right-hand side of row r. */
+/* Returns the term that a step with changing coefficients adds to the right-hand side of row r. */
 template <class shape>
 TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
                                const adi3d_p_yz_line &l, int r)
@@ -153,7 +153,7 @@ TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march
     for (int r = 0; r < rows && fixed; r++) d[r] = here[r * lines];
 }
 
-/* Solves the line with these numbers. */
+/* Solves the line whose terms have these numbers. */
 template <class shape>
 TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m, int fixed,
                            fd_numbers *number, tb_real *d)
@@ -174,7 +174,7 @@ TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const fd_p_step &step, const
     trid_block_interleaved_unchecked(rows, shape::lines, shape::parts, m.n, a, b, c, d, m.solver);
 }
 
-/* What a thread holds in the downward sweep: the unknowns of the plane above, and of the last plane of the partition
+/* The data of a thread in the downward sweep: the unknowns of the plane above, and of the last plane of the partition
    below. */
 template <class shape>
 struct adi3d_p_yz_above {
@@ -282,8 +282,8 @@ TRID_KERNEL void __launch_bounds__(shape::threads)
     }
 }
 
-/* Launches the solves along y or z with one shape, or both sweeps, where the shape is the downward sweep's; returns 0
-   if they need more shared memory than the device has. */
+/* Launches the solves along y or z with one shape, or both sweeps with the shape of the downward sweep. Returns 0 if
+   they need more shared memory than the device has. */
 template <int axis, int changes, int down, int rows, int parts, int lines>
 static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stream, adi3d_p_device h,
                                            const fd_p_step &step, int s)

@@ -6,7 +6,7 @@
 #define adi3d_onchip_bytes FD_OF(onchip_bytes)
 #define adi3d_onchip FD_OF(onchip)
 
-/* Fills in what a block knows, and its tables. */
+/* Fills in a block's data and its tables. */
 TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, unsigned char *memory,
                              adi3d_p_chip &h)
 {

@@ -15,7 +15,7 @@
    Rows have an odd pitch, so that lanes at neighbouring rows have no bank conflicts, just as lanes at neighbouring
    points of a row. docs/adi3d.md counts them. */
 
-/* What a block knows about its problem, in its shared memory. Point (i, j, first + k) of an array is at
+/* A block's data about its problem, in shared memory. Point (i, j, first + k) of an array is at
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
     fd_problem problem;
@@ -54,7 +54,7 @@ TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, int i, int j, 
     return fd_p_chip_value(h, h.memory, array, i, j + h.n[1] * k);
 }
 
-/* Returns what the faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
+/* Returns the term that faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
 FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
 {
     const fd_p_step &step = fd_p_chip_step(h, h.memory);
@@ -64,7 +64,7 @@ FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int e
            adi3d_p_device_face<2, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when);
 }
 
-/* Returns what a step whose coefficients change adds to the solve along an axis. */
+/* Returns the term that a step with changing coefficients adds to the solve along an axis. */
 template <int axis>
 FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
@@ -113,7 +113,7 @@ TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned 
     return c;
 }
 
-/* What a thread holds for a stage's right-hand sides: the step's choices and weights, and the place where the second
+/* The data of a thread for a stage's right-hand sides: the step's choices and weights, and the place where the second
    stage's right-hand sides wait. It is in registers: a store would make the compiler read it again at each point. */
 typedef struct {
     int about, twice, changes;
@@ -123,7 +123,7 @@ typedef struct {
     fd_numbers now;
 } adi3d_p_chip_stage;
 
-/* Returns what this thread holds for a first or a second stage. */
+/* Returns the data of this thread for a first or a second stage. */
 template <int second>
 TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -224,7 +224,7 @@ TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
             d[fd_p_chip_at(h, e) + h.plane * local] = h.of[e + plane * (h.first + local)];
 }
 
-/* Adds what a step whose coefficients change adds to the right-hand sides of the lines along an axis. */
+/* Adds the terms of a step with changing coefficients to the right-hand sides of the lines along an axis. */
 template <int axis>
 FD_P_CALLED_D void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -276,7 +276,7 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
     }
 }
 
-/* What a thread holds for the lines along an axis in a stage: a half of each, `count` points from `from` on. */
+/* The data of a thread for the lines along an axis in a stage: a half of each, `count` points from `from` on. */
 typedef struct {
     unsigned char *memory;
     int n, pitch, plane;           /* points of a line; from row to row, from plane to plane */
@@ -290,7 +290,7 @@ typedef struct {
     fd_numbers now;
 } adi3d_p_chip_half;
 
-/* Returns what this thread holds in stage s. */
+/* Returns the data of this thread in stage s. */
 template <int axis>
 TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char *memory, int s)
 {

@@ -4,7 +4,7 @@
 #define adi3d_bytes FD_OF(bytes)
 #define adi3d_solve FD_OF(solve)
 
-/* A template where it launches kernels, so that only programs that call it contain them. */
+/* Functions that launch kernels are templates, so that only programs that call them contain the kernels. */
 #if TB_LAUNCHES
 #define ADI3D_P_WHEN_CALLED template <int unused = 0>
 #else

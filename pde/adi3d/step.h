@@ -1,10 +1,10 @@
 /* step.h - a room of adi3d.h, read once for each model and precision: F at a point, for kernels.
    MIT licence, see LICENSE. */
 
-/* Returns mixed F_0 + own (F_1 + F_2 + F_3) at a point, without what faces add. The value at (i, j, k), -1 .. 1, around
-   it is v[13 + i + 3 j + 9 k]; the eight corners are not read. fd_p_host_mixed and the march along x in device_x.h
-   compute the mixed terms of many points at once.
-   Cost     19 values; some 50 operations for the mixed terms and 25 for the others */
+/* Returns mixed F_0 + own (F_1 + F_2 + F_3) at a point, without the faces' terms. The value at (i, j, k), -1 .. 1,
+   around it is v[13 + i + 3 j + 9 k]; the eight corners are not read. fd_p_host_mixed and the march along x in
+   device_x.h compute the mixed terms of many points at once.
+   Cost     19 values; about 50 operations for the mixed terms and 25 for the others */
 TB_HD tb_real adi3d_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mixed, tb_real own, const tb_real *v)
 {
     const tb_real before[3] = {v[12], v[10], v[4]}, after[3] = {v[14], v[16], v[22]};

@@ -1,4 +1,4 @@
-/* chip.h - a room of adi2d.h and adi3d.h: what the threads of a problem, in a block or a cluster, do together.
+/* chip.h - a room of adi2d.h and adi3d.h: the common operations of a problem's threads, in a block or a cluster.
    MIT licence, see LICENSE. */
 #ifndef FD_COMMON_CHIP_H
 #define FD_COMMON_CHIP_H

@@ -39,8 +39,8 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Writes the results of a time, 0 or 1 + a date: each block writes its rows of the grid, the last block also what is
-   beyond them, the first block the values at spots. */
+/* Writes the results at a time, 0 (today) or 1 + a date: each block writes its rows of the grid, the last block also
+   the elements beyond them, the first block the values at spots. */
 FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, int time)
 {
     enum { last_axis = FD_FACTORS - 1, points = FD_FACTORS > 2 ? 64 : 16 };

@@ -1,5 +1,5 @@
 /* host.h - a room of adi2d.h and adi3d.h, read once for each model and precision: marches on the host, by workers that
-   share problems or take one each.
+   share each problem or take problems of their own.
    MIT licence, see LICENSE. */
 
 #define fd_p_host_merge FD_OF(p_host_merge)
@@ -33,7 +33,7 @@ TB_HOST void fd_p_host_merge(const fd_p_findings *own, fd_p_findings *found)
     found->not_dominant += own->not_dominant, found->sources += own->sources;
 }
 
-/* Prepares the problem. In the phases that look at all points, each worker does its part, with findings of its own. */
+/* Prepares the problem. In the phases that visit all points, each worker does its part and keeps its own findings. */
 TB_HOST void fd_p_host_prepare(const fd_p_host *h)
 {
     fd_p_findings *found = h->t.found;
@@ -72,8 +72,8 @@ TB_HOST void fd_p_host_clear(const fd_p_host *h, tb_real *grid)
     memset((unsigned char *)(grid - line) + (size_t)from * 64, 0, (size_t)(to - from) * 64);
 }
 
-/* Sets the values to the final ones, and their surroundings and the other grids to 0. The final values may be stored
-   where differences will be, so the differences are cleared once all values have been copied. */
+/* Copies the final values to the values, and sets the surroundings and the other grids to 0. The final values may be
+   stored in the memory of the differences, so the differences are cleared after all final values have been copied. */
 TB_HOST void fd_p_host_begin(const fd_p_host *h)
 {
     const int *n = h->n, from = fd_p_host_share(h, n[1] * n[2], h->worker);
@@ -116,7 +116,7 @@ TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *give
     fd_p_host_meet(h);
 }
 
-/* Writes the results of a time, 0 or 1 + a date. */
+/* Writes the results at a time: 0 for today, 1 + date for a date. */
 TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
 {
     const long long stride[3] = {1, (long long)h->pitch, (long long)h->plane};
@@ -124,8 +124,8 @@ TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
     fd_p_host_meet(h);
 }
 
-/* Returns the first point whose value is not finite or, with a step, whose terms are not finite at its start or end.
-   Leaves in *largest the worker's largest magnitude. */
+/* Returns the first point whose value is not finite. If step is given, returns the first point whose terms are not
+   finite at its start or end. Leaves the largest magnitude of the worker's values in *largest. */
 TB_HOST int fd_p_host_lost(const fd_p_host *h, const fd_p_step *step, int *largest)
 {
     const int *n = h->n, to = fd_p_host_share(h, n[1] * n[2], h->worker + 1);
@@ -159,8 +159,8 @@ TB_HOST fd_status fd_p_host_end(const fd_p_host *h, int given)
     return status;
 }
 
-/* Does a worker's part of a march. With `watched` it looks in each step for the first number that is not finite, among
-   the terms before the values. Returns the status, the same for all workers. */
+/* Does a worker's part of a march. If watched, searches the terms before each step, and the values after it, for the
+   first number that is not finite. Returns the status, the same for all workers. */
 TB_HOST fd_status fd_p_host_march(const fd_p_host *h, int watched)
 {
     const fd_problem *problem = h->t.problem;
@@ -188,7 +188,7 @@ TB_HOST fd_status fd_p_host_march(const fd_p_host *h, int watched)
 }
 
 /* Does a worker's part of problem `which`, after all workers have laid out its memory. A march that fails is repeated,
-   watched, so that its status names the step. All ways to solve a problem lead here, and give the same bits. */
+   watched, so that its status names the step. All ways to solve a problem call this function and give the same bits. */
 FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *parameters, int which)
 {
     const fd_batch *batch = h->batch;
@@ -230,9 +230,8 @@ TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
     return batch->problems >= workers || !worth;
 }
 
-/* Returns the bytes of memory for all workers together, or 0 for a batch that fd_batch_check refuses, or for no
-   workers. The batch's pointers may still be null; if its problems are known, memory that none of them needs is not
-   counted. */
+/* Returns the bytes of memory for all workers together, or 0 if fd_batch_check refuses the batch or there are no
+   workers. The batch's pointers may still be null. If its problems are given, only memory that they need is counted. */
 TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
 {
     if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
@@ -253,9 +252,9 @@ TB_HOST int fd_p_host_check(const fd_batch *batch, const fd_model_parameters *pa
             aligned as by malloc; 0 <= from, to <= batch->problems
    Leaves   status and values, the grid's values and coordinates; NaN for a problem that fails; if the call is refused,
             its status in each of these problems, and NaN
-   Returns  FD_OK, although problems may have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or memory
-            off alignment; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the
-            batch, and no problem is touched
+   Returns  FD_OK, even if problems have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or misaligned
+            memory; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, in
+            which case no problem is touched
    Cost     a stage reads the values, writes and reads the differences, and reads and writes the values: five passes
             over memory, six in a second stage */
 TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int from, int to,
@@ -272,10 +271,10 @@ TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *p
 }
 
 /* Does one worker's part of a batch whose problems all workers share, one after another.
-   Needs    all workers 0 .. workers - 1 in this function at the same time, each in a thread of its own, with the same
-            arguments except worker; meet(context), which returns once all have called it (null for one worker);
-            parameters of each problem; memory of MODEL_host_bytes for all workers, aligned as by malloc
-   Leaves   as MODEL_host_problems, once all have returned
+   Needs    all workers 0 .. workers - 1 in this function at the same time, each in its own thread, with the same
+            arguments except worker; meet(context), which returns once all workers have called it (null for one
+            worker); parameters of each problem; memory of MODEL_host_bytes for all workers, aligned as by malloc
+   Leaves   as MODEL_host_problems, once all workers have returned
    Returns  as MODEL_host_problems; FD_BAD_SIZE for an impossible worker */
 TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *parameters, int worker, int workers,
                            void *memory, size_t bytes, void (*meet)(void *context), void *context)
@@ -293,8 +292,8 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
 }
 
 /* Solves the problems of a batch by `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
-   the calling thread. Each thread takes problems of its own if there are enough, or if two factors have fewer than some
-   30,000 points per thread; otherwise all share each problem. The results are the same to the bit.
+   the calling thread. Each thread takes problems of its own if there are enough, or if with two factors there are fewer
+   than about 30,000 points per thread; otherwise all threads share each problem. The results are the same to the bit.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   as MODEL_host_problems
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */

@@ -27,8 +27,8 @@
 #define fd_p_host_end_stage FD_OF(p_host_end_stage)
 #define fd_p_host_step FD_OF(p_host_step)
 
-/* Interleaved lines along an axis: the position of the first, and their right-hand sides, with rows from_row apart. The
-   solutions are the differences from w, with rows w_row apart and lines w_line apart. */
+/* Interleaved lines along an axis: the position of the first line, and the right-hand sides, whose rows are from_row
+   apart. The lines are solved for the change from w, whose rows are w_row and whose lines are w_line apart. */
 typedef struct {
     const fd_p_step *step;
     int count, i, j, k;
@@ -118,8 +118,8 @@ FD_P_INLINE void fd_p_host_forward(const fd_p_host *h, int axis, int lines, cons
     }
 }
 
-/* Eliminate lines along an axis: FD_P_HOST_LANES of them, a literal by which the compiler vectorises, or the fewer that
-   remain. */
+/* Eliminate lines along an axis: FD_P_HOST_LANES of them, a literal so that the compiler vectorises, or fewer at the
+   end of the axis. */
 FD_P_FLAT void fd_p_host_forward_x(const fd_p_host *h, const fd_p_host_lines *of)
 {
     fd_p_host_forward(h, 0, FD_P_HOST_LANES, of);
@@ -154,8 +154,8 @@ FD_P_INLINE void fd_p_host_substitute(int lines, int sum, const tb_real *FD_P_RE
     }
 }
 
-/* Transposes an 8 x 8 corner of rows x columns numbers, in registers if it is whole and the compiler can: each of three
-   rounds exchanges lane l of vector v with lane l ^ bit of vector v ^ bit. */
+/* Transposes the first 8 x 8 of rows x columns numbers. Works in registers if there are as many and the compiler has
+   shuffles: each of three rounds exchanges lane l of vector v with lane l ^ bit of vector v ^ bit. */
 FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
                                            tb_real *FD_P_RESTRICT to, size_t to_row)
 {
@@ -227,12 +227,13 @@ TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, con
     fd_p_host_forward_x(h, &of);
     fd_p_host_back_x(h);
     fd_p_host_transpose(n, lines, h->tile, FD_P_HOST_LANES, h->d + at, pitch);
-    /* The solve along y adds this. */
+    /* The part of the right-hand side along y that a step with changing coefficients adds. */
     for (int b = 0; b < lines && step->changes && !(s && step->data.about); b++)
         fd_p_host_change(h, 1, j + b, k, step, h->d + at + (size_t)b * pitch);
 }
 
-/* Returns which of the lanes from column i on are on faces of x whose values are given: the first (1), the last (2). */
+/* Returns 1 if the first of the lanes from column i on lies on a face of x whose value is given, plus 2 if the last
+   does. */
 TB_HOST int fd_p_host_fixed(const fd_p_host *h, int lines, int i)
 {
     return (i == 0 && fd_p_at_given(h->t.problem, 0, 0)) +
@@ -256,9 +257,9 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back lines along y or the last axis and stores the solution or, along the last axis, its sum with w. In
-   lanes with given values the solution is the right-hand side. The last axis of a step's last stage ends the step with
-   early exercise. */
+/* Substitutes back lines along y or the last axis. Stores the solution along y, and w plus the solution along the last
+   axis. In lanes on a face whose value is given, the right-hand side is the solution. In the last stage of a step, the
+   last axis also applies early exercise. */
 FD_P_INLINE void fd_p_host_back(const fd_p_host *h, int axis, int lines, int fixed, int ends, const fd_p_host_lines *of,
                                 tb_real *to_of)
 {
@@ -309,7 +310,7 @@ FD_P_FLAT void fd_p_host_back_middle(const fd_p_host *h, int fixed, const fd_p_h
 
 #if FD_FACTORS > 2
 
-/* Solves along y the columns from i on of plane k, in d. */
+/* Solves `lines` columns of plane k, from column i on, along y, in d. */
 TB_HOST void fd_p_host_middle(const fd_p_host *h, int s, int lines, int i, int k, const fd_p_step *step)
 {
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
@@ -321,8 +322,8 @@ TB_HOST void fd_p_host_middle(const fd_p_host *h, int s, int lines, int i, int k
 
 #endif
 
-/* Solves along the last axis the columns from i on of the planes' rows j, or of the plane, from d, and ends the
-   stage. */
+/* Solves `lines` columns, from column i on, along the last axis, with the right-hand sides in d, and ends the stage.
+   With three factors the columns are those of row j of every plane. */
 TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int j, const fd_p_step *step)
 {
     const int ends = s == step->data.stages - 1, fixed = fd_p_host_fixed(h, lines, i);
@@ -342,7 +343,8 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int 
     }
 }
 
-/* Return how many groups `count` lines make, and how many lines a group holds. A group is solved at once. */
+/* Return how many groups `count` lines make, and how many lines a group holds. The lines of a group are solved at
+   once. */
 TB_HOST int fd_p_host_groups(int count)
 {
     return (count + FD_P_HOST_LANES - 1) / FD_P_HOST_LANES;

@@ -1,5 +1,5 @@
-/* host_right.h - a room of adi2d.h and adi3d.h, read once for each model and precision: what a worker on the host
-   knows, and right-hand sides.
+/* host_right.h - a room of adi2d.h and adi3d.h, read once for each model and precision: the data of a worker on
+   the host, and right-hand sides.
    MIT licence, see LICENSE. */
 
 #define fd_p_host FD_OF(p_host)
@@ -36,7 +36,7 @@
    tile, along y and z in place. A plane's right-hand side, its lines along x and its lines along y follow each other
    while the plane is in the cache. */
 
-/* What a worker knows. Grids have rows of pitch elements and planes of `plane` elements, with zeros where there are no
+/* The data of a worker. Grids have rows of pitch elements and planes of `plane` elements, with zeros where there are no
    points, before the first and after the last, so that neighbours are read without tests. */
 typedef struct {
     fd_p_tables t;
@@ -45,11 +45,11 @@ typedef struct {
     void (*meet)(void *context);
     void *context;
     int *slot;                 /* each worker's finding (fd_p_host_least) */
-    fd_p_findings *findings;   /* each worker's, while all look at the problem's points */
+    fd_p_findings *findings;   /* each worker's, while all visit the problem's points */
     size_t pitch, plane, wide; /* wide: elements between the rows of rows and slopes */
     tb_real *spread;           /* the cells along x, number by number, pitch apart, and p_first's two weights */
-    tb_real *u, *z, *d;        /* values, a first stage's, differences */
-    tb_real *extra;            /* exercise's multiplier, or null */
+    tb_real *u, *z, *d;        /* values, those of a first stage, differences */
+    tb_real *extra;            /* the exercise multiplier, or null */
     tb_real *zeros;            /* one for each line that is solved at once */
     tb_real *rows, *slopes;    /* the worker's: right-hand sides; slopes of three rows along z and of one along y */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
@@ -153,7 +153,7 @@ TB_HOST const tb_real *fd_p_host_row(const fd_p_host *h, const tb_real *v, int j
     return v + (size_t)k * h->plane + (size_t)j * h->pitch;
 }
 
-/* Prefetches `count` numbers; or memory for as many, which will be written. */
+/* Prefetch `count` numbers to read, and memory for `count` numbers to write. */
 TB_HOST void fd_p_host_fetch(int count, const tb_real *from)
 {
     const int line = 64 / (int)sizeof(tb_real);
@@ -191,7 +191,7 @@ FD_P_INLINE void fd_p_host_take_row(const fd_p_host *h, int j, int k, const tb_r
 }
 
 /* Adds scale (F_1 + F_2 (+ F_3))(v) to out along row (j, k), and computes the slopes along y. Reads the row, the same
-   row shifted by a point in each direction, and the rows next to it. (Clang takes three elements of one row for a
+   row shifted by a point in each direction, and the rows next to it. (Clang treats three elements of one row as a
    recurrence, and does not vectorise.) All are parameters, because gcc vectorises by the restrict of parameters, not of
    variables: without that, a stage takes 1.4 times as long. */
 FD_P_FLAT void fd_p_host_own(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real scale,
@@ -250,9 +250,9 @@ TB_HOST tb_real *fd_p_host_slopes_of(const fd_p_host *h, int more, int row)
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
-/* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without what faces add, for the values, or
-   for a first stage's values (more). Rows must follow each other after the one that is `first`: the slopes along z,
-   whose differences are mixed derivatives, are then already there for the row and the one before. */
+/* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without the faces' terms, for the values, or
+   for a first stage's values (more). Rows must follow each other after the one that is `first`: then the slopes along
+   z, whose differences are mixed derivatives, are already known for the row and the one before. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int first, int j, int k,
                              const tb_real *time, tb_real mixed, tb_real own, tb_real *out)
 {
@@ -277,8 +277,8 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
                         fd_p_host_slopes_of(h, more, high % 3), out);
 }
 
-/* Adds to out `scale` times what an FD_DEGENERATE face of y or z adds to F(v) along row (j, k), which lies on it, from
-   the next two rows inwards. */
+/* Adds to out `scale` times the term of an FD_DEGENERATE face of y or z in F(v) along row (j, k), which lies on it,
+   from the next two rows inwards. */
 FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int j, int k, const tb_real *time,
                                     tb_real scale, const tb_real *FD_P_RESTRICT next,
                                     const tb_real *FD_P_RESTRICT third, tb_real *FD_P_RESTRICT out)
@@ -297,7 +297,7 @@ FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int 
     }
 }
 
-/* Adds to out `scale` times what an axis' faces add to F(v) along row (j, k); slopes are given at time `when`. */
+/* Adds to out `scale` times the terms of an axis's faces in F(v) along row (j, k); slopes are given at time `when`. */
 TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, int j, int k, const tb_real *time,
                              double when, tb_real scale, tb_real *out)
 {

@@ -6,7 +6,7 @@
    A model is C, written once for both precisions, for the host and for kernels. MODEL stands for its name:
 
        typedef struct { .. } MODEL_parameters;
-           all that the functions below need to know about one problem
+           the data of one problem for the functions below
        FD_NUMBERS(MODEL, x, half_square, slope)
        FD_HD void MODEL_of_x(const MODEL_parameters *p, double at, MODEL_x_f64 *x) { x->half_square = at * at / 2; .. }
            names the numbers that are computed once at each point of the axis x, in double precision, and computes them.
@@ -24,23 +24,23 @@
        FD_HD double MODEL_payoff(const MODEL_parameters *p, const double *at) { .. }
            the value at maturity, at the point at[0] (at[1], at[2])
 
-   Macros say what else a model has; define them before you include the solver's header for the model. A function whose
-   macro is not defined is not called:
+   Macros declare the other parts of a model; define them before you include the solver's header for the model. A
+   function whose macro is not defined is not called:
        FD_MODEL_FACE      FD_HD double MODEL_face(const MODEL_parameters *p, int axis, int side, const double *at,
                           double t) returns the value or slope at a point of an FD_VALUE or FD_SLOPE face, side 0
                           or 1, at time t. Without it they are 0
        FD_MODEL_CHANGE    FD_HD double MODEL_change(const MODEL_parameters *p, int date, const double *at, double value)
-                          returns what a value becomes at a date (FD_CHANGE_VALUES): for an observed barrier (midway
+                          returns the value after a date (FD_CHANGE_VALUES): for an observed barrier (midway
                           between two points: FD_MIDWAY), a coupon, a right
        FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
-                          what exercise pays at time t; without it, the payoff
-       FD_MODEL_MIXED     says which mixed terms are not 0: a sum of 1 for the pair 12, 2 for 13 and 4 for 23; without
-                          it none, and no time is spent on them
+                          the payoff of exercise at time t; without it, the payoff at maturity
+       FD_MODEL_MIXED     declares the mixed terms that are not 0: a sum of 1 for the pair 12, 2 for 13 and 4 for 23;
+                          without it there are none, and they take no time
    Two more macros are promises that save time. They are sums of 1, 2 and 4 for the axes x, y and z:
        FD_MODEL_STEADY       drift and diffusion along these axes, and kill, do not depend on time, although other terms
                              do
-       FD_MODEL_INDEPENDENT  drift and diffusion along these axes, and kill, depend only on the axis' own numbers and on
-                             time: all lines along such an axis share one matrix
+       FD_MODEL_INDEPENDENT  drift and diffusion along these axes, and kill, depend only on the axis's own numbers and
+                             on time: all lines along such an axis share one matrix
    These promises are checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED, FD_NOT_INDEPENDENT).
    With mixed terms, slopes that change along their face cost an order in space: the mixed derivative is taken as 0
    there. */

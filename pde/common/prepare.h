@@ -48,13 +48,13 @@ typedef struct {
     const fd_model_parameters *parameters;
     double *x[3]; /* coordinates */
     fd_cell *cell[3];
-    tb_real *far_of[3];    /* fd_cells' */
+    tb_real *far_of[3];    /* from fd_cells */
     tb_real *number[3];    /* number q of point i at [q room[axis] + i] */
     int room[3];           /* the batch's points, padded; numbers beyond the last point repeat the last point's */
     fd_interval *interval; /* between the dates */
     tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
 #if FD_FACTORS > 1
-    fd_p_step *step; /* the steps as numbers; null if they are computed when they are due */
+    fd_p_step *step; /* the numbers of each step; null if computed when the step is due */
 #endif
     fd_weights *around;    /* for spot s along axis d at [factors s + d] */
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
@@ -131,7 +131,7 @@ TB_HD const tb_real *fd_p_time_of(const fd_p_tables *t, int k, int end)
     return t->time + (2 * k + end) * fd_p_numbers(3);
 }
 
-/* Finds the intervals between the dates. Returns what is wrong with them; FD_NO_ROOM if there are too many steps. */
+/* Finds the intervals between the dates. Returns a status; FD_NO_ROOM if there are too many steps. */
 TB_HD int fd_p_intervals(const fd_batch *batch, const fd_p_tables *t)
 {
     fd_p_findings *found = t->found;
@@ -272,8 +272,8 @@ TB_HD fd_status fd_p_status_at(int what, const int *points, int at, int step)
     return fd_status_of(what, 0, -1, index[0], index[1], index[2], step);
 }
 
-/* Returns the larger of `most` and the magnitude that the faces on which a point lies give it at time 0: a value, or a
-   slope times the length of the axis. */
+/* Returns the larger of `most` and the magnitude given at time 0 by the faces on which a point lies: of a value, or of
+   a slope times the length of the axis. */
 TB_HD int fd_p_given(const fd_p_tables *t, const int *index, const double *at, int most)
 {
     for (int d = 0; d < FD_FACTORS; d++) {
@@ -340,7 +340,7 @@ TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms term
 }
 
 /* Returns how many rows of a point are not diagonally dominant in a step of this size. A row without couplings of the
-   wrong sign counts as dominant, whatever rounding says. */
+   wrong sign counts as dominant, regardless of rounding. */
 TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms terms, tb_real size)
 {
     const tb_real kill = terms.kill / FD_FACTORS;
@@ -471,7 +471,7 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 }
 
 /* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last step that
-   are not dominant, and finds points that have a source. If both steps are alike, their rows are counted together. */
+   are not dominant, and finds points that have a source. If both steps are equal, their rows are counted together. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -503,7 +503,7 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
     if (sources) fd_p_add(&found->sources, 1);
 }
 
-/* Returns what is wrong with the terms at a point, in the first step that is checked. */
+/* Returns the status of the terms at a point, in the first step that is checked. */
 TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
 {
     int index[3];

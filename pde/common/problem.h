@@ -5,7 +5,7 @@
    What fd1d.h, adi2d.h and adi3d.h share:
      Problem  0 in a field means its first choice, or none. Where faces meet, a value given along x takes precedence
               over one along y, and that over one along z.
-     Status   A call returns an int, FD_OK or what is wrong with the call. Each problem has an fd_status. A problem that
+     Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that
               is refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
               its status in all problems, and NaN wherever the batch says how many results there are.
      Checks   Numbers, final values and terms are checked at all points before the march; terms in the first step, the
@@ -65,7 +65,7 @@ typedef struct {
     double value, first[3], second[3], mixed[3];
 } fd_values;
 
-/* A batch: what its problems have in common, the problems, and their results. */
+/* A batch: the data that its problems share, the problems, and their results. */
 typedef struct {
     int problems;  /* 0 and more */
     int points[3]; /* the most points of any problem, for as many axes as the model has factors */
@@ -82,10 +82,10 @@ typedef struct {
                                beyond the last point of an axis */
     double *coordinates[3]; /* null; or, for each problem, points[0] (points[1], points[2]) coordinates of the points
                                along the axis; NaN beyond the last */
-    int kind;               /* for two factors: what is known about all steps (ADI2D_TWO_STAGES ..) */
+    int kind;               /* for two factors: a promise about all steps (ADI2D_TWO_STAGES ..) */
 } fd_batch;
 
-/* The grid that a tolerance takes (MODEL_suggest), and what the trials showed. */
+/* The grid for a tolerance (MODEL_suggest), and the results of the trials. */
 typedef struct {
     int points[3], steps;     /* for axis.points and times.steps */
     double value;             /* at the spot, by extrapolation */
@@ -152,7 +152,7 @@ TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem 
    in this order (fd_p_fault). */
 enum {
     FD_P_AT_POINTS,    /* of each axis; or fd_axis_map's status minus 1 */
-    FD_P_AT_TIMES = 3, /* what is wrong with the description of the steps */
+    FD_P_AT_TIMES = 3, /* errors in the description of the steps */
     FD_P_AT_NUMBERS,   /* of each axis */
     FD_P_AT_SPOT = 7,
     FD_P_AT_TIME,

@@ -1,11 +1,11 @@
-/* ready.h - a room of adi2d.h and adi3d.h, read once for each model and precision: prepares problems in device memory,
-   for marches by a kernel that holds a grid in the shared memory of a block, or of the blocks of a cluster.
+/* ready.h - a room of adi2d.h and adi3d.h, read once for each model and precision: prepares problems in device memory
+   for a kernel that keeps each grid in the shared memory of a block or of a cluster's blocks.
    MIT licence, see LICENSE. */
 
-/* A prepared problem, in device memory, and what its march needs there. */
+/* A prepared problem in device memory, with the other data of its march. */
 typedef struct {
     fd_p_tables t;
-    tb_real *extra, *of; /* grids without gaps: exercise's multiplier; for three factors, the base of a second stage */
+    tb_real *extra, *of; /* grids without gaps: exercise multiplier; for three factors, the base of a second stage */
 } fd_p_ready;
 
 /* The arguments of a launch. */
@@ -30,7 +30,7 @@ TB_HD size_t fd_p_ready_lay_out(const fd_batch *batch, unsigned char *memory, fd
     return used;
 }
 
-/* Returns problem `which` of a launch, as it lies in device memory. */
+/* Returns problem `which` of a launch, with its arrays in device memory. */
 TB_D fd_p_ready fd_p_ready_of(const fd_p_launch &launch, int which)
 {
     fd_p_ready r;
@@ -95,15 +95,15 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
 
 #endif
 
-/* ---- what a block knows ------------------------------------------------------------------------------------------ */
+/* ---- the data of a block ----------------------------------------------------------------------------------------- */
 
-/* What a block knows about its problem, in its shared memory. The grid's rows along x are counted along y and then z;
-   block r of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. An array is given by its offset in the
-   dynamic shared memory, in bytes, so that the compiler sees that it is there. */
+/* A block's data about its problem, in shared memory. The grid's rows along x are counted along y and then z;
+   block r of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. An array is given by its offset in
+   bytes in dynamic shared memory, so that the compiler sees that the array lies there. */
 typedef struct {
     fd_p_tables t;
     fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
-    tb_real *extra;                 /* exercise's multiplier, in device memory, or null */
+    tb_real *extra;                 /* exercise multiplier, in device memory, or null */
     int n[3], which;                /* which: its number in the batch */
     int rank, size;                 /* of the cluster */
     int rows_each, row_first, rows; /* rows of each block; this one's */
@@ -112,7 +112,7 @@ typedef struct {
     int u, step;                    /* offsets of the values and of the step */
 } fd_p_chip;
 
-/* Fills in what a block knows, except for offsets. One thread calls. */
+/* Fills in the block's data, except for offsets. One thread calls. */
 TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, int rows_each, fd_p_chip *h)
 {
     h->t = ready.t, h->batch = launch.batch, h->which = which;
@@ -125,9 +125,9 @@ TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, in
     h->rows = all - h->row_first < rows_each ? all - h->row_first : rows_each;
 }
 
-/* Returns the slot of point i in a row. With three factors, where the pitch is odd, this is i. With two, each eight
-   pieces of 16 bytes are permuted, in an order that changes from one eight to the next, so that neither lanes that read
-   some points apart nor lanes at neighbouring points have bank conflicts (tests/test_banks.c). */
+/* Returns the slot of point i in a row. With three factors, where the pitch is odd, this is i. With two, the
+   pieces of 16 bytes are permuted in groups of eight, each group in another order, so that bank conflicts arise neither
+   for lanes that read points some distance apart nor for lanes at neighbouring points (tests/test_banks.c). */
 TB_HD int fd_p_swizzle(int i)
 {
     const int piece = 16 / TB_BYTES;
@@ -140,7 +140,7 @@ TB_D int fd_p_chip_at(const fd_p_chip &h, int at)
     return fd_p_swizzle(at % h.n[0]) + at / h.n[0] * h.pitch;
 }
 
-/* Return the address of point i of a row in an array, in whichever block, and the value there. */
+/* Return the address of point i of a row in an array, whichever block holds it, and the value there. */
 TB_D trid_cluster_place fd_p_chip_place(const fd_p_chip &h, unsigned char *memory, int array, int i, int row)
 {
     const int owner = row / h.rows_each, at = (row - owner * h.rows_each) * h.pitch + fd_p_swizzle(i);

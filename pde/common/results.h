@@ -68,8 +68,8 @@ FD_P_CALLED fd_values fd_p_values_at(const fd_p_tables *t, int spot, const tb_re
     return fd_p_values_of(at, u, stride);
 }
 
-/* Writes the results of problem `which` at a time, 0 or 1 + a date: values at spots, and the grid, from values whose
-   neighbours along axis d are stride[d] apart (along x 1). Threads share the work as in fd_p_final_values. */
+/* Writes the results of problem `which` at a time, 0 (today) or 1 + a date: values at spots, and the grid, from values
+   whose neighbours along axis d are stride[d] apart (along x 1). Threads share the work as in fd_p_final_values. */
 TB_HD void fd_p_record(const fd_batch *batch, const fd_p_tables *t, int which, int time, const tb_real *u,
                        const long long *stride, int thread, int threads)
 {
@@ -135,8 +135,8 @@ static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
             cudaGetLastError(); /* the pointer is not to device memory: hide this error from later calls */
 }
 
-/* Returns what is wrong with a call for a GPU that needs `need` bytes of device memory: FD_OK; as fd_batch_check;
-   FD_BAD_ARGUMENT for a null pointer or memory off its alignment, FD_NO_ROOM. A call that is refused leaves
+/* Returns the status of a call for a GPU that needs `need` bytes of device memory: FD_OK; as fd_batch_check;
+   FD_BAD_ARGUMENT for a null pointer or misaligned memory, FD_NO_ROOM. A call that is refused leaves
    FD_BAD_ARGUMENT and NaN in the results. */
 template <int unused = 0>
 static int fd_p_device_call(const fd_batch *batch, const fd_model_parameters *parameters, const void *memory,

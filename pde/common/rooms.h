@@ -10,19 +10,19 @@ namespace FD_OF(rooms)
 
 #include "terms.h"   /* the model, as the solvers call it */
 #if FD_FACTORS > 1
-#include "step.h" /* a time step as numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix */
+#include "step.h" /* a step's numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix */
 #endif
 #include "prepare.h" /* tables of axes and steps, final values, checks */
 #include "results.h" /* values at spots, NaN where there is no result */
-#include "rows.h"    /* rows, what faces add, events at a value between steps */
+#include "rows.h"    /* matrix rows, terms of faces, events between steps */
 
 #if FD_FACTORS == 1
-#include "../fd1d/step.h" /* rows, time steps and faces as numbers; runs of steps that are alike */
+#include "../fd1d/step.h" /* the numbers of rows, time steps and faces; runs of equal steps */
 #if TB_HOST_SCOPE
 #include "../fd1d/host.h" /* the host */
 #endif
 #elif TB_HOST_SCOPE
-#include "host_right.h" /* what a worker on the host knows; right-hand sides */
+#include "host_right.h" /* the data of a worker on the host; right-hand sides */
 #include "host_lines.h" /* solves along lines and a time step on the host */
 #if FD_FACTORS == 2
 #include "../adi2d/product.h" /* steps that are products of factors, on the host */
@@ -41,7 +41,7 @@ namespace FD_OF(rooms)
 #include "../adi3d/step.h" /* F at a point with its mixed derivatives */
 #endif
 #if FD_FACTORS == 3 && TB_LAUNCHES
-#include "../adi3d/device.h"        /* what kernels know and compute at a point; rows of their lines */
+#include "../adi3d/device.h"        /* the data of kernels and their functions at a point; rows of lines */
 #include "../adi3d/device_planes.h" /* solves along z within the sweeps */
 #include "../adi3d/device_x.h"      /* right-hand sides and lines along x: kernels and launches */
 #include "../adi3d/device_yz.h"     /* lines along y and z: kernel, shapes, launches. To add a shape, see p_device_yz */
@@ -49,11 +49,11 @@ namespace FD_OF(rooms)
 #endif
 
 #if FD_FACTORS > 1 && TB_DEVICE_SCOPES
-#include "ready.h" /* prepares problems for a march by one kernel; what a block knows about a problem on chip */
+#include "ready.h" /* prepares problems for a march by one kernel; the data of a block for a problem on chip */
 #if FD_FACTORS == 2 && TB_LAUNCHES
 #include "../adi2d/rungs.h" /* the naive and the coalesced version */
 #endif
-#include "chip_march.h" /* the march on chip, and what follows its steps */
+#include "chip_march.h" /* the march on chip, from step to step, and the work after each step */
 #if FD_FACTORS == 2
 #include "../adi2d/chip.h"     /* the layout of a grid on chip, boundary rows */
 #include "../adi2d/stages.h"   /* the stages of a scheme on chip */

@@ -1,5 +1,5 @@
-/* rows.h - a room of the solvers in pde/, read once for each model and precision: rows of the matrices, what faces add,
-   and events at a value between steps.
+/* rows.h - a room of the solvers in pde/, read once for each model and precision: rows of the matrices, terms of
+   faces, and events between steps.
    MIT licence, see LICENSE. */
 
 #define fd_p_matrix FD_OF(p_matrix)
@@ -22,7 +22,7 @@ TB_HD int fd_p_matrix(int axis, int at_face, fd_cell cell, fd_terms terms, tb_re
     return fd_lane_matrix_at(fd_p_row(axis, cell, terms), at_face, size, terms.kill / FD_FACTORS, a, b, c);
 }
 
-/* Returns F along an axis from the three values there, without what its faces add. */
+/* Returns F along an axis from the three values there, without its faces' terms. */
 TB_HD tb_real fd_p_along_axis(int axis, fd_cell cell, fd_terms terms, tb_real low, tb_real here, tb_real high)
 {
     return fd_lane_apply(fd_p_row(axis, cell, terms), low, here, high) - terms.kill / FD_FACTORS * here +
@@ -45,8 +45,8 @@ TB_HD tb_real fd_p_edge_given(const fd_p_tables *t, const fd_p_edge *e)
     return (tb_real)fd_p_face(t->parameters, e->axis, e->side, at, e->when);
 }
 
-/* Returns what a face that adds to F (fd_p_adds) adds along its axis: for a given slope, or for the face's third point.
-   next and third are the values at its neighbour and one point further in. */
+/* Returns the term that a face adds to F along its axis, if it adds one (fd_p_adds): for a given slope, or for the
+   face's third point. next and third are the values at its neighbour and one point further in. */
 TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real given, tb_real next, tb_real third)
 {
     const int axis = e->axis;
@@ -99,7 +99,7 @@ TB_HD tb_real fd_p_shifted_to(const fd_date *event, int n, const double *x, int 
 }
 
 /* Returns the value at a point after the events at a date other than a shift; *given becomes the larger of itself and
-   what a change adds (fd_p_larger). */
+   the amounts that changes add (fd_p_larger). */
 FD_P_CALLED tb_real fd_p_changed(const fd_p_tables *t, int date, double when, const int *index, tb_real value,
                                  tb_real final, tb_real *multiplier, int *given)
 {

@@ -1,4 +1,5 @@
-/* step.h - a room of adi2d.h and adi3d.h, read once for each model and precision: a time step as numbers, F at a point.
+/* step.h - a room of adi2d.h and adi3d.h, read once for each model and precision: the numbers of a time step, F at a
+   point.
    MIT licence, see LICENSE. */
 
 #define fd_p_step FD_OF(p_step)
@@ -20,7 +21,7 @@ typedef struct {
 #endif
 } fd_p_step;
 
-/* Returns a step of a problem's march as numbers. */
+/* Returns the numbers of a step of a problem's march. */
 TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameters *parameters, const fd_step *step)
 {
     const int numbers = fd_p_numbers(3);
@@ -53,7 +54,7 @@ TB_HD tb_real fd_p_mix(const fd_terms *terms, const tb_real *cross)
 }
 
 /* Returns F_1 + F_2 (+ F_3) at a point, from its cells, its terms, the value there and its neighbours along the axes,
-   without what faces add. */
+   without the faces' terms. */
 TB_HD tb_real fd_p_own(const fd_cell *cell, const fd_terms *terms, tb_real here, const tb_real *low,
                        const tb_real *high)
 {

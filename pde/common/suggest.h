@@ -13,7 +13,7 @@
 
 #if TB_HOST_SCOPE
 
-enum { fd_p_finer = FD_FACTORS == 1 ? 4 : 2 }; /* the finest trial's intervals, over the coarsest's */
+enum { fd_p_finer = FD_FACTORS == 1 ? 4 : 2 }; /* intervals of the finest trial for one of the coarsest */
 
 /* A problem to be solved on several grids, and its memory. */
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
     int call; /* the status of the first call that was refused */
 } fd_p_trial;
 
-/* Sets up the batch of all trials. Returns what is wrong with the problem: FD_BAD_TIMES, with a status that says why,
+/* Sets up the batch of all trials. Returns FD_OK, FD_BAD_TIMES, with a status that says why,
    or FD_BAD_SIZE for workers or points that MODEL_host refuses. */
 TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial *t)
 {
@@ -53,9 +53,9 @@ TB_HOST double fd_p_trial_value(fd_p_trial *t, const fd_problem *problem, int fi
     return t->batch.values[0].value;
 }
 
-/* Finds the value and the errors of the problem's own grid. Errors in space are taken as second order; errors in time
-   as the order that steps of three lengths show, or as first order if they show none or a holder may exercise. Errors
-   in time are measured on the finest grid: a coarse one hides the effect of a free boundary. */
+/* Finds the value and the errors of the problem's own grid. Assumes that errors in space are of second order. Estimates
+   the order in time from steps of three lengths, and assumes first order if they show none or the holder may exercise.
+   Measures errors in time on the finest grid: a coarse grid hides the effect of a free boundary. */
 TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_suggestion *to)
 {
     const double own = fd_p_trial_value(t, problem, 1, 1), finer = fd_p_trial_value(t, problem, 2, 1);
@@ -83,18 +83,18 @@ TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
 /* Suggests how many points of each axis and how many steps make the value at the problem's first spot accurate to a
    tolerance at the least cost, by four or five trials on the host. The problem's own points and steps are the coarsest
    trial. The finest has four times as many intervals with one factor, twice as many with more, and four times as many
-   steps. 40 points and 10 steps suffice where the value is smooth, 80 and 20 near a free boundary.
+   steps. For the coarsest, 40 points and 10 steps suffice if the value is smooth, 80 and 20 near a free boundary.
    Needs    axes to be computed (problem->points null); tolerance of the value; memory of MODEL_suggest_bytes, aligned
             as by malloc; workers as MODEL_host
-   Leaves   *to: axis.points and times.steps to choose, at least the trial's; the value by extrapolation; the trial's
-            errors
-   Returns  FD_OK; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive; FD_BAD_ARGUMENT for points of the
-            user's; FD_BAD_SIZE if the finest trial would have too many points; or what to->status says, about a trial
-            or the steps
-   Error    the estimate takes errors to be of second order in space, and in time of the order that steps of three
-            lengths show, or of first order if a holder may exercise. It allows for twice each error, and stays within
-            the tolerance in tests/test_suggest_host.c. A trial that is too coarse for the problem misleads it, for
-            example with a free boundary close to the spot, or a barrier between two points */
+   Leaves   *to: the suggested axis.points and times.steps, at least the problem's; the extrapolated value; the errors
+            of the problem's own grid
+   Returns  FD_OK; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive; FD_BAD_ARGUMENT if
+            problem->points are given; FD_BAD_SIZE if the finest trial would have too many points; or the status of a
+            trial or of the steps, as in to->status
+   Error    the estimate assumes errors of second order in space. In time it takes the order that steps of three lengths
+            show, or first order if the holder may exercise. It allows for twice each error, and stays within the
+            tolerance in tests/test_suggest_host.c. A trial that is too coarse for the problem misleads it, for example
+            with a free boundary close to the spot, or a barrier between two points */
 TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *parameters, double tolerance, int workers,
                        void *memory, size_t bytes, fd_suggestion *to)
 {
@@ -117,8 +117,7 @@ TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *par
     fd_p_trial_errors(&t, problem, to);
     to->status = t.status;
     if (t.call || t.status.what) return t.call ? t.call : t.status.what;
-    /* The cost, points^factors steps, is least if the errors in space and in time are in the ratio factors order / 2 to
-       1. */
+    /* The cost, points^factors steps, is least if error in space : error in time = factors order / 2 : 1. */
     const double share = FD_FACTORS * to->order / 2 / (1 + FD_FACTORS * to->order / 2);
     const double space = sqrt(safety * to->in_space / (share * tolerance));
     const double time = pow(safety * to->in_time / ((1 - share) * tolerance), 1 / to->order);

@@ -130,8 +130,8 @@ TB_HD void fd_p_numbers_of_step(const fd_problem *problem, const fd_model_parame
     }
 }
 
-/* Returns the terms at a point: own[d] holds the numbers of its coordinate along axis d, and time those of the time. A
-   source of -0 is one that compilers need not add. */
+/* Returns the terms at a point: own[d] holds the numbers of its coordinate along axis d, and time those of the time.
+   The source is -0 unless the model sets it: compilers may omit the addition of -0. */
 TB_HD fd_terms fd_p_terms(const fd_model_parameters *parameters, const fd_numbers *own, const tb_real *time)
 {
     fd_terms terms = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, -(tb_real)0};
@@ -172,7 +172,7 @@ TB_HD double fd_p_face(const fd_model_parameters *parameters, int axis, int side
 #endif
 }
 
-/* Returns the first date at which values are to change although the model has no function for that, or -1. */
+/* Returns the first date at which values should change although the model has no function that changes them, or -1. */
 TB_HD int fd_p_no_change(const fd_problem *problem)
 {
 #ifndef FD_MODEL_CHANGE
@@ -183,7 +183,7 @@ TB_HD int fd_p_no_change(const fd_problem *problem)
     return -1;
 }
 
-/* Returns what a value becomes at a date. */
+/* Returns a value after the change that the model makes at a date. */
 TB_HD double fd_p_change(const fd_model_parameters *parameters, int date, const double *at, double value)
 {
 #ifdef FD_MODEL_CHANGE
@@ -194,7 +194,7 @@ TB_HD double fd_p_change(const fd_model_parameters *parameters, int date, const 
 #endif
 }
 
-/* The payoff as fd_final_as calls it. */
+/* Returns the payoff at a point, with the arguments that fd_final_as passes. */
 TB_HD double fd_p_payoff(const double *at, const void *parameters)
 {
     return fd_model_payoff((const fd_model_parameters *)parameters, at);
@@ -212,7 +212,7 @@ FD_P_CALLED double fd_p_final(const fd_problem *problem, const fd_model_paramete
 TB_HD tb_real fd_p_exercise(const fd_model_parameters *parameters, const double *at, double t, tb_real final)
 {
 #ifdef FD_MODEL_EXERCISE
-    /* NaN becomes infinite: a comparison with the value would lose it. */
+    /* NaN becomes infinite, because a comparison with the value would drop it. */
     const tb_real pays = (tb_real)fd_model_exercise(parameters, at, t);
     (void) final;
     return trid_finite(pays) || pays < 0 ? pays : (tb_real)HUGE_VAL;

@@ -1,4 +1,4 @@
-/* workers.h - a room of adi2d.h and adi3d.h: constants of the host's engine, and what it needs from the compiler.
+/* workers.h - a room of adi2d.h and adi3d.h: constants of the host's engine, and compiler-dependent macros.
    MIT licence, see LICENSE. */
 #ifndef FD_COMMON_WORKERS_H
 #define FD_COMMON_WORKERS_H

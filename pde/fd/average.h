@@ -32,9 +32,9 @@ TB_HD double fd_average_told(double low, double high, int kinks, const double *k
     return sum / (high - low);
 }
 
-/* What fd_average passes from dimension to dimension. The function is not a member: the compiler could not tell which
-   function it is if it were read from memory whose address the function itself receives, and CUDA could not tell how
-   much stack it needs. */
+/* The data that fd_average passes from dimension to dimension. The function is not a member: the compiler could not
+   tell which function it is if it were read from memory whose address the function itself receives, and CUDA could not
+   tell how much stack it needs. */
 typedef struct {
     double low[3], high[3], x[3], tolerance;
     int levels, found;
@@ -98,14 +98,14 @@ FD_P_AVERAGE(fd_p_average2, 1, fd_p_average1(box, f, context))
 FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
 #undef FD_P_AVERAGE
 
-/* Returns the average of a function over a box of one to three dimensions. Finds kinks and jumps wherever they run.
+/* Returns the average of a function over a box of one to three dimensions. Finds kinks and jumps wherever they lie.
    Needs    dims 1 .. 3. A tolerance below 1e-13 counts as 1e-13; levels are limited to 0 .. 40. Where high <= low, the
             function is evaluated at low
-   Leaves   in *found, unless null, whether a polynomial of degree 7 failed anywhere to follow the function to tolerance
+   Leaves   *found, unless null: whether the function is anywhere not a polynomial of degree 7 to within tolerance
    Returns  the average; NaN if dims is out of range
    Cost     11 calls in each dimension where the function is smooth. Along a dimension that meets a kink, 11
             log2(1/tolerance); twice as many for a jump. The numbers of all dimensions multiply: 1e-9 in one dimension
-            takes some hundreds of calls, 1e-6 in two some tens of thousands; in three, 1e-3 with 4 levels is enough
+            takes hundreds of calls, 1e-6 in two tens of thousands; in three, 1e-3 with 4 levels is enough
    Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. Features
             between neighbouring nodes of the 11 are missed, such as two jumps within a fourteenth of the box */
 TB_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,

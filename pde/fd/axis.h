@@ -15,7 +15,7 @@ typedef struct {
     int align[3];     /* FD_ANYWHERE, FD_ON_NODE (ends are nodes), FD_MIDWAY between two nodes (not at an end) */
 } fd_axis;
 
-/* What fd_map_point needs from an axis. With v = i / (points - 1), point i is the x at which
+/* The map of an axis, for fd_map_point. With v = i / (points - 1), point i is the x at which
    sum of asinh((x - place) / width)  has made a share s of its growth from low to high, where
    s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). The polynomial puts places on nodes, or midway. */
 typedef struct {
@@ -101,7 +101,7 @@ TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend
     return least;
 }
 
-/* Checks an axis's places and copies them to its map. Returns FD_OK or what is wrong. */
+/* Checks an axis's places and copies them to its map. Returns a status. */
 TB_HD int fd_p_places(const fd_axis *axis, double range, fd_map *map)
 {
     map->drawing = 0, map->only = 0;

@@ -237,7 +237,7 @@ TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
    Returns  the row. It is exact for straight lines: above / (cell.above) - below / (cell.below) = drift. With FD_UPWIND
             and FD_FITTED no coupling of an inner point is negative, for any drift and diffusion
    Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND adds two selections; FD_FITTED adds three exponentials,
-            ten divisions and some 40 operations, so it pays to tabulate rows that do not change
+            ten divisions and about 40 operations, so it pays to tabulate rows that do not change
    Error    of second order; FD_UPWIND and FD_FITTED of first order where |drift| spacing > 2 diffusion. NaN in, NaN
             out */
 TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffusion)
@@ -273,7 +273,7 @@ TB_HD void fd_p_rate_add(fd_row row, int at_face, int mixed, double undamped, fd
     rate->drifts += turn * turn * (mixed || damped * undamped <= 1 ? undamped : 1 / damped);
 }
 
-/* Returns what the given slope of an FD_SLOPE face adds to A u there.
+/* Returns the term that the given slope of an FD_SLOPE face adds to A u there.
    Needs    the face's cell
    Cost     2 multiplications, 2 FMA */
 TB_HD tb_real fd_lane_source(fd_cell cell, tb_real drift, tb_real diffusion, tb_real slope)
@@ -294,7 +294,7 @@ TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_
     return *b > (*a < 0 ? -*a : *a) + (*c < 0 ? -*c : *c);
 }
 
-/* Step data: a time step as numbers. */
+/* Step data: the numbers of a time step. */
 typedef struct {
     tb_real dt, size; /* size: theta dt */
     tb_real

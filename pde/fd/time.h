@@ -1,4 +1,4 @@
-/* time.h - a room of fd.h: time steps, and ADI schemes as numbers.
+/* time.h - a room of fd.h: time steps, and the numbers of ADI schemes.
    MIT licence, see LICENSE. */
 
 /* How time steps are graded between two dates. The march starts at the later date. Steps are all equal; or each is
@@ -18,9 +18,10 @@ typedef struct {
     double ratio;       /* FD_GEOMETRIC: the last step, before the next date or time 0, over the first step */
     int kind;           /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
     double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own (fd_scheme_theta), but 1/2 in fd_schedule itself */
-    int halves;         /* Rannacher start: the number of backward Euler steps of half the size, which replace half as
-                           many steps after the final values and after each date with a kink, as far as the steps to the
-                           next date allow; 4 is usual, and adds 2 steps; an odd number leaves one half to kind */
+    int halves;         /* Rannacher start: the number of backward Euler steps of half the size. They replace the first
+                           halves/2 steps after the final values and after each date with a kink, or all steps to the
+                           next date if there are fewer. 4 is usual, and adds 2 steps. If the number is odd, the other
+                           half of the last step is of the kind above */
     int dates;          /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
     const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
     const int *kink;    /* for each date, whether it leaves a kink or a jump; null: all do */
@@ -47,12 +48,12 @@ TB_HD double fd_p_share(int grading, double ratio, int k, int m)
 
 /* The steps between two dates, or between one of them and an end of the march. */
 typedef struct {
-    double upper, lower; /* it goes from upper to lower */
+    double upper, lower; /* the interval goes from upper to lower */
     long long first;     /* the index of its first step in the march */
     int whole;           /* its steps, before some are cut in two */
-    int halved;          /* how many of the first ones are cut in two */
-    int kink;            /* the values at upper have a kink or a jump */
-    int date;            /* the index of the date that lower is; -1: none */
+    int halved;          /* how many steps, from the first on, are cut in two */
+    int kink;            /* whether the values at upper have a kink or a jump */
+    int date;            /* the index of the date at lower; -1: none */
 } fd_interval;
 
 /* Checks the description of the steps. Returns as fd_schedule_part. */
@@ -81,8 +82,8 @@ TB_HD fd_interval fd_no_interval(const fd_times *times)
 }
 
 /* Returns the interval after another, in the order of the march.
-   Needs    times that fd_schedule_part accepts; in *taken the whole steps of all intervals so far, 0 at first
-   Leaves   *taken
+   Needs    times that fd_schedule_part accepts; *taken: the whole steps of all intervals so far, 0 at first
+   Leaves   *taken, with the steps of this interval added
    Cost     few operations */
 TB_HD fd_interval fd_next_interval(const fd_times *times, const fd_interval *last, long long *taken)
 {
@@ -108,7 +109,7 @@ TB_HD double fd_p_after(const fd_times *times, const fd_interval *v, int k)
     return v->upper - share * (v->upper - v->lower);
 }
 
-/* Returns step k of a march, which is one of the interval's.
+/* Returns step k of a march, a step of interval v.
    Cost     a few double operations; if graded by a ratio, four exponentials */
 TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long k)
 {
@@ -126,15 +127,15 @@ TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long 
     return step;
 }
 
-/* Computes steps first .. first + room - 1 of a march from maturity to 0, or as many of them as exist, for callers who
-   hold a few steps at a time.
-   Needs    room for `room` steps in step; null: count only
-   Leaves   in *count the number of all steps
+/* Computes steps first .. first + room - 1 of a march from maturity to 0, as far as they exist, for callers that hold a
+   few steps at a time.
+   Needs    room for `room` steps in step; null: only counts
+   Leaves   the number of all steps in *count
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_GRADING, FD_BAD_KIND, FD_BAD_STEPS, FD_BAD_SIZE (halves or dates
             negative or above 2^28; or neighbouring dates and steps so close that rounding makes them equal),
             FD_BAD_NUMBER (maturity or ratio not positive and finite), FD_BAD_THETA, or 1 + the index of the first date
             that is not finite, out of range or out of order
-   Cost     a few double operations for each of all steps; if graded by a ratio, four exponentials each */
+   Cost     a few double operations for each step of the march; if graded by a ratio, also four exponentials */
 TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *step, int *count)
 {
     if (!times || !count) return FD_BAD_ARGUMENT;
@@ -157,7 +158,7 @@ TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *
 
 /* Computes all steps of a march.
    Needs    as fd_schedule_part
-   Returns  as fd_schedule_part, or FD_NO_ROOM: *count says how much room is needed */
+   Returns  as fd_schedule_part, or FD_NO_ROOM: *count is the room that is needed */
 TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
 {
     int status = fd_schedule_part(times, 0, room, step, count);
@@ -192,7 +193,7 @@ typedef struct {
     fd_stage stage[2];
 } fd_scheme;
 
-/* Describes a scheme by numbers. With theta 1, FD_DOUGLAS is the backward Euler step of a Rannacher start.
+/* Fills in the numbers of a scheme. With theta 1, FD_DOUGLAS is the backward Euler step of a Rannacher start.
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SCHEME, or FD_BAD_THETA
    Error    in time: FD_DOUGLAS is of second order with theta 1/2 and no mixed terms, otherwise of first; FD_CRAIG_SNEYD
             of second with theta 1/2, otherwise of first; the other two of second with any theta */

@@ -13,13 +13,13 @@ enum {
     fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8 /* rows that a lane's registers hold */
 };
 
-/* What a group knows about its problem, in shared memory: registers are for the march. */
+/* A group's data about its problem, in shared memory: registers are left to the march. */
 typedef struct {
     fd1d_tables h;
     fd_batch batch;
     int which, n, given; /* given: the largest magnitude that the march is given */
     int least;           /* for fd_p_chip_least */
-    fd1d_step step;      /* the current segment's */
+    fd1d_step step;      /* of the current segment */
     tb_real *shared;     /* for a block: TRID_BLOCK_HYBRID_LEN for the solver, then 3 for each warp */
 } fd1d_p_group;
 
@@ -70,7 +70,7 @@ TB_D void fd1d_p_around(int k, int lanes, fd1d_p_group *g, const tb_real *v, tb_
     }
 }
 
-/* Loads the rows of a lane's points, or computes them at a time if they change. */
+/* Loads the rows of a lane's points or, if they depend on time, computes them. */
 TB_D void fd1d_p_rows(int k, int lanes, const fd1d_p_group *g, const tb_real *time, fd1d_row *row)
 {
     const fd1d_row *FD_P_RESTRICT rows = g->h.row;
@@ -120,8 +120,8 @@ TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
                 right[i] = step->face[side].given - w[i];
 }
 
-/* Computes the right-hand side of a step's first stage and, in rest, unless null, the start of a second stage's. extra
-   is exercise's multiplier times dt. */
+/* Computes the right-hand side of a step's first stage. If rest is not null, also stores in it the part of the second
+   stage's right-hand side that is already known. extra is the exercise multiplier times dt. */
 TB_D void fd1d_p_first_right(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *start,
                              const fd1d_row *end, const tb_real *extra, const tb_real *u, tb_real *right, tb_real *rest)
 {
@@ -186,8 +186,8 @@ TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
     }
 }
 
-/* Takes a run of steps with the factors of their matrix, from the right-hand side of the first. crank, a literal: they
-   are Crank-Nicolson steps, and faces have no third points. */
+/* Takes a run of steps with the factors of their matrix, given the right-hand side of the first step. crank, a literal:
+   the steps are Crank-Nicolson, and faces have no third points. */
 TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, int run, int crank, int pcr_steps,
                            const tb_real *f, tb_real *right, tb_real *u)
 {
@@ -251,7 +251,7 @@ FD_P_CALLED_D void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
         fd1d_p_record(&g->batch, &g->h, g->which, 1 + date, g->h.rest, rank, lanes);
 }
 
-/* Returns the group's first point whose value is not finite, and in *largest this lane's largest magnitude. */
+/* Returns the group's first point whose value is not finite. Leaves this lane's largest magnitude in *largest. */
 TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *largest)
 {
     int lost = FD_P_NONE;
@@ -364,8 +364,9 @@ TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
     }
 }
 
-/* Takes the steps of the current segment, and applies what follows each; early, a literal: early exercise is possible.
-   Returns  FD_OK, or, in a watched march, what went wrong */
+/* Takes the steps of the current segment, each with its early exercise, events and progress as due. early, a literal:
+   early exercise is possible.
+   Returns  FD_OK or, in a watched march, the failure */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd1d_row *row, const tb_real *pays,
                                     tb_real *extra, tb_real *u)
@@ -405,10 +406,10 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
     return fd_status_of(lost != FD_P_NONE ? FD_NOT_SOLVED : FD_OK, 0, -1, lost, -1, -1, last - 1);
 }
 
-/* Marches a problem, from its final values to u at time 0. The first march checks nothing on its way. If it fails, a
-   second one, `watched`, looks in each step for the first number that is not finite, first among the model's numbers,
+/* Marches a problem, from its final values to u at time 0. The first march is not checked before its end. If it fails,
+   a second, watched march searches in each step for the first number that is not finite, first among the model's terms,
    then among the values.
-   Returns  FD_OK, or what went wrong */
+   Returns  FD_OK or the failure */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
 {
@@ -483,8 +484,8 @@ TB_HD constexpr int fd1d_p_size(int points)
     return points <= 128 ? 128 : points <= 256 ? 256 : points <= 512 ? 512 : 1024;
 }
 
-/* Returns the shape that marches a problem of such a size: a warp, as long as its registers hold the points with the
-   factors of the matrix, if there are any; otherwise enough warps to leave the march its registers. */
+/* Returns the shape for a problem of this size: a warp, if its registers hold the points and any factors of the matrix;
+   otherwise enough warps that registers suffice for the march. */
 TB_HD constexpr fd1d_p_shape fd1d_p_shape_of(int size, int early)
 {
     const int of_warp = size / 32, held = fd1d_p_steady && !early ? 128 / TB_BYTES : (int)fd1d_p_most_rows;
@@ -544,7 +545,7 @@ TB_HD constexpr int fd1d_p_resident(int k, int lanes)
     return lanes > 32 ? 256 / lanes : words <= 8 ? 4 : 2;
 }
 
-/* Marches the problems with early exercise, or those without, or (early 2) all, one per group. */
+/* Marches the problems without early exercise (early 0), those with it (1) or all (2), one per group. */
 template <int k, int lanes, int early>
 __launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)) TRID_KERNEL
     void fd1d_p_kernel(fd1d_p_launch launch)
@@ -566,7 +567,7 @@ __launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)
     fd1d_p_solve_problem<k, lanes, early>(g);
 }
 
-/* Launches the march of those problems. */
+/* Launches fd1d_p_kernel. */
 template <int size, int early>
 static cudaError_t fd1d_p_launch_march(const fd1d_p_launch *launch, cudaStream_t stream)
 {
@@ -590,7 +591,7 @@ static cudaError_t fd1d_p_run(const fd1d_p_launch *launch, cudaStream_t stream)
     return error;
 }
 
-/* Prepares and marches, for a grid's size. */
+/* Calls fd1d_p_run for the size of the batch's grids. */
 template <int unused = 0>
 static cudaError_t fd1d_p_run_size(const fd1d_p_launch *launch, cudaStream_t stream)
 {
@@ -617,8 +618,8 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
    Leaves   status and values, the grid's values and coordinates, once the stream has executed the launches
    Returns  FD_OK; as fd_batch_check, FD_BAD_ARGUMENT for a null pointer and FD_NO_ROOM for too little memory, with
             FD_BAD_ARGUMENT and NaN in the results; FD_LAUNCH_FAILED
-   Cost     two or three launches for each memoryful of problems, no transfer; a step of a run costs trid_warp_solve and
-            three operations a point */
+   Cost     two or three launches for as many problems as fit into memory, no transfer; a step of a run costs
+            trid_warp_solve and three operations a point */
 template <int unused = 0>
 static int fd1d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                        cudaStream_t stream)

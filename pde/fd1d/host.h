@@ -151,17 +151,16 @@ TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_rea
         }
 }
 
-/* The numbers of a step for each problem, as loops read them; 0 for problems that have ended, whose values then stay.
-   Where F overflows the product is NaN: such a problem is marched again, alone. */
+/* The numbers of a step for each problem. They are 0 for problems that have ended, which keeps their values unless F
+   overflows: the product is then NaN, and the problem is marched again on its own. */
 typedef struct {
-    tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], scale[fd1d_p_lanes]; /* scale: the factor of exercise's multiplier
-                                                                           times dt */
+    tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], scale[fd1d_p_lanes]; /* scale: the factor of multiplier times dt */
     tb_real again[2][fd1d_p_lanes], about[fd1d_p_lanes],
         second[fd1d_p_lanes];    /* second: 1 if there are two stages */
-    int twice, changes, factors; /* of any problem */
+    int twice, changes, factors; /* whether any problem has two stages, changes, must be factored */
 } fd1d_p_weights;
 
-/* Computes the numbers of step k, and which of them any problem needs. */
+/* Computes the numbers of step k. */
 TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
 {
     memset(of, 0, sizeof *of);
@@ -184,8 +183,8 @@ TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
     }
 }
 
-/* Computes the right-hand sides of the first stage and, in w->rest, the start of a second stage's. On entry w->right
-   holds F at the step's start and, if anything changes, w->more holds F at its end. */
+/* Computes the right-hand sides of the first stage, and in w->rest the part of the second stage's that is already
+   known. On entry w->right holds F at the step's start and, if anything changes, w->more holds F at its end. */
 FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
     enum { lanes = fd1d_p_lanes };
@@ -201,8 +200,8 @@ FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
         }
 }
 
-/* Computes the right-hand sides of the second stage from F(z) in w->right. Leaves in w->more what its solution is the
-   difference from. */
+/* Computes the right-hand sides of the second stage from F(z) in w->right. Leaves in w->more the values to which its
+   solution, a difference, is to be added. */
 FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
     enum { lanes = fd1d_p_lanes };
@@ -253,7 +252,7 @@ TB_HOST void fd1d_p_host_step(fd1d_p_host *w, int k)
     }
 }
 
-/* Applies to problem b what follows step k: exercise, and the events at a date. */
+/* Applies exercise and the events at a date to problem b after step k. */
 TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
 {
     const fd1d_tables *h = &w->h[b];
@@ -317,8 +316,8 @@ TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
     }
 }
 
-/* Marches all prepared problems, or only one. That march looks in each step for its first number that is not finite,
-   first among the model's, then among the values, and ends there. */
+/* Marches all prepared problems, or only one. The march of only one searches in each step for the first number that is
+   not finite, first among the model's terms, then among the values, and ends there. */
 TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int only)
 {
     int unused;
@@ -359,8 +358,8 @@ TB_HOST void fd1d_p_host_end(fd1d_p_host *w, int b)
     fd1d_p_record(w->batch, h, which, 0, h->value, 0, 1);
 }
 
-/* Solves as many problems of the batch as a vector has lanes, from `first` on. A problem that fails is marched again,
-   alone. */
+/* Solves as many problems of the batch as a vector has lanes, from `first` on. A problem that fails is marched again on
+   its own. */
 TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int first, void *memory)
 {
     enum { lanes = fd1d_p_lanes };
@@ -394,9 +393,9 @@ TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
    one worker after another.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   status and values, the grid's values and coordinates. A problem may fail although the call succeeds
-   Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null pointer or memory off its
-            alignment, FD_NO_ROOM for too little memory: each problem then holds that status, and NaN
-   Cost     a step: four loops over the points, vectorised across as many problems as 64 bytes hold numbers */
+   Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null pointer or misaligned
+            memory, FD_NO_ROOM for too little memory: each problem then holds that status, and NaN
+   Cost     a step: four loops over the points, vectorised across 64 bytes of problems */
 TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                       size_t bytes)
 {

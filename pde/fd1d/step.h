@@ -1,13 +1,13 @@
-/* step.h - a room of fd1d.h, read once for each model and precision: rows, time steps and faces as numbers; runs of
-   steps that are alike.
+/* step.h - a room of fd1d.h, read once for each model and precision: the numbers of rows, time steps and faces;
+   runs of equal steps.
    MIT licence, see LICENSE.
 
    A step is y' = y + delta, with
        (1 - size A) delta = dt F(u) + size (F at the step's end - F at its start)(u),  F(u) = A u + source,
    where size = theta dt and A is that of the step's end. In a run A, the source and the step are the same throughout.
    The next step's right-hand side is then dt F(u + delta) = g + dt A delta = g + (delta - g) / theta, because
-   (1 - size A) delta = g: no differences are formed, and single precision loses nothing. Rounding errors of g would
-   grow from step to step, so a run is short. */
+   (1 - size A) delta = g. No differences of u are formed, so single precision loses no digits. But rounding errors of g
+   grow from step to step, so runs are short. */
 
 #define fd1d_p_steady FD_OF(p_1d_steady)
 #define fd1d_row FD_OF(p_1d_row)
@@ -38,18 +38,18 @@ typedef struct FD_P_ALIGN {
     tb_real below, above, kill, source;
 } fd1d_row;
 
-/* What a face does in a step. */
+/* A face's data in a step. */
 typedef struct {
     tb_real near_by, middle; /* its row of the matrix: coefficients of its neighbour and of itself */
     tb_real times;           /* the multiple of its neighbour's right-hand side that is subtracted from its own */
     tb_real third[2];        /* in F at the step's start and end: the factor of the second point inwards minus the
                                 first */
-    tb_real add[2];          /* in F likewise: what a given slope adds */
+    tb_real add[2];          /* in F likewise: the term of a given slope */
     tb_real given;           /* the value given at the step's end, if there is one */
     int is_given, lags;      /* lags: the matrix omits couplings, which act on the old values */
 } fd1d_face;
 
-/* A segment as numbers: steps that are alike, with nothing between them. */
+/* The numbers of a segment: equal steps without events between them. */
 typedef struct {
     fd_step_data of;         /* its date is that at the end of the last step */
     tb_real inverse;         /* 1 / theta, for a run */
@@ -68,7 +68,7 @@ typedef struct {
     fd_cell *cell;       /* for one that does; number q of a point is at [q per_lane lanes] from its place */
     tb_real *number;
     fd1d_step *step;                    /* segment by segment */
-    tb_real *value, *multiplier, *rest; /* values between steps; exercise's multiplier times dt; values after a date */
+    tb_real *value, *multiplier, *rest; /* values between steps; exercise multiplier times dt; values after a date */
 } fd1d_tables;
 
 /* Assigns memory to the tables; with null, only counts. Returns the bytes used. */
@@ -113,7 +113,7 @@ TB_HD fd1d_row fd1d_p_row_at(const fd_p_tables *t, int points, int i, const tb_r
     return fd1d_p_row_of(i < points, t->cell[0][last], fd_p_terms_at(t, &last, time));
 }
 
-/* Returns F at a point, from the values below, at and above it, without what faces add. */
+/* Returns F at a point, from the values below, at and above it, without the faces' terms. */
 TB_HD tb_real fd1d_p_right(fd1d_row row, tb_real low, tb_real here, tb_real high)
 {
     return row.below * (low - here) + row.above * (high - here) - row.kill * here + row.source;
@@ -127,7 +127,7 @@ TB_HD void fd1d_p_matrix(fd1d_row row, tb_real size, tb_real *a, tb_real *b, tb_
     *c = -size * row.above;
 }
 
-/* Computes what a face does in `step`, number k. */
+/* Computes a face's data in `step`, number k. */
 FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, int k, int side, tb_real size)
 {
     const int n = t->found->points[0], at = side ? n - 1 : 0, next = side ? n - 2 : 1, kind = t->problem->face[0][side];
@@ -273,7 +273,7 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 }
 
 /* Applies the events at a date, which is step k's end, from h->value to h->rest, by `threads` threads. Returns the
-   larger of `given` and what a change adds (fd_p_larger). */
+   larger of `given` and the amount that a change adds (fd_p_larger). */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;
@@ -287,7 +287,7 @@ TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int t
     return given;
 }
 
-/* Writes the results of problem `which` at a time, 0 or 1 + a date, from the values u. */
+/* Writes the results of problem `which` at a time, 0 (today) or 1 + a date, from the values u. */
 TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, const tb_real *u, int thread,
                          int threads)
 {

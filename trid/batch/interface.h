@@ -3,11 +3,12 @@
 
 #ifndef TB_BODY
 
-/* A block takes some systems, and cuts each into `parts` parts (a power of two), one per thread. Neighbouring threads
-   take the same part of neighbouring systems if these are interleaved, else neighbouring parts of one system. */
+/* A block takes several systems, and cuts each into `parts` parts (a power of two), one per thread. Neighbouring
+   threads take the same part of neighbouring systems if systems are interleaved, otherwise neighbouring parts of one
+   system. */
 enum { TRID_P_BATCH_INTERFACE_THREADS = 256 };
 struct trid_p_batch_part {
-    int lines, line, part, next; /* of the block; this thread's; distance to the next part, in threads */
+    int lines, line, part, next; /* the block's systems; the thread's system and part; threads to the next part */
 };
 TB_D trid_p_batch_part trid_p_batch_part_of(int interleaved, int parts)
 {
@@ -21,7 +22,7 @@ TB_D int trid_p_batch_part_begin(int n, int part, int parts)
     return (int)((long long)n * part / parts);
 }
 
-/* Fetches a row of a partition from arrays, where the partition begins at `at`, or makes it. */
+/* Fetches a row of a partition from arrays, where the partition begins at `at`, or computes it. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_type &from, long long at,
                                      long long system, int row, tb_real *a, tb_real *b, tb_real *c)
@@ -40,7 +41,7 @@ TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_t
     }
 }
 
-/* Reduces rows begin .. end-1 of a system, two or more, to their interface (trid_lane_interface_open). It loads several
+/* Reduces rows begin .. end-1 of a system, two or more, to their interface (trid_lane_interface_open). Loads several
    rows at a time.
    Returns  1 + a bad row, or 0 */
 template <class tb_real, class rows_type>
@@ -75,8 +76,8 @@ TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &
     return status;
 }
 
-/* Where the interface goes. Each thread first holds the interface of one part. Pairs of parts are then joined until one
-   is left, whose interface is stored and whose status is reported. */
+/* Joins the parts of each system. At first each thread holds the interface of one part. Pairs of parts are joined until
+   one is left; its interface is stored in `to`, and its status is reported. */
 template <class tb_real>
 struct trid_p_batch_interface {
     trid_p_batch_shares shares;
@@ -144,10 +145,10 @@ TRID_KERNEL void trid_p_batch_interface_reduce(trid_p_batch_plan plan, rows_type
     trid_p_batch_join_parts(plan, p, own, parts, bad, e, &between, to);
 }
 
-/* Interleaved systems with one matrix: a block eliminates in the matrix once, with a thread for each part. Of each row
-   it keeps what a right-hand side needs: a, the reciprocal of the pivot, and the coupling of the part's first row to
-   the row before. With these it then takes one tile of systems after another. Nothing is eliminated before a part's
-   first two rows. */
+/* Interleaved systems with one matrix: a block eliminates the matrix once, with a thread for each part. Of each row it
+   keeps the numbers that a right-hand side needs: a, the reciprocal of the pivot, and the coupling of the part's first
+   row to the row before. With these numbers it then eliminates one tile of right-hand sides after another. A part's
+   first two rows need no elimination. */
 enum { TRID_P_BATCH_INTERFACE_ROW = 4 };
 template <class tb_real>
 TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_real *e)
@@ -170,8 +171,8 @@ TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_rea
     }
     return status;
 }
-/* Eliminates as trid_lane_interface_row, but in the right-hand side only. d points to the part's first row. With all,
-   `burst` rows are taken, whatever `rows` says. */
+/* Eliminates as trid_lane_interface_row, but in the right-hand side only. d points to the first of `rows` rows. If
+   `all` is set, takes `burst` rows and ignores `rows`. */
 template <class tb_real, int burst, int all>
 TB_D void trid_p_batch_eliminate_some(int rows, const tb_real *kept, const tb_real *d, long long step, tb_real *top,
                                       tb_real *bottom)
@@ -257,7 +258,7 @@ TRID_KERNEL void trid_p_batch_interface_reduce_shared(trid_p_batch_plan plan, tr
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* A call on partitions: the caller's arguments, then what follows from them. */
+/* A call on partitions: the caller's arguments, then the numbers derived from them. */
 struct trid_p_batch_cut {
     trid_lines lines;
     long long share;
@@ -271,8 +272,8 @@ struct trid_p_batch_cut {
     dim3 grid = {};
 };
 
-/* Checks a call's sizes, and that the arrays of interfaces overlap neither each other nor the arrays that are read. Of
-   these the last has the layout lines, the others that of the matrix. */
+/* Checks a call's sizes, and that the arrays of interfaces overlap neither each other nor the arrays that are read. The
+   last array that is read has the layout `lines`, the others have the layout of the matrix. */
 template <class tb_real, int inputs, int arrays>
 static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_real *const (&from)[inputs],
                                    const tb_real *const (&ends)[arrays])
@@ -300,8 +301,8 @@ static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_re
     return TRID_BATCH_OK;
 }
 
-/* Begins the call. A system is cut into as many parts as have enough rows each, unless it is to stay whole. Interleaved
-   systems are cut into at most 8 parts, so that a warp takes neighbouring ones. An element takes `bytes` bytes. */
+/* Begins the call. Unless `whole` is set, cuts each system into as many parts as leave enough rows in each. Interleaved
+   systems get at most 8 parts, so that a warp takes neighbouring systems. An element takes `bytes` bytes. */
 static inline int trid_p_batch_begin_cut(trid_p_batch_cut *cut, int bytes, int whole)
 {
     const int status = trid_p_batch_begin(cut->lines, cut->flags, bytes, cut->options, cut->stream, &cut->plan);
@@ -354,8 +355,8 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut cut, int known,
                                             0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known. Interleaved partitions with one matrix are solved by its
-   factors. given: the call as if nothing were known. */
+/* Solves partitions whose first and last unknowns are known, interleaved partitions with one matrix by its factors.
+   given: the same call for partitions whose ends are not known. */
 template <class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_p_batch_call<tb_real> given, long long share,
                                                 const rows_type &rows, const tb_real *ends)
@@ -384,28 +385,27 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_call<tb_real> given
 #else /* TB_BODY: over tb_real */
 
 /* Reduces partitions of longer systems that are split across memories: each rank (a GPU, a machine) holds n rows of
-   every system. Of a partition whose first unknown is f and whose last one is z, two rows are left:
+   every system. A partition whose first unknown is f and whose last unknown is z is reduced to two rows:
 
-       a l + f + c z = d      row 2r of a tridiagonal system, r being the rank and l the z of the rank above
-       a f + z + c g = d      row 2r + 1, g being the f of the rank below
+       a l + f + c z = d      row 2r of a tridiagonal system, where r is the rank and l is the z of the rank above
+       a f + z + c g = d      row 2r + 1, where g is the f of the rank below
 
    The caller sends these rows, solves the reduced systems (trid_batch_solve), and sends each rank its two unknowns of
-   each system, from which trid_batch_interface_expand continues. The diagonal of the reduced systems is 1: an array of
-   ones, filled once.
+   each system, from which trid_batch_interface_expand continues. The diagonal of the reduced systems is 1: pass an
+   array of ones, filled once.
    Needs    a, b, c, d laid out by lines: this rank's partitions, n >= 2; interface_a, _c, _d of two elements a system;
             share >= 1. Flags: TRID_BATCH_REDUCE_FLAGS, of which FIRST if there is no rank above (a of row 0 is not
             read), LAST if there is none below
-   Leaves   the two rows of each system. Systems are dealt out, by index, in shares of `share` systems; the last share
-            is what remains. In a share of m systems, after s systems in the shares before, the rows of f are at
-            [2s .. 2s+m-1], then those of z. So a share is 2m contiguous elements, ready to be sent to the rank that
-            solves it. That rank puts the rows of rank r at [2m r], where all of them lie as
+   Leaves   the two rows of each system. Systems are divided, in order, into shares of `share` systems; the last share
+            takes the rest. A share of m systems that follows s systems holds the rows of f at [2s .. 2s+m-1], and then
+            those of z. So a share is 2m contiguous elements, ready to be sent to the rank that solves it. That rank
+            stores the rows of rank r at [2m r], which gives all of them the layout
             trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. With share = all systems, one
             rank solves all, or neighbours exchange the rows of f and z
    Returns  a status of enum trid_batch_status; TRID_BATCH_SHORT for n < 2
-   Cost     one pass: a, b, c, d are read once (SHARED: d), and 6 numbers a system written, for any n. If systems are
-            interleaved, lanes access neighbours in memory; else a thread takes n/32 rows of a system. SHARED,
-            interleaved, n <= 1024: a block factors the matrix once; a row of a system then costs 3 operations and no
-            reciprocal
+   Cost     one pass: reads a, b, c, d once (SHARED: d), and writes 6 numbers a system, for any n. If systems are
+            interleaved, lanes access neighbours in memory; otherwise a thread takes n/32 rows of a system. SHARED,
+            interleaved, n <= 1024: a block factors the matrix once; each row then costs 3 operations and no reciprocal
    Error    as trid_lane_interface_row: that of elimination without pivoting */
 template <int unused = 0>
 static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
@@ -421,8 +421,8 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
    Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 are not used, except x with TRID_BATCH_ADD. Flags:
             TRID_BATCH_EXPAND_FLAGS
    Returns  as trid_batch_interface_reduce
-   Cost     as trid_batch_solve: five arrays moved (SHARED: two). A distributed solve thus moves 9 arrays (SHARED: 3) in
-            all; if it stored the eliminated rows in between, it would move 11 (SHARED: 4)
+   Cost     as trid_batch_solve: five arrays moved (SHARED: two). A whole distributed solve moves 9 (SHARED: 3);
+            if it stored the eliminated rows in between, it would move 11 (SHARED: 4)
    Error    as trid_batch_solve (SHARED: as trid_batch_shared) */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,

@@ -137,9 +137,9 @@ struct trid_p_batch_tiling {
 /* A call is launched by the first row that serves it and fits the device. Kernels for hybrid, pivoted and LU request
    `burst` rows of the matrix at a time, the others all rows. With 256 rows, bursts of two save up to 9 % if a matrix
    that is not periodic is factored or has been; with fewer rows they cost up to 24 %. Clusters of blocks with 8
-   partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double precision up to 512, and from 897
-   to 1024. If 16 blocks have no room for the messages that they exchange (a pivoted solve that adds to x), fewer blocks
-   of 32 partitions take over. */
+   partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double precision up to 512, and from
+   897 to 1024. If 16 blocks have no room for the messages that they exchange (a pivoted solve that adds to x), fewer
+   blocks of 32 partitions take over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {

@@ -1,7 +1,7 @@
 /* lines.h - a room of trid/batch.h: layouts of systems; whether two elements coincide.
    MIT licence, see LICENSE. */
 
-/* Returns the layout of contiguous systems: the rows of each, one system after another. */
+/* Returns the layout of contiguous systems: all rows of system 0, then all rows of system 1, and so on. */
 TRID_BATCH_API trid_lines trid_lines_contiguous(long long n, long long systems)
 {
     trid_lines lines = {n, 1, systems, n, 1, 0};
@@ -15,8 +15,8 @@ TRID_BATCH_API trid_lines trid_lines_interleaved(long long n, long long systems)
     return lines;
 }
 
-/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). Launches refuse the lines of any
-   other axis as a bad size. */
+/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis, launches
+   refuse the lines that it returns (TRID_BATCH_BAD_SIZE). */
 TRID_BATCH_API trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
     /* y: groups = 0 would mean one group */
@@ -25,8 +25,7 @@ TRID_BATCH_API trid_lines trid_lines_axis(long long nx, long long ny, long long 
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
 }
 
-/* Returns a caller's lines, with groups = 1 if the caller left it 0. Functions that count systems or groups call this
-   first. */
+/* Returns a caller's lines, with groups = 1 if the caller left it 0. Call it before counting systems or groups. */
 TRID_BATCH_API trid_lines trid_p_lines_of(trid_lines lines)
 {
     if (lines.groups == 0) lines.groups = 1;
@@ -85,7 +84,7 @@ TRID_BATCH_API int trid_p_lines_meet(long long p, long long m, long long q, long
         x = x >= period - x ? x - (period - x) : x + x;
         y /= 2;
     }
-    /* Take the least i above -m, and from there those for which |j| < n: j falls as i grows. */
+    /* Start from the least i above -m. j falls as i grows, so raise i until j < n. */
     long long shift = (m - 1 + i) / period;
     i -= shift * period;
     long long j = (at - i * p) / q;
@@ -103,7 +102,7 @@ TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
     long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
     long long reach = 0;
     int nested = 1;
-    for (int k = 0; k < 3; k++) { /* sort by falling pitch; counts of one go last */
+    for (int k = 0; k < 3; k++) { /* sort by decreasing pitch; counts of one come last */
         if (count[k] == 1) pitch[k] = 0;
         if (pitch[k] < 0) pitch[k] = -pitch[k];
         for (int i = k; i > 0 && pitch[i] > pitch[i - 1]; i--) {
@@ -121,7 +120,7 @@ TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
         if (at == 0) return 0;
         if (reach == at || reach == -at) return 1;
     }
-    int least = 0; /* the loop below goes through it and solves for the other two */
+    int least = 0; /* the loop below tries each of its values and solves for the other two */
     for (int k = 1; k < 3; k++)
         if (count[k] < count[least]) least = k;
     int one = (least + 1) % 3, two = (least + 2) % 3;
@@ -147,7 +146,7 @@ TRID_BATCH_API int trid_lines_check(trid_lines lines)
 
 /* Returns whether arrays of this layout at p and at q share memory. An element takes `bytes` bytes.
    Needs    valid lines
-   Cost     as trid_lines_check; nothing if the arrays do not reach each other */
+   Cost     as trid_lines_check; less if the arrays are too far apart to overlap */
 TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const void *q, int bytes)
 {
     lines = trid_p_lines_of(lines);
@@ -159,8 +158,8 @@ TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const voi
     return trid_p_lines_difference(lines, at) || (part && trid_p_lines_difference(lines, at + 1));
 }
 
-/* Returns the same systems in as few groups as possible. A single system gets the stride at which another would follow
-   it. */
+/* Returns the same systems in as few groups as possible. If only one system remains, sets the stride at which a second
+   would follow. */
 TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
 {
     if (lines.systems == 1) {
@@ -174,7 +173,7 @@ TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
     return lines;
 }
 
-/* Returns whether neighbours in memory are elements of neighbouring systems, not of the same one.
+/* Returns whether neighbours in memory belong to neighbouring systems rather than to the same system.
    Needs    lines in as few groups as possible */
 TRID_BATCH_API int trid_p_lines_are_interleaved(trid_lines lines)
 {

@@ -333,7 +333,7 @@ TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
     enum {
         banks = TRID_P_BATCH_BANKS(tb_real),
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
-        each = cluster ? 1 : 2,
+        each = cluster || parts == 1 ? 1 : 2,
         group = parts / each
     };
     const int rank = (int)threadIdx.x % group, system = (int)threadIdx.x / group, below = rank & 1;
