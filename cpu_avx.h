@@ -120,8 +120,6 @@
 
 #ifndef __GNUC__
 #error "cpu_avx.h needs gcc or clang, whose vectors and attributes it uses"
-#elif defined __cplusplus && __cplusplus < 201703L && defined __STRICT_ANSI__
-#error "cpu_avx.h needs C++17, or -std=gnu++11 and later, for its hexadecimal constants"
 #endif
 
 /* The passes, see above. */

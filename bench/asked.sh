@@ -33,12 +33,6 @@ row() { # row WHAT ASKED UNIT MEASURED: ASKED is "at least" or "at most" and a n
 share() { # share WHAT LEAST column=value,...: of the speed of a copy
     row "$1" "at least $2" % "$(pick pct_of_copy "$3")"
 }
-cost() { # cost WHAT OPERATION column=value,...: time beyond a plain solve, of which 10 % are granted
-    more=$(pick ms "operation=$2,$3")
-    plain=$(pick ms "operation=solve,$3")
-    row "$1" 'at most 10' '% more' "$(awk -v more="$more" -v plain="$plain" \
-        'BEGIN { if (more > 0 && plain > 0) printf "%.1f", 100 * (more / plain - 1) }')"
-}
 
 echo '| | operation | target | measured |'
 echo '|---|---|---|---|'
@@ -47,11 +41,8 @@ batch)
     interleaved=layout=interleaved,n=
     share 'solve, interleaved, n = 512, single' 90 operation=solve,precision=f32,${interleaved}512
     share 'solve, interleaved, n = 1024, single' 90 operation=solve,precision=f32,${interleaved}1024
-    for precision in f32/single f64/double; do
-        where=precision=${precision%/*},${interleaved}256
-        cost "refined, interleaved, ${precision#*/}" solve_refined "$where"
-    done
-    cost 'refined, contiguous, double' solve_refined precision=f64,layout=contiguous,n=256
+    share 'checked, interleaved, single' 92 operation=solve_checked,precision=f32,${interleaved}256
+    share 'refined, interleaved, single' 88 operation=solve_refined,precision=f32,${interleaved}256
     share 'factored, 16 sides, contiguous, single' 95 operation=factored_16,precision=f32,layout=contiguous
     for precision in f32/single f64/double; do
         for sides in 1 4 16; do
@@ -61,7 +52,6 @@ batch)
     done
     for precision in f32/single f64/double; do
         where=precision=${precision%/*},layout=interleaved,n=256 in=interleaved,
-        share "pivoted, $in ${precision#*/}" 90 "operation=solve_pivoted,$where"
         for sides in 1 4 16; do
             share "several, sides: $sides, $in ${precision#*/}" 92 "operation=several_$sides,$where"
         done
@@ -71,7 +61,6 @@ batch)
         where=precision=${precision%/*},layout=contiguous in=contiguous,
         share "several, periodic, $in ${precision#*/}" 90 "operation=several_periodic_1,n=256,$where"
         share "one matrix for all, $in ${precision#*/}" 95 "operation=solve_shared_matrix,n=256,$where"
-        share "pivoted, n = 1024, $in ${precision#*/}" 85 "operation=solve_pivoted,n=1024,$where"
     done
     ;;
 bs3d)
