@@ -19,11 +19,11 @@
    lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in double precision. It is
    the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
 
-     whatever the precision
+     independent of the precision
        cpu_avx_has, cpu_avx_best, cpu_avx_name      whether this processor runs a set, its widest set, a set's name
        cpu_avx_status_string                        the text of a status
        cpu_avx_fence                                makes streamed stores visible to other threads
-       cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     where systems lie
+       cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     layouts of systems
      vector (each comment gives the meaning in C)
        cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes for a set chosen at run time
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (in NEON a part: one a lane)
@@ -36,7 +36,7 @@
        cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                          2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   lanes x lanes        lanes log2 lanes shuffles
        cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
-       cpu_avx_contiguous_solve                     contiguous ones, by transposed tiles; 2 transposes a tile more
+       cpu_avx_contiguous_solve                     contiguous systems, by transposed tiles; 2 more transposes a tile
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
        cpu_avx_thomas         distinct matrices     5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
        cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
@@ -52,27 +52,27 @@
        cpu_avx_implicit3      factored once, lanes are partitions of one grid                  4 FMA, 1 mul
        cpu_avx_explicit_bytes, cpu_avx_implicit_bytes                                          the work they need
      array: three factors on a grid (cpu_avx_grid), passes over the array a step
-       cpu_avx_grid_explicit1  2   vectors in x, every neighbour read where it lies
+       cpu_avx_grid_explicit1  2   vectors in x, a load for every neighbour
        cpu_avx_grid_explicit2  1   two steps a sweep, blocks in the second-level cache, shared differences
        cpu_avx_grid_implicit1 10   a sweep each for the right-hand side, x (scalar), y, z and the sum
        cpu_avx_grid_implicit2  5   right-hand side, x (by transposed tiles) and y of a plane in cache, then z
        cpu_avx_grid_bytes          the work they need
 
-   What array functions share:
-     isa      The first argument, except of cpu_avx_factor, which is plain C: cpu_avx_best(); CPU_AVX_BUILT_FOR, a
+   Common to array functions:
+     isa      The first argument, except for cpu_avx_factor, which is plain C: cpu_avx_best(); CPU_AVX_BUILT_FOR, a
               literal for the widest set that the compiler's flags allow, with which only that set is compiled (not
               with -fopenmp); or one of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512, _NEON.
-     threads  The last argument, at least 1: the number of threads where OpenMP is on (-fopenmp). Without it one
-              thread does all.
-     work     Memory of the caller, of the size that the function named _bytes returns and of any alignment.
+     threads  The last argument, at least 1: the number of threads if OpenMP is on (-fopenmp). Without it one
+              thread does all the work.
+     work     The caller's memory, of the size that the function named _bytes returns, at any alignment.
      Status   CPU_AVX_OK, a negative number for a bad argument (nothing is done), or 1 + the index of the first system
-              or option that met a pivot which is zero, not finite, or so small or large that its reciprocal is not a
-              normal number; INT_MAX where an int cannot hold that. There is no pivoting: matrices must be diagonally
+              or option that met a pivot that is zero, not finite, or so small or large that its reciprocal is not a
+              normal number; INT_MAX if an int cannot hold it. There is no pivoting: matrices must be diagonally
               dominant, or close. In AVX and AVX2 the single-precision reciprocal of a power of two is not exact, so a
               matrix that is singular by cancellation may pass.
      Steps    In all sets except plain C, time stepping switches the processor to flush-to-zero mode and restores the
-              mode afterwards: subnormal numbers count as 0. Arithmetic on subnormals may be slow, and a solution that
-              spreads always has a front of them.
+              mode afterwards: subnormal numbers count as 0. Arithmetic on subnormals may be slow, and a spreading
+              solution always has a front of them.
      State    None: several threads may call any function at once, each on its own arrays and work. Rounding mode and
               exception flags are respected: sound numbers raise neither "invalid" nor "division by zero".
      Size     Elements are counted in 64 bits; empty batches, systems of one row and arrays of any alignment are fine.
@@ -80,32 +80,32 @@
    The rooms, in cpu_avx/:
      sets.h             the instruction sets, in lists: their numbers and names, CPU_AVX_PICK
      plain.h, avx.h, avx2.h, avx512.h, neon.h    a set each: its vector and its operations on lanes; x86.h and avx_256.h
-                        hold what several share
+                        hold code that several share
      vector.h           the functions of vector scope on lanes
      systems.h          cpu_avx_factor, and how a batch is cut into tiles
      thomas.h           cpu_avx_thomas, _solve: the choice among the next four
      interleaved.h, contiguous.h, cut.h, scalar.h      interleaved, contiguous, few long, and few short systems
      hybrid.h           cpu_avx_hybrid; partitions.h, the reduced system of a system's partitions
-     explicit.h, implicit.h              one factor; one_factor.h, what they share
+     explicit.h, implicit.h              one factor; one_factor.h, their common code
      grid_explicit.h, grid_implicit.h    three factors; grid.h, the operator
-   They are C over cpu_avx_real and cpu_avx_vec. rooms.h reads all of them in order, in every pass: once for what
-   depends on neither precision nor set; from precision.h for what the sets of a precision share; from set.h for each
-   set and precision; and from precision.h again for array scope, which chooses a set. The first part of a room lists
-   its names, which get their suffixes in the passes.
+   They are C over cpu_avx_real and cpu_avx_vec. rooms.h reads all of them in order, in every pass: once for
+   definitions that depend on neither precision nor set; from precision.h for those that the sets of a precision share;
+   from set.h for each set and precision; and from precision.h again for array scope, which chooses a set. The first
+   part of a room lists its names, which get their suffixes in the passes.
 
-   To add an instruction set, write its file after the model of the most similar one, and add a line to each list of
-   sets.h. Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that take assembly:
+   To add an instruction set, model its file on that of the most similar set, and add a line to each list
+   of sets.h. Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that take assembly:
    cpu_avx_fence, cpu_avx_p_flush and cpu_avx_p_restore. tests/test_cpu_vec.c, examples/cpu_own_kernel.c, cpu_timing.c
-   and bench/cpu_patterns.c list the sets too; the other tests run on every set.
+   and bench/cpu_patterns.c also list the sets; the other tests run on every set.
 
-   Options, to be defined before the header is included, alike in all files of a program:
+   Options, defined before the header is included, the same in all files of a program:
      CPU_AVX_ONLY_PLAIN     omits the vector sets, as does an unknown compiler or processor.
-     CPU_AVX_UNDER_NVCC     compiles the vector sets in files for nvcc too, which takes longer (not on Arm). Without it
-                            such files have plain C alone; files for the host compiler always have all sets.
+     CPU_AVX_UNDER_NVCC     also compiles the vector sets in files for nvcc, which takes longer (not on Arm). Without it
+                            such files have only plain C; files for the host compiler always have all sets.
      CPU_AVX_EXACT_RCP      divides instead of taking the fast reciprocal.
-     CPU_AVX_STREAM_BYTES   Results of this size and more are stored past the caches. Default: 8 MB.
-     CPU_AVX_THREAD_ROWS    Each thread gets at least so many rows of systems. Default: 1024.
-     CPU_AVX_GRID_CACHE     A thread's block of a grid may fill so much cache. Default: 1 MB. */
+     CPU_AVX_STREAM_BYTES   Results of at least this size are stored past the caches. Default: 8 MB.
+     CPU_AVX_THREAD_ROWS    The least number of rows of systems for a thread. Default: 1024.
+     CPU_AVX_GRID_CACHE     The cache that a thread's block of a grid may fill. Default: 1 MB. */
 
 #ifndef CPU_AVX_H
 #define CPU_AVX_H
@@ -122,7 +122,7 @@
 #error "cpu_avx.h needs gcc or clang, whose vectors and attributes it uses"
 #endif
 
-/* The passes, see above. */
+/* The passes (see above). */
 #define CPU_AVX_PASS_ONCE 0
 #define CPU_AVX_PASS_TYPES 1
 #define CPU_AVX_PASS_SET 2
@@ -130,7 +130,7 @@
 #define CPU_AVX_PASS CPU_AVX_PASS_ONCE
 
 /* Names: CPU_AVX_OF forms those of a precision, CPU_AVX_OF_SET those of a set and a precision. Outside the passes the
-   suffixes are empty, so that a user's own names are left alone. */
+   suffixes are empty, so that a user's own names stay unchanged. */
 #define CPU_AVX_P_PASTE(a, b, c) a##b##c
 #define CPU_AVX_P_JOIN(a, b, c) CPU_AVX_P_PASTE(a, b, c)
 #define CPU_AVX_P_PASTE_NAME(stem, set, precision) stem##_##set##_##precision
@@ -144,15 +144,15 @@
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
 #define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* the compiler moves no access across */
-/* A loop over a literal count, whose arrays stay in registers. */
+/* Precedes a loop over a literal count, whose arrays stay in registers. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
 #else
 #define CPU_AVX_P_UNROLL
 #endif
 #define CPU_AVX_API static inline CPU_AVX_P_UNUSED
-/* A whole loop is worth a call: inlined, it slows the loops beside it down by some percent. Without optimisation
-   "inline" only lets the compiler drop what nobody calls. */
+/* A function with a whole loop is not inlined: inlining would slow neighbouring loops by some percent. Without
+   optimisation "inline" only lets the compiler drop functions that are never called. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_LOOP static __attribute__((noinline, unused))
 #else
@@ -163,21 +163,21 @@
 #define CPU_AVX_CALL CPU_AVX_P_LOOP CPU_AVX_P_HERE
 
 /* Parallel regions open in array scope only: inside one a compiler may lose the target attribute of the surrounding
-   function and then refuse to inline (clang: "always_inline function requires target feature"). A user's own regions,
-   too, belong in functions without the attribute that call those with it. */
+   function and then refuse to inline (clang: "always_inline function requires target feature"). Likewise, a user's own
+   regions belong in functions without the attribute, which call functions with it. */
 #ifdef _OPENMP
 #define CPU_AVX_P_OMP(clauses) _Pragma(#clauses)
 #else
 #define CPU_AVX_P_OMP(clauses)
 #endif
 
-/* CPU_AVX_STREAM_BYTES: results of this size and more are stored past the caches where their alignment allows: by
-   cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid if x is not d; by the first two in place, too, if interleaved rows
-   are far apart; by cpu_avx_grid_explicit2 and _implicit2. If it is too small, whatever reads the results next misses
-   them in the last-level cache.
-   CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps a thread's six planes of rows in so many bytes of its own cache. If
-   it is too large, the planes come from a more distant cache; if too small, many rows at block edges are computed
-   twice. */
+/* CPU_AVX_STREAM_BYTES: results of at least this size are stored past the caches if their alignment allows it.
+   cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid do so if x is not d, the first two also in place if interleaved rows
+   are far apart; cpu_avx_grid_explicit2 and _implicit2 do so as well. If it is too small, the next reader of the
+   results misses them in the last-level cache.
+   CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps a thread's six planes of rows in this many bytes of the thread's own
+   cache. If it is too large, the planes come from a more distant cache; if too small, many rows at block edges are
+   computed twice. */
 #ifndef CPU_AVX_STREAM_BYTES
 #define CPU_AVX_STREAM_BYTES (8 * 1024 * 1024)
 #endif
@@ -189,7 +189,7 @@
 #endif
 
 /* Prefetches the cache line at p, which may be any address, into the second-level cache; _NEAR into the first as well.
-   There is none into the first alone (prefetchnta), which halves the speed of batches on Intel's processors. */
+   Neither prefetches into the first only (prefetchnta), which halves the speed of batches on Intel's processors. */
 #define CPU_AVX_P_PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #define CPU_AVX_P_PREFETCH_NEAR(p) __builtin_prefetch(p, 0, 3)
 
@@ -201,17 +201,18 @@
      CPU_AVX_OWN(smooth)    is a name of the user's own: smooth_avx2_f32
      CPU_AVX_HERE           is the set's attribute, which every function that calls the header's must carry
    and
-     CPU_AVX_PICK(isa, result =, smooth, f32, (arguments));    calls the one for isa; "result =" may be empty
+     CPU_AVX_PICK(isa, result =, smooth, f32, (arguments));    calls the function for isa; "result =" may be empty
    Overloading could not tell AVX from AVX2: both have the vector __m256. */
 #define CPU_AVX(stem) CPU_AVX_P_NAME(cpu_avx_##stem, CPU_AVX_SET, CPU_AVX_PRECISION)
 #define CPU_AVX_OWN(stem) CPU_AVX_P_NAME(stem, CPU_AVX_SET, CPU_AVX_PRECISION)
 #define CPU_AVX_HERE CPU_AVX_P_JOIN(CPU_AVX_TARGET, _, CPU_AVX_SET)
 
-/* What an array function returns; positive: 1 + the index of the first system or option that has no solution. */
+/* The statuses of array functions. A positive status is 1 + the index of the first system or option that has no
+   solution. */
 enum {
     CPU_AVX_OK = 0,
     CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, or a size that the function's comment excludes */
-    CPU_AVX_BAD_ISA = -2       /* an unknown instruction set, or one that the processor or the compiler does not have */
+    CPU_AVX_BAD_ISA = -2       /* an unknown instruction set, or one that the processor or compiler does not support */
 };
 
 /* Returns the text of a status. */
@@ -226,14 +227,13 @@ CPU_AVX_API const char *cpu_avx_status_string(int status)
                                             : "unknown status";
 }
 
-/* Returns the next address to which AVX-512 stores whole cache lines. */
+/* Returns the first address from p on at which AVX-512 stores whole cache lines. */
 CPU_AVX_API void *cpu_avx_p_align(void *p)
 {
     return (void *)(((uintptr_t)p + 63) & ~(uintptr_t)63);
 }
 
-/* Makes what this thread has streamed visible to other threads before what it stores next. On Arm nothing is
-   streamed. */
+/* Makes this thread's streamed stores visible to other threads before its later stores. On Arm nothing is streamed. */
 CPU_AVX_API void cpu_avx_fence(void)
 {
 #if CPU_AVX_X86
@@ -241,8 +241,8 @@ CPU_AVX_API void cpu_avx_fence(void)
 #endif
 }
 
-/* Makes subnormal numbers count as 0 from here on, as results and as operands; not in plain C. Returns the mode
-   before. */
+/* Makes subnormal numbers count as 0 from here on, as results and as operands; not in plain C. Returns the previous
+   mode. */
 CPU_AVX_API unsigned cpu_avx_p_flush(int isa)
 {
     unsigned mode = 0;
@@ -281,10 +281,10 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
     (void)mode;
 }
 
-/* Where tridiagonal systems lie: element j of system s of group g at [j*step + s*stride + g*jump] of each array. There
-   are groups*systems systems, and g*systems + s is a system's index. groups left 0 means one group; an empty batch has
-   systems 0. step, stride and jump may be negative; no two elements may coincide. trid_lines of trid/batch.h has the
-   same fields. */
+/* The layout of tridiagonal systems: element j of system s of group g is at [j*step + s*stride + g*jump] of each array.
+   There are groups*systems systems, and g*systems + s is a system's index. groups = 0 means one group; an empty batch
+   has systems = 0. step, stride and jump may be negative; no two elements may coincide. trid_lines of trid/batch.h has
+   the same fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;
 } cpu_avx_lines;
@@ -304,10 +304,10 @@ CPU_AVX_API cpu_avx_lines cpu_avx_lines_interleaved(long long n, long long syste
 }
 
 /* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). Any other axis gives lines that
-   every function refuses. */
+   every function rejects. */
 CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
-    /* y: groups 0 would be one group */
+    /* y: groups = 0 would mean one group */
     cpu_avx_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nz ? nx : 0, 1, nz, nx * ny};
     cpu_avx_lines z = {nz, nx * ny, nx * ny, 1, 1, 0}, none = {-1, 0, 0, 0, 0, 0};
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
@@ -321,14 +321,14 @@ CPU_AVX_API int cpu_avx_p_failed(long long index)
     return index < INT_MAX ? (int)index + 1 : INT_MAX;
 }
 
-/* Returns where part i of parts begins. */
+/* Returns the beginning of part i of parts. */
 CPU_AVX_API long long cpu_avx_p_part(long long count, int parts, int i)
 {
     if (parts == 1) return i * count;
     return count / parts * i + (i < count % parts ? i : count % parts);
 }
 
-/* CPU_AVX_PICK in the precision at hand; and with subnormal numbers as 0. */
+/* CPU_AVX_PICK in the current precision; the second counts subnormal numbers as 0. */
 #define CPU_AVX_P_PICK(isa, result, stem, arguments) CPU_AVX_PICK(isa, result, stem, CPU_AVX_P_PRECISION, arguments)
 #define CPU_AVX_P_PICK_FLUSHING(isa, result, stem, arguments)                                                          \
     do {                                                                                                               \
@@ -339,7 +339,7 @@ CPU_AVX_API long long cpu_avx_p_part(long long count, int parts, int i)
 
 #include "cpu_avx/rooms.h"
 
-#ifdef __NVCC__ /* which hands the pragma on to gcc, which knows it */
+#ifdef __NVCC__ /* which passes the pragma on to gcc, which knows it */
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1675
 #endif

@@ -84,7 +84,7 @@ static void prices(void)
         double coarse = price(33, 12, payoff);
         for (int n = 33, steps = 12; n <= 65; n = 2 * n - 1, steps *= 2) {
             const double fine = price(2 * n - 1, 2 * steps, payoff);
-            char value[32], size[32], more[32];
+            char value[32], size[40], more[32];
             snprintf(value, sizeof value, "%.8f", known);
             snprintf(size, sizeof size, "%d points; %d steps", n, steps);
             snprintf(more, sizeof more, ",%.1e", fabs((fine + (fine - coarse) / 3) / known - 1));

@@ -9,7 +9,7 @@ enum {
     BS1D_P_MOST_COMPOSED = 256 /* the most time steps in one stencil */
 };
 
-/* Returns x, and hides from the compiler that it has not changed. */
+/* Returns x; the compiler must assume that the value has changed. */
 TB_HD double bs1d_p_again(double x)
 {
 #ifdef __CUDA_ARCH__
@@ -19,8 +19,8 @@ TB_HD double bs1d_p_again(double x)
 }
 
 /* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], step by step from the left:
-   w' = w + (e_j + w) A. It drops weights beyond `reach`. If most is not null, m is a limit, and *most receives the
-   number of steps after which no more than tolerance has been dropped.
+   w' = w + (e_j + w) A. It drops weights beyond `reach`. If most is not null, *most receives the number of steps, at
+   most m, that drop no more than tolerance in total.
    Returns  the sum of the absolute values that it dropped */
 TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, double *w, double tolerance, int *most)
 {
@@ -56,7 +56,7 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     return dropped;
 }
 
-/* Returns how many steps lose no more than `loss` in the row next to the top, where the loss is largest. */
+/* Returns the most steps that lose no more than `loss` in the row next to the top, where the loss is largest. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 {
     double w[2 * BS1D_P_REACH + 1];
@@ -89,8 +89,8 @@ TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 
 #else /* TB_BODY: C over tb_real */
 
-/* Returns how many steps go into one stencil that reaches `reach` points to each side: at least `reach` steps, which
-   lose nothing, and more if they lose no more than the unit roundoff in the row next to the top, where the loss is
+/* Returns the number of steps to compose into one stencil that reaches `reach` points to each side: at least `reach`,
+   which lose nothing; more if they lose no more than the unit roundoff in the row next to the top, where the loss is
    largest.
    Cost     about 12 (2 reach + 1) double operations a step */
 TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
@@ -100,7 +100,7 @@ TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
 
 /* Divides steps into sweeps of *composed steps, at most `most` each, for the fewest operations.
    Leaves   *composed, 0 if single steps are cheaper
-   Returns  how many steps are left over for single steps */
+   Returns  the number of steps that remain to be taken singly */
 TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
 {
     long long least = (long long)3 * steps;
@@ -144,9 +144,9 @@ TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int 
 }
 
 #if TB_DEVICE_SCOPES
-/* Returns the z-th point that a sweep works on, of the lane's own k at reach .. reach+k-1 and `reach` on each side. Own
-   points come first, in double precision every second one before the rest. The neighbours' follow, and have arrived by
-   shuffle meanwhile. These orders were fastest (docs/bs1d.md). */
+/* Returns the z-th point in the order in which a sweep visits the lane's k points, reach .. reach+k-1, and `reach`
+   neighbours on each side. The lane's own points come first; in double precision every second one precedes the rest.
+   The neighbours arrive by shuffle meanwhile. These orders were fastest (docs/bs1d.md). */
 TB_D int bs1d_p_point(int k, int reach, int z)
 {
 #if TB_BYTES == 4
@@ -158,7 +158,7 @@ TB_D int bs1d_p_point(int k, int reach, int z)
 
 /* Computes u += C u `sweeps` times, C a band of 2 reach + 1 diagonals (bs1d_lane_compose). In single precision the
    products of offsets of two and more are summed before u is added, because the small ones would be lost if they were
-   added to u one by one. Consecutive multiply-adds share a point, which spares the register file a read.
+   added to u one by one. Consecutive multiply-adds share a point, which saves a register read.
    Needs    k, lanes, reach <= k literals
    Lanes    as bs1d_warp_explicit2
    Leaves   u
@@ -200,8 +200,8 @@ TB_D void bs1d_warp_explicit3(int k, int lanes, int reach, int sweeps, const tb_
 #endif
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Takes as many composed steps as the option's number of steps allows, and the rest one by one. Special options are
-   left to explicit2. */
+/* Takes as many composed steps as the option's number of steps allows, and the rest singly. Special options are left
+   to explicit2. */
 template <int k, int lanes, int reach>
 __launch_bounds__(bs1d_p_threads(lanes))
 TRID_KERNEL void bs1d_p_explicit3(int options, int points, const bs1d_option *option, bs1d_result *result,
@@ -226,7 +226,7 @@ TRID_KERNEL void bs1d_p_explicit3(int options, int points, const bs1d_option *op
         bs1d_warp_explicit3(k, lanes, reach, steps / composed, coefficient, u, shared);
         if (lanes > 32) __syncthreads();
     }
-    if (TB_BYTES == 8) { /* read again: the sweeps need the registers */
+    if (TB_BYTES == 8) { /* loaded again: the sweeps need the registers */
         bs1d_p_load(lanes, group, batch, &o, &m);
         if (status) bs1d_p_idle(points, &o, &m);
         m.upwind = 0;

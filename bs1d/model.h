@@ -13,7 +13,7 @@ TB_HD void bs1d_lane_row(bs1d_model m, int j, double *a, double *b, double *c)
     *c = !inside || last ? 0 : lambda + gamma;
 }
 
-/* Computes row j of I - size A as the implicit rungs solve it. The last row omits its drift where 2 gamma size is too
+/* Computes row j of I - size A as the implicit rungs solve it. The last row omits its drift if 2 gamma size is too
    large for diagonal dominance (above about 1/2). The omitted drift then belongs on the right-hand side, at the old
    values, unless that side is formed from A itself.
    Returns  the omitted factor of u[points-1] - u[points-2]; 0 for every other row
@@ -53,7 +53,7 @@ TB_HD int bs1d_p_stable(bs1d_model m)
    Cost     a few double operations */
 TB_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points, int j)
 {
-    /* One rounding on every machine, so that a comparison tells whether a value equals its payoff. */
+    /* One rounding on every machine, so that values can be compared with the payoff for equality. */
     double inside = (flags & BS1D_PUT ? -1 : 1) * fma((double)j, ds, -strike), half = ds / 2;
     if ((flags & BS1D_AVERAGED) && j > 0 && j < points - 1 && inside > -half && inside < half)
         return (inside + half) * ((inside + half) / (2 * ds));
@@ -87,7 +87,7 @@ typedef struct {
     double size;  /* of a backward Euler step, in units of dt; the matrix is I - size A for both */
 } bs1d_p_plan;
 
-/* Returns the steps of an option with these flags: with Crank-Nicolson a Rannacher start comes first. */
+/* Returns the steps of an option with these flags; Crank-Nicolson begins with a Rannacher start. */
 TB_HD bs1d_p_plan bs1d_p_plan_of(int flags, int steps)
 {
     bs1d_p_plan plan = {steps, 0, 1};

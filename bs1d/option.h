@@ -22,7 +22,7 @@ enum { BS1D_P_MOST_STEPS = 1 << 28 };
 
 #else /* TB_BODY: C over tb_real */
 
-/* Returns a number that no value is below. */
+/* Returns a lower bound of all values. */
 TB_HD tb_real bs1d_p_lowest(void)
 {
 #if TB_BYTES == 4
@@ -52,7 +52,7 @@ TB_HD tb_real bs1d_p_max(tb_real x, tb_real y)
 }
 
 /* Computes an option's model.
-   Returns  the option's status, as far as its numbers determine it */
+   Returns  the option's status, as far as it follows from the numbers */
 TB_HD int bs1d_p_model(bs1d_option o, int points, bs1d_model *m)
 {
     double dt = (double)o.maturity / (double)o.steps, sum;
@@ -62,7 +62,7 @@ TB_HD int bs1d_p_model(bs1d_option o, int points, bs1d_model *m)
     m->points = points;
     m->upwind = (o.flags & BS1D_UPWIND) != 0;
     if (o.steps < 1 || o.steps > BS1D_P_MOST_STEPS) return BS1D_BAD_SIZE;
-    /* A sum is finite only if its parts are. */
+    /* A sum is finite only if all its terms are. */
     sum = fabs((double)o.spot) + fabs((double)o.strike) + fabs((double)o.rate) + fabs((double)o.dividend) +
           fabs((double)o.top) + fabs((double)o.maturity) + fabs(m->variance) * points * points +
           fabs(m->drift) * points + fabs(m->discount);
@@ -78,7 +78,7 @@ TB_HD int bs1d_p_special(bs1d_option o)
     return (o.flags & (BS1D_AMERICAN | BS1D_UPWIND)) != 0;
 }
 
-/* Makes an option whose steps change nothing. */
+/* Sets *o and *m to an option whose steps change nothing. */
 TB_HD void bs1d_p_idle(int points, bs1d_option *o, bs1d_model *m)
 {
     o->strike = o->maturity = o->top = 1;

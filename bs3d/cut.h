@@ -4,15 +4,15 @@
 /* The parts of a slab: all of it, the part that its neighbours wait for, the rest. */
 enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER };
 
-/* How the third axis is cut into slabs, and which of them this is (bs3d_slab_cut). */
+/* A cut of the third axis into slabs, and one of the slabs (bs3d_slab_cut). */
 typedef struct {
     int slabs, slab;   /* their number, and this one's; slab 0 holds plane 0 */
     int first, planes; /* planes first .. first + planes - 1 of the grid are its own */
     int below, above;  /* neighbours' planes that it holds copies of: halo, or 0 at the ends of the grid */
     int halo;
     int partitions;   /* implicit: partitions of its planes */
-    int reach;        /* how many of a neighbour's partitions matter for its own; 0: those of all slabs do */
-    int reduced, own; /* partitions in its reduced systems; the first of its own among them */
+    int reach;        /* how many of a neighbour's partitions influence its own; 0: those of all slabs do */
+    int reduced, own; /* partitions in its reduced systems; index of its own first one among them */
 } bs3d_slab;
 
 /* The data that a slab sends to another, and receives in return. */
@@ -22,9 +22,9 @@ typedef struct {
     size_t bytes;
 } bs3d_message;
 
-/* The planes that a launch visits, if these are not all of plan.partitions partitions. `planes` planes from `from` on
-   are cut into `partitions`; partition n of the launch is partition first + n of these. From n = jump on it is `over`
-   partitions and `apart` planes further. Only planes low .. high - 1 count. */
+/* The planes that a launch visits, unless it visits all of plan.partitions partitions. `planes` planes from `from` on
+   are cut into `partitions` partitions; partition n of the launch is partition first + n of the cut. From n = jump on,
+   it is `over` partitions and `apart` planes further. Only planes low .. high - 1 count. */
 typedef struct {
     int from, planes, partitions, first, jump, over, apart, low, high;
 } bs3d_p_span;
@@ -71,8 +71,8 @@ TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
     return fabs(g * r) > fabs(product) ? fabs(g * r) : fabs(product);
 }
 
-/* Returns how many of a neighbour's partitions matter: the least number through which, at each border, the coupling
-   falls below roundoff; 0 if a slab's partitions are not enough. */
+/* Returns how many of a neighbour's partitions influence a slab: the least number across which the coupling falls below
+   roundoff at every border; 0 if a slab has too few partitions. */
 TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, double roundoff)
 {
     int most = 1;
@@ -93,10 +93,10 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
 }
 
 /* Describes how the grid of a problem is cut for `slabs` GPUs, and the part that `slab` holds. halo: how many planes of
-   each neighbour it copies; an implicit march has 1, and an explicit one needs 1 per step. partitions: 0 for an
-   explicit march; for an implicit one bs3d_slab_partitions of the GPUs, the same on all.
+   each neighbour a slab copies: 1 for an implicit march, 1 per step between two exchanges for an explicit one.
+   partitions: 0 for an explicit march, the result of bs3d_slab_partitions for an implicit one; the same on all GPUs.
    Needs    at least 4 planes, halo planes, and 4 * partitions planes in every slab
-   Returns  BS3D_OK, or why it is impossible: as bs3d_check, but with up to 1024 points per slab on the third axis; also
+   Returns  BS3D_OK, or an error: as bs3d_check, but with up to 1024 points per slab on the third axis; also
             BS3D_BAD_SIZE if all partitions depend on each other and there are more than 64
    Cost     host only; for an implicit march about 20 operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
@@ -114,7 +114,7 @@ TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, in
     cut->halo = implicit ? 1 : halo;
     cut->below = slab > 0 ? cut->halo : 0;
     cut->above = slab < slabs - 1 ? cut->halo : 0;
-    int least = nz / slabs; /* planes of any slab */
+    int least = nz / slabs; /* the fewest planes in a slab */
     if (least < 4 || cut->halo < 1 || cut->halo > 32 || least < cut->halo) return BS3D_BAD_SIZE;
     if (!implicit) return BS3D_OK;
     if (partitions < 1 || partitions > 8 || least < 4 * partitions) return BS3D_BAD_SIZE;
@@ -126,8 +126,8 @@ TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, in
     return cut->reduced <= BS3D_P_MOST_REDUCED ? BS3D_OK : BS3D_BAD_SIZE;
 }
 
-/* Finds the planes of a part of an explicit sweep. The outer part is the planes that neighbours copy. `extra` copies on
-   each side, or as many as exist, are added. Returns the number of planes. */
+/* Finds the planes of a part of an explicit sweep. The outer part consists of the planes that neighbours copy. `extra`
+   copies on each side, or as many as exist, are added. Returns the number of planes. */
 TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_span *span)
 {
     const int low = cut->below ? cut->halo : 0, high = cut->above ? cut->halo : 0;

@@ -5,28 +5,28 @@ typedef struct {
     int rank;              /* the number of the slab, from 0 */
     int device;            /* ranks may share one */
     cudaStream_t march;    /* the march itself */
-    cudaStream_t inner;    /* the inner part, which may wait: of lower priority than the others, if the device has
-                              priorities */
+    cudaStream_t inner;    /* the inner part, which is not urgent: of lower priority than the others, if the device
+                              supports priorities */
     cudaStream_t transfer; /* messages */
-    cudaEvent_t event;     /* orders the three; each record is waited for at once, so the exchange may use it as well */
+    cudaEvent_t event;     /* orders the streams; a wait follows each record at once, so the exchange may reuse it */
 } bs3d_rank;
 
-/* How messages get from rank to rank: the caller's functions. Each receives `context`, and returns 0 or a status of its
-   own, which the calling function of the march returns at once. A step on more than one rank calls begin, message for
-   each message, end, and then, once all work that may run meanwhile is enqueued, arrive. */
+/* The functions of the caller that carry messages from rank to rank. Each receives `context`, and returns 0 or a status
+   of its own, which the calling function of the march returns at once. A step on more than one rank calls begin,
+   message for each message, and end. Once all work that can overlap the transfers is enqueued, it calls arrive. */
 typedef struct {
     void *context;
     int (*begin)(void *context); /* may be null, like end, arrive and sum */
-    /* Between begin and end: sends m->send to rank `peer`, and receives at m->receive as many bytes of that rank's n-th
-       message to this one. It works in r->transfer, or on the host in arrive. */
+    /* Between begin and end: sends m->send to rank `peer`, and receives, at m->receive, as many bytes of that rank's
+       n-th message to this one. The transfer runs in r->transfer, or on the host in arrive. */
     int (*message)(void *context, const bs3d_rank *r, int peer, int n, const bs3d_message *m);
     int (*end)(void *context);
-    int (*arrive)(void *context); /* afterwards a message's arrival depends only on the work in r->transfer */
+    int (*arrive)(void *context); /* once it returns, messages arrive when the work in r->transfer is done */
     /* Replaces each number by its sum over all processes. Null: this process holds all ranks. */
     int (*sum)(void *context, double *numbers, int count);
 } bs3d_exchange;
 
-/* The ranks of a march, those of this process, and how they send. */
+/* The ranks of a march, those of this process, and their exchange. */
 typedef struct {
     int ranks;
     int count; /* how many of them are in this process */
@@ -34,13 +34,13 @@ typedef struct {
     bs3d_exchange exchange;
 } bs3d_ranks;
 
-/* How they march. All zeros: an explicit march with default values. */
+/* The choices for a march on several ranks. All zeros: an explicit march with default values. */
 typedef struct {
     int implicit;   /* 1: implicit2, 0: explicit4 */
-    int halo;       /* explicit: a neighbour's planes that a slab copies; it then sends only once in that many steps. 0:
-                       8, or a slab's own planes if these are fewer */
-    int partitions; /* implicit: partitions of each slab; 0: bs3d_slab_partitions of the GPUs */
-    int in_turn;    /* 1: sends and computes one after the other; 0: at the same time */
+    int halo;       /* explicit: planes of each neighbour that a slab copies; it sends once in that many steps. 0: 8, or
+                       a slab's own planes if fewer */
+    int partitions; /* implicit: partitions of each slab; 0: chosen by bs3d_slab_partitions */
+    int in_turn;    /* 1: sends and computes one after the other; 0: overlaps them */
 } bs3d_ranks_options;
 
 /* Makes stream `then` of a rank wait for the work that stream `first` holds now. Returns BS3D_OK or
@@ -53,7 +53,7 @@ TB_HOST int bs3d_p_rank_order(const bs3d_rank *r, cudaStream_t first, cudaStream
 }
 
 extern "C++" {
-/* Calls of(i, rank) for each rank i here, with its device as the current one, until a call fails. Leaves the returned
+/* Calls of(i, rank) for each rank i of this process, with its device current, until a call fails. Leaves the returned
    status in *status. */
 template <class call>
 static void bs3d_p_each_rank(int *status, const bs3d_ranks *w, const call &of)

@@ -1,7 +1,7 @@
-/* implicit1.h - a room of bs3d.h: implicit1: four kernels per step; matrices are built and solved each time.
+/* implicit1.h - a room of bs3d.h: implicit1: four kernels per step; each step builds and solves all matrices.
    MIT licence, see LICENSE. */
 
-/* Solves the x systems in v, a warp for each. */
+/* Solves the x systems in v, one warp per system. */
 template <int per_lane, int plain>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
 TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
@@ -19,8 +19,9 @@ TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
     transpose_store(per_lane, 32, n, d, row, mine);
 }
 
-/* Solves the y systems (axis 1) or z systems (axis 2); a block solves 8 interleaved systems in 32 partitions each. z
-   adds the result to u. It loads u early if registers allow: loaded last, u would be waited for once more. */
+/* Solves the y systems (axis 1) or z systems (axis 2); a block solves 8 interleaved systems in 32 partitions each.
+   Along z, adds the result to u, which it loads before the solve if registers allow: loaded after it, u would cost a
+   second wait. */
 template <int plain>
 TB_D void bs3d_p_implicit1_along(int per_lane, int axis, const bs3d_p_plan *plan, tb_real *v, tb_real *u,
                                  tb_real *shared)
@@ -72,7 +73,7 @@ static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *
     if (!status) status = bs3d_p_start<unused>(problem, &job, job.u, job.v, stream);
     if (status) return status;
     right.early = 0;
-    const int *n = problem->points, plain = bs3d_p_plain(&job.plan.model); /* whether without upwinding */
+    const int *n = problem->points, plain = bs3d_p_plain(&job.plan.model); /* whether all matrices are I - L_axis */
     const int warps = bs3d_p_x_warps(bs3d_p_per_lane(n[0]));
     unsigned columns = (unsigned)(n[0] - 1) / 8 + 1, blocks = (unsigned)((n[1] * n[2] - 1) / warps + 1);
     const dim3 y_blocks(columns, (unsigned)n[2]), z_blocks(columns, (unsigned)n[1]);

@@ -3,8 +3,8 @@
 
 /* ---- upward: right-hand side, x systems, forward elimination in z ------------------------------------------------ */
 
-/* The ring of this sweep, whose rows hold 256 points per half. Some warps of a block compute the right-hand side; the
-   others solve, one for each half of each row. */
+/* The ring of the upward sweep. Its rows hold 256 points per half. Some warps of a block compute the right-hand side;
+   the others solve, one for each half of each row. */
 TB_HD constexpr int bs3d_p_stencil_warps(int halves)
 {
     return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;
@@ -15,14 +15,14 @@ struct bs3d_p_up : bs3d_p_ring_shape<bs3d_p_shape::up_rows + 2, 8 * halves,
                                      32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows)> {
 };
 
-/* Solves a right-hand side in shared memory, by a warp. */
+/* Solves for a right-hand side in shared memory with one warp. */
 TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const tb_real *right, tb_real *d)
 {
     bs3d_p_load(per_lane, right, d);
     trid_warp_solve(per_lane, 32, per_lane * 32, steps, f, d);
 }
 
-/* Computes L u by a warp, as bs3d_p_sweep_planes does, and leaves plane k-1 in shared memory. */
+/* Computes L u with one warp, as bs3d_p_sweep_planes does, and leaves plane k-1 in shared memory. */
 template <int form, int halves>
 TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, int warp,
                                 const bs3d_p_stretch *s, bs3d_p_ring<bs3d_p_up<halves>> *ring)
@@ -54,10 +54,11 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
     }
 }
 
-/* Solves half a row or a row by a warp, 8 points a lane, and eliminates, a plane behind bs3d_p_upward_stencil. Each
-   half is solved to y as if the other were 0, and leaves its value at the seam. A plane later, when both values are
-   there, it is corrected: x = y - g x', where x' is the other half's unknown at the seam, and g couples the half's
-   points to it. Two equations give both unknowns at the seam (bs3d_p_factor_seam). */
+/* Solves a row or half a row with one warp, 8 points a lane, and eliminates forward in z, one plane behind
+   bs3d_p_upward_stencil. Each half is solved to y as if the other half were 0, and stores its value at the seam. One
+   plane later, when both values are stored, the half is corrected: x = y - g x', where x' is the other half's unknown
+   at the seam, and g couples the half's points to it. Two equations give both unknowns at the seam
+   (bs3d_p_factor_seam). */
 template <int halves>
 TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, int warp, const bs3d_p_stretch *s,
                               bs3d_p_ring<bs3d_p_up<halves>> *ring, tb_real *seams, tb_real *v, tb_real *interfaces)
@@ -133,8 +134,8 @@ TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const t
     bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory, &span...);
 }
 
-/* Solves only along x, where the fused sweep is not possible: the systems in v, and those in the interfaces that the
-   forward elimination in z left. Each warp solves one after another. */
+/* Solves the x systems only, if the fused sweep is not possible: those in v, and those in the interfaces, which forward
+   elimination in z left. Each warp solves several, one after another. */
 template <int per_lane>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
 TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
@@ -166,14 +167,14 @@ TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict_
 
 /* ---- downward: back substitution in z, y systems, the update ----------------------------------------------------- */
 
-/* Returns how many y systems a block solves, with 32 threads each of per_lane points. */
+/* Returns how many y systems a block solves, with 32 threads of per_lane points each. */
 TB_HD constexpr int bs3d_p_lines(int per_lane)
 {
     return (per_lane <= 16 ? 16 : 8) * 4 / TB_BYTES;
 }
 
-/* Returns the elements of shared memory for the factors of y: none for 8 points a thread, where registers hold them,
-   nor where there is no room and they are read from the tables. */
+/* Returns the elements of shared memory for the factors of y: 0 if registers hold them (8 points a thread), or if
+   shared memory has no room and they are read from the tables. */
 TB_HD constexpr int bs3d_p_factors_len(int per_lane)
 {
     return per_lane > 8 && per_lane * TB_BYTES < 256 ? 32 * TRID_INTERLEAVED_FACTOR_LEN(per_lane) : 0;
@@ -186,7 +187,7 @@ TB_HD constexpr int bs3d_p_slice(int per_lane, int lines)
     return 32 * (per_lane + 1) * lines;
 }
 
-/* Prefetches plane k of v and u into a slot of two slices; nothing if k < from. All threads call, 32 for each
+/* Prefetches plane k of v and u into a slot of two slices; does nothing if k < from. All threads call, 32 for each
    system. */
 TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
                                  const tb_real *u, trid_copy_place ring, int slot)
@@ -223,7 +224,7 @@ TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_r
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * per_lane ? thread / lines : thread % 32)];
 }
 
-/* Loads the last unknowns of a partition and of the one before; the thread holds `count` rows of them. */
+/* Loads the last unknowns of a partition and of the one before it, for the thread's `count` valid rows. */
 template <int per_lane, int follows>
 TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, const tb_real *interfaces, tb_real *last,
                             tb_real *before)
@@ -236,7 +237,7 @@ TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, co
     }
 }
 
-/* Solves the y systems of a plane, with the factors f in registers or with stored ones. All threads call. */
+/* Solves the y systems of a plane, with the factors f in registers or with the stored ones. All threads call. */
 template <int per_lane>
 TB_D void bs3d_p_solve_lines(int steps, const tb_real *f, const tb_real *stored, tb_real *d, tb_real *shared)
 {
@@ -262,7 +263,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
     tb_real *shared = (tb_real *)memory;
     int thread = (int)threadIdx.x, partition = thread / lines, x = lines * (int)blockIdx.x + thread % lines;
     int first = per_lane * partition, from, to, slot = 0;
-    int count = x < plan.model.points[0] ? plan.model.points[1] - first : 0; /* of the thread's rows that exist */
+    int count = x < plan.model.points[0] ? plan.model.points[1] - first : 0; /* the thread's valid rows */
     bs3d_p_partition(plan.model.points[2], plan.partitions, (int)blockIdx.y, &from, &to);
     tb_real f[TRID_INTERLEAVED_FACTOR_LEN(32)], z[32], before[32], d[32], old[32];
     tb_real *factors = shared + (bs3d_p_solve_len(lines, 32) + 3) / 4 * 4,
@@ -329,8 +330,8 @@ static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int form, bs3d_p_launch<s
 }
 
 /* Plans the launch of the upward sweep, in plan->partitions partitions or as many more as shared memory requires.
-   *fused receives whether it solves x as well; for longer rows, or with too little shared memory, bs3d_p_implicit2_x
-   does that. */
+   *fused receives whether the sweep also solves the x systems. If rows are too long or shared memory is too small,
+   bs3d_p_implicit2_x solves them. */
 template <class... spans>
 static int bs3d_p_upward(const bs3d_p_plan *plan, int form, int *fused, bs3d_p_launch<spans...> *up)
 {
@@ -354,14 +355,14 @@ static void bs3d_p_launch_x(int *status, const bs3d_p_job *job, int planes, int 
                        job->v, job->interfaces);
 }
 
-/* How the downward sweep is launched. */
+/* The launch of the downward sweep. */
 typedef struct {
     void (*sweep)(bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, const tb_real *);
     unsigned columns, threads;
     size_t bytes;
 } bs3d_p_down_launch;
 
-/* Plans that launch, and chooses how many planes it prefetches, as shared memory allows. */
+/* Plans the launch of the downward sweep, which prefetches as many planes as shared memory allows. */
 template <int follows>
 static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
 {
@@ -387,7 +388,7 @@ TB_HOST void bs3d_p_launch_down(int *status, const bs3d_p_down_launch *down, con
                        down->bytes, stream, job->plan, job->tables, job->v, job->u, interfaces);
 }
 
-/* Returns the number of partitions with which the downward sweep takes the least time for `planes` planes of a grid. */
+/* Returns the number of partitions that makes the downward sweep over `planes` planes of a grid fastest. */
 TB_HOST int bs3d_p_down_partitions(const int *points, int planes)
 {
     const int lines = bs3d_p_lines(bs3d_p_per_lane(points[1]));

@@ -1,14 +1,14 @@
 /* lane.h - a room of bs3d.h: the operator L at a point and for a patch of points, and the Greeks, for one thread.
    MIT licence, see LICENSE. */
 
-/* What points with the same index on an axis share: the weights of the differences to the two neighbours on that axis,
-   and the index as a factor of cross differences. */
+/* A row of an axis, shared by all points with the same index on it: the weights of the differences to the two
+   neighbours on the axis, and the index as a factor of cross differences. */
 typedef struct {
     tb_real down, up, weight;
 } bs3d_row;
 
-/* What all points share: the weights of the cross differences, and the weight of the point itself in addition to all
-   differences, 1 - discount for u + L u and -discount for L u. */
+/* The weights that all points share: of the cross differences, and of the point itself in addition to all differences
+   (1 - discount for u + L u, -discount for L u). */
 typedef struct {
     tb_real plus[3], minus[3], same;
 } bs3d_pairs;
@@ -27,7 +27,7 @@ TB_HD bs3d_row bs3d_lane_row(const bs3d_model *m, int axis, int i)
     return r;
 }
 
-/* Returns what all points share, for u + L u if identity is 1, for L u if it is 0. */
+/* Returns the weights that all points share, for u + L u if identity is 1, for L u if it is 0. */
 TB_HD bs3d_pairs bs3d_lane_pairs(const bs3d_model *m, int identity)
 {
     bs3d_pairs pairs;
@@ -75,10 +75,10 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
     return sum;
 }
 
-/* Computes the same for a patch of columns x rows points, plane by plane. u holds the patch on plane k with one more
-   point on each side, point (c, p) at u[(p + 1) (columns + 2) + c + 1]. The function computes L u (or u + L u) on plane
-   k-1, and keeps in now and next what plane k adds to plane k itself and to plane k+1. Differences between neighbours
-   serve both.
+/* Computes L u (or u + L u) for a patch of columns x rows points, plane by plane. u holds the patch on plane k with one
+   more point on each side, point (c, p) at u[(p + 1) (columns + 2) + c + 1]. The function completes plane k-1, and
+   keeps in now and next the contributions of plane k to itself and to plane k+1. Both use the same differences between
+   neighbours.
    Needs    columns <= 8, rows and form literals; x: the first axis at the patch's columns; y: the second at its rows;
             z: the third at k-1, k, k+1; now and next 0 before the first plane. Points beyond the grid may hold any
             finite numbers. In form BS3D_POSITIVE the corners (-1, rows) and (columns, -1) are not read
@@ -149,8 +149,8 @@ TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 }
 
 /* Returns price and derivatives at the spot by four-point cubics in each direction, from the 4x4x4 values around it,
-   value (a, b, c) at v[a + 4 b + 16 c]. Theta follows from them by the PDE; it is 0 where an American option is
-   exercised.
+   value (a, b, c) at v[a + 4 b + 16 c]. Theta follows from the derivatives by the PDE; it is 0 where an American
+   option is exercised.
    Cost     about 700 FMA in double precision */
 TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
 {

@@ -5,7 +5,7 @@
 #define BS3D_P_FIRST(p) ((p) < 2 ? 0 : 1)
 #define BS3D_P_SECOND(p) ((p) > 0 ? 2 : 1)
 
-/* The form of the cross differences: with only the corners (+,+) and (-,-), which takes less work, or with all four. */
+/* The form of the cross differences: with the corners (+,+) and (-,-) only, which is cheaper, or with all four. */
 enum {
     BS3D_POSITIVE,
     BS3D_GENERAL,
@@ -13,8 +13,8 @@ enum {
 };
 
 /* Returns the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2,
-   the cross difference of a pair uses seven points along the diagonal of its sign where that is stable, and otherwise
-   the four corners. */
+   the cross difference of a pair uses seven points along the diagonal of its sign if that is stable, otherwise the
+   four corners. */
 TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 {
     const double *rho = o->correlation, dt = o->maturity / o->steps;
@@ -35,7 +35,7 @@ TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
     return m;
 }
 
-/* Returns the part of the model along an axis, as bs1d.h's model: its matrix is A = I - L_axis of the ADI
+/* Returns the part of the model along an axis as a model of bs1d.h, whose matrix is A = I - L_axis of the ADI
    factorisation. The first axis takes the discount. */
 TB_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
 {
@@ -128,7 +128,7 @@ typedef struct {
     double discount, lambda[3], even[3], odd[3], e[3], s[3];
 } bs3d_p_mode;
 
-/* Moves one phase to where the damping is largest, and returns the damping. As a function of this phase it is
+/* Moves one phase to maximise the damping, and returns the maximum. As a function of this phase the damping is
    rest + a e + b s, at most rest + a + sqrt(a^2 + b^2). */
 TB_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
 {
@@ -150,7 +150,7 @@ TB_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
     return rest + a + most;
 }
 
-/* Maximises the damping along one axis after another, at most `times` times. */
+/* Maximises the damping along one axis after another, in at most `times` rounds. */
 TB_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
 {
     double before = -1, most = 0;
@@ -240,7 +240,7 @@ TB_HOST int bs3d_p_plain(const bs3d_model *m)
     return 1;
 }
 
-/* Returns whether the numbers of points are within bounds, where the third axis is cut into slabs. */
+/* Returns whether the numbers of points are within bounds if the third axis is cut into `slabs` slabs. */
 TB_HOST int bs3d_p_sized(const bs3d_problem *o, int slabs)
 {
     if (slabs < 1 || slabs > BS3D_P_SLABS) return 0;
@@ -255,7 +255,7 @@ TB_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
     if (!o || o->payoff < BS3D_ASSET || o->payoff > BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
     if (o->payoff == BS3D_GIVEN && (o->flags & BS3D_AMERICAN)) return BS3D_BAD_ARGUMENT;
     if (o->steps < 1 || !bs3d_p_sized(o, slabs)) return BS3D_BAD_SIZE;
-    /* A sum is finite only if its parts are. */
+    /* A sum is finite only if all its terms are. */
     double sum = fabs(o->strike) + fabs(o->rate) + fabs(o->maturity);
     int positive = o->strike > 0 && o->maturity > 0 && o->maturity / o->steps > 0, inside = 1;
     const double *rho = o->correlation;

@@ -17,8 +17,8 @@ TB_D void bs3d_p_patch_edges(int form, int columns, int rows, tb_real *u)
 }
 
 /* Loads a lane's patch and the points around it, for bs3d_lane_plane, from shared memory: its first point is at p, rows
-   are `stride` apart. from_west or from_east is set where there is no neighbouring lane; there the points beside the
-   patch also come from shared memory. */
+   are `stride` apart. from_west or from_east is set if no lane holds the points beside the patch; they also come from
+   shared memory then. */
 TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, int from_east, tb_real *u)
 {
     const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, width = columns + 2;
@@ -48,17 +48,17 @@ struct bs3d_p_ring_shape {
     static constexpr int vectors = (size / BS3D_P_V + threads - 1) / threads; /* of a slot, per thread */
 };
 
-/* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements. Those within the grid
-   are copied, the others stay 0. A thread always copies the same few vectors. */
+/* A ring of slots in shared memory, each for the same part of a plane: rows * stride elements. Elements within the grid
+   are copied, the others stay 0. A thread copies the same few vectors of every plane. */
 template <class shape>
 struct bs3d_p_ring {
     trid_copy_place slots;
     const tb_real *grid;
     long long plane;
-    int size;                 /* bytes of a slot: as a literal it makes the sweeps up to 2 % slower */
+    int size;                 /* bytes of a slot; a literal makes the sweeps up to 2 % slower */
     int slot;                 /* the slot of the next plane */
-    int to[shape::vectors];   /* the byte of a slot where each vector goes */
-    int from[shape::vectors]; /* where the vector is in a plane, or -1 */
+    int to[shape::vectors];   /* the byte offset of each vector in a slot */
+    int from[shape::vectors]; /* the position of the vector in a plane, or -1 */
 };
 
 /* Sets up the ring for rows from j on. A slot holds elements of a row from i on, of which `width` are read. All threads
@@ -88,8 +88,8 @@ TB_D bs3d_p_ring<shape> bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real 
     return ring;
 }
 
-/* Prefetches plane k into a slot, whose last readers have passed a barrier since; nothing if k < 0. All threads call,
-   once for each plane that they will await. */
+/* Prefetches plane k into a slot; does nothing if k < 0. The last readers of the slot must have passed a barrier. All
+   threads call, once for each plane that they will await. */
 template <class shape>
 TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 {
@@ -117,9 +117,8 @@ TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
     z[2].weight = v[6];
 }
 
-/* Computes these weights for `count` planes from k on, in shared memory, and l and h of the plane before each
-   (bs3d_p_factor_planes) where that plane is one of from .. to-1, which forward elimination visits. All threads
-   call. */
+/* Computes the weights of `count` planes from k on, in shared memory. Beside each it stores l and h of the plane before
+   (bs3d_p_factor_planes), if forward elimination visits that plane: from .. to-1. All threads call. */
 TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int k, int count, tb_real *all)
 {
     for (int n = trid_block_thread(); n < count; n += trid_block_threads()) {
@@ -145,7 +144,7 @@ TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int 
 /* The planes that a block sweeps over, upward, and its shared memory. */
 typedef struct {
     int partition, from, to;            /* a partition, of planes from .. to-1 */
-    int first, last;                    /* the planes to load: on each side as many more as there are time steps */
+    int first, last;                    /* the planes to load: one more on each side per time step */
     tb_real *weights, *between, *slots; /* the planes' weights; computed planes; the ring's slots */
 } bs3d_p_stretch;
 
@@ -176,7 +175,8 @@ TB_D void bs3d_p_prefetch_first(const bs3d_p_stretch *s, const bs3d_p_ring<shape
         bs3d_p_prefetch_plane(ring, n, s->first + n <= s->last ? s->first + n : -1);
 }
 
-/* Returns the slot of plane k, after the barrier for it, and prefetches a later plane into the slot of plane k-1. */
+/* Returns the slot of plane k, and prefetches a later plane into the slot of plane k-1. The barrier for plane k must
+   have been passed. */
 template <class shape>
 TB_D const tb_real *bs3d_p_next_plane(const bs3d_p_stretch *s, bs3d_p_ring<shape> *ring, int k)
 {
@@ -211,8 +211,8 @@ TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_r
 
 /* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
-/* The ring of such a sweep, and its threads: bs3d_p_shape::rows rows per warp; explicit4 adds one row on each side, and
-   a warp for the columns beside the tile. */
+/* The ring and the threads of a sweep: bs3d_p_shape::rows rows per warp; explicit4 adds one row on each side, and a
+   warp for the columns beside the tile. */
 template <int steps>
 struct bs3d_p_tile
     : bs3d_p_ring_shape<bs3d_p_shape::tile_rows + 2 * steps, bs3d_p_shape::columns,
@@ -223,7 +223,7 @@ struct bs3d_p_tile
 typedef struct {
     int row, x; /* of its first point in the tile */
     int beside, valid;
-    int from_west, from_east; /* whether no lane of the warp holds these neighbours */
+    int from_west, from_east; /* whether no lane of the warp holds the neighbours on this side */
     int place;                /* of the first point in a slot */
 } bs3d_p_part;
 
@@ -244,8 +244,8 @@ TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
     return part;
 }
 
-/* A lane's data about its points, for the steps of a sweep: their rows, for the third axis k-1 .. k+1; what
-   bs3d_lane_plane keeps, for each of two steps; and the result. */
+/* A lane's data for the steps of a sweep: the rows of its points (on the third axis k-1 .. k+1), the now and next of
+   bs3d_lane_plane for each of two steps, and the result. */
 typedef struct {
     const bs3d_row *xs, *ys;
     bs3d_row *z;
@@ -263,7 +263,7 @@ TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_
                     carry->now[step], carry->next[step], carry->out);
 }
 
-/* Computes the same for points of a column beside the tile, and leaves them in shared memory if they are valid. */
+/* Computes L u (or u + L u) for points of a column beside the tile, and leaves the valid ones in shared memory. */
 TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_part *part, const bs3d_p_carry *carry,
                              const tb_real *p, tb_real *made)
 {
@@ -293,7 +293,7 @@ TB_D void bs3d_p_part_rows(const bs3d_p_plan *plan, const tb_real *tables, const
                     j + row + p < plan->model.points[1];
 }
 
-/* Stores those rows of a patch that `stores` marks, if `inner`; they are `step` apart. */
+/* If `inner`, stores the rows of a patch that `stores` marks, `step` apart. */
 TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_real *to, int step)
 {
     const int columns = bs3d_p_shape::columns;
@@ -303,11 +303,12 @@ TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_r
 }
 
 /* Sweeps upward, by one or two time steps. A block takes tile_rows rows of a tile of plan.tile columns. With one step,
-   plane k arrives in shared memory with one more row and column on each side, and gives plane k-1. With two, it arrives
-   with two more; the first step gives plane k-1 with one more on each side, and the second, two planes behind, gives
-   plane k-3. The first step's rows before and after the tile belong to the first and the last warp of rows; its columns
-   beside the tile have a warp of their own. v becomes u + L u or L u, as `pairs` determine. If forward, the sweep then
-   eliminates forward in z, partition by partition, and stores the interfaces (bs3d_p_solve_reduced). */
+   plane k arrives in shared memory with one more row and column on each side, and yields plane k-1. With two steps, it
+   arrives with two more on each side; the first step yields plane k-1 with one more, and the second, two planes behind,
+   yields plane k-3. In the first step, the first and the last of the warps that take rows also compute the rows before
+   and after the tile; one more warp computes the columns beside it. `pairs` determine whether v becomes u + L u or L u.
+   If forward, the sweep then eliminates forward in z, partition by partition, and stores the interfaces
+   (bs3d_p_solve_reduced). */
 template <int form, int steps, int forward>
 TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
                               tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
@@ -368,7 +369,7 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
                                    first_unknown + n * columns, at + n * plan->pitch);
 }
 
-/* The sweep of explicit3, of explicit4 (two steps), and of implicit2 where it omits the x systems (forward). */
+/* The sweep of explicit3, of explicit4 (two steps), and of implicit2 if it omits the x systems (forward). */
 template <int form, int steps, int forward, class... spans>
 __launch_bounds__(bs3d_p_tile<steps>::threads, bs3d_p_shape::tile_blocks)
 TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -405,7 +406,7 @@ static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int form, bs3d_p_launch<
     if (!plan->partitions)
         l->plan.partitions = bs3d_p_best_partitions(n[2], (long long)l->grid.x * l->grid.y, bs3d_p_shape::tile_blocks,
                                                     3 * steps - 1, n[2]);
-    const int slots = BS3D_P_RING_SLOTS + 2 * (steps - 1); /* also two planes between two steps */
+    const int slots = BS3D_P_RING_SLOTS + 2 * (steps - 1); /* two steps: also two planes between them */
     int status = bs3d_p_allow(slots * bs3d_p_tile<steps>::size, most, l);
     l->grid.z = (unsigned)l->plan.partitions;
     return status;

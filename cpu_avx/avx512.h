@@ -28,7 +28,7 @@ CPU_AVX_API int cpu_avx_p_has_avx512(void)
 #define CPU_AVX_P_HAS_FMA 1
 #define CPU_AVX_P_RCP_BITS 14
 #define CPU_AVX_P_PREFIX _mm512_
-/* The masked form, with all lanes: g++ 12 warns of operands that the plain form leaves undefined. */
+/* Uses the masked form with all lanes: g++ 12 warns about operands that the plain form leaves undefined. */
 #define CPU_AVX_P_MOVE(operation, ...) CPU_AVX_I(maskz_##operation)(CPU_AVX_P_ALL, __VA_ARGS__)
 
 #if CPU_AVX_SIZE == 4
@@ -66,7 +66,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_avx512_down(cpu_avx_vec a, cpu_avx_vec b, i
 #endif
 }
 
-/* Makes block q of vector g, which is v[g b] where a block has b elements, block g of vector q. */
+/* Exchanges block q of vector g and block g of vector q. Vector g is v[g b], where a block has b elements. */
 CPU_AVX_INLINE void cpu_avx_p_avx512_exchange_blocks(cpu_avx_vec *v)
 {
     enum { block = CPU_AVX_P_BLOCK };

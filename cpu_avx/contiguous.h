@@ -32,8 +32,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Cache lines of the next tile that are still to be prefetched, in the order of memory: a few at a time between
-   arithmetic, which would wait for all of them at once. */
+/* Cache lines of the next tile that are still to be prefetched, in memory order. A few at a time are prefetched between
+   arithmetic, which would wait if all were requested at once. */
 typedef struct {
     const cpu_avx_p_batch *batch;
     ptrdiff_t at, end;    /* the next line; the end of its row */
@@ -52,9 +52,9 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int o
     }
 }
 
-/* Columns of a tile to be substituted back. d of column i lies at slot + i stride; c at q[i] with one matrix for all,
-   else behind d. Partitions have the unknown before their first row in *left, and its factor behind c. The first column
-   of the solution goes to x, in rows that are pitch apart. */
+/* Columns of a tile to be substituted back. d of column i lies at slot + i stride; c lies at q[i] if all systems share
+   one matrix, else behind d. For partitions, *left is the unknown before their first row, and its factor lies behind c.
+   The first column of the solution is stored at x, in rows that are pitch apart. */
 typedef struct {
     const cpu_avx_real *slot, *q;
     const cpu_avx_vec *left;
@@ -63,7 +63,7 @@ typedef struct {
     int stream;
 } cpu_avx_p_columns;
 
-/* Substitutes some columns back, starting from *x of the column after them. */
+/* Substitutes columns back, starting from *x of the column after them. */
 CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from, int columns, cpu_avx_vec *x,
                                            cpu_avx_vec *tile)
 {
@@ -109,8 +109,8 @@ CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(cpu_avx_p_columns of, cpu_avx_v
     }
 }
 
-/* Eliminates some columns of a tile of systems that share the matrix with factors l and r. *y of the column before
-   becomes that of the last one. */
+/* Eliminates columns of a tile of systems that share the matrix with factors l and r. *y of the column before becomes
+   that of the last column. */
 CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l, const cpu_avx_real *r,
                                               const cpu_avx_vec *d, cpu_avx_vec *y, cpu_avx_real *slot,
                                               cpu_avx_p_prefetch_list *list)
@@ -168,8 +168,8 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
     cpu_avx_p_solve_rows(&plan, &batch, 0, rows, store, &none);
 }
 
-/* Returns a list of the cache lines of block i of a tile or, beyond its blocks, of the next tile. They go to the
-   second-level cache: long rows would evict each other from the first. */
+/* Returns a list of the cache lines of block i of a tile or, beyond its blocks, of the next tile. They are prefetched
+   into the second-level cache: long rows would evict each other from the first. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                               const cpu_avx_p_tile *tile, const cpu_avx_p_tile *next,
                                                               long long i)
@@ -182,9 +182,10 @@ CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_pl
     return list;
 }
 
-/* Where up to `lanes` columns of a tile lie in the arrays; and a block, which holds their d, a, b and c as vectors. */
+/* The position of up to `lanes` columns of a tile in the arrays; and a block, which holds their d, a, b and c as
+   vectors. */
 typedef struct {
-    ptrdiff_t at, side, pitch; /* of the first column; from there to the second vector's; from row to row */
+    ptrdiff_t at, side, pitch; /* of the first column; from it to the second vector's; from row to row */
     int rows;                  /* 0: no tile */
     int columns;
     int first, last; /* whether systems begin, or end, with them */
@@ -195,7 +196,7 @@ typedef struct {
     cpu_avx_vec d[2][cpu_avx_lanes], a[2][cpu_avx_lanes], b[2][cpu_avx_lanes], c[2][cpu_avx_lanes];
 } cpu_avx_p_block;
 
-/* Returns the place of the columns from j on. */
+/* Returns the position of the columns from j on. */
 CPU_AVX_INLINE cpu_avx_p_place cpu_avx_p_place_at(const cpu_avx_p_plan *plan, const cpu_avx_p_tile *tile, long long j)
 {
     cpu_avx_p_place place;
@@ -217,7 +218,7 @@ CPU_AVX_INLINE int cpu_avx_p_whole(const cpu_avx_p_place *place)
 }
 
 /* Returns v of vector g with 0 in the lanes in which a system begins, or ends if `last`, since those coefficients may
-   be anything: all lanes, or the outermost lane of each vector or of one. */
+   be anything. These are all lanes, or the outermost lane of each vector or of one. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, int g, int last)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
@@ -270,9 +271,9 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
     }
 }
 
-/* Eliminates a block and loads the next one, a tile and then some columns in turn: shuffles fill the time in which the
-   elimination waits for its reciprocals. The recurrence is copied to registers because, for the compiler, the store may
-   alias *now. Only partitions have a fill; it is null for others. */
+/* Eliminates a block and loads the next one, alternating between a tile and some columns: shuffles fill the time in
+   which the elimination waits for its reciprocals. The recurrence is copied to registers because the compiler must
+   assume that the store aliases *now. Only partitions have a fill; it is null for others. */
 CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_avx_p_block *next, int whole,
                                             const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
                                             cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
@@ -406,7 +407,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_fence();
     return bad;
 }
-/* Does the same where all systems have one matrix: a vector of them at a time, since little has to be waited for. */
+/* Does the same if all systems share one matrix: a vector of systems at a time, since there is little latency to
+   hide. */
 CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                            cpu_avx_real *store, long long from, long long to)
 {

@@ -1,9 +1,9 @@
 /* cut.h - a room of cpu_avx.h: few long contiguous systems, each cut into partitions that are solved as a batch.
    MIT licence, see LICENSE.
 
-   The last row of a partition is a separator. Its unknown is found first, from the rows around it, which are eliminated
-   towards it from so far away that rows beyond are lost in rounding. The rows between two separators are then a system
-   of their own with known neighbours. That takes couplings that decay, as they do in dominant matrices. */
+   The last row of a partition is a separator. Its unknown is found first: the rows around it are eliminated towards it,
+   from so far away that rows beyond are lost in rounding. The rows between two separators are then a system of their
+   own with known neighbours. This requires couplings that decay, as they do in dominant matrices. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
@@ -13,11 +13,11 @@ typedef struct {
 } cpu_avx_p_cut;
 
 enum {
-    CPU_AVX_P_CUT_LEAST = 64,  /* rows of a partition at least, */
-    CPU_AVX_P_CUT_MANY = 256,  /* where partitions, or systems, fill tiles, */
-    CPU_AVX_P_CUT_MOST = 2048, /* and at most */
-    CPU_AVX_P_NEAR_ROWS = 64,  /* on each side from which a separator is found in the first attempt; */
-    CPU_AVX_P_FARTHER = 8,     /* times as many in each further attempt, up to half a partition */
+    CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
+    CPU_AVX_P_CUT_MANY = 256,  /* the same if partitions, or systems, fill tiles */
+    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
+    CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found in the first attempt */
+    CPU_AVX_P_FARTHER = 8,     /* times as many rows in each further attempt, up to half a partition */
     CPU_AVX_P_NOISE = 32       /* roundoffs that may add up at a separator */
 };
 
@@ -49,21 +49,21 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
 #define cpu_avx_p_all_separators CPU_AVX_OF_SET(cpu_avx_p_all_separators)
 #define cpu_avx_p_find_separators CPU_AVX_OF(cpu_avx_p_find_separators)
 
-#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
+#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
 /* c and d of x[end] + c x[separator] = d for the last and the first row of each partition, `count` of each for each
-   system; the separators' unknowns, after a 0 that stands before the first; a number for each row of a tail. */
+   system; the separators' unknowns, preceded by a 0; a number for each row of a tail. */
 typedef struct {
     cpu_avx_real *c[2], *d[2], *x, *tail;
 } cpu_avx_p_separators;
 
-/* Returns the elements of all that. */
+/* Returns the elements of all these arrays. */
 CPU_AVX_API size_t cpu_avx_p_separators_len(const cpu_avx_lines *lines, cpu_avx_p_cut cut)
 {
     return (size_t)(lines->systems * (5 * cut.count + 1) + lines->n - cut.rows * cut.count);
 }
 
-/* Returns where system s has its own. */
+/* Returns the arrays of system s. */
 CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                                          cpu_avx_real *work, long long s)
 {
@@ -125,7 +125,7 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
     return coupled;
 }
 
-/* Does so for partitions from .. to-1, counted over all systems; both are multiples of `lanes`. */
+/* Does this for partitions from .. to-1, counted over all systems; both are multiples of `lanes`. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
 {
@@ -166,7 +166,7 @@ CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_av
     return bad;
 }
 
-/* Does so for all systems. Returns the first with a bad pivot, or LLONG_MAX. */
+/* Does this for all systems. Returns the first with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                                 const cpu_avx_p_batch *batch, cpu_avx_real *work)
 {
@@ -178,7 +178,7 @@ CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Reduces the rows around all separators, as few as suffice. Returns whether any number does. */
+/* Reduces as few rows around all separators as suffice. Returns whether any number suffices. */
 CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
 {

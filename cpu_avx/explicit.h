@@ -6,7 +6,7 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* The most options that explicit2 takes in turn, and their bytes, well within the first-level cache. */
+/* The most options between which explicit2 alternates, and their bytes, well within the first-level cache. */
 enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #define cpu_avx_p_explicit1_step CPU_AVX_OF_SET(cpu_avx_p_explicit1_step)
@@ -34,8 +34,8 @@ enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* explicit1: makes a step by the loop over the rows as one would write it. The rows at the ends, which lack a
-   neighbour, are apart. */
+/* explicit1: makes a step by the plain loop over the rows. The first and the last row, which lack a neighbour, are
+   computed outside the loop. */
 CPU_AVX_CALL void cpu_avx_p_explicit1_step(int n, const cpu_avx_real *CPU_AVX_P_RESTRICT a,
                                            const cpu_avx_real *CPU_AVX_P_RESTRICT b,
                                            const cpu_avx_real *CPU_AVX_P_RESTRICT c,
@@ -53,7 +53,7 @@ CPU_AVX_CALL void cpu_avx_p_explicit1_step(int n, const cpu_avx_real *CPU_AVX_P_
     next[n - 1] = cpu_avx_p_madd(a[n - 1], u[n - 2], next[n - 1]);
 }
 
-/* Makes some steps of option i; work has n elements. */
+/* Makes `steps` steps of option i; work has n elements. */
 CPU_AVX_CALL void cpu_avx_p_explicit1_steps(const cpu_avx_p_options *m, int i, int steps, cpu_avx_real *work)
 {
     const ptrdiff_t at = (ptrdiff_t)i * m->n;
@@ -88,8 +88,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_stencil_step(cpu_avx_p_stencil row, cpu_avx
     return cpu_avx_fma(row.c, above, cpu_avx_fma(row.a, below, cpu_avx_fma(row.b, here, here)));
 }
 
-/* What two steps in one sweep carry after row j of the first: rows j and j+1 of u, rows j-1 and j of the values between
-   the steps, and row j of the matrix. */
+/* The values that two steps in one sweep carry after row j of the first: rows j and j+1 of u, rows j-1 and j of the
+   values between the steps, and row j of the matrix. */
 typedef struct {
     cpu_avx_vec here, above, mid_below, mid;
     cpu_avx_p_stencil row;
@@ -141,8 +141,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, i
     partitions[2 * (ptrdiff_t)k + (m->n - 1) % k][(m->n - 1) / k] = 0;
 }
 
-/* Takes as many options in turn as the first-level cache holds: while the last rows of one wait for each other, the
-   next begins. */
+/* Alternates between as many options as the first-level cache holds: while the last rows of one wait for each other,
+   the next begins. */
 CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int last, void *work)
 {
     const int k = cpu_avx_p_partition_rows(m->n, 2);
@@ -208,8 +208,8 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
 }
 
 /* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are in flight, and each
-   value of u is loaded once for them all. What a partition adds to the rows of its neighbours crosses lanes. Its share
-   of the partition below is complete first and waits in halo; its share of the one above is complete last. */
+   value of u is loaded once for them all. A partition's contributions to its neighbours' rows cross lanes. Those to the
+   partition below are complete first and wait in halo; those to the partition above are complete last. */
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
     const ptrdiff_t column = 2 * reach + 1;
@@ -239,7 +239,7 @@ CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *b
         for (int s = 0; s < sweeps; s++) cpu_avx_p_sweep(literal, k, band, u, halo);                                   \
         break
 
-/* Makes so many sweeps. */
+/* Makes `sweeps` sweeps. */
 CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_vec *band, cpu_avx_vec *u,
                                    cpu_avx_vec *halo)
 {
@@ -307,7 +307,7 @@ CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with lanes as partitions of the grid, so that only the ends of partitions cross lanes, and with
-   two steps in one sweep, of several options in turn.
+   two steps in one sweep, alternating between several options.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
    Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; one transpose in all */
 CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
@@ -337,7 +337,8 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach
             shuffles a sweep
-   Error    one rounding of u a sweep, since the products are summed before they meet u; reach+2 in double precision */
+   Error    one rounding of u a sweep, since the products are summed before they are added to u; reach+2 in double
+            precision */
 CPU_AVX_API int cpu_avx_explicit4(int isa, int options, int n, int reach, int sweeps, const cpu_avx_real *band,
                                   cpu_avx_real *u, void *work, int threads)
 {

@@ -32,7 +32,7 @@
 #define cpu_avx_p_grid_status CPU_AVX_OF(cpu_avx_p_grid_status)
 #define cpu_avx_p_grid_cut CPU_AVX_OF(cpu_avx_p_grid_cut)
 
-#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
+#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
 /* The operator L on a grid of nx by ny by nz points, at least 4 on each axis. Point (i, j, k) lies at
    [i + pitch (j + ny k)]; elements between nx and pitch are neither read nor written. With the differences E, N, U from
@@ -48,7 +48,7 @@ typedef struct {
     int nx, ny, nz;
     long long pitch;
     const cpu_avx_real *down[3], *up[3], *weight[3];
-    cpu_avx_real plus[3], minus[3]; /* of x and y, x and z, y and z; 13 points count if all minus are 0, else 19 */
+    cpu_avx_real plus[3], minus[3]; /* of x and y, x and z, y and z; L has 13 points if all minus are 0, else 19 */
     cpu_avx_real same;              /* 1 - discount for explicit steps, -discount for implicit ones */
 } cpu_avx_grid;
 
@@ -58,7 +58,7 @@ typedef struct {
 } cpu_avx_p_grid_x;
 
 /* Planes k-1, k, k+1, and one to be prefetched, with rows from .. to-1, of which row `from` lies at plane[]. Beyond the
-   grid the nearest row or plane stands in. The results go to out. */
+   grid the nearest row or plane is used. The results are stored in out. */
 typedef struct {
     const cpu_avx_real *plane[3], *ahead;
     cpu_avx_real *out;
@@ -80,7 +80,7 @@ typedef struct {
     int j0, j1, k0, k1;
 } cpu_avx_p_grid_tile;
 
-/* Returns whether all 19 points count. */
+/* Returns whether L has 19 points. */
 CPU_AVX_API int cpu_avx_p_grid_general(const cpu_avx_grid *g)
 {
     return g->minus[0] != 0 || g->minus[1] != 0 || g->minus[2] != 0;
@@ -100,7 +100,7 @@ CPU_AVX_API ptrdiff_t cpu_avx_p_grid_work_pitch(const cpu_avx_grid *g)
     return ((((ptrdiff_t)g->nx + cache_line - 1) / cache_line) | 1) * cache_line;
 }
 
-/* Returns plane k of the grid u, and its two neighbours; rows go to out, out_pitch apart. */
+/* Returns plane k of the grid u, and its two neighbours; rows are stored in out, out_pitch apart. */
 CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, const cpu_avx_real *u, int k,
                                                        cpu_avx_real *out, ptrdiff_t out_pitch, int stream)
 {
@@ -119,8 +119,8 @@ CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, co
     return s;
 }
 
-/* Sets up row j of plane k; row j0 goes to the beginning of out. The cross difference of y and z,
-   U_north - U + D - D_south, contains U and D themselves, whose weights are combined here. */
+/* Sets up row j of plane k; row j0 is stored at the beginning of out. The cross difference of y and z, U_north - U + D
+   - D_south, contains U and D themselves, whose weights are combined here. */
 CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_slab *s,
                                        int j0, int j, int k, cpu_avx_p_grid_row *row)
 {
@@ -152,7 +152,8 @@ CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_gr
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Applies the operator, as written, at one point of the row with its neighbours in x at distances east and west. */
+/* Applies the operator, as defined above, at one point of the row with its neighbours in x at distances east and
+   west. */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_p_grid_point(int general, const cpu_avx_p_grid_row *row, ptrdiff_t i, int east,
                                                  int west)
 {
@@ -200,8 +201,8 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain(const cpu_avx_grid *g, const cpu_avx_p_gr
     }
 }
 
-/* What a row carries from one vector to the next: the differences in x, the two sums whose differences in x are taken,
-   and the unfinished result. */
+/* The values that a row carries from one vector to the next: the differences in x, the two sums whose differences in x
+   are taken, and the unfinished result. */
 typedef struct {
     cpu_avx_vec east, upper, lower, sum;
 } cpu_avx_p_grid_carry;
@@ -312,8 +313,8 @@ typedef struct {
     int blocks, layers, rows;
 } cpu_avx_p_grid_cut;
 
-/* Returns blocks small enough that six planes, three of each step, stay in the cache, as many as there are threads or a
-   multiple of that; layers where blocks would be too flat. */
+/* Returns blocks small enough that six planes, three of each step, stay in the cache. Their number is a multiple of the
+   threads, unless that makes blocks too flat; then planes are divided into layers. */
 CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int threads)
 {
     cpu_avx_p_grid_cut cut;

@@ -65,8 +65,8 @@ CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_
         }
 }
 
-/* Makes `steps` explicit steps, u <- u + L u. Reads every neighbour where it lies, and leaves the loop over x to the
-   compiler.
+/* Makes `steps` explicit steps, u <- u + L u. Loads every neighbour from memory; the compiler vectorises the loop over
+   x.
    Needs    same in g: 1 - discount; v of u's size; work of cpu_avx_grid_bytes(g, threads) bytes
    Leaves   the result in u; v is work
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
@@ -90,8 +90,8 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
 }
 
 /* Makes the same steps, two a sweep, in blocks of rows that stay in the second-level cache. Cross differences with x
-   come from shared sums, so that a vector loads 8 neighbours instead of 13 (10 instead of 19). Needs, Leaves, Returns
-   as cpu_avx_grid_explicit1
+   come from shared sums, so that a vector loads 8 neighbours instead of 13 (10 instead of 19).
+   Needs, Leaves, Returns as cpu_avx_grid_explicit1
    Cost     14 multiply-adds or multiplications, 12 additions (19, 15) and 3 moves between lanes a vector and step;
             some rows of each block twice; the arrays once each way for two steps */
 CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,

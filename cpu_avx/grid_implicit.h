@@ -39,7 +39,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain_x(const cpu_avx_grid *g, const cpu_avx_re
     for (int j = 0; j < g->ny; j++) cpu_avx_p_grid_solve(g->nx, f, v + j * (ptrdiff_t)g->pitch, 1, 1);
 }
 
-/* Solves its y lines. */
+/* Solves the y lines of plane k. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain_y(const cpu_avx_grid *g, const cpu_avx_real *f, cpu_avx_real *v)
 {
     cpu_avx_p_grid_solve(g->ny, f, v, (ptrdiff_t)g->pitch, g->nx);
@@ -63,7 +63,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_r
     if (i < count) cpu_avx_interleaved_solve_part(n, f, x + i, step, count - i);
 }
 
-/* Copies a row; `stream`: past the caches. */
+/* Copies a row, past the caches if `stream`. */
 CPU_AVX_INLINE void cpu_avx_p_grid_move(const cpu_avx_real *from, cpu_avx_real *to, int n, int stream)
 {
     int i = 0;
@@ -95,8 +95,8 @@ CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_
     cpu_avx_fence();
 }
 
-/* Solves n z lines of v in work, and adds them to u. Prefetches rows, which lie in pages of their own, where the
-   processor's own prefetching fails. */
+/* Solves n z lines of v in work, and adds them to u. Prefetches rows, each of which lies in its own page, since the
+   processor's own prefetching fails there. */
 CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz, const cpu_avx_real *v,
                                    cpu_avx_real *u, int n, cpu_avx_real *work)
 {
@@ -122,7 +122,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes `steps` implicit steps, A_x A_y A_z (u' - u) = L u. Plain loops make a sweep each of the right-hand side,
+/* Makes `steps` implicit steps, A_x A_y A_z (u' - u) = L u. Plain loops make one sweep each for the right-hand side,
    contiguous x lines, interleaved y lines and interleaved z lines.
    Needs    same in g: -discount; fx, fy, fz: cpu_avx_factor of the three matrices; v of u's size; work of
             cpu_avx_grid_bytes(g, threads) bytes
@@ -154,7 +154,7 @@ CPU_AVX_API int cpu_avx_grid_implicit1(int isa, const cpu_avx_grid *g, int steps
 }
 
 /* Makes the same steps: the right-hand side, x (by transposed tiles) and y of a plane in the second-level cache, then z
-   and the update of u in blocks of lines that stay there too.
+   and the update of u in blocks of lines that also stay in that cache.
    Needs, Returns as cpu_avx_grid_implicit1
    Leaves   the result in u; v is work
    Cost     as explicit2 a step, and 5 operations a point and axis; 5 passes over an array */

@@ -11,8 +11,8 @@
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
 /* Returns how a batch is cut into tiles across lanes: two systems at once, or the halves of a long one, to leave room
-   in the first-level cache, unless only two systems make full tiles. No tiles where lanes would not have equally many
-   contiguous rows. */
+   in the first-level cache, unless only two systems make full tiles. Returns no tiles if lanes would not hold equally
+   many contiguous rows. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch)
 {
     cpu_avx_p_plan plan = cpu_avx_p_plan_of(lines->n, lines->step);
@@ -46,14 +46,14 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
 }
 
 /* Solves every system of the lines across the lanes of a vector if systems are contiguous (step 1) and n is a multiple
-   of lanes; otherwise does as cpu_avx_thomas. Lane l reduces rows l k .. l k + k - 1, with k = n / lanes (n / (2*lanes)
-   from 2*lanes^2 rows on, unless n is a multiple of lanes^2 but not of 2*lanes^2, or not of 2*lanes). PCR then finds
-   the last unknown of each lane; steps that change nothing to rounding are left out.
+   of lanes; otherwise works as cpu_avx_thomas. Lane l reduces rows l k .. l k + k - 1, with k = n / lanes (n /
+   (2*lanes) from 2*lanes^2 rows on, unless n is a multiple of lanes^2 but not of 2*lanes^2, or not of 2*lanes). PCR
+   then finds the last unknown of each lane; steps that change nothing to rounding are left out.
    Needs    work of cpu_avx_hybrid_bytes(lines, threads) bytes; else as cpu_avx_thomas, but it eliminates in another
             order: a matrix that is not dominant can pass one and fail the other
    Returns  as cpu_avx_thomas
    Cost     reads a, b, c, d and writes x once, each in the order of memory; 10 FMA, 3 mul and a reciprocal an element.
-            Pays where n is a multiple of lanes^2: from about 1024 rows on (512 in double precision), or if the systems
+            It pays if n is a multiple of lanes^2: from about 1024 rows on (512 in double precision), or if the systems
             come from memory on some processors (docs/cpu_avx.md); and for a few systems of hundreds of rows. Elsewhere
             it is slower than cpu_avx_thomas, most so for short systems
    Error    x as accurate as the condition of the matrix allows, but the residual, which cpu_avx_thomas keeps within

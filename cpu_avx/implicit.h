@@ -71,7 +71,7 @@ CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int 
     return status;
 }
 
-/* implicit2: makes a step of groups*lanes options, groups a literal; rows of the groups take turns. */
+/* implicit2: makes a step of groups*lanes options, groups a literal; rows of the groups alternate. */
 CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_vec *rows, cpu_avx_vec *sound)
 {
     cpu_avx_vec y[CPU_AVX_P_GROUPS], q[CPU_AVX_P_GROUPS], *row = rows;
@@ -132,8 +132,8 @@ typedef struct {
 } cpu_avx_p_part_row;
 enum { cpu_avx_p_row_vectors = 6 };
 
-/* What crosses lanes, by scans: the factors of the steps over 1, 2, 4 and 8 lanes, and how many of the steps matter;
-   link, the factor of the last y of the partition below in the first x. */
+/* The numbers of the scans across lanes: the factors of the steps over 1, 2, 4 and 8 lanes, and how many of the steps
+   matter; link, the factor of the last y of the partition below in the first x. */
 typedef struct {
     cpu_avx_vec carry[4], back[4], link;
     int forward, backward;
@@ -197,9 +197,9 @@ CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu
     return links;
 }
 
-/* Makes a step of a literal number of options, whose rows take turns. On the way forward each partition is eliminated
-   as if nothing came from below, and its first x summed as if nothing came from above. Two scans find what does come,
-   and the way back puts both in. */
+/* Makes a step of a literal number of options, whose rows alternate. The forward sweep eliminates each partition as if
+   nothing came from below, and sums its first x as if nothing came from above. Two scans find these contributions, and
+   the backward sweep adds both. */
 CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, int backward,
                                              const cpu_avx_p_links *links, cpu_avx_p_part_row *rows)
 {
@@ -272,7 +272,7 @@ CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int 
    anew in each step, as if it had changed.
    Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M diagonally dominant, or close, as there is no pivoting;
             else as cpu_avx_explicit1
-   Leaves   the values after the last step in u; those of an option with a bad pivot are unspecified, all others right
+   Leaves   the values after the last step in u; those of an option with a bad pivot are unspecified, all others correct
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the first option with a bad pivot
    Cost     3 FMA, 2 mul and a division for each row and step, 6 loads, 3 stores
    Error    that of Gaussian elimination without pivoting: a dozen roundoffs a step in the residual */
@@ -283,8 +283,8 @@ CPU_AVX_API int cpu_avx_implicit1(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit1, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
 }
 
-/* Makes the same steps on vectors, with the fast reciprocal for the division and 2*lanes options at once, so that the
-   recurrence of one half hides that of the other.
+/* Makes the same steps on vectors, with the fast reciprocal instead of the division and 2*lanes options at once, so
+   that the recurrence of one half hides that of the other.
    Needs, Leaves, Returns, Error as cpu_avx_implicit1
    Cost     5 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
 CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,

@@ -37,7 +37,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_gather(const cpu_avx_real *p, ptrdiff_t str
     return v;
 }
 
-/* Stores them. */
+/* Stores `valid` lanes, stride elements apart. */
 CPU_AVX_INLINE void cpu_avx_p_scatter(cpu_avx_real *p, ptrdiff_t stride, int valid, int stream, cpu_avx_vec v)
 {
     if (stride != 1) {
@@ -74,8 +74,9 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
     return r;
 }
 
-/* Prefetches the cache lines at `at` of all arrays read (`one`, one matrix for all: of d alone) into the second-level
-   cache; if `first`, into the first as well; if `x_too`, those of x, which is then stored through the caches. */
+/* Prefetches the cache lines at `at` of all arrays read (of d only if `one`, one matrix for all systems) into the
+   second-level cache; if `first`, into the first as well; if `x_too`, those of x, which is then stored through the
+   caches. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first, int x_too)
 {
     if (x_too) CPU_AVX_P_PREFETCH(batch->x + at);
@@ -87,9 +88,9 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
             CPU_AVX_P_PREFETCH(array[i]);
 }
 
-/* The rows of a tile. c and d of each row are kept: c in the store; d in x or, where x must not be written twice, apart
-   in the store too. Zeros at the end of the store stand for the row before the first and the row after the last. At its
-   beginning they would put the kept rows multiples of 4 KB from rows of the arrays, whose loads would then wait for the
+/* The rows of a tile. c and d of each row are kept: c in the store; d in x or, if x must not be written twice, also in
+   the store. Zeros at the end of the store stand for the row before the first and the row after the last. Zeros at its
+   beginning would put the kept rows multiples of 4 KB from rows of the arrays, whose loads would then wait for the
    stores. */
 typedef struct {
     cpu_avx_p_batch arrays; /* from the tile's first row on */
@@ -100,8 +101,8 @@ typedef struct {
     cpu_avx_real *store;
 } cpu_avx_p_rows;
 
-/* A row. b stands in for an a or c that the row lacks, and is multiplied by zeros; l, r and q are the factors of one
-   matrix for all systems. */
+/* A row. b replaces an a or c that the row lacks, and is multiplied by zeros; l, r and q are the factors of one matrix
+   for all systems. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d;
     cpu_avx_vec l, r, q;
@@ -169,7 +170,7 @@ CPU_AVX_INLINE void cpu_avx_p_row_lanes(int one, const cpu_avx_p_row *row, ptrdi
                         dj, c, d, sound);
 }
 
-/* Eliminates them and keeps c and d. */
+/* Eliminates `valid` lanes and keeps c and d. */
 CPU_AVX_INLINE void cpu_avx_p_row_forward(int one, const cpu_avx_p_row *row, ptrdiff_t v, ptrdiff_t stride, int valid,
                                           cpu_avx_vec *c, cpu_avx_vec *d, cpu_avx_vec *sound)
 {
@@ -178,7 +179,7 @@ CPU_AVX_INLINE void cpu_avx_p_row_forward(int one, const cpu_avx_p_row *row, ptr
     cpu_avx_p_scatter(row->kept_d + v, 1, valid, 0, *d);
 }
 
-/* Substitutes them back: *x of the row after becomes that of this one, and is kept for the row before. */
+/* Substitutes `valid` lanes back: *x of the row after becomes that of this one, and is kept for the row before. */
 CPU_AVX_INLINE void cpu_avx_p_row_back(int one, const cpu_avx_p_rows *rows, const cpu_avx_p_row *row, ptrdiff_t v,
                                        int valid, int keep, cpu_avx_vec *x)
 {
@@ -199,7 +200,7 @@ CPU_AVX_INLINE void cpu_avx_p_row_soon(int one, const cpu_avx_p_rows *rows, cons
 }
 
 /* Solves a tile row by row. Prefetches rows, which lie too far apart for the processor's own prefetching, and on the
-   way back the first quarter of the next tile's rows, with one matrix all of them. */
+   way back the first quarter of the next tile's rows, or all of them with one matrix. */
 CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                            const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {
@@ -282,7 +283,7 @@ CPU_AVX_INLINE void cpu_avx_interleaved_solve(long long n, const cpu_avx_real *f
     cpu_avx_p_tile_of_few(1, vectors, 1, &plan, &batch, &tile, x, &sound);
 }
 
-/* Solves `systems` of them, fewer than `lanes`.
+/* Solves `systems` such systems, fewer than `lanes`.
    Needs, Leaves as cpu_avx_interleaved_solve */
 CPU_AVX_INLINE void cpu_avx_interleaved_solve_part(long long n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step,
                                                    int systems)

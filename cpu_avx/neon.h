@@ -40,7 +40,7 @@ typedef float64x2_t cpu_avx_vec;
 #define CPU_AVX_OP_DOWN(a, b, s) cpu_avx_p_neon_down(a, b, s)
 #define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_neon_transpose_blocks(v)
 
-/* cpu_avx_down. The instruction needs a literal, without optimisation too. */
+/* cpu_avx_down. The instruction needs a literal, even without optimisation. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_neon_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
     switch (s) {

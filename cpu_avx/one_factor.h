@@ -1,4 +1,4 @@
-/* one_factor.h - a room of cpu_avx.h: what explicit and implicit time steps of options on one asset share.
+/* one_factor.h - a room of cpu_avx.h: code that explicit and implicit time steps of options on one asset share.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -8,7 +8,7 @@ enum {
     CPU_AVX_P_GROUPS = 2  /* recurrences in flight */
 };
 
-/* Returns the larger one. */
+/* Returns the larger of a and b. */
 CPU_AVX_API int cpu_avx_p_larger(int a, int b)
 {
     return a > b ? a : b;
@@ -34,7 +34,7 @@ CPU_AVX_API int cpu_avx_p_padded_reach(int reach)
 #define cpu_avx_explicit_bytes CPU_AVX_OF(cpu_avx_explicit_bytes)
 #define cpu_avx_implicit_bytes CPU_AVX_OF(cpu_avx_implicit_bytes)
 
-#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
+#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
 /* A batch of options and its time steps: the arguments of an array function. reach is 0 except for composed steps,
    whose bands are in a. */
@@ -44,7 +44,7 @@ typedef struct {
     cpu_avx_real *u;
 } cpu_avx_p_options;
 
-/* Returns the elements that hold n rows in partitions of at least so many rows, for any set. */
+/* Returns the elements that hold n rows in partitions of at least `least` rows, for any set. */
 CPU_AVX_API size_t cpu_avx_p_partitions_len(size_t n, size_t least)
 {
     return n + (least + 1) * (64 / CPU_AVX_SIZE);
@@ -54,7 +54,7 @@ CPU_AVX_API size_t cpu_avx_p_partitions_len(size_t n, size_t least)
 CPU_AVX_API size_t cpu_avx_p_explicit_share(int n, int reach)
 {
     const size_t lanes = 64 / CPU_AVX_SIZE, rows = n > 0 ? (size_t)n : 0;
-    if (reach > 0) { /* band, values, and what waits for other partitions */
+    if (reach > 0) { /* band, values, and contributions to other partitions */
         size_t padded = (size_t)cpu_avx_p_padded_reach(reach), partitions = cpu_avx_p_partitions_len(rows, padded);
         return ((2 * padded + 2) * partitions + padded * lanes) * sizeof(cpu_avx_real) + 64;
     }
@@ -81,8 +81,8 @@ CPU_AVX_API int cpu_avx_p_options_status(int isa, int options, int threads, cons
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Returns k, the rows of a partition where lanes are partitions of the grid: lane l holds rows l k .. l k + k - 1, a
-   row of all partitions is a vector. */
+/* Returns k, the rows of a partition if lanes are partitions of the grid: lane l holds rows l k .. l k + k - 1, a row
+   of all partitions is a vector. */
 CPU_AVX_API int cpu_avx_p_partition_rows(int n, int least)
 {
     return cpu_avx_p_larger(n / cpu_avx_lanes + (n % cpu_avx_lanes != 0), least);
@@ -96,7 +96,7 @@ CPU_AVX_CALL void cpu_avx_p_to_partitions(int n, int k, const cpu_avx_real *from
     for (int j = 0; j < rest; j++) to[j * step][full] = from[full * k + j];
 }
 
-/* Copies them back. */
+/* Copies the rows back. */
 CPU_AVX_CALL void cpu_avx_p_from_partitions(int n, int k, const cpu_avx_vec *from, ptrdiff_t step, cpu_avx_real *to)
 {
     const int full = n / k, rest = n % k;
@@ -110,15 +110,15 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_below(cpu_avx_vec last)
     return cpu_avx_up(cpu_avx_set(0), last, 1);
 }
 
-/* Returns the neighbour of its last row: the first row of the partition above, likewise. */
+/* Returns the neighbour of each partition's last row: the first row of the partition above, 0 if there is none. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_above(cpu_avx_vec first)
 {
     return cpu_avx_down(first, cpu_avx_set(0), 1);
 }
 
-/* Loads the rows of up to `lanes` options from `at` on, with 0 for coefficients that do not count and b = 1 in unused
-   lanes. A row is 5 vectors: a, b, c, u and one to work with; rows are step vectors apart. They form one stream: five
-   would compete for the same sets of the cache if n is a power of two. */
+/* Loads the rows of up to `lanes` options from `at` on, with 0 for unused coefficients and b = 1 in unused lanes. A row
+   is 5 vectors: a, b, c, u and one of work; rows are step vectors apart. They form one stream: five would compete for
+   the same sets of the cache if n is a power of two. */
 CPU_AVX_CALL void cpu_avx_p_load_options(const cpu_avx_p_options *m, int at, int options, cpu_avx_vec *row,
                                          ptrdiff_t step)
 {

@@ -25,7 +25,7 @@ typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
 } cpu_avx_p_chain;
 
-/* What partitions need besides, with X the unknown before their first: x[j] + c x[j+1] + f X = d in the current row,
+/* Additional data of partitions, with X the unknown before their first: x[j] + c x[j+1] + f X = d in the current row,
    and the first unknown as first_d - first_f X + first_c x[j]. */
 typedef struct {
     cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
@@ -37,8 +37,8 @@ CPU_AVX_INLINE ptrdiff_t cpu_avx_p_slot(int partitions)
     return (partitions ? 6 : 4) * cpu_avx_lanes;
 }
 
-/* Finds how the current row and the first one of vector g depend on the unknown before the partition; f goes to the
-   slot. */
+/* Finds how the current row and the first one of vector g depend on the unknown before the partition; f is stored in
+   the slot. */
 CPU_AVX_INLINE void cpu_avx_p_fill_in(cpu_avx_p_fill *fill, int g, int last, cpu_avx_vec a, cpu_avx_vec r,
                                       cpu_avx_vec c, cpu_avx_vec d, cpu_avx_real *slot)
 {
@@ -59,7 +59,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_before(int halves, const cpu_avx_vec *v, in
     return s < cpu_avx_lanes ? cpu_avx_up(beyond, v[g], s < cpu_avx_lanes ? s : 1) : beyond;
 }
 
-/* Returns lanes l+s, likewise. */
+/* Returns lanes l+s in the same way. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_after(int halves, const cpu_avx_vec *v, int g, int s)
 {
     const cpu_avx_vec beyond = halves && !g ? v[1] : cpu_avx_set(0);

@@ -24,7 +24,7 @@ CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_
 /* Eliminates up to four systems (`systems`, a literal) from both ends, and substitutes back from the row in the middle:
    each row waits for the reciprocal of the one before, so two recurrences a system take half the time of one. The first
    system lies at element `at`, the others `apart` elements from each other. Rows above the middle keep their c in the
-   store, those below their a; d goes to x. */
+   store, those below their a; d is stored in x. */
 CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                               const cpu_avx_p_batch *batch, int systems, cpu_avx_real *store, int *bad)
 {
@@ -85,7 +85,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
             x[i] = y[s] = cpu_avx_p_madd(-l[j], y[s], r[j] * d[i]);
         }
     }
-    for (ptrdiff_t j = n - 2; j >= 0; j--) { /* y is x[n-1] already */
+    for (ptrdiff_t j = n - 2; j >= 0; j--) { /* y is already x[n-1] */
         CPU_AVX_P_UNROLL
         for (int s = 0; s < systems; s++) {
             const ptrdiff_t i = j * step + s * apart;
@@ -94,7 +94,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
     }
 }
 
-/* Solves systems from .. to-1, two at a time; four where they share cache lines, so that these are read once. Returns
+/* Solves systems from .. to-1, two at a time; four if they share cache lines, so that each line is read once. Returns
    the first with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)

@@ -1,4 +1,4 @@
-/* sets.h - a room of cpu_avx.h: the instruction sets that there are, in lists.
+/* sets.h - a room of cpu_avx.h: lists of the instruction sets.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -17,8 +17,8 @@ enum {
 
 /* The kind of processor whose vector sets are compiled: CPU_AVX_X86, CPU_AVX_ARM, or neither. Those of x86 are compiled
    by function attribute, whatever the compiler's flags; every 64-bit Arm has NEON. CPU_AVX_ONLY_PLAIN omits them, as
-   does another processor or compiler. nvcc compiles those of x86 if CPU_AVX_UNDER_NVCC asks for them; on Arm it does
-   not understand its host compiler's arm_neon.h (nvcc 13.0, gcc 12). */
+   does another processor or compiler. nvcc compiles those of x86 if CPU_AVX_UNDER_NVCC is defined; on Arm it does not
+   understand its host compiler's arm_neon.h (nvcc 13.0, gcc 12). */
 #if defined CPU_AVX_ONLY_PLAIN || (defined __CUDACC__ && !defined CPU_AVX_UNDER_NVCC)
 #define CPU_AVX_X86 0
 #define CPU_AVX_ARM 0
@@ -37,9 +37,9 @@ enum {
 
 #endif /* CPU_AVX_PASS */
 
-/* Their files, read in every pass, from the narrowest set to the widest of a kind of processor. The last set that the
-   compiler's flags allow everywhere leaves its number in CPU_AVX_BUILT_FOR. An array function called with this literal
-   is compiled for that set alone; not with -fopenmp, because a parallel region hides the literal. */
+/* The files of the sets, read in every pass, from the narrowest set to the widest of a kind of processor. The last set
+   that the compiler's flags allow everywhere leaves its number in CPU_AVX_BUILT_FOR. An array function called with this
+   literal is compiled for that set only; not with -fopenmp, because a parallel region hides the literal. */
 #include "plain.h"
 #if CPU_AVX_X86
 #include "avx.h"
@@ -51,7 +51,7 @@ enum {
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Returns whether this processor and its operating system run the instruction set; 0 for a number that names none. */
+/* Returns whether this processor and its operating system run the instruction set; 0 for an unknown number. */
 CPU_AVX_API int cpu_avx_has(int isa)
 {
 #if CPU_AVX_X86

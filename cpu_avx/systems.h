@@ -8,14 +8,14 @@ typedef struct {
     cpu_avx_lines lines;
     long long tiles, per_group; /* in all, and in a group */
     long long width;            /* systems in a tile */
-    int kind;                   /* what a tile holds, see below */
+    int kind;                   /* the contents of a tile, see below */
     long long n, pitch;         /* elements of a system or partition, and from one to the next */
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is kept in the store, not in x */
     int fetched;                /* interleaved: rows are prefetched; contiguous: x is, as a, b, c and d always are */
 } cpu_avx_p_plan;
 enum {
-    CPU_AVX_P_INTERLEAVED, /* interleaved systems, or systems that lie neither way */
+    CPU_AVX_P_INTERLEAVED, /* systems that are interleaved, or neither interleaved nor contiguous */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
     CPU_AVX_P_CUT,         /* 2*lanes partitions of a long one, whose neighbours are known */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system and `lanes` of another */
@@ -39,7 +39,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_plan_of(long long n, long long step)
     return plan;
 }
 
-/* Returns where system s begins, counted over all groups. */
+/* Returns the beginning of system s, counted over all groups. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_system_at(const cpu_avx_lines *lines, long long s)
 {
     if (lines->groups == 1) return (ptrdiff_t)(s * lines->stride); /* two divisions are as slow as some rows */
@@ -75,12 +75,12 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 enum {
     CPU_AVX_P_ROW_BYTES = 4096,      /* of a tile's row at most: each row may lie on another page, so rows are long */
     CPU_AVX_P_STORE_BYTES = 1 << 20, /* of a tile's store at most, to fit the second-level cache */
-    CPU_AVX_P_ALONE_BYTES = 1 << 25, /* of a tile's store at most where d lies in x */
+    CPU_AVX_P_ALONE_BYTES = 1 << 25, /* of a tile's store at most if d lies in x */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* of an array: from this size on it comes from memory and is prefetched */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* of each array, prefetched ahead */
     CPU_AVX_P_BIG_TILE = 1 << 16,    /* of contiguous systems in each array: the second-level cache has no room for the
                                         next tile, so columns of the same tile are prefetched instead, */
-    CPU_AVX_P_BLOCKS_AHEAD = 3,      /* so many blocks ahead */
+    CPU_AVX_P_BLOCKS_AHEAD = 3,      /* this many blocks ahead */
     CPU_AVX_P_FEW_SYSTEMS = 6,       /* a thread: they would leave most lanes of a tile idle */
     CPU_AVX_P_LONG_BYTES = 1 << 17   /* of a contiguous system: a tile's store would exceed the second-level cache */
 };
@@ -98,13 +98,13 @@ CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, i
     return lines->systems * lines->groups <= few || (lines->step == 1 && lines->n >= CPU_AVX_P_LONG_BYTES / size);
 }
 
-/* Returns how many threads may solve a batch: one where they would share cache lines. */
+/* Returns how many threads may solve a batch: one if they would share cache lines. */
 CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, int size)
 {
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns the most interleaved systems of a tile. Where d is kept apart from x, the second-level cache holds them. */
+/* Returns the most interleaved systems of a tile. If d is kept apart from x, the second-level cache holds them. */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
     long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
@@ -118,14 +118,14 @@ CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
     return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
 }
 
-/* Copies a caller's lines in as few groups as possible; groups left 0 means one. Returns 0 for invalid lines. */
+/* Copies a caller's lines in as few groups as possible; groups = 0 means one. Returns 0 for invalid lines. */
 CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *lines)
 {
     if (!given || given->n < 0 || given->systems < 0 || given->groups < 0) return 0;
     *lines = *given;
     if (!lines->groups) lines->groups = 1;
     if (!lines->n || !lines->systems) return 1;
-    /* A step left 0 would put all rows in one element. */
+    /* step = 0 would put all rows in one element. */
     if ((lines->n > 1 && !lines->step) || (lines->systems > 1 && !lines->stride) || (lines->groups > 1 && !lines->jump))
         return 0;
     if (lines->systems == 1) {
@@ -150,7 +150,7 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
 #define cpu_avx_p_work_bytes CPU_AVX_OF(cpu_avx_p_work_bytes)
 #define cpu_avx_p_batch_status CPU_AVX_OF(cpu_avx_p_batch_status)
 
-#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
+#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
 /* Factors a matrix: does the part of the Thomas algorithm for a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] that does not
    depend on the right-hand side.
@@ -173,8 +173,8 @@ CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx
     return CPU_AVX_OK;
 }
 
-/* The arrays of a batch. f holds the factored matrix where all systems share one; `known`, where they are partitions of
-   longer systems, the unknowns before each, and after the last of a group. */
+/* The arrays of a batch. f holds the factored matrix if all systems share one; `known`, if they are partitions of
+   longer systems, holds the unknowns before each, and after the last of a group. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d, *f;
     cpu_avx_real *x;
@@ -187,7 +187,7 @@ CPU_AVX_API double cpu_avx_p_array_bytes(const cpu_avx_lines *lines)
     return (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE;
 }
 
-/* Returns whether x is stored past the caches: its rows, so many elements apart, must begin on cache lines, and x must
+/* Returns whether x is stored past the caches: its rows, `apart` elements apart, must begin on cache lines, and x must
    exceed the caches. */
 CPU_AVX_API int cpu_avx_p_streams(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, long long apart)
 {
@@ -225,7 +225,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     if (lines->step == 1 && lines->stride != 1)
         return cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CONTIGUOUS, lines, batch);
     /* In place, neighbouring rows are still in the cache when they are written, a tile after they were read. Rows far
-       apart compete for a few sets of the cache and are gone. */
+       apart compete for a few sets of the cache and are evicted. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
     plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) &&
                   (lines->systems < narrow ? lines->systems : narrow) * size >= CPU_AVX_P_ROW_BYTES / 4 &&
@@ -235,7 +235,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     plan.width = lines->stride != 1          ? lanes
                  : batch->f && !plan.fetched ? 4 * lanes
                                              : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
-    for (;;) { /* narrower while the threads would have too few tiles */
+    for (;;) { /* narrower as long as the threads would have too few tiles */
         plan.per_group = (lines->systems - 1) / plan.width + 1;
         plan.tiles = plan.per_group * lines->groups;
         if (plan.width <= least || plan.tiles >= 4LL * threads || threads == 1) break;
@@ -260,13 +260,13 @@ CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
     return apart > in_x ? apart : in_x;
 }
 
-/* Returns thread i's part of work, each with this many elements. */
+/* Returns thread i's part of work; each part has len elements. */
 CPU_AVX_API cpu_avx_real *cpu_avx_p_share(void *work, size_t len, int i)
 {
     return (cpu_avx_real *)cpu_avx_p_align((char *)work + (size_t)i * (len * sizeof(cpu_avx_real) + 64));
 }
 
-/* Returns the bytes of work for so many elements a thread; at most one thread works on a system. */
+/* Returns the bytes of work for len elements a thread; at most one thread works on a system. */
 CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, int threads)
 {
     const long long systems = lines->systems * lines->groups;
@@ -294,7 +294,7 @@ CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, 
     }                                                                                                                  \
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK
 
-/* Checks the arguments of a batch. Leaves its lines in *all, with 0 systems where there is nothing to do. */
+/* Checks the arguments of a batch. Leaves its lines in *all, with 0 systems if there is nothing to do. */
 CPU_AVX_API int cpu_avx_p_batch_status(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
                                        const void *work, int threads, cpu_avx_lines *all)
 {

@@ -42,7 +42,7 @@ CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
     return cpu_avx_p_work_bytes(&all, cpu_avx_p_store_len(&all, threads), threads);
 }
 
-/* Returns the bytes of work for cpu_avx_thomas, likewise. */
+/* Returns the bytes of work for cpu_avx_thomas, in the same way. */
 CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
 {
     const size_t whole = cpu_avx_solve_bytes(lines, threads);
@@ -54,7 +54,7 @@ CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
     return cut.count && bytes > whole ? bytes : whole;
 }
 
-/* Solves the tiles of a plan with so many threads. Returns the status. */
+/* Solves the tiles of a plan with `threads` threads. Returns the status. */
 CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_p_batch *batch, void *work,
                                     size_t length, int threads)
 {
@@ -98,15 +98,16 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
 
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
    its own matrix.
-   Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; matrices that need no pivoting, as diagonally dominant
-            ones; a[0] and c[n-1] may hold anything, but must be readable; x may be d, and overlaps nothing else
+   Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; matrices that need no pivoting, such as diagonally
+            dominant ones; a[0] and c[n-1] may hold anything, but must be readable; x may be d, and overlaps nothing
+            else
    Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
-   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step
-            is 1, fastest where all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems
-            are cut into partitions, which threads share: fewer than 32 systems (16 in double precision) from 2048 rows
-            on (1024), so many for each two threads from 8192 rows on (4096), and any number from 128 KB a system on.
+   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast if stride or step is 1,
+            fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
+            into partitions, which threads share: fewer than 32 systems (16 in double precision) from 2048 rows on
+            (1024), up to 32 (16) for each two threads from 8192 rows on (4096), and any number from 128 KB a system on.
             Otherwise up to six systems a thread are solved without vectors, two at a time from both ends, with a
-            division for the reciprocal
+            division instead of the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
             rounding, so unknowns much smaller than others far from them may come out as 0. The number of threads may
             change the rounding of x */

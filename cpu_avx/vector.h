@@ -47,7 +47,7 @@
 #define cpu_avx_p_madd CPU_AVX_OF_SET(cpu_avx_p_madd)
 #define cpu_avx_p_bad_reciprocal CPU_AVX_OF_SET(cpu_avx_p_bad_reciprocal)
 
-#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
+#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
 #if CPU_AVX_SIZE == 4
 typedef uint32_t cpu_avx_p_bits;
@@ -320,7 +320,7 @@ CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long colu
     }
 }
 
-/* Copies them back. */
+/* Copies the columns back. */
 CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long columns, const cpu_avx_vec *from,
                                          ptrdiff_t step, cpu_avx_real *to)
 {
@@ -332,7 +332,7 @@ CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long co
     }
 }
 
-/* Returns a b + c, fused where the set fuses, which the compiler must not do on its own in ISO C. */
+/* Returns a b + c, fused if the set fuses, which the compiler must not do on its own in ISO C. */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_p_madd(cpu_avx_real a, cpu_avx_real b, cpu_avx_real c)
 {
 #if !CPU_AVX_P_HAS_FMA

@@ -1,4 +1,4 @@
-/* x86.h - a room of cpu_avx.h: what AVX, AVX2 and AVX-512 share. Their files include it.
+/* x86.h - a room of cpu_avx.h: code that AVX, AVX2 and AVX-512 share. Their files include it.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE

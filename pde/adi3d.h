@@ -7,7 +7,7 @@
            + mixed_12 V_12 + mixed_13 V_13 + mixed_23 V_23 + source = kill V.
    The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model supplies its terms, as for one
    and two factors (pde/common/model.h): one file of C, for both precisions, for the host and for kernels. A model of
-   two factors becomes one of three by the terms of the third:
+   two factors becomes one of three by adding the third factor's terms:
 
        #include "pde/adi3d.h"
        typedef struct { .. } MODEL_parameters;
@@ -30,7 +30,7 @@
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
        MODEL_host               solves a batch by a number of workers: OpenMP's threads if the program is compiled with
-                                OpenMP. If they outnumber the problems, they share each of them
+                                OpenMP. If workers outnumber problems, all of them share each problem
        MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
        MODEL_host_worker        does one worker's part of problems that all share: for threads of any kind that can wait
                                 for each other
@@ -46,7 +46,7 @@
        MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
        MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
                                 block or of the blocks of a cluster
-     either (adi3d/solve.h)
+     host or GPU (adi3d/solve.h)
        MODEL_bytes, MODEL_solve MODEL_device's if the program is compiled for a GPU, otherwise MODEL_host's
    All models share
        adi3d_check              checks a batch

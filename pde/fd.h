@@ -1,10 +1,10 @@
-/* fd.h - what every finite-difference pricer sets up before its first time step, and the formulas of each step.
+/* fd.h - the set-up of a finite-difference pricer, and the formulas of its time steps.
 
    MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
 
    Coordinates, difference weights, boundaries, final values, time steps, ADI schemes and interpolation, on plain arrays
-   and small structs, for the host and for kernels. A call on a grid that is dense around its strike
-   (examples/fd_call.c):
+   and small structs, for the host and for kernels. A call on a grid with points crowded around its
+   strike (examples/fd_call.c):
 
        fd_axis axis = {0, 8 * STRIKE, POINTS, 1, {STRIKE}, {STRIKE / 5}, {FD_MIDWAY}};
        fd_times times = {MATURITY, STEPS, FD_EQUAL, 1, FD_THETA, 0.5, 4, 0, NULL, NULL};
@@ -20,15 +20,15 @@
        first derivative  m + w (p - m),  second  h (p - m),  A u = drift m + flow (p - m), flow = h diffusion + w drift.
    Differences are taken first, so that single precision loses nothing. A face is the first or last point of a line. Its
    cell takes h and w from its boundary condition. Upwinding is a maximum: it raises flow to drift, and to 0. A coupling
-   is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives all of this and says how kernels use
-   it.
+   is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives all of this, and explains how kernels
+   use it.
 
    The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64. In C++ those of the
-   second group also exist without a suffix. Everything before them is in double precision: set-up is rare, and a march
-   then sees it rounded only once.
+   second group also exist without a suffix. All others work in double precision: set-up is rare, and a march then sees
+   its results rounded only once.
 
      coordinates (fd/axis.h)
-       fd_axis_points       uniform, or dense around up to three places, which lie on a node or midway
+       fd_axis_points       uniform, or crowded around up to three places, which lie on a node or midway
        fd_axis_map, fd_map_point    the same point by point, for threads that take one each
        fd_grid_check        checks the user's own grid; all other functions take any increasing grid
      final values (fd/average.h)
@@ -51,9 +51,9 @@
        fd_final_as          the final value at a point, in one of four ways
        fd_plan_check        checks a problem's choices for its march
        fd_coefficient_time  the time at which a step's coefficients are taken
-       fd_shifted           from where the value at a point comes at a date
+       fd_shifted           the place from which a shift takes the value at a point
      set-up in each precision (fd/line.h)
-       fd_cells             the cells of a line, with its faces, as the functions below read them
+       fd_cells             the cells of a line and its faces, for the functions below
        fd_cell_at           one cell, for threads that take one each
        fd_step_data_of           step data: the numbers of a time step
      in each step, a point (fd/line.h)
@@ -65,7 +65,7 @@
        fd_lane_matrix       the row of 1 - size A, and whether it is dominant   2 mul + 2 add + 1 FMA
        fd_lane_matrix_at    the same; at faces it omits couplings that prevent dominance
        fd_lane_exercise     a value after a step, with early exercise      1 division, 2 FMA, 1 sub, 2 comparisons
-       fd_lane_at_date      a value after the events of a date, likewise   2 comparisons
+       fd_lane_at_date      the same after the events of a date         2 comparisons
        fd_lane_lag          the row without couplings of the wrong sign    2 selections
        fd_lane_face_three   eliminates a face's third point by its neighbour's row
        fd_lane_value        a value or derivative from four values or a tensor of them
@@ -74,7 +74,8 @@
 
    What they share:
      Status   FD_OK = 0, a negative number for a bad argument, or 1 + the index of the point, date or
-              row that is wrong. Every function that can refuse its arguments says why; results are then unspecified.
+              row that is wrong. Every function that can refuse its arguments returns the reason; its results are then
+              unspecified.
               NaN and infinities are recognised by their bits, so -ffast-math does not matter.
      Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
      Device   All functions run on host and device, in one thread. */
@@ -97,7 +98,7 @@ enum {
     /* For a problem (fd_status): */
     FD_BAD_AXIS = -7,         /* detail is fd_axis_map's status, or 1 + the index of a bad point if points were given */
     FD_BAD_TIMES = -8,        /* detail is fd_schedule's status */
-    FD_BAD_SPOT = -9,         /* a spot is outside the grid; axis says along which axis */
+    FD_BAD_SPOT = -9,         /* a spot is outside the grid, along `axis` */
     FD_MODEL_NAN = -10,       /* not finite: the model's numbers of an axis (axis, and i, j or k) or of a step (step),
                                  or its terms at a point in a step */
     FD_FINAL_NAN = -11,       /* the payoff at a point is not finite */
@@ -117,7 +118,7 @@ enum {
     FD_PLACES_SHARE = -33,    /* two aligned places would share a point; take more points, or move the places apart */
     FD_PLACE_SQUEEZED = -34,  /* alignment would squeeze points to a quarter of their distance; take more points */
     FD_BAD_ALIGNMENT = -35,   /* align is unknown */
-    FD_BAD_FACE = -36,        /* face is unknown; in a march, axis says which */
+    FD_BAD_FACE = -36,        /* face is unknown; in a march, of `axis` */
     FD_TOO_MANY_POINTS = -37, /* batch.points has no room for the axis; detail is how many points it has */
     /* For steps: */
     FD_BAD_STEPS = -38,      /* steps not in 1 .. 2^28 */
@@ -187,16 +188,16 @@ TB_HD const char *fd_status_string(int status)
 /* The outcome of a march. */
 typedef struct {
     int what, detail;        /* FD_OK, or an error */
-    int axis, i, j, k, step; /* where; -1 if it does not apply; step 0 is the first, from maturity */
+    int axis, i, j, k, step; /* the position; -1 if it does not apply; step 0 is the first, from maturity */
     int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together */
     float growth; /* the largest magnitude at time 0 over the largest that the march was given: final values, boundary
-                     values at time 0, given slopes times the axis, what FD_CHANGE_VALUES added at a point. 0 if all of
-                     these are 0, or if the march did not end */
+                     values at time 0, given slopes times the axis, amounts that FD_CHANGE_VALUES added at a point. 0 if
+                     all of these are 0, or if the march did not end */
 } fd_status;
 
-/* FD_GREW says that growth exceeds this. The values of a stable march grow by little more than exp(-kill maturity): a
-   rate of -18 % for 50 years stays below. An unstable march multiplies its largest wave in each step, and has cost
-   single precision four of its seven digits by then. */
+/* FD_GREW is reported if growth exceeds this bound. The values of a stable march grow by little more than exp(-kill
+   maturity): a rate of -18 % for 50 years stays below. An unstable march multiplies its largest wave in each step; at
+   the bound it has cost single precision four of its seven digits. */
 enum { FD_MOST_GROWTH = 10000 };
 
 /* Returns a status with not_dominant and growth 0. */
@@ -208,13 +209,13 @@ TB_HD fd_status fd_status_of(int what, int detail, int axis, int i, int j, int k
     return status;
 }
 
-/* Returns such a status without a point. */
+/* Returns a status without a point, with not_dominant and growth 0. */
 TB_HD fd_status fd_p_status(int what, int detail)
 {
     return fd_status_of(what, detail, -1, -1, -1, -1, -1);
 }
 
-enum { FD_P_MOST = 1 << 28 }; /* points of an axis, steps of a march, dates: no more than this */
+enum { FD_P_MOST = 1 << 28 }; /* the most points of an axis, steps of a march, or dates */
 
 TB_HD double fd_p_max(double x, double y)
 {

@@ -32,7 +32,7 @@
                             bytes of memory
      GPU (fd1d/device.h; nvcc, or tests/simt without a GPU); batch, parameters and memory are the device's
        MODEL_device_bytes   bytes of device memory that suffice for full speed
-       MODEL_device         solves a batch: a warp per problem up to 512 points (256 in double precision, and where
+       MODEL_device         solves a batch: a warp per problem up to 512 points (256 in double precision, or if
                             terms depend on time), a block beyond
    All models share
        fd_batch_check       checks a batch
@@ -41,9 +41,9 @@
    pde/common/problem.h documents what the solvers share; in addition:
      Schemes  There is no mixed term, so Douglas' scheme and Craig-Sneyd are the theta method; the other two solve twice
               per step.
-     Cost     Steps that are alike are taken in increments: a solve with a matrix that is factored once, and three
-              operations a point. The increment is recomputed every 64 steps (512 in double precision), after a date,
-              and in each step where something changes: terms, faces, exercise.
+     Cost     Equal steps are taken in increments: a solve with a matrix that is factored once, and three operations a
+              point. The increment is recomputed every 64 steps (512 in double precision), after a date, and in each
+              step in which terms, faces or exercise change.
 
    pde/common/rooms.h lists the rooms. */
 

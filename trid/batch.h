@@ -19,7 +19,7 @@
        trid_batch_scratch       bytes of device memory that a launch may need: 0 up to 1024 rows
        trid_batch_status_string
      the device (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
-       trid_device_query        asks the CUDA runtime about the device once for all launches
+       trid_device_query        queries the CUDA runtime about the device, once for all launches
      launches, each with _f32 and _f64 (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
        trid_batch_solve         x = A^-1 d, or x += A^-1 d; optionally the status of each system
        trid_batch_shared        the same with one matrix for all systems
@@ -46,16 +46,16 @@
    compiled for all lengths and layouts; with bounds on n as template arguments (TRID_BATCH_ONLY_CONTIGUOUS), only for
    these, in a fraction of the time.
 
-   What they share:
+   Common to all launches:
      Stability  No pivoting, except in trid_batch_pivoted: safe for matrices that are diagonally dominant, or nearly so
                 (trid_host_dominance). A pivot that is zero or not finite is reported (status). A pivot that is tiny but
                 not zero is not reported: its errors show in the residual of trid_batch_checked.
      Options    a trid_batch_options, or null
-     Returns    an enum trid_batch_status, 0 for a successful launch. The options' status receives what happens on the
+     Returns    an enum trid_batch_status, 0 for a successful launch. The options' status reports failures on the
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
      Arrays     a, b, c, d are not changed. x is an array of its own or d itself, which solves in place; it may share no
-                element with a, b or c, and with d only if it is d. Pointers need only the alignment of their element,
-                and are refused without it.
+                element with a, b or c, and with d only if it is d. Pointers need only the alignment of their element;
+                others are rejected.
      Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null.
      Stream     any; calls on one stream follow one another, like kernels.
 
@@ -80,10 +80,10 @@
    it takes, in trid_p_batch_launch_contiguous (contiguous.h). For interleaved systems: a trid_p_batch_tiles, as in
    checked.h. Device functions are overloads, so a kernel may call those of both precisions. bench/batch_table.cc and
    tests/codegen.sh name methods. A method with a launch of its own is also an operation.
-   To add an operation, a launch, write the function that checks its arguments, in a room with all that is its own. In
-   this file go its line and its room above, its #include below, and its aliases if it takes a function object; its
-   flags, in the enumerations and in trid_batch_status_string. Its line goes into entries.h (for one precision only,
-   both go into #if TB_BYTES == 8), its scratch into trid_batch_scratch. Elsewhere: a title in bench/batch_table.cc, if
+   To add an operation, a launch, write the function that checks its arguments, in a room with all of its code. Add to
+   this file its line and its room above, its #include below, its aliases if it takes a function object, and its flags,
+   in the enumerations and in trid_batch_status_string. Add its line to entries.h (for one precision only, both within
+   #if TB_BYTES == 8), and its scratch to trid_batch_scratch. Elsewhere: a title in bench/batch_table.cc, if
    sizes choose its kernels; tests/batch_field.h, tests/test_batch*.cu, tests/faults.txt and tests/codegen_ladders.cu;
    bench/batch.cu; README.md, docs/README.md, guide.md and batch.md.
 
@@ -129,7 +129,7 @@ enum trid_batch_status {
     TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch does not take (TRID_BATCH_.._FLAGS), or not with this
                                      call */
     TRID_BATCH_BAD_SCRATCH = -6,  /* scratch is needed and null, off its alignment, or less than trid_batch_scratch */
-    TRID_BATCH_LAUNCH_FAILED = -8 /* refused by the CUDA runtime */
+    TRID_BATCH_LAUNCH_FAILED = -8 /* rejected by the CUDA runtime */
 };
 
 enum { TRID_BATCH_MAX_N = 1 << 30 }; /* rows of a system */
@@ -161,10 +161,10 @@ enum {
     TRID_BATCH_WEIGH_FLAGS = TRID_BATCH_SHARED
 };
 
-/* What a launch compiles, in C++: trid_batch_solve_f32<137>(...) compiles kernels only for n up to 137, <137, 137> only
-   for n = 137; any other n is a bad size. A third argument leaves out a layout: its systems are still solved, slowly,
-   up to n = 1024; longer ones are a bad size. With pivoting, contiguous kernels also replace interleaved ones, and are
-   always compiled. */
+/* The kernels that a launch compiles, in C++: trid_batch_solve_f32<137>(...) compiles kernels only for n up to 137,
+   <137, 137> only for n = 137; any other n is a bad size. A third argument leaves out a layout: its systems are still
+   solved, slowly, up to n = 1024; longer ones are a bad size. With pivoting, contiguous kernels also replace
+   interleaved ones, and are always compiled. */
 enum {
     TRID_BATCH_ONLY_CONTIGUOUS = 1, /* kernels for systems whose step does not exceed their stride */
     TRID_BATCH_ONLY_INTERLEAVED = 2
@@ -172,16 +172,16 @@ enum {
 
 /* A device as launches see it; trid_device_query fills it in. */
 typedef struct {
-    int processors, shared_bytes; /* multiprocessors; shared memory that a block may ask for */
+    int processors, shared_bytes; /* multiprocessors; shared memory that a block may request */
     int major;                    /* compute capability of the device or of the code, whichever is lower */
     int always_pipelined;         /* whether some kernels are empty */
-    int clusters[17];             /* how many clusters of 1 .. 16 blocks run at a time, each block on a multiprocessor
-                                     of its own */
+    int clusters[17];             /* how many clusters of 1 .. 16 blocks run at a time, each block on its own
+                                     multiprocessor */
     const void *code;             /* identifies the kernels to which this applies */
 } trid_device;
 
-/* What a launch is asked in addition to its arrays. A null pointer, to all of it or in a field, asks for nothing, as
-   does 0. Pointers are to device memory, except device.
+/* The options of a launch. A null pointer to them, or a field that is null or 0, requests nothing. Pointers are to
+   device memory, except device.
      flags      TRID_BATCH_ADD and the like
      status     for each system: 0; 1 + the first row that met a bad pivot (trid_batch_pivoted: 1 if an unknown had no
                 pivot; x is then unspecified); n + 1 (trid_batch_checked, _refined): no bad pivot, but the residual is
@@ -192,7 +192,7 @@ typedef struct {
      failed     failed[0]: how many statuses are not 0; failed[1]: the least index of such a system, or all bits set if
                 there is none. The launch initialises both
      scratch    memory for long systems, of at least trid_batch_scratch bytes, aligned to 16
-     device     the result of trid_device_query for the current device; the launch then does not ask the CUDA runtime */
+     device     the result of trid_device_query for the current device, so that the launch does not query the runtime */
 typedef struct {
     int flags;
     int *status;
@@ -264,7 +264,7 @@ extern "C++" {
 #include "batch/entries.h"
 #endif
 
-#if TB_LAUNCHES /* those that take a function object */
+#if TB_LAUNCHES /* the launches that take a function object */
 #define trid_batch_solve_rows_f32 tb_f32::trid_batch_solve_rows
 #define trid_batch_solve_rows_f64 tb_f64::trid_batch_solve_rows
 #define trid_batch_interface_reduce_rows_f32 tb_f32::trid_batch_interface_reduce_rows

@@ -3,10 +3,10 @@
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
      launches
-       trid_launch           launches a kernel that is a template over its sizes; returns the error of this launch alone
+       trid_launch           launches a kernel that is a template over its sizes; returns the error of this launch only
        trid_allow_shared     allows a kernel all the dynamic shared memory of the device
        trid_launch_cluster   as trid_launch, in clusters of blocks
-       trid_launch_with      the same, with an early start if asked
+       trid_launch_with      the same, with an early start if requested
        trid_clusters         how many clusters of a kernel run at the same time; 0 if the device has none
        trid_device_attribute   an attribute of the current device
        trid_best_pieces      into how many pieces to cut a march over planes
@@ -76,7 +76,7 @@ TB_D int trid_cluster_size(void)
 #endif
 }
 
-/* Waits for all threads of the cluster. What they wrote before is visible to all afterwards.
+/* Waits for all threads of the cluster. Their earlier writes are visible to all afterwards.
    Lanes    all threads of all blocks of the cluster, warps converged
    Cost     a device-wide fence: call it once per kernel, not once per system */
 TB_D void trid_cluster_sync(void)
@@ -156,7 +156,7 @@ TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
 }
 
 /* Waits until the mbarrier has completed a phase: the 1st, 3rd, .. if odd is 0, the 2nd, 4th, .. if it is 1.
-   Leaves   what was sent in that phase, for the calling thread to read
+   Leaves   the data sent in that phase, for the calling thread to read
    Lanes    any threads of the block that holds the mbarrier */
 TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
 {
@@ -181,8 +181,8 @@ TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
 
 /* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive at the address in
    that block that corresponds to `to`, and count for its mbarrier that corresponds to `mbarrier`.
-   Needs    to aligned to 16 bytes; that block's threads have read what was there, and its mbarrier has completed all
-            earlier phases. If each block waits for all, alternating between two addresses and two mbarriers ensures
+   Needs    to aligned to 16 bytes; that block's threads have read the data there before, and its mbarrier has completed
+            all earlier phases. If each block waits for all, alternating between two addresses and two mbarriers ensures
             both.
    Lanes    any; the call does not wait */
 TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, const void *v)
@@ -302,7 +302,7 @@ struct trid_same {
 };
 
 /* Launches kernel(arguments...), converting the arguments to the kernel's own types.
-   Returns  the error of this launch alone. It neither reports nor clears an earlier failure: cudaGetLastError still
+   Returns  the error of this launch only. It neither reports nor clears an earlier failure: cudaGetLastError still
             returns that. */
 template <class... parameters>
 static inline cudaError_t trid_launch(void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
@@ -363,8 +363,8 @@ static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
 }
 
 /* Launches as trid_launch, in clusters of `size` blocks along x. If early is set, the kernel may begin as soon as all
-   blocks of the preceding kernel on the stream have begun (from compute capability 9.0 on); it must itself wait for
-   what that kernel writes. */
+   blocks of the preceding kernel on the stream have begun (from compute capability 9.0 on); it must itself wait for the
+   data that the preceding kernel writes. */
 template <class... parameters>
 static inline cudaError_t trid_launch_with(int early, int size, void (*kernel)(parameters...), dim3 grid, dim3 block,
                                            size_t bytes, cudaStream_t stream,
@@ -411,7 +411,7 @@ static inline cudaError_t trid_launch_cluster(void (*kernel)(parameters...), dim
    even one fits.
    Needs    bytes of dynamic shared memory that the kernel may have (trid_allow_shared)
    Leaves   the kernel allowed sizes above 8, if size is above 8
-   Cost     some calls of the CUDA runtime */
+   Cost     a few calls of the CUDA runtime */
 template <class... parameters>
 static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 block, size_t bytes)
 {

@@ -20,7 +20,7 @@
        trid_warp_recurrence_open, trid_warp_recurrence, trid_warp_recurrence_first
                              its halves: the matrix's part, once, then for each d
        trid_warp_recurrence_precomputed
-                             a linear recurrence, from what trid_warp_lu_precompute stored
+                             a linear recurrence, from the results of trid_warp_lu_precompute
      block
        trid_block_lu, trid_block_lu_solve
                              the same across up to 32 warps
@@ -48,8 +48,8 @@ enum {
     TRID_RECURRENCE_LEN = 7,             /* trid_warp_recurrence_open, trid_block_recurrence_open: keep, of each lane */
     TRID_INTERLEAVED_RECURRENCE_LEN = 8, /* trid_block_interleaved_recurrence_open: the same */
     TRID_BLOCK_RECURRENCE_LEN = 98,      /* trid_block_recurrence: for the block. Each warp's product, sum and last
-                                            coefficient, 32 of each; two slots through which warps pass results on in
-                                            turns. */
+                                            coefficient, 32 of each; two slots through which warps that take turns
+                                            pass results on. */
     TRID_RING_KEEP_LEN = 17              /* trid_warp_ring_open and its like: keep, of each lane */
 };
 
@@ -74,15 +74,15 @@ enum {
     (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts))) /* where rings begin in shared memory */
 #define TRID_P_INTERLEAVED_LU_LEN(systems, parts, banks) TRID_RING_PLACE(systems, parts, banks)
 
-/* If a product of a recurrence's coefficients exceeds the growth, partitions take turns, one after another: a small
+/* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, one after another: a small
    number in such a recurrence may be the difference of large ones. For a recurrence a lane keeps the factors of the
    five steps of the scan, the product up to its last row, the coefficient of its first row (edge) and, for interleaved
    systems, the second product of its pair; the first is then number 5. */
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
 enum { TRID_P_MOST_SIDES = 4 }; /* of trid_warp_lu_solve_precomputed */
 
-/* What a lane keeps of a ring: for each recurrence what it keeps elsewhere; what the first x of its partition gains
-   from the y above it; the y above and the x below it for s = 1 and d = 0. */
+/* A lane's numbers for a ring: for each recurrence those that it also keeps without a ring; the gain of its partition's
+   first x from the y above the partition; the y above and the x below it for s = 1 and d = 0. */
 enum { TRID_P_UP = 7, TRID_P_GAIN = 14, TRID_P_RING_ABOVE, TRID_P_RING_BELOW };
 
 #if TB_DEVICE_SCOPES
@@ -121,8 +121,8 @@ TB_D tb_real trid_p_power(tb_real x)
     return y;
 }
 
-/* Returns x, but hides its origin from the compiler, which would otherwise keep for all rows what it can compute
-   again. */
+/* Returns x, but hides its origin from the compiler, which would otherwise keep values for all rows that it can
+   recompute. */
 TB_D tb_real trid_p_hidden(tb_real x)
 {
 #ifdef __CUDA_ARCH__
@@ -239,7 +239,7 @@ TB_D tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real *
     return p;
 }
 
-/* Returns q of such a partition. */
+/* Returns q of that partition. */
 TB_D tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, tb_real edge, const tb_real *d)
 {
     tb_real q = d[up ? k - 1 : 0];
@@ -336,7 +336,7 @@ TB_D void trid_warp_recurrence(int k, int lanes, int up, int shift, const tb_rea
     trid_p_recurrence_close(k, lanes, up, shift, m, keep, turns, from, d);
 }
 
-/* Computes both halves across `lanes` lanes. */
+/* Does both halves of a recurrence across `lanes` lanes. */
 TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, const tb_real *m, tb_real *d)
 {
     tb_real keep[TRID_RECURRENCE_LEN];
@@ -444,10 +444,10 @@ TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
 }
 
 /* Solves A x = d or, transposed, A^T x = d (as adjoint differentiation needs it) with the factors of trid_warp_lu.
-   Needs    transposed a literal; k, lanes, n, l, r, u as there; rows from n on are taken as 0
+   Needs    transposed a literal; k, lanes, n, l, r, u as trid_warp_lu; rows from n on are taken as 0
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
-   Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles, transposed 2 more; if lanes take turns, as
+   Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles, 2 more if transposed; if lanes take turns, as
             trid_warp_recurrence_solve
    Error    that of the Thomas algorithm: the residual is some unit roundoffs (docs/lu.md) */
 TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_real *l, const tb_real *r,
@@ -460,8 +460,8 @@ TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_r
 }
 
 /* Precomputes the matrix's part of trid_warp_lu_solve, once, for many right-hand sides. If the matrix is dominant by
-   rows, the factors by which partitions pass on what they receive shrink from step to step of the scan. *steps is the
-   number of the w steps after which no factor in the warp exceeds the unit roundoff.
+   rows, the factors by which partitions multiply incoming values shrink from step to step of the scan. *steps is the
+   number of steps, out of w, after which no factor in the warp exceeds the unit roundoff.
    Needs    k >= 1 and lanes literals; l, u as trid_warp_lu left them; keep of TRID_WARP_LU_PRECOMPUTED_LEN elements
    Lanes    all 32 of the warp: *steps is the largest of its groups
    Leaves   keep and *steps for trid_warp_lu_solve_precomputed; 0 in l of a group's first row and in u of its last
@@ -489,7 +489,7 @@ TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_re
     return turns;
 }
 
-/* Solves a recurrence for `sides` right-hand sides, with what trid_warp_lu_precompute stored. */
+/* Solves a recurrence for `sides` right-hand sides, with the results of trid_warp_lu_precompute. */
 TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, int steps, const tb_real *m,
                                            const tb_real *keep, int stride, tb_real *d)
 {
@@ -512,8 +512,8 @@ TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, 
 
 /* Solves A x = d for `sides` right-hand sides at once, with the results of trid_warp_lu and trid_warp_lu_precompute.
    Row j of side s is d[j + k s].
-   Needs    k, lanes and sides literals, sides from 1 to 4; l, r, u and steps as there; element e of keep at
-            keep[e stride]; 0 in rows from n on
+   Needs    k, lanes and sides literals, sides from 1 to 4; l, r, u and steps as those two functions left them; element
+            e of keep at keep[e stride]; 0 in rows from n on
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     for each side (4k-2+2s) FMA + k mul + (2+2s) shuffles, s being the steps
@@ -543,8 +543,8 @@ TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, 
     return __syncthreads_or(grown || !(trid_abs(keep[5]) <= (tb_real)TRID_P_RECURRENCE_GROWTH));
 }
 
-/* Does the work of trid_warp_recurrence across the warps of a block, with one barrier inside, with turns one per
-   warp. */
+/* Does the work of trid_warp_recurrence across the warps of a block, with one barrier inside, or one per warp if warps
+   take turns. */
 TB_D void trid_block_recurrence(int k, int up, int shift, const tb_real *m, const tb_real *keep, int turns, tb_real *d,
                                 tb_real *shared)
 {
@@ -571,7 +571,7 @@ TB_D void trid_block_recurrence(int k, int up, int shift, const tb_real *m, cons
     }
 }
 
-/* Computes both halves across the warps of a block. */
+/* Does both halves of a recurrence across the warps of a block. */
 TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real *m, tb_real *d, tb_real *shared)
 {
     tb_real keep[TRID_RECURRENCE_LEN];
@@ -583,7 +583,8 @@ TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real 
    Needs    k >= 1 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   as trid_warp_lu
-   Returns  as trid_warp_lu: -1 if n > k*threads; the smallest positive status of the threads is where the failure began
+   Returns  as trid_warp_lu: -1 if n > k*threads; the smallest positive status of the threads shows where the failure
+            began
    Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside, one more for each warp if warps take
             turns; __syncthreads() before another use of them
    Cost     trid_warp_lu with lanes = 32, and up to 8 operations for each warp
@@ -635,11 +636,11 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
 }
 
 /* Solves A x = d or, transposed, A^T x = d with the factors of trid_block_lu.
-   Needs    transposed a literal; k, n, l, r, u as there; rows from n on are taken as 0
+   Needs    transposed a literal; k, n, l, r, u as trid_block_lu; rows from n on are taken as 0
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
-   Shared   as trid_block_lu; four barriers inside, transposed six, warps - 1 more for each recurrence whose warps take
-            turns; __syncthreads() before another use
+   Shared   as trid_block_lu; four barriers inside, six if transposed, warps - 1 more for each recurrence whose warps
+            take turns; __syncthreads() before another use
    Cost     trid_warp_lu_solve with lanes = 32, and up to 2 FMA for each warp
    Error    as trid_warp_lu_solve */
 TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, const tb_real *r, const tb_real *u,
@@ -690,7 +691,8 @@ TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, i
     return __syncthreads_or(grown);
 }
 
-/* Does the work of trid_warp_recurrence for interleaved systems, with two barriers inside, with turns parts + 1. */
+/* Does the work of trid_warp_recurrence for interleaved systems, with two barriers inside, or parts + 1 if partitions
+   take turns. */
 TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                             const tb_real *keep, int turns, tb_real *d, tb_real *shared)
 {
@@ -738,7 +740,7 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
     __syncthreads();
 }
 
-/* Computes both halves for interleaved systems. */
+/* Does both halves of a recurrence for interleaved systems. */
 TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                                     tb_real *d, tb_real *shared)
 {
@@ -811,11 +813,12 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
 }
 
 /* Solves the systems whose matrices trid_block_interleaved_lu factored, or the transposed ones.
-   Needs    transposed a literal; k, systems, parts, n, l, r, u as there; rows from n on are taken as 0
+   Needs    transposed a literal; k, systems, parts, n, l, r, u as trid_block_interleaved_lu; rows from n on are taken
+            as 0
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
-   Shared   as trid_block_interleaved_lu; eight barriers inside, transposed twelve, parts - 1 more for each recurrence
-            whose partitions take turns; none needed before this function's next call
+   Shared   as trid_block_interleaved_lu; eight barriers inside, twelve if transposed, parts - 1 more for each
+            recurrence whose partitions take turns; none needed before this function's next call
    Cost     trid_warp_lu_solve with lanes = parts, and the exchange of numbers between partitions: 6 stores and 6 loads
    Error    as trid_warp_lu_solve */
 TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int transposed, int n, const tb_real *l,
@@ -831,10 +834,11 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int tra
 
 /* The rows are y[j] + l[j] y[j-1] = d[j], then x[j] + u[j] x[j+1] = y[j]. l of row 0 and u of row n-2 couple to s. Rows
    from n-1 on have l = 0, u = -1 and d = 0, so x is s in all of them: to the partitions, s is the y above the first row
-   and the x below the last. So s follows from what partitions exchange for s = 0, and each row is solved only once. */
+   and the x below the last. So s follows from the numbers that partitions exchange for s = 0, and each row is solved
+   only once. */
 
-/* Computes what k rows make of both recurrences, given the y above them and x = 0 below: in q the last y, the first x,
-   and what that x gains from the x below. A null d stands for 0. */
+/* Computes the results of both recurrences over k rows, given the y above them and x = 0 below: in q the last y, the
+   first x, and the coefficient of the x below in that x. A null d stands for 0. */
 TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_real *d, tb_real above, tb_real *q)
 {
     tb_real y = above, x = 0, times = trid_p_hidden(1);
@@ -859,14 +863,14 @@ TB_D tb_real trid_p_ring_middle(int k, int n, int partition, const tb_real *l, c
     return middle;
 }
 
-/* Returns the partition that holds row n-2, or stands in for it if n is 1. */
+/* Returns the partition that holds row n-2, or 0 if n is 1. */
 TB_D int trid_p_ring_partition(int k, int n)
 {
     return n > 1 ? (n - 2) / k : 0;
 }
 
-/* Precomputes what a group's lanes keep, from p, which trid_p_ring_rows leaves for d = 0 and y = 1 above. Leaves the
-   group's first x for s = 1 in *first. Returns whether anything in the warp grows. */
+/* Precomputes keep of a group's lanes from p, which trid_p_ring_rows leaves for d = 0 and y = 1 above. Leaves the
+   group's first x for s = 1 in *first. Returns whether a recurrence grows anywhere in the warp. */
 TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *first)
 {
     const int rank = trid_warp_lane() & (lanes - 1);
@@ -929,8 +933,8 @@ TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real 
     trid_p_recurrence_expand(k, 1, 0, u, u[k - 1], below, d);
 }
 
-/* Precomputes, once for many right-hand sides, what depends only on a periodic system's factors. The rows are laid out
-   as in trid_warp_hybrid, each as described above.
+/* Precomputes, once for many right-hand sides, the numbers that depend only on a periodic system's factors. The rows
+   are laid out as in trid_warp_hybrid, each as described above.
    Needs    k >= 2 and lanes literals; rings: TRID_RING_LEN * 32 / lanes elements of the warp, with first, second, last
             and middle; known: last already has its final value
    Lanes    all 32 of the warp, which may have written the rings just before
@@ -954,7 +958,7 @@ TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *
 }
 
 /* Solves for one right-hand side, after trid_warp_ring_open.
-   Needs    k, lanes, n, l, u, rings, keep as there, and own in the rings
+   Needs    k, lanes, n, l, u, rings, keep as trid_warp_ring_open, and own in the rings
    Lanes    all 32 of the warp, which may have written own just before
    Leaves   x in d, s in rows beyond
    Cost     (6k+2w) FMA or mul + (2w+4) shuffles
@@ -983,9 +987,10 @@ TB_D int trid_p_lane_slot(int systems, int parts, int e)
 }
 
 /* Does the work of trid_warp_ring_open for interleaved systems, or for one system that a block holds; then systems is 1
-   and parts the number of the block's threads. Thread t has partition t / systems of system t % systems.
-   Needs    k, n, known, l, u as there; otherwise systems and parts as trid_block_interleaved_lu. shared: five slots a
-            partition and, from TRID_RING_PLACE on, the rings of all systems
+   and parts the number of the block's threads. Thread t holds partition t / systems of system t % systems.
+   Needs    k, n, known, l, u as trid_warp_ring_open; for interleaved systems, systems and parts as
+            trid_block_interleaved_lu. shared: five slots a partition and, from TRID_RING_PLACE on, the rings of all
+            systems
    Lanes    all threads of the block; the rings may have been written just before
    Leaves   keep, of TRID_RING_KEEP_LEN elements a thread; last in the rings
    Returns  as trid_warp_ring_open, the same in all threads
@@ -1069,7 +1074,7 @@ TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_
 }
 
 /* Solves for one right-hand side a system, after trid_block_interleaved_ring_open.
-   Needs    all except d as there, and own in the rings
+   Needs    all except d as trid_block_interleaved_ring_open, and own in the rings
    Lanes    all threads of the block; own may have been written just before
    Leaves   as trid_warp_ring_solve
    Shared   two barriers inside; none is needed before the next call

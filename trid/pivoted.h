@@ -15,7 +15,7 @@
        trid_warp_pivoted           k rows a lane                (26k-40+61w) FMA or mul + (2k-1+4w) rcp + (20w+2) shfl
        trid_block_pivoted          the same across up to 32 warps           more levels + 1 barrier
        trid_warp_pivoted_reduce, trid_warp_pivoted_up, trid_warp_pivoted_root, trid_warp_pivoted_down,
-       trid_warp_pivoted_expand    the steps of both, for trees of your own
+       trid_warp_pivoted_expand    the steps of both, for your own trees
      host, sizes
        trid_host_pivoted, trid_host_pivoted_len
 
@@ -119,7 +119,7 @@ TB_HD void trid_p_border(const tb_real *u, const tb_real *v, tb_real *border)
                    border[5] q + border[6] u + border[7] v = border[8]
    Needs    2 <= k <= 33 (a literal, if the arrays must stay in registers); a[0] of the system's first partition and
             c[k-1] of its last are 0
-   Leaves   border; what trid_lane_pivoted_expand needs in a, b, c, d and in bits 1 .. k-2 of *flags
+   Leaves   border; the numbers for trid_lane_pivoted_expand in a, b, c, d and in bits 1 .. k-2 of *flags
    Returns  0, or 1 + a row (within the partition) for whose unknown there was no pivot
    Cost     (23k-37) FMA or mul + (2k-3) rcp, (3k-4) comparisons, about 15k selections
    Error    every row operation combines two rows and multiplies neither by more than 1 */
@@ -240,7 +240,7 @@ TB_HD void trid_lane_pivoted_split(const tb_real *kept, int side, const tb_real 
         kept[3] - kept[0] * *first - kept[1] * (side ? outer[2] : outer[0]) - kept[2] * (side ? outer[3] : outer[1]);
 }
 
-/* Solves the rows of a partition with what trid_lane_pivoted_reduce left.
+/* Solves the rows of a partition with the numbers that trid_lane_pivoted_reduce left.
    Needs    p, q, u, v in outer, in this order
    Leaves   x in d
    Cost     (3k-6) FMA */
@@ -264,8 +264,8 @@ TB_HD void trid_lane_pivoted_expand(int k, int below, const tb_real *a, const tb
 #if TB_DEVICE_SCOPES
 
 /* Climbs the tree: joins groups of `from` lanes in pairs, then of 2 from, 4 from, .. up to count <= lanes (powers of
-   two). Lane l joins the groups that meet between lanes l and l+1. It then holds the border of the joined group and
-   what it needs on the way down. position is the lane's number in the whole system. Returns 1 if this lane found no
+   two). Lane l joins the groups that meet between lanes l and l+1. It then holds the border of the joined group and the
+   numbers for the way down. position is the lane's number in the whole system. Returns 1 if this lane found no
    pivot. */
 TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_real *border, tb_real *kept, int *side)
 {
@@ -347,12 +347,12 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
    Needs    1 <= k <= 32 and lanes literals; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  0; -1 if n > k*lanes or k > 32; 1 if this lane found no pivot for an unknown, because what remained of its
-            column was zero, not finite, or without a finite reciprocal: the matrix is singular, or not finite
+   Returns  0; -1 if n > k*lanes or k > 32; 1 if this lane found no pivot for an unknown, because the rest of its column
+            was zero, not finite, or without a finite reciprocal: the matrix is singular, or not finite
    Cost     (26k-40+61w) FMA or mul + (2k-1+4w) rcp + (20w+2) shuffles, (3k-4+6w) comparisons, about 15k + 37w
             selections; docs/pivoted.md counts the instructions
    Error    that of Gaussian elimination with pairwise pivoting in the order of nested dissection; docs/pivoted.md
-            compares it with LAPACK's. As there, a matrix that is singular to working precision may return status 0.
+            compares it with LAPACK's. As in LAPACK, a matrix that is singular to working precision may return status 0.
             Numbers below the least normal one count as zero. NaN and inf stay in their own system */
 TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
@@ -426,8 +426,8 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 }
 
 /* Joins the borders of partitions, pair by pair, to that of the whole system. A group's border replaces that of its
-   first partition, and what a join keeps is stored with the upper group's last partition. Returns 1 if an unknown had
-   no pivot. */
+   first partition, and the numbers that a join keeps are stored with the upper group's last partition. Returns 1 if an
+   unknown had no pivot. */
 TB_HOST int trid_p_host_join(size_t partitions, tb_real *borders, tb_real *kept)
 {
     for (size_t s = 1; s < partitions; s *= 2) {
@@ -477,7 +477,7 @@ TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_
 
 /* Solves any nonsingular system as trid_warp_pivoted. Partitions of rows_per_lane rows (of two, if that is one) are
    reduced, and joined in pairs up a tree. Their number is arbitrary. The last may be shorter, but has at least two
-   rows: a single row left over goes to the partition before it.
+   rows: a single remaining row is added to the partition before it.
    Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
    Returns  0, -1 for n < 0, rows_per_lane < 1 or > 32, or 1 if there was no pivot for an unknown: the matrix is
             singular, or not finite

@@ -102,7 +102,7 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
     adi2d_p_chip_matrix_y(per_lane, h, memory, per_lane * (thread >> trid_log2(lines)), own, now, a, b, c);
     trid_block_interleaved_factor(per_lane, lines, parts, per_lane * parts, a, b, c, f, &steps,
                                   adi2d_p_array(memory, h->exchange));
-    __syncthreads(); /* the previous factors have been read */
+    __syncthreads(); /* all threads have read the previous factors */
     TB_UNROLL
     for (int e = 0; e < 5 * per_lane; e++)
         if ((thread & (lines - 1)) == 0) to[(thread >> trid_log2(lines)) * 5 * per_lane + e] = f[e];
@@ -113,7 +113,7 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
     __syncthreads();
 }
 
-/* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes. */
+/* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes a sequence of products. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const int close = fd_p_chip_step(*h, memory).close;
@@ -163,6 +163,6 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
             for (int k = 0; k < per_lane; k++) trid_cluster_store(at + k * row, twice * d[k] - less * old[k]);
         }
         if (!adi2d_p_independent)
-            __syncthreads(); /* the next stored solve must not overwrite what is still being read */
+            __syncthreads(); /* the next stored solve must not overwrite data that are still being read */
     }
 }

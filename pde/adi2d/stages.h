@@ -30,7 +30,7 @@ typedef struct {
     const tb_real *start, *end;    /* numbers of the step's start and end */
     int s, about, american, keeps; /* keeps: whether to write the start of a second stage's right-hand side */
     int changes;                   /* whether coefficients or given slopes change from the step's start to its end */
-    int from, within;              /* lanes without points read existing ones, from `within` on */
+    int from, within;              /* lanes without points read valid ones, from `within` on */
     int local, j, valid;
 } adi2d_p_line;
 
@@ -55,8 +55,8 @@ TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, unsigned char *memory, 
 }
 
 /* Computes a point's right-hand side from the nine values around it. *kept, the start of the second stage's right-hand
-   side, is written in the first stage and read in the second. more is exercise's contribution in the first stage, and
-   u - z in the second. */
+   side, is written in the first stage and read in the second. `more` is the contribution of exercise in the first
+   stage, and u - z in the second. */
 TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point *p, fd_terms now, fd_terms later,
                                      tb_real more, tb_real *kept)
 {
@@ -211,13 +211,13 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     }
 }
 
-/* A thread's part of the solves along y: per_lane rows from `from` on, which block `owner` holds from its row `local`
-   on, in columns first + base below `last`, where base grows by `lines`. */
+/* A thread's part of the solves along y: per_lane rows from `from` on, stored in block `owner` from its row `local` on,
+   in columns first, first + lines, .. below `last`. */
 typedef struct {
     int lines, first, last, from, owner, local;
 } adi2d_p_columns;
 
-/* Returns what this thread solves along y. */
+/* Returns this thread's part of the solves along y. */
 TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
 {
     adi2d_p_columns my;
@@ -231,7 +231,7 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
     return my;
 }
 
-/* Returns the address of row my.from of column i in an array, in whichever block. */
+/* Returns the address of row my.from of column i in an array, which may be in another block. */
 TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                           int array, int i)
 {
@@ -259,7 +259,7 @@ TB_D void adi2d_p_load_column(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Stores the first `count` of a thread's numbers of a column, or all. */
+/* Stores a thread's numbers of a column: the first `count`, or all if it has no more. */
 TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                int array, int i, int count, const tb_real *v)
 {
@@ -334,8 +334,9 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
     }
 }
 
-/* Writes the boundary rows of column i and, where its face's value is given, the rows that the solve along x has set.
-   near_by is the right-hand side of the last point's neighbour, if another thread holds it. */
+/* Writes the boundary rows of column i. If the column lies on an x face with given values, writes identity rows, with
+   the right-hand sides that the solve along x left. near_by is the right-hand side of the last point's neighbour, if
+   another thread holds it. */
 TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                               int w_of, int right_of, int i, tb_real near_by, tb_real *a, tb_real *b, tb_real *c,
                               tb_real *d)

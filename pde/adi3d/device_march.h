@@ -8,7 +8,7 @@
 
 enum { adi3d_p_device_threads = 128 }; /* of the following kernels; all except the first have a block per row */
 
-/* Does a phase of fd_p_prepare. */
+/* Runs a phase of fd_p_prepare. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_prepare(
     const __grid_constant__ fd_batch batch, const __grid_constant__ fd_p_tables t, int phase)
@@ -16,7 +16,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_prepar
     fd_p_prepare(&batch, &t, phase, (int)(blockIdx.x * blockDim.x + threadIdx.x), (int)(gridDim.x * blockDim.x));
 }
 
-/* Notes that something is not finite at point (i, j, k), at a time of the march: 1 + 2 step for the terms of a step,
+/* Records that a number is not finite at point (i, j, k), at a time of the march: 1 + 2 step for the terms of a step,
    2 + 2 step for the values after it. */
 TB_D void adi3d_p_device_note(const adi3d_p_device &h, int when, int i, int j, int k)
 {
@@ -46,7 +46,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_begin(
     }
 }
 
-/* Finds the first point whose terms (when is odd) or value is not finite, and the largest value in the last step. */
+/* Finds the first point whose terms (if `when` is odd) or value is not finite, and the largest value in the last
+   step. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_look(
     const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int when, int last)
@@ -88,7 +89,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_date(
     adi3d_p_device_most(&h.t.found->given, given);
 }
 
-/* Computes value and derivatives at a spot, by a block of 64 threads, into the values of a time. */
+/* Computes value and derivatives at a spot with a block of 64 threads, into the values of a time. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(64) adi3d_p_device_values(const __grid_constant__ adi3d_p_device h, int time)
 {
@@ -243,11 +244,11 @@ static inline void adi3d_p_device_start(adi3d_p_device_work *w)
 template <int unused>
 static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_parameters *parameters)
 {
-    enum { at_once = 32 }; /* the number of steps that are computed at a time, and after which progress waits */
+    enum { at_once = 32 }; /* steps whose data are computed together; progress waits for the GPU once in as many */
     const fd_problem *problem = &w->h.problem;
     const dim3 rows((unsigned)w->h.n[1], (unsigned)w->h.n[2]), threads(adi3d_p_device_threads);
     fd_step some[at_once];
-    fd_p_step step, before = {}; /* no step precedes the first, and these numbers do not count */
+    fd_p_step step, before = {}; /* no step precedes the first: these numbers are ignored */
     int steps = w->found.steps;
     adi3d_p_device_start<unused>(w);
     for (int k = 0; k < steps && w->error == cudaSuccess; k++) {
@@ -311,7 +312,7 @@ static inline void adi3d_p_device_results(adi3d_p_device_work *w)
     }
 }
 
-/* Sets what depends on a problem's points and faces. */
+/* Sets the fields that depend on a problem's points and faces. */
 TB_HOST void adi3d_p_device_measure(adi3d_p_device *h, const int *n)
 {
     const int line = 128 / (int)sizeof(tb_real);
@@ -326,8 +327,8 @@ TB_HOST void adi3d_p_device_measure(adi3d_p_device *h, const int *n)
     h->pitch = (n[0] + line - 1) / line * line, h->plane = h->pitch * n[1], h->elements = h->plane * n[2];
 }
 
-/* Solves problem `which`, and writes its results. A march that fails is repeated, watched, so that its status names the
-   step. */
+/* Solves problem `which`, and writes its results. A march that fails is repeated with `watched` set, so that its status
+   names the step. */
 template <int unused>
 static inline void adi3d_p_device_problem(adi3d_p_device_work *w, const fd_model_parameters *parameters,
                                           const adi3d_p_copies *copies)
@@ -368,15 +369,15 @@ static inline size_t adi3d_device_bytes(const fd_batch *batch)
 
 /* Solves the problems of a batch on the current device, one after another, with grids in device memory.
    Needs    the batch's and its problems' pointers, and parameters (one per problem), to host memory; device memory of
-            device_bytes, aligned as by cudaMalloc. Parameters are copied unchanged: pointers in them must be to device
-            memory or, if MODEL_of_t follows them, to memory that host and device share
+            device_bytes, aligned as by cudaMalloc. Parameters are copied unchanged: pointers in them must point to
+            device memory or, if MODEL_of_t follows them, to memory that host and device share
    Leaves   status, values, grids and coordinates: the call waits for the stream. NaN for a problem that fails; if the
             call is refused, its status in each problem, and NaN
    Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM for less memory than device_bytes;
             FD_LAUNCH_FAILED, with the cudaError_t in the problems' status.detail
    Cost     three launches per stage. A step of Douglas' scheme reads and writes an array of the grid 7 times, a step of
-            two stages 15 times; each 2 times less if y and z are independent axes with faces that allow it; American
-            exercise 4 times more per stage (docs/adi3d.md). A problem waits for its preparation once */
+            two stages 15 times. Both counts fall by 2 if y and z are independent axes with faces that allow it;
+            American exercise adds 4 per stage (docs/adi3d.md). The host waits once per problem for its preparation */
 template <int unused = 0>
 static inline int adi3d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

@@ -1,7 +1,7 @@
 /* device_x.h - a room of adi3d.h, read once for each model and precision: right-hand sides and solves along x on a GPU.
    MIT licence, see LICENSE. */
 
-/* Solves a line of n rows by `warps` consecutive warps of the block, `rows` rows a lane.
+/* Solves a line of n rows with `warps` consecutive warps of the block, `rows` rows a lane.
    Lanes    all threads of the block
    Shared   6 elements a warp; a barrier must have been passed since their last use */
 template <int rows, int warps>
@@ -16,7 +16,7 @@ TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb
                            1);
 }
 
-/* Solves along x row (j, k), whose right-hand sides are in d[] for the lane's points from `first` on, and writes it to
+/* Solves row (j, k) along x, whose right-hand sides are in d[] for the lane's points from `first` on, and writes it to
    h.d. n is 0 if the row does not exist; made comes from adi3d_p_device_make_faces. */
 template <int rows, int warps>
 TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const fd_p_step &step, int s, int n, int first, int j, int k,
@@ -93,9 +93,9 @@ struct adi3d_p_x_shape {
         warp_len = rows / wide * group_len,
         line_len = warps * warp_len,
         plane_len = (lines + 2) * line_len,
-        passes = ((lines + 2) * vectors + threads - 1) / threads, /* in which the block copies a plane */
+        passes = ((lines + 2) * vectors + threads - 1) / threads, /* of the block, to copy a plane */
         ahead = alone ? 2 : 1,                                    /* planes in flight */
-        slots = ahead + 2,                                        /* these, the current plane, the previous one */
+        slots = ahead + 2,                                        /* for these, the current and the previous plane */
         slot_len = (kind > 0 ? 2 : 1) * plane_len,
         /* Offsets in shared memory behind the cells; `made` is two planes of right-hand sides that pass from warp to
            warp. */
@@ -185,10 +185,10 @@ template <class shape>
 struct adi3d_p_x_march {
     tb_real *memory, *ring, *face; /* the block's shared memory, and in it the ring and the line's boundary rows */
     trid_copy_place to_ring;
-    int to_slot[shape::passes];  /* positions of the thread's vectors in a slot, */
-    int in_plane[shape::passes]; /* and in a plane, or -1 */
-    int lane, part, first; /* in the solve: warp `part` of the line; the thread's points are first .. */
-    int begin, j, valid;   /* the block's first line; the thread's or, if that is not valid, the last */
+    int to_slot[shape::passes];  /* positions in a slot of the vectors that the thread copies */
+    int in_plane[shape::passes]; /* their positions in a plane, or -1 */
+    int lane, part, first; /* in the solve: warp `part` of the line; the thread's first point */
+    int begin, j, valid;   /* the block's first line; the thread's line, or the last one if that is not valid */
     int from, to;          /* the planes of the block */
     tb_real mixed, own;    /* factors of F_0 and of F_1 + F_2 + F_3, of the values or of their first sum */
     tb_real source;        /* the factor of the source */
@@ -233,7 +233,7 @@ TB_D adi3d_p_x_march<shape> adi3d_p_x_march_of(const adi3d_p_device &h, const fd
     return m;
 }
 
-/* Begins to copy plane k or, if it does not exist, the one beside it, to a slot. Lines that do not exist stay 0. */
+/* Begins to copy plane k or, if it does not exist, the nearest one, to a slot. Lines that do not exist stay 0. */
 template <class shape>
 TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, int k, int slot)
 {
@@ -269,7 +269,7 @@ TB_D void adi3d_p_x_combine(const fd_p_step &step, const adi3d_p_x_march<shape> 
     }
 }
 
-/* Returns the position in the table of cells of number q, 0 .. 3, of entry e: 16-byte vectors of successive entries are
+/* Returns the position of number q, 0 .. 3, of entry e in the table of cells: 16-byte vectors of successive entries are
    adjacent. */
 template <class shape>
 TB_D int adi3d_p_x_quad(int e, int q)
@@ -304,17 +304,17 @@ TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_x_march<shape>
 template <class shape>
 struct adi3d_p_x_patch {
     enum { columns = shape::columns, height = shape::height };
-    const tb_real *mine;        /* its first point in the first slot, */
-    tb_real *made;              /* and the place for its right-hand sides */
+    const tb_real *mine;        /* its first point in the first slot */
+    tb_real *made;              /* the place for its right-hand sides */
     int west, east;             /* distances to the points beside the patch if no lane holds them, otherwise 0 */
     adi3d_p_along_x x[columns]; /* along x, if lines are solved by factors; otherwise they are in shared memory */
     fd_numbers number_x[columns];
-    fd_cell cell_y[height]; /* along y: the factors of the differences, the numbers */
+    fd_cell cell_y[height]; /* along y: cells, factors of the differences, numbers */
     tb_real down_y[height], up_y[height];
-    fd_numbers number_y[height], now; /* and time's numbers */
+    fd_numbers number_y[height], now; /* now: time's numbers */
     const fd_model_parameters *parameters;
-    /* What one plane passes to the next: the part of the right-hand sides that the planes so far determine, and the
-       slopes in the last of them. */
+    /* Carried from plane to plane: the part of the right-hand sides that the planes so far determine, and the slopes in
+       the last of them. */
     tb_real right[columns * height], along_x[columns * height], along_y[columns * height];
 };
 
@@ -351,13 +351,13 @@ TB_D adi3d_p_x_patch<shape> adi3d_p_x_patch_of(const adi3d_p_device &h, const fd
     return b;
 }
 
-/* What all points of a plane share: the cell along z, and the numbers. */
+/* The data that all points of a plane share: the cell along z, and the numbers. */
 typedef struct {
     fd_cell cell;
     fd_numbers number;
 } adi3d_p_x_plane;
 
-/* Returns that of plane p or, if it does not exist, of the one beside it. */
+/* Returns the data of plane p or, if it does not exist, of the nearest one. */
 TB_D adi3d_p_x_plane adi3d_p_x_plane_of(const adi3d_p_device &h, int p)
 {
     const int at = p < 0 ? 0 : p < h.n[2] ? p : h.n[2] - 1;
@@ -374,7 +374,7 @@ typedef struct {
     tb_real up_k, down_p; /* factors of the mixed terms' differences */
 } adi3d_p_x_turn;
 
-/* Returns the turn that begins a plane, which is in a slot. */
+/* Returns the turn that completes plane k and begins plane p, which is in `slot`. */
 template <class shape>
 TB_D adi3d_p_x_turn adi3d_p_x_turn_of(const adi3d_p_x_march<shape> &m, const adi3d_p_x_plane &k,
                                       const adi3d_p_x_plane &p, int slot)
@@ -453,8 +453,8 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const a
         [&](int i) { return adi3d_p_device_right(h, step, kind > 0, i, m.j, k); }, m.face);
 }
 
-/* Adds F_1 + F_2 + F_3 at a point with value v: the part that plane k still lacks to *right, and the part with which
-   plane p begins to *next. low is the value in plane k. */
+/* Adds F_1 + F_2 + F_3 at a point with value v. *right receives the part that plane k still lacks, *next the part with
+   which plane p begins. low is the value in plane k. */
 template <class shape>
 TB_D void adi3d_p_x_own(tb_real factor, const fd_cell &cell_y, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
                         const tb_real *v, tb_real low, tb_real *right, tb_real *next)
@@ -468,7 +468,7 @@ TB_D void adi3d_p_x_own(tb_real factor, const fd_cell &cell_y, const adi3d_p_x_t
 }
 
 /* Computes the slopes along x and y at point e of a patch, in row r, and adds F_0's terms from their differences along
-   z, in the same way. */
+   z to *right (plane k) and *next (plane p). */
 template <class shape>
 TB_D void adi3d_p_x_slopes(const adi3d_p_x_turn &t, const adi3d_p_x_point &q, const tb_real *v, int e, int r,
                            adi3d_p_x_patch<shape> *b, tb_real *right, tb_real *next)
@@ -550,8 +550,8 @@ TB_D void adi3d_p_x_store(const adi3d_p_device &h, const adi3d_p_x_march<shape> 
             *(transpose_vector *)(plane + adi3d_p_device_at(h, m.first + r, m.j, 0)) = transpose_pack(v + r);
 }
 
-/* What elimination along z carries from plane to plane (device_planes.h): y and the partition's first unknown so far,
-   for each point. */
+/* The data that elimination along z carries from plane to plane (device_planes.h): y and the partition's first unknown
+   so far, for each point. */
 template <class shape>
 struct adi3d_p_x_carried {
     tb_real y[shape::rows], first[shape::rows];
@@ -577,7 +577,7 @@ TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<sha
     adi3d_p_x_store<shape>(h, m, e->y, firsts + h.plane * h.partitions);
 }
 
-/* Waits, with all threads, for plane p, which goes to a slot, and begins to copy a later plane. */
+/* Waits for plane p in its slot, and begins to copy a later plane. All threads call. */
 template <class shape>
 TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int p,
                          int slot)
@@ -588,7 +588,7 @@ TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const a
     adi3d_p_x_fetch<shape>(h, m, p + shape::ahead, slot < 2 ? slot + shape::ahead : slot - 2);
 }
 
-/* Computes right-hand sides, of plane p - 1 once plane p has arrived, and leaves them in shared memory. */
+/* Computes the right-hand sides of plane p - 1 once plane p has arrived, and leaves them in shared memory. */
 template <class shape>
 TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {
@@ -610,7 +610,8 @@ TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const a
     }
 }
 
-/* Solves a line of each plane by factors, a plane behind, and eliminates it along z if the sweeps solve along z. */
+/* Solves a line of each plane by factors, one plane behind the right-hand sides, and eliminates it along z if the
+   sweeps solve along z. */
 template <class shape>
 TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {
@@ -732,8 +733,8 @@ static inline void adi3d_p_device_x(cudaError_t *error, cudaStream_t stream, con
                     : adi3d_p_device_x_of<4>(error, stream, h, step, s);
 }
 
-/* Launches the upward sweep and the solution of its partitions' reduced system; returns 0 if lines along x are too long
-   or shared memory is too small. */
+/* Launches the upward sweep and the solve of its partitions' reduced system; returns 0 if lines along x are too long or
+   shared memory is too small. */
 template <int unused>
 static inline int adi3d_p_device_upward(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                         const fd_p_step &step)

@@ -38,7 +38,7 @@ TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready,
     __syncthreads();
 }
 
-/* Does a block's part of its problem: all steps. */
+/* Takes all steps of a block's part of its problem. */
 template <int half, int most_threads>
 TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __grid_constant__ fd_p_launch launch)
 {
@@ -54,8 +54,8 @@ TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __gri
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Chooses the clusters for a batch: the smallest whose blocks hold its grids; larger ones as long as all problems run
-   at once and blocks have four planes; or the size asked for. Results do not depend on the choice, to the bit. */
+/* Chooses the clusters for a batch: the size asked for, or else the smallest whose blocks hold its grids, doubled as
+   long as all problems run at once and blocks have four planes. Results do not depend on the choice, to the bit. */
 template <int half, int most_threads>
 static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
 {
@@ -86,7 +86,7 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
 template <int unused>
 static inline fd_p_chosen adi3d_p_chosen_for(const fd_batch *batch)
 {
-    /* As many threads as registers allow for half a line of pivots and differences each. */
+    /* As many threads as registers allow, each with half a line of pivots and differences. */
     enum {
         most = ADI3D_MOST_ON_CHIP,
         few = sizeof(tb_real) == 4 ? 512 : 256,
@@ -124,7 +124,7 @@ static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
             128), all in device memory
    Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; if the call
             is refused, FD_BAD_ARGUMENT in each status, and NaN
-   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer or memory off alignment; FD_NO_ROOM for grids that
+   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for grids that
             no cluster of the current device holds (MODEL_onchip_blocks), or for less memory; FD_LAUNCH_FAILED
    Cost     two launches, no transfer; per problem two arrays of shared memory and three of device memory, which a march
             of one stage without exercise does not touch */

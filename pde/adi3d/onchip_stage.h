@@ -4,7 +4,7 @@
 /* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some planes of
    equal z: two arrays, values and differences. A first stage's values replace its differences. The differences of a
    second stage replace the values if the stage is about the first stage's values; otherwise they replace the first
-   stage's values, once no right-hand side needs these any more. The part of F(u) that a second stage needs is computed
+   stage's values, once no right-hand side needs them any more. The part of F(u) that a second stage needs is computed
    in the first, from the same neighbours, and waits in device memory, which the second-level cache holds.
 
    Two lanes, 16 apart, solve a line: one eliminates from its first point on, the other from its last; they exchange a
@@ -12,8 +12,8 @@
    rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of them by access
    to the other blocks (trid_cluster_load).
 
-   Rows have an odd pitch, so that lanes at neighbouring rows have no bank conflicts, just as lanes at neighbouring
-   points of a row. docs/adi3d.md counts them. */
+   Rows have an odd pitch, so that lanes at neighbouring rows, like lanes at neighbouring points of a row, have no bank
+   conflicts. docs/adi3d.md counts bank conflicts. */
 
 /* A block's data about its problem, in shared memory. Point (i, j, first + k) of an array is at
    i + pitch j + plane k; cells and numbers are in shared memory. */
@@ -21,7 +21,7 @@ struct adi3d_p_chip : fd_p_chip {
     fd_problem problem;
     unsigned char *memory;
     tb_real *of;                    /* as fd_p_ready */
-    int each, first, planes, share; /* planes of each block; this one's; lines along z for each block */
+    int each, first, planes, share; /* planes of each block; this block's; lines along z for each block */
     int plane;
     int adds;               /* whether any face adds to F */
     int z;                  /* the differences from the values; later, a first stage's values */
@@ -113,8 +113,9 @@ TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned 
     return c;
 }
 
-/* The data of a thread for a stage's right-hand sides: the step's choices and weights, and the place where the second
-   stage's right-hand sides wait. It is in registers: a store would make the compiler read it again at each point. */
+/* The data of a thread for a stage's right-hand sides: the step's choices and weights, and the memory that keeps the
+   second stage's right-hand sides. All of it is in registers: if it were in memory, the compiler would read it again at
+   each point, after a store. */
 typedef struct {
     int about, twice, changes;
     tb_real mixed, own, mixed_again, own_again, dt;
@@ -139,9 +140,9 @@ TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned ch
     return s;
 }
 
-/* Stores what has been computed at a point of plane k: the right-hand side of the stage, to *put or, in a second stage
-   that is not about the first one's values, to `of` at `index`; in a first stage also the start of the second stage's
-   right-hand side, to `of`. here is the value there. */
+/* Stores the results at a point of plane k. The stage's right-hand side goes to *put or, in a second stage that is not
+   about the first one's values, to s.of[index]. A first stage also stores the start of the second stage's right-hand
+   side, in s.of[index]. `here` is the value at the point. */
 template <int second>
 TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s, const adi3d_p_chip_column &c, int k,
                              int index, tb_real here, tb_real right, tb_real begun, tb_real *put)
@@ -162,7 +163,7 @@ TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s,
 }
 
 /* Computes the right-hand side of a first or a second stage at the block's points: to `of` in a second stage that is
-   not about the first one's values, otherwise to the place of its differences. A thread takes columns along z; in each
+   not about the first one's values, otherwise in place of its differences. A thread takes columns along z; in each
    plane it reads its own point and the four beside it once, and the four diagonal neighbours. */
 template <int second>
 TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
@@ -213,7 +214,7 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Copies the right-hand sides that a second stage left in `of` to the place of the differences. */
+/* Copies the right-hand sides that a second stage left in `of` over its differences. */
 TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
 {
     const int plane = h.n[0] * h.n[1];
@@ -241,8 +242,8 @@ typedef struct {
     tb_real a, b, c, d;
 } adi3d_p_chip_row;
 
-/* Returns the boundary row of a face whose value is given or which has a third unknown, at point (i, j, k) of it. One
-   array holds the line's differences, the other what they are the difference from. */
+/* Returns the boundary row of a face at its point (i, j, k), if the value is given there or the face has a third
+   unknown. One array holds the line's differences, the other the values from which they differ. */
 template <int axis>
 FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
                                                      int differences, int w)
@@ -279,10 +280,10 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
 /* The data of a thread for the lines along an axis in a stage: a half of each, `count` points from `from` on. */
 typedef struct {
     unsigned char *memory;
-    int n, pitch, plane;           /* points of a line; from row to row, from plane to plane */
+    int n, pitch, plane;           /* points of a line; distances between rows and between planes */
     int side, kind, count, from;   /* the half begins at a face of that side and kind */
-    int in, stride;                /* from point to point, as an index (1 or -1) and in an array */
-    int differences, w, result;    /* arrays: right-hand sides, what solutions are differences from, results */
+    int in, stride;                /* from point to point: in the index (1 or -1) and in an array */
+    int differences, w, result;    /* arrays: right-hand sides, the values from which solutions differ, results */
     int remote;                    /* whether a line is in several blocks */
     int begin, lines, first_plane; /* the block's lines; its first plane */
     int given_x[2];                /* whether the faces of x have given values */
@@ -313,10 +314,10 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
     return m;
 }
 
-/* A line: its indices on the other axes, with k among the block's planes, and 0 on its own; whether it exists, whether
-   its values are given, whether its face has a row of its own; the start of its half, and the half's cells, numbers and
-   places. The last three are the same for all lines; but as members of the half, the compiler would compute all their
-   addresses before the first line, and spill them (single precision, 48^3: a tenth of the time). */
+/* A line: its indices, 0 on its own axis, with k counted from the block's first plane; whether it exists, whether its
+   values are given, whether its face has a row of its own; the start of its half, and the half's cells, numbers and
+   places. The last three are the same for all lines. If they were members of the half, however, the compiler would
+   compute all their addresses before the first line, and spill them (single precision, 48^3: a tenth of the time). */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
@@ -373,7 +374,7 @@ TB_D void adi3d_p_chip_put(const adi3d_p_chip_half &m, const adi3d_p_chip_line &
 }
 
 /* Eliminates the rows of the half, from its face on, in y, and substitutes back from the row next to the other half,
-   whose lane is 16 away. `upper` has room for as many numbers; the caller reuses it. */
+   whose lane is 16 away. `upper` has as many elements as y; the caller reuses it. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, const adi3d_p_chip_line &l,
                              adi3d_p_chip_row face, tb_real *upper, tb_real *y)
@@ -408,8 +409,8 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
     adi3d_p_chip_each<half>(m.count, 0, [&](int q) { y[q] = next = y[q] - upper[q] * next; });
 }
 
-/* Solves along an axis in stage s, lines of up to 2 half points, in the place of the differences; along z also adds
-   what they are the differences from. */
+/* Solves along an axis in stage s, lines of up to 2 half points, in place of the differences; along z, also adds the
+   values from which they differ. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {

@@ -1,4 +1,4 @@
-/* problem.h - a room of adi3d.h: functions without a model: checks, memory, the use of a device.
+/* problem.h - a room of adi3d.h: functions that need no model: checks, memory, the use of a device.
    MIT licence, see LICENSE. */
 
 /* Checks a batch.
@@ -20,7 +20,7 @@ TB_HOST void *adi3d_allocate(size_t bytes)
     return malloc(bytes);
 #endif
 }
-/* Frees what adi3d_allocate returned. */
+/* Frees memory that adi3d_allocate returned. */
 TB_HOST void adi3d_free(void *memory)
 {
 #if TB_LAUNCHES

@@ -1,8 +1,8 @@
 /* chip_march.h - a room of adi2d.h and adi3d.h, read once for each model and precision: the march on chip, from step to
-   step, and what follows each step.
+   step, and the work after each step.
    MIT licence, see LICENSE. */
 
-/* Computes the indices of the block's point number `at`. Returns its element in an array. */
+/* Computes the indices of the block's point number `at`. Returns its position in an array. */
 TB_D int fd_p_chip_index(const fd_p_chip &h, int at, int *index)
 {
     const int i = at % h.n[0], own = at / h.n[0], row = h.row_first + own;
@@ -70,7 +70,7 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, i
     }
 }
 
-/* Applies the event of a date to the block's rows, with a warp per row, which reads all of it before it writes. */
+/* Applies the event of a date to the block's rows; one warp per row reads the whole row before it writes. */
 FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
 {
     enum { of_lane = FD_FACTORS > 2 ? 2 : 16 }; /* points of a row */
@@ -121,7 +121,7 @@ FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, unsigned char *memory, int 
     return fd_p_chip_least(h.size, lost, least);
 }
 
-/* Returns the status of a march that ended, by the magnitudes of all threads. */
+/* Returns the status of a march that ended, from the magnitudes of all threads. */
 FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *least)
 {
     fd_status status = fd_p_status(FD_OK, 0);
@@ -130,8 +130,8 @@ FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *le
     return status;
 }
 
-/* Marches the problem by make(), which takes a step, after which the whole cluster can read its results. With
-   `watched`, looks for numbers that are not finite before and after each step, not only at the end. */
+/* Marches the problem. make() takes a step; the whole cluster can then read its results. With `watched`, looks for
+   numbers that are not finite before and after each step, not only at the end. */
 template <class make_type>
 TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
 {

@@ -2,22 +2,22 @@
    fd_batch, fd_values, fd_suggestion; and the checks before anything is computed.
    MIT licence, see LICENSE.
 
-   What fd1d.h, adi2d.h and adi3d.h share:
+   Common to fd1d.h, adi2d.h and adi3d.h:
      Problem  0 in a field means its first choice, or none. Where faces meet, a value given along x takes precedence
               over one along y, and that over one along z.
      Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that
               is refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
               its status in all problems, and NaN wherever the batch says how many results there are.
      Checks   Numbers, final values and terms are checked at all points before the march; terms in the first step, the
-              last step and a step of each line's own. Statuses are FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a
+              last step and a step chosen for each line. Statuses are FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a
               diffusion is negative, or mixed terms are too large for the diffusions: mixed^2 > 4 diffusion_x
               diffusion_y); FD_OUTWARD (a drift points far out of an FD_DEGENERATE face); and, for broken promises of
               the model, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT. With several factors, points
               whose value is given are not checked.
      Matrices Solved without pivoting. At a face, couplings of the wrong sign that would prevent dominance act on the
-              old values (fd_lane_lag). Inner rows may not be dominant where a drift exceeds its diffusion and is
-              discretised centrally: they are solved unchanged, and status.not_dominant counts them.
-     Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed
+              old values (fd_lane_lag). Inner rows may lack dominance where a drift exceeds its diffusion and is
+              discretised centrally. They are solved unchanged, and status.not_dominant counts them.
+     Growth   status.growth is the factor by which the largest value grew; beyond FD_MOST_GROWTH a march has failed
               (FD_GREW). Below that bound, a theta below fd_scheme_theta's may still leave finite nonsense, as may
               drifts that need the theta and the steps of fd_scheme_theta_drift.
      Memory   The caller provides it. Nothing is allocated or printed, and no state is retained. */
@@ -27,7 +27,7 @@
 
 #include "../fd.h"
 
-/* A function that is called, not inlined: inlined, rare code would take registers from a march, and set-up would spend
+/* Marks a function that is not inlined. Inlined, rare code would take registers from a march, and set-up would spend
    its time fetching instructions. */
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define FD_P_CALLED static __host__ __device__ __noinline__
@@ -37,7 +37,7 @@
 #define FD_P_CALLED_D TB_D
 #endif
 
-/* A problem. It has as many axes as its model has factors; the others are not read. 0 in a field means its first
+/* A problem. It has as many axes as its model has factors; further axes are not read. 0 in a field means its first
    choice, or none. Pointers are to memory where the solver runs: for a GPU, device memory. */
 typedef struct {
     fd_axis axis[3];         /* along x, y and z */
@@ -52,11 +52,11 @@ typedef struct {
     int kinks;               /* for FD_TOLD: 0 .. 4 */
     double kink[4];          /* increasing */
     int exercise;            /* FD_EUROPEAN .. */
-    const double *spot;      /* where values are wanted: batch.spots points, each with all its coordinates */
+    const double *spot;      /* batch.spots points at which values are computed, each with all its coordinates */
     void (*progress)(int step, int steps, void *context); /* null, or called after each step, from one thread, by
                                                              MODEL_host of two and three factors and by MODEL_device,
-                                                             with the number of steps done. A GPU may lag behind by up
-                                                             to 32 */
+                                                             with the number of steps done. A GPU may lag behind it by
+                                                             up to 32 steps */
     void *context;
 } fd_problem;
 
@@ -74,7 +74,7 @@ typedef struct {
     int dates;     /* the most dates of any problem */
     int spots;     /* of each problem, 0 or more */
     const fd_problem *problem;
-    fd_status *status;      /* of each */
+    fd_status *status;      /* of each problem */
     fd_values *values;      /* (1 + dates) spots for each problem: at time 0, then at its dates with FD_RECORD; those of
                                other dates are not written. Null if there are no spots */
     void *grid;             /* null; or, for each problem, 1 + dates grids of points[0] points[1] points[2] numbers of
@@ -159,7 +159,7 @@ enum {
     FD_P_AT_FINAL,
     FD_P_AT_TERMS, /* the terms at the point are not finite, or false, in a step that is checked */
     FD_P_AT_FAST,  /* fd_p_too_fast's number */
-    FD_P_AT_STEP,  /* a step or, with one factor, the first of some that are alike: too short to be distinguished */
+    FD_P_AT_STEP,  /* a step too short to be distinguished or, with one factor, the first of several equal ones */
     FD_P_AT_KIND,  /* a step that batch.kind excludes */
     FD_P_FAULTS
 };
@@ -168,10 +168,10 @@ enum { FD_P_PHASES = 7 }; /* of fd_p_prepare */
 
 /* Findings about a problem before its march. */
 typedef struct {
-    int points[3], steps, segments, not_dominant; /* segments: groups of steps that are alike */
+    int points[3], steps, segments, not_dominant; /* segments: groups of equal steps */
     fd_status status;
     int given;              /* the largest magnitude that the march is given: fd_p_larger */
-    int longest;            /* the longest explicit step, likewise; 0: there is none */
+    int longest;            /* the longest explicit step, as fd_p_larger stores it; 0: there is none */
     int sources;            /* whether any point has a source */
     int fault[FD_P_FAULTS]; /* indices, FD_P_NONE if there is none */
     fd_map map[3];

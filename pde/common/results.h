@@ -1,5 +1,5 @@
 /* results.h - a room of the solvers in pde/, read once for each model and precision: the results of problems: values at
-   spots, coordinates, and NaN where there is no result.
+   spots, coordinates, and NaN for missing results.
    MIT licence, see LICENSE. */
 
 #define fd_p_fill_nan FD_OF(p_fill_nan)
@@ -60,7 +60,7 @@ FD_P_CALLED fd_values fd_p_values_of(const fd_weights *at, const tb_real *u, con
     return of;
 }
 
-/* Returns the same, from the values of the whole grid. */
+/* Returns the value and its derivatives at a spot, from the values of the whole grid. */
 FD_P_CALLED fd_values fd_p_values_at(const fd_p_tables *t, int spot, const tb_real *u, const long long *stride)
 {
     const fd_weights *at = t->around + spot * FD_FACTORS;

@@ -29,7 +29,7 @@ TB_HD tb_real fd_p_along_axis(int axis, fd_cell cell, fd_terms terms, tb_real lo
            terms.source / FD_FACTORS;
 }
 
-/* A point of a face, with its kind, and a time with its numbers. */
+/* A point of a face and the kind of the face; a time and its numbers. */
 typedef struct {
     int axis, side, kind, index[3];
     const tb_real *time;
@@ -46,7 +46,7 @@ TB_HD tb_real fd_p_edge_given(const fd_p_tables *t, const fd_p_edge *e)
 }
 
 /* Returns the term that a face adds to F along its axis, if it adds one (fd_p_adds): for a given slope, or for the
-   face's third point. next and third are the values at its neighbour and one point further in. */
+   face's third point. next and third are the values at its neighbour and at the point beyond. */
 TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real given, tb_real next, tb_real third)
 {
     const int axis = e->axis;

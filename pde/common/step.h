@@ -33,6 +33,9 @@ TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameter
     s.data.time_independent = fd_p_same(numbers, s.time[0], s.time[1]);
     s.changes = !s.data.time_independent;
     for (int f = 0; f < 2 * FD_FACTORS; f++) s.changes |= problem->face[f / 2][f % 2] == FD_SLOPE;
+#if FD_FACTORS == 2
+    s.product = s.open = s.close = 0; /* until adi2d_p_find_products */
+#endif
     return s;
 }
 

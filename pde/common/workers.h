@@ -12,12 +12,12 @@
 #if TB_HOST_SCOPE
 
 enum {
-    FD_P_ROWS = 16,            /* rows that the host transposes at a time; they stay in the nearest cache */
+    FD_P_ROWS = 16,            /* rows that the host transposes at a time; they stay in the first-level cache */
     FD_P_WORTH_SHARING = 32768 /* points for each worker that shares a grid of two factors: a step between two waits
-                                  takes some tens of microseconds */
+                                  takes tens of microseconds */
 };
 
-/* A function of which a program has one copy: two inlined copies might round differently. */
+/* Marks a function of which a program has only one copy: two inlined copies might round differently. */
 #ifdef __clang__
 #define FD_P_ONE_COPY static __attribute__((noinline, unused))
 #else

@@ -9,9 +9,9 @@ enum {
     FD_VALUE,  /* the value is given; the cell has no coupling, and the caller writes 1 on the matrix's diagonal and the
                       value on the right-hand side */
     FD_SLOPE,  /* the derivative along the line is given, upwards at both faces; fd_lane_source adds it */
-    FD_DEGENERATE, /* the PDE itself, whose diffusion (and mixed terms) vanish there, and whose drift does not point out
-                      of the axis: second-order one-sided drift; fd_lane_face_three eliminates the third point from
-                      the matrix */
+    FD_DEGENERATE, /* the PDE itself, if diffusion and mixed terms vanish there, and the drift does not point out of the
+                      axis. The drift is one-sided, of second order; fd_lane_face_three eliminates the third point
+                      from the matrix */
     FD_P_FACES
 };
 
@@ -27,9 +27,9 @@ enum {
 /* How the drift of an inner point is discretised. */
 enum {
     FD_CENTRAL, /* second order; couplings may be negative where |drift| spacing > 2 diffusion */
-    FD_UPWIND,  /* adds the diffusion there that makes them zero: first order where it does */
+    FD_UPWIND,  /* raises negative couplings to 0 by adding diffusion: first order there */
     FD_FITTED   /* exponential: exact where drift u' + diffusion u'' = 0 between the neighbours; first order where
-                   FD_UPWIND is */
+                   FD_UPWIND adds diffusion */
 };
 
 /* ---- the body, read once for each precision ---------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ enum {
 #else /* TB_BODY: C over tb_real */
 
 /* A point of a line, with spacings l below and u above: 1/l, 1/u, h = 2 / (l + u), w = l / (l + u). At a face the
-   boundary condition sets them. 16 bytes in single precision, so that a thread reads a cell at once. */
+   boundary condition sets them. In single precision a cell has 16 bytes, which a thread reads in one access. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, h, w;
 } fd_cell;
@@ -124,9 +124,9 @@ typedef struct {
 } fd_row;
 
 /* Computes cell j of a line, for threads that take one each.
-   Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces; far_of as in fd_cells, where each of the two
-            end cells writes its own entry
-   Returns  FD_OK, or 1 + j if its numbers are not finite in this precision: points are too close
+   Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces; far_of as in fd_cells; each of the two end
+            cells writes its own entry
+   Returns  FD_OK, or 1 + j if its numbers are not finite in this precision, because points are too close
    Cost     4 divisions */
 TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far_of)
 {
@@ -149,8 +149,8 @@ TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cel
 
 /* Computes the cells of a line, faces included.
    Needs    x of `points` coordinates, room for as many cells; face[0] for the first point, face[1] for the last
-   Leaves   cell; far_of[0], far_of[1]: at a face that is FD_DEGENERATE, A u has the term drift far_of (u2 - u1) besides
-            its row, where u1 is the face's neighbour and u2 the next point; 0 at others
+   Leaves   cell; far_of[0], far_of[1]: at an FD_DEGENERATE face, A u is its row plus the term drift far_of (u2 - u1),
+            where u1 is the value at its neighbour and u2 the value at the next point; 0 at other faces
    Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer; FD_BAD_FACE; or as fd_cell_at
    Cost     4 divisions a point */
 TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, tb_real *far_of)
@@ -167,19 +167,19 @@ TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, 
 /* Returns the first derivative at a point, from the values below, at and above it.
    Needs    any finite number for a missing value (below the first point, above the last)
    Cost     2 subtractions, 1 multiplication, 2 FMA
-   Error    of second order on smooth grids, exact for quadratics; at a face that is FD_LINEAR exact for straight lines.
-            Not for other faces: the result there is 0; at FD_DEGENERATE it omits far_of's part */
+   Error    of second order on smooth grids, exact for quadratics; at an FD_LINEAR face exact for straight lines. At an
+            FD_DEGENERATE face the result lacks far_of's part; at other faces it is 0 */
 TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
     return m + cell.w * (p - m);
 }
 
-/* Returns the second derivative, from the same values.
+/* Returns the second derivative at a point, from the values below, at and above it.
    Cost     2 subtractions, 2 multiplications, 1 FMA
    Error    exact for quadratics; of second order on smooth grids, first on others. Rounding adds two unit roundoffs of
-            the slope times h to the error of the values. At faces the result is 0, except
-            at FD_SLOPE, where it is the part that does not depend on the given slope */
+            the slope times h to the error of the values. At faces the result is 0, except at FD_SLOPE, where it is the
+            part that does not depend on the given slope */
 TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
@@ -195,7 +195,7 @@ TB_HD tb_real fd_lane_mixed(fd_cell x, fd_cell y, const tb_real *u)
                          fd_lane_first(x, u[6], u[7], u[8]));
 }
 
-/* e^z - 1 */
+/* Returns e^z - 1. */
 TB_HD tb_real fd_p_expm1(tb_real z)
 {
 #if TB_BYTES == 4
@@ -205,7 +205,7 @@ TB_HD tb_real fd_p_expm1(tb_real z)
 #endif
 }
 
-/* (e^z - 1) / z, and (e^z - 1 - z) / z^2, for |z| <= 40 or z negative. */
+/* Return (e^z - 1) / z and (e^z - 1 - z) / z^2, for |z| <= 40 or z negative. */
 TB_HD tb_real fd_p_phi(tb_real z)
 {
     return z > (tb_real)1e-30 || z < (tb_real)-1e-30 ? fd_p_expm1(z) / z : 1;
@@ -221,7 +221,7 @@ TB_HD tb_real fd_p_psi(tb_real z)
 
 /* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for the exponential. With
    z = drift / diffusion this is  diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  in which nothing cancels. It is
-   drift or 0 where the exponential is negligible. */
+   drift or 0 if the exponential is negligible. */
 TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
     if (drift > 40 * diffusion * cell.below) return drift;
@@ -232,7 +232,7 @@ TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 }
 
 /* Returns the row of A at a point, from the PDE's drift and diffusion there.
-   Needs    diffusion >= 0; fitting FD_CENTRAL, FD_UPWIND or FD_FITTED, a literal where speed matters. Faces are never
+   Needs    diffusion >= 0; fitting FD_CENTRAL, FD_UPWIND or FD_FITTED, a literal for speed. Faces are never
             fitted: their drift should point inwards; otherwise see fd_lane_lag
    Returns  the row. It is exact for straight lines: above / (cell.above) - below / (cell.below) = drift. With FD_UPWIND
             and FD_FITTED no coupling of an inner point is negative, for any drift and diffusion
@@ -262,9 +262,10 @@ TB_HD tb_real fd_lane_apply(fd_row row, tb_real below, tb_real here, tb_real abo
     return row.below * (below - here) + row.above * (above - here);
 }
 
-/* Adds an axis's row to a point's rate. In each step, waves along the axis turn by at most (above - below) dt, which
-   makes them grow unless couplings of the right sign damp them. Growth by a factor of e until time 0 is allowed:
-   undamped is half of maturity times the number of factors. Mixed terms may undo the damping by couplings. */
+/* Adds an axis's row to a point's rate. In each step, the phase of a wave along the axis turns by at most
+   (above - below) dt, which makes the wave grow unless couplings of the right sign damp it. Growth by a factor of e
+   until time 0 is allowed: undamped is half of maturity times the number of factors. Mixed terms may undo the damping
+   by couplings. */
 TB_HD void fd_p_rate_add(fd_row row, int at_face, int mixed, double undamped, fd_p_rate *rate)
 {
     double below = (double)row.below, above = (double)row.above, turn = above - below, damped = fabs(below + above);
@@ -300,8 +301,8 @@ typedef struct {
     tb_real
         base[2][4]; /* factors of F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) in each stage */
     int stages, about;
-    int time_independent; /* the coefficients at its start are those at its end; the caller who evaluates them sets
-                             this */
+    int time_independent; /* the coefficients are the same at its start and its end; set by the caller, who
+                             evaluates them */
     int date;  /* the index of the date at its end, or -1 */
 } fd_step_data;
 
@@ -351,8 +352,8 @@ TB_HD int fd_p_ill_posed_in_two(const tb_real *diffusion, tb_real mixed)
     return (diffusion[0] < 0) | (diffusion[1] < 0) | ((double)mixed * (double)mixed > bound);
 }
 
-/* Returns whether a problem in three factors, whose correlations are 12, 13 and 23, is ill-posed: a correlation exceeds
-   1 in magnitude, or their matrix is not positive semidefinite, by more than 256 roundoffs. */
+/* Returns whether a problem in three factors, with correlations rho of the pairs 12, 13 and 23, is ill-posed: a
+   correlation exceeds 1 in magnitude, or their matrix is not positive semidefinite, by more than 256 roundoffs. */
 TB_HD int fd_p_ill_posed_in_three(const tb_real *rho)
 {
     const tb_real slack = sizeof(tb_real) == 4 ? (tb_real)1.5e-5 : (tb_real)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
@@ -360,9 +361,9 @@ TB_HD int fd_p_ill_posed_in_three(const tb_real *rho)
     return (p * p > 1 + slack) | (q * q > 1 + slack) | (r * r > 1 + slack) | (determinant < -slack);
 }
 
-/* Returns along which axes, at the point with these indices, the drift points out of an FD_DEGENERATE face and crosses
-   more than the end cell until maturity: FD_P_OUTWARD shifted by the axes. A smaller drift does no harm: errors grow by
-   e^1.5 for each cell. */
+/* Returns the axes along which, at the point with these indices, the drift points out of an FD_DEGENERATE face and
+   crosses more than the end cell until maturity, as a sum of FD_P_OUTWARD << axis. A smaller drift does no harm: errors
+   grow by e^1.5 for each cell. */
 TB_HD int fd_p_outward(int axes, const int (*face)[2], double *const *x, const int *at, const int *points,
                        const tb_real *drift, double maturity)
 {
@@ -386,8 +387,8 @@ TB_HD tb_real fd_p_nan(void)
 }
 
 /* Returns a value after a time step, with early exercise.
-   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in *extra the multiplier of the previous step; the step's
-            right-hand side included dt times it
+   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in *extra the multiplier of the previous step, whose
+            product with dt was included in the step's right-hand side
    Leaves   for FD_AMERICAN, the new multiplier in *extra
    Cost     FD_AMERICAN 1 division, 2 FMA, 1 subtraction, 2 comparisons */
 TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real value, tb_real *extra)
@@ -404,7 +405,7 @@ TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real valu
    Needs    what: the events at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in
             *extra the multiplier of the step to the date
    Leaves   for FD_AMERICAN, the next step's multiplier in *extra. In the exercise region it depends only on the final
-            values, so it is kept where they still hold after the date, and is 0 elsewhere
+            values, so it is kept where the value does not exceed the final one after the date, and is 0 elsewhere
    Cost     2 comparisons */
 TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, tb_real *extra)
 {
@@ -414,7 +415,7 @@ TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, 
 }
 
 /* Returns the row without its negative couplings. Use it only in the matrix, where fd_lane_matrix reports a row that is
-   not diagonally dominant, above all at faces whose drift points outwards.
+   not diagonally dominant, chiefly at faces whose drift points outwards.
    Needs    a solve for the difference y' - w (fd_stage): the omitted couplings then act on w
    Cost     2 selections
    Error    theta dt times the omitted couplings times y' - w: of first order in time after all steps */

@@ -1,4 +1,4 @@
-/* march.h - a room of fd.h: what marches of any number of factors share.
+/* march.h - a room of fd.h: the common part of marches in any number of factors.
    MIT licence, see LICENSE. */
 
 /* The times at which a step's coefficients are taken. Boundary values are always taken at both its ends. */
@@ -11,16 +11,16 @@ enum {
 /* Early exercise: the value never falls below the final values. */
 enum {
     FD_EUROPEAN,
-    FD_AMERICAN, /* operator splitting of Ikonen and Toivanen: a multiplier carries what exercise added to a step */
+    FD_AMERICAN, /* operator splitting of Ikonen and Toivanen: a multiplier carries the amount added by exercise */
     FD_PROJECTED /* the larger of value and final value after each step: of first order */
 };
 
 /* The events at a date, in the order of the march. Calendar time runs the other way: the holder exercises, then a
    barrier is observed or a coupon paid, then a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED the holder
-   may exercise before and after all of this. So values are at least the final values before the shift, as after every
-   step, and again after the change. Exercise can thus escape a dividend, and also a barrier: just before the barrier is
-   observed, a price beyond it is worth the payoff. If the right to exercise ends at the barrier, make the payoff 0
-   beyond it. To allow exercise only after the change, let the change itself take the larger value. */
+   may exercise before and after all events of a date. Values are therefore at least the final values before the shift,
+   as after every step, and again after the change. By exercising, the holder can escape a dividend or a barrier: just
+   before the barrier is observed, a price beyond it is worth the payoff. If the right to exercise ends at the barrier,
+   make the payoff 0 beyond it. To allow exercise only after the change, let the change itself take the larger value. */
 enum {
     FD_SHIFT = 1,         /* the value at x becomes the one at x - cash - proportion x (or at the axis's end) */
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
@@ -59,7 +59,7 @@ typedef struct {
 
 /* Checks a problem's choices for its march, as far as possible before the steps are computed.
    Returns  what is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS, FD_BAD_EXERCISE,
-            FD_BAD_KINKS (detail 1 + the kink, 0: their number) or FD_BAD_EVENT (detail 1 + the date) */
+            FD_BAD_KINKS (detail 1 + the kink, or 0 for their number) or FD_BAD_EVENT (detail 1 + the date) */
 TB_HD fd_status fd_plan_check(const fd_plan *plan)
 {
     fd_scheme scheme;
@@ -79,8 +79,8 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
     return fd_p_status(wrong, detail);
 }
 
-/* The bounds on an explicit march's steps at a point, as 1 / dt: so that its fastest wave does not overshoot
-   (couplings), and so that drifts do not make waves grow (drifts). */
+/* The bounds on an explicit march's steps at a point, as 1 / dt: `couplings`, so that its fastest wave does not
+   overshoot, and `drifts`, so that drifts do not make waves grow. */
 typedef struct {
     double couplings, drifts;
 } fd_p_rate;
@@ -112,10 +112,10 @@ TB_HD int fd_p_enough(const fd_times *times, int too_fast)
     return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
 }
 
-/* Shared by the solvers: the least index at which something is wrong, sums, memory. */
+/* Constants and helpers of the solvers: least indices of faults, sums, memory. */
 enum {
     FD_P_NONE = 0x7fffffff, /* no index */
-    FD_P_LANES = 32,        /* the systems that the host interleaves; tables are padded to multiples of it */
+    FD_P_LANES = 32,        /* the systems that the host interleaves; tables are padded to a multiple of this number */
     FD_P_MOST_LANES = 128   /* the same for three factors, in single precision */
 };
 
@@ -182,13 +182,13 @@ TB_HD size_t fd_p_round(size_t bytes)
     return (bytes + 127) / 128 * 128;
 }
 
-/* Returns whether memory is off the alignment that malloc gives it, and that structs and vectors need. */
+/* Returns whether memory lacks the alignment that malloc guarantees, and that structs and vectors need. */
 TB_HD int fd_p_misaligned(const void *memory)
 {
     return (size_t)memory % 16 != 0;
 }
 
-/* Returns the address at an offset; null if memory is null, when bytes are only counted. */
+/* Returns the address at an offset; null if memory is null, as it is when bytes are only counted. */
 TB_HD void *fd_p_at(unsigned char *memory, size_t offset)
 {
     return memory ? memory + offset : 0;
@@ -235,7 +235,7 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 }
 
 #define FD_P_RESTRICT __restrict__
-/* The same promise for rows that a loop writes now and reads in its next iteration. If clang (14; not 22) inlines the
+/* FD_P_RESTRICT for rows that a loop writes now and reads in its next iteration. If clang (14; not 22) inlines the
    function into that loop, it takes the promise to hold across all iterations. For clang, FD_P_APART before the inner
    loop makes the promise instead. */
 #ifdef __clang__

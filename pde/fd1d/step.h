@@ -33,7 +33,8 @@
 
 enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the model does not depend on time */
 
-/* A row of A without kill, then kill and source. 16 bytes in single precision, so that a thread reads it at once. */
+/* A row of A without kill, then kill and source. In single precision it has 16 bytes, which a thread reads in one
+   access. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, kill, source;
 } fd1d_row;
@@ -42,9 +43,9 @@ typedef struct FD_P_ALIGN {
 typedef struct {
     tb_real near_by, middle; /* its row of the matrix: coefficients of its neighbour and of itself */
     tb_real times;           /* the multiple of its neighbour's right-hand side that is subtracted from its own */
-    tb_real third[2];        /* in F at the step's start and end: the factor of the second point inwards minus the
-                                first */
-    tb_real add[2];          /* in F likewise: the term of a given slope */
+    tb_real third[2];        /* in F at the step's start and end: the factor of u2 - u1, the values at the second
+                                and the first point inwards */
+    tb_real add[2];          /* in F at the step's start and end: the term of a given slope */
     tb_real given;           /* the value given at the step's end, if there is one */
     int is_given, lags;      /* lags: the matrix omits couplings, which act on the old values */
 } fd1d_face;
@@ -63,15 +64,15 @@ typedef struct {
 /* A problem's tables, and arrays with a number for each point of the grid. Rows are at fd1d_p_place. */
 typedef struct {
     fd_p_tables t;
-    int per_lane, lanes; /* how points are distributed over a group of lanes; 1 and points on the host */
-    fd1d_row *row;       /* for a model that does not depend on time */
-    fd_cell *cell;       /* for one that does; number q of a point is at [q per_lane lanes] from its place */
+    int per_lane, lanes; /* points of a lane, lanes of a group; on the host, 1 and the number of points */
+    fd1d_row *row;       /* for a time-independent model */
+    fd_cell *cell;       /* for a time-dependent one; number q of a point is at [q per_lane lanes] from its place */
     tb_real *number;
     fd1d_step *step;                    /* segment by segment */
     tb_real *value, *multiplier, *rest; /* values between steps; exercise multiplier times dt; values after a date */
 } fd1d_tables;
 
-/* Assigns memory to the tables; with null, only counts. Returns the bytes used. */
+/* Assigns memory to the tables; with null, only counts bytes. Returns the bytes used. */
 TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsigned char *memory, fd1d_tables *tables)
 {
     const size_t points = (size_t)batch->points[0], places = (size_t)per_lane * (size_t)lanes;
@@ -162,7 +163,8 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
 }
 
 /* Returns how many segments an interval has. Its halves are alike, as are its whole steps, unless terms, values given
-   at faces, or lengths change from one to the next. An odd number of halves leaves one of the march's own kind. */
+   at faces, or lengths change from one to the next. If their number is odd, one half remains that is of the march's
+   own kind. */
 TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
 {
     const fd_times *times = &t->found->times;
@@ -189,7 +191,7 @@ TB_HD void fd1d_p_segment(const fd_p_tables *t, const fd_interval *v, int segmen
     step->first = (int)v->first + first, step->count = count;
 }
 
-/* Computes the numbers of a segment. Returns whether its steps can be told apart. */
+/* Computes the numbers of a segment. Returns whether its steps are long enough to be distinguished. */
 TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
 {
     const int k = to->first;
@@ -233,7 +235,7 @@ TB_HD void fd1d_p_make_steps(const fd1d_tables *h, int thread, int threads)
     if (thread == 0) t->found->segments = before;
 }
 
-/* Copies to their positions the rows of all points, or the data from which changing rows are computed. */
+/* Stores the rows of all points at their positions or, if rows change, the data from which they are computed. */
 TB_HD void fd1d_p_place_rows(const fd1d_tables *h, int thread, int threads)
 {
     const fd_p_tables *t = &h->t;

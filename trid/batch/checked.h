@@ -3,7 +3,7 @@
 
 /* Requests one half of a tile; the second has no row 0. The rows of a tile must stay until its residual is known, while
    the next rows already arrive. So shared memory holds three halves of k/2 rows: two of the tile that is being solved,
-   and the first of the next tile. As soon as the residual of a half is known, its memory goes to the half after the
+   and the first of the next tile. As soon as the residual of a half is known, its memory is used for the half after the
    next. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> pipeline,
@@ -15,7 +15,7 @@ TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::
     trid_p_batch_prefetch(pipeline, index, trid_p_batch_own_place(pipeline, index));
 }
 
-/* Asks for the half after the next, in place of one that all lanes have read. */
+/* Requests the half after the next, in place of one that all lanes have read. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_ask_next(const trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> &pipeline,
                                 unsigned index, int half, tb_real *stage)
@@ -24,8 +24,8 @@ TB_D void trid_p_batch_ask_next(const trid_p_batch_pipeline<tb_real, shape, 4, s
     trid_p_batch_ask_half(pipeline, index + (half + 1) * gridDim.x, 1 - half, stage);
 }
 
-/* Where a thread reads its rows as often as it needs them: in the halves of its tile, or, where nothing is pipelined,
-   in the arrays, in which its first row is where matrix and d say. */
+/* The memory from which a thread reads its rows as often as it needs them: the halves of its tile or, if nothing is
+   pipelined, the arrays, in which matrix and d point to its first row. */
 template <class tb_real>
 struct trid_p_batch_source {
     tb_real *half[2];
@@ -34,7 +34,7 @@ struct trid_p_batch_source {
     long long step;
     int first, valid;
 };
-/* Finds these addresses again instead of keeping them. */
+/* Computes matrix and d again instead of keeping them. */
 template <class tb_real>
 TB_D void trid_p_batch_find_source(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                    const tb_real *d, unsigned index, int systems, trid_p_batch_source<tb_real> *from)
@@ -46,8 +46,8 @@ TB_D void trid_p_batch_find_source(const trid_p_batch_plan &plan, const trid_p_b
     const long long at = trid_p_batch_matrix_at(plan, rows, own, from->first);
     from->matrix.a += at, from->matrix.b += at, from->matrix.c += at, from->d += own.at;
 }
-/* Reads row j of the thread's; 0 beyond the system and where its ends couple to nothing. full: all of the thread's rows
-   are the system's, so that this need not be asked of each. */
+/* Reads row j of the thread; 0 beyond the system and for couplings beyond its ends. full: all of the thread's rows
+   belong to the system, so that none is checked. */
 template <class shape, int full, class tb_real>
 TB_D void trid_p_batch_row_of(const trid_p_batch_source<tb_real> &from, int j, tb_real *a, tb_real *b, tb_real *c,
                               tb_real *d)
@@ -63,7 +63,7 @@ TB_D void trid_p_batch_row_of(const trid_p_batch_source<tb_real> &from, int j, t
         if (below) *c = own[2 * array];
         *d = own[3 * array];
     } else {
-        int row = trid_p_batch_again_as(j); /* or the places of all rows would be kept */
+        int row = trid_p_batch_again_as(j); /* otherwise the addresses of all rows would be kept */
         if (above) *a = from.matrix.a[row * from.matrix.step];
         *b = from.matrix.b[row * from.matrix.step];
         if (below) *c = from.matrix.c[row * from.matrix.step];
@@ -84,8 +84,8 @@ TB_D void trid_p_batch_take_half(const trid_p_batch_source<tb_real> &from, int h
         if (pass == 0) u->d[j] = d;
     }
 }
-/* Takes the thread's rows of the matrix, each half as it arrives, and in the first pass of the right-hand side. Beyond
-   the system they are identity rows. */
+/* Takes the thread's rows of the matrix and, in the first pass, of the right-hand side, each half as it arrives. Rows
+   beyond the system are identity rows. */
 template <class shape, class tb_real>
 TB_D void trid_p_batch_take_halves(const trid_p_batch_source<tb_real> &from, int pass,
                                    trid_p_batch_equations<tb_real, shape::k> *u)
@@ -94,14 +94,14 @@ TB_D void trid_p_batch_take_halves(const trid_p_batch_source<tb_real> &from, int
     for (int half = 0; half < 2; half++) {
         if (shape::pipelined && half == 0) TRID_COPY_AWAIT(2);
         if (shape::pipelined && half == 1) TRID_COPY_AWAIT(1);
-        __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
+        __syncwarp(TB_FULL_WARP); /* the data that other lanes requested have arrived, too */
         if (from.valid >= shape::k)
             trid_p_batch_take_half<shape, 1>(from, half, pass, u);
         else
             trid_p_batch_take_half<shape, 0>(from, half, pass, u);
     }
 }
-/* Computes in r the residual of x in one half of the thread's rows, left and right being x around all of them. */
+/* Computes in r the residual of x in one half of the thread's rows, left and right being x around all of these rows. */
 template <class shape, int full, class tb_real>
 TB_D void trid_p_batch_residual_rows(const trid_p_batch_source<tb_real> &from, int half, const tb_real *x, tb_real left,
                                      tb_real right, tb_real *r, trid_p_batch_worst *worst)
@@ -113,7 +113,7 @@ TB_D void trid_p_batch_residual_rows(const trid_p_batch_source<tb_real> &from, i
         tb_real a, b, c, d, up = j > 0 ? x[j > 0 ? j - 1 : 0] : left,
                             down = j < k - 1 ? x[j < k - 1 ? j + 1 : 0] : right;
         trid_p_batch_row_of<shape, full>(from, j, &a, &b, &c, &d);
-        if (j == 0 && from.first == 0) up = 0; /* 0 times what is no number would be none */
+        if (j == 0 && from.first == 0) up = 0; /* 0 times NaN would be NaN */
         if (full ? j == k - 1 && from.valid == k : j >= from.valid - 1) down = 0;
         r[j] = trid_p_batch_residual_row(a, b, c, d, x[j], up, down, worst);
     }
@@ -127,7 +127,7 @@ TB_D void trid_p_batch_residual_half(const trid_p_batch_source<tb_real> &from, i
     else
         trid_p_batch_residual_rows<shape, 0>(from, half, x, left, right, r, worst);
 }
-/* Returns the first unknown below the thread's, through shared memory. */
+/* Returns the first unknown below the thread's rows, through shared memory. */
 template <class shape, class tb_real>
 TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
 {
@@ -194,7 +194,7 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
             const int tells = reports && pass == 0;
             if (!shape::pipelined) trid_p_batch_find_source(plan, rows, d, index, systems, &from);
             trid_p_batch_take_halves<shape>(from, pass, &u);
-            if (index != blockIdx.x || pass) __syncthreads(); /* what is shared has been read */
+            if (index != blockIdx.x || pass) __syncthreads(); /* shared memory has been read */
             if (tells) {
                 if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW, largest[line] = largest[systems + line] = 0;
                 __syncthreads();
@@ -231,7 +231,7 @@ struct trid_p_batch_tiles<trid_p_batch_how::checked, tb_real, shape, rows_type> 
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>, real = (int)sizeof(tb_real);
         constexpr int span = TRID_P_BATCH_SPAN(tb_real, shape::systems, shape::parts);
         constexpr int bytes = shape::pipelined ? 6 * shape::k * shape::threads * real : 0;
-        constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536; /* its own */
+        constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536; /* the block's */
         return {bytes, fixed, resident, resident, 8};
     }
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,

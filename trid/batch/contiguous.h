@@ -13,7 +13,7 @@ struct trid_p_batch_instance {
     static constexpr int checked = method & trid_p_batch_how::checks;
     static constexpr int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     static constexpr int literal = full || k > 16 || !(in_warp || checked); /* as in trid_p_batch_slots */
-    /* Where registers are short, the thread computes its position again after the solve. */
+    /* If registers are short, the thread computes its position again after the solve. */
     static constexpr int forgets = pivoted || (in_warp && !full && method == trid_p_batch_how::hybrid);
     typedef trid_p_batch_kept<tb_real, k, layout> kept;
 };
@@ -29,7 +29,7 @@ TB_D void trid_p_batch_load(const trid_p_batch_plan &plan, const trid_p_batch_sp
     tb_real end[2];
     trid_p_batch_ask_known(k, rows, here.system, here.first, here.valid, end);
     TB_UNROLL
-    for (int j = 0; j < k && of::one_matrix; j++) own->d[j] = 0; /* or it would be live from one tile to the next */
+    for (int j = 0; j < k && of::one_matrix; j++) own->d[j] = 0; /* else it stays live from tile to tile */
     if constexpr (!of::one_matrix) trid_p_batch_matrix<of::scope, layout>(plan, here, matrix, own);
     trid_p_batch_fetch<of::scope, layout>(k, plan, trid_p_batch_right(plan, d + here.at, here.total), own->d);
     trid_p_batch_slots<literal>(k, of::banks, len, plan, here.total, slot);
@@ -52,7 +52,7 @@ TB_D void trid_p_batch_load_kept(const trid_p_batch_plan &plan, const trid_p_bat
 {
     enum { k = of::k, layout = of::layout, literal = of::literal };
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, here.total, slot);
-    if (!literal) room.rows[of::len + trid_warp_lane()] = 0; /* what accesses beyond the systems read at the end */
+    if (!literal) room.rows[of::len + trid_warp_lane()] = 0; /* accesses beyond the systems read this at the end */
     trid_p_batch_keep_all<tb_real, k, of::scope, layout, literal>(plan, here, rows, d, slot, room.rows);
     trid_p_batch_look_matrix<layout>(room.rows, here, own);
     trid_p_batch_look<tb_real, k, layout>(room.rows + 3 * of::kept::own_len, 0, here.valid, (tb_real)0, own->d);
@@ -66,7 +66,7 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     enum { k = of::k };
     const int lanes = plan.lanes, rows = k * (of::in_warp ? lanes : trid_block_threads());
     if constexpr (of::pivoted) {
-        /* Where pivots are needed the first rows mostly tell, and others need not be looked at. */
+        /* If pivots are needed, the first rows mostly show it, and the others are not examined. */
         const int dominant = __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(1, *own)) &&
                              __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, *own));
         if (!(of::in_warp ? dominant : __syncthreads_and(dominant)))
@@ -78,7 +78,7 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     return of::pivoted ? bad > 0 : bad;
 }
 
-/* Returns the residual of x, which is in d. If asked, it first refines x. */
+/* Returns the residual of x, which is in d. If the flags say so, it first refines x. */
 template <class of, class tb_real>
 TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                            const trid_p_batch_workspace<tb_real> &room,
@@ -135,7 +135,7 @@ TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid
     if (trid_p_batch_reports(plan)) trid_p_batch_tell_all<tb_real, scope, of::checked>(plan, here, bad, worst, room);
 }
 
-/* Brings one matrix for all systems into shared memory, identity rows and all. */
+/* Loads one matrix for all systems into shared memory, with its identity rows. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_batch_one_matrix<tb_real> &from,
                                    tb_real *matrix)
@@ -149,8 +149,8 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
     __syncthreads();
 }
 
-/* Solves systems of n <= k*lanes rows by the lanes of warps, or of n <= 32 k warps rows by a block each. One matrix for
-   all systems is brought into shared memory by each block, whose warps then take tile after tile. */
+/* Solves systems of n <= k*lanes rows by the lanes of warps, or of n <= 32 k warps rows by a block each. With one
+   matrix for all systems, each block loads the matrix into shared memory, and its warps then take tile after tile. */
 template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, resident)
 TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
@@ -196,7 +196,7 @@ struct trid_p_batch_contiguous_shape {
 
 /* A call is launched by the first shape that serves it. With pivoting, elimination is a sequence of dependent
    operations, whose latency only other warps hide: a few registers in local memory cost less than a warp. There are so
-   few warps that what checked solves keep fits in the 48 KiB of shared memory that a block has by default. */
+   few warps that the data of checked solves fit in the 48 KiB of shared memory that a block has by default. */
 struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
     static constexpr trid_p_batch_contiguous_shape rows[] = {
         {hybrid, lanes, full, 32, {{4, 3}, {}}},
@@ -318,12 +318,12 @@ constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
     return 0;
 }
 
-/* With one matrix for all systems, warps take several tiles where so many blocks remain. */
+/* With one matrix for all systems, warps take several tiles if at least this many blocks remain. */
 #ifndef TRID_P_BATCH_LEAST_BLOCKS
 #define TRID_P_BATCH_LEAST_BLOCKS 8192
 #endif
 
-/* Launches a shape; of a block as many warps as hold a system. */
+/* Launches a shape. A block that solves one system has as many warps as hold it. */
 template <int at, class tb_real, class rows_type>
 static int trid_p_batch_launch_contiguous_shape(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {

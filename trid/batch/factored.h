@@ -5,13 +5,13 @@
    Rows beyond the system must be identity rows. Their functions:
      first(), rows()             the thread's first row; how many rows all threads hold together
      lu()                        factors
-     open(), recurrence()        the halves of a solve by factors, down the rows or up: what depends on the matrix
-                                 alone, and what does not, after d was divided by the pivots
+     open(), recurrence()        the halves of a solve by factors, down the rows or up: the part that depends only on
+                                 the matrix, and the rest, after d was divided by the pivots
      open_ring(), solve_ring()   the same for a periodic system
      pass()                      x of the thread that holds the rows before or, with up, after its own
      known(), meet()             an element of the system's ring (trid/lu.h), which threads write before they meet and
                                  read afterwards
-     aside()                     where row j of the thread waits without taking registers, in shared or local memory */
+     aside()                     the storage of row j of the thread outside registers, in shared or local memory */
 template <class tb_real, int k>
 struct trid_p_batch_in_warp {
     int lanes, lanes_log2, rank;
@@ -121,7 +121,7 @@ TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batc
         return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane()};
 }
 
-/* Returns row `at` of the thread's u, or 0 if another thread has that row. */
+/* Returns row `at` of the thread's u, or 0 if another thread holds that row. */
 template <int k, class tb_real>
 TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
 {
@@ -140,7 +140,7 @@ TB_D int trid_p_batch_across(int flags, int n, int periodic)
 /* Opens a periodic system's ring. Its last row and last column stay out of the factors, which are those of the n-1 rows
    before, an ordinary system. The same factors solve the transposed system; the ring then holds x before the product
    with r, which comes last.
-   Returns  c of row n-2, in the thread that has it */
+   Returns  c of row n-2, in the thread that holds it */
 template <class scope_type, class tb_real, int k>
 TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,
                                     const trid_p_batch_equations<tb_real, k> &own)
@@ -214,8 +214,8 @@ TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int p
     return status;
 }
 
-/* What the two recurrences keep of the matrix, and whether their threads take turns. A periodic system keeps both in
-   one. */
+/* The numbers of the matrix that the two recurrences keep, and whether their threads take turns. A periodic system
+   keeps both in one. */
 template <class tb_real>
 struct trid_p_batch_recurrences {
     tb_real keep[2 * TRID_INTERLEAVED_RECURRENCE_LEN + 1];
@@ -246,7 +246,7 @@ TB_D void trid_p_batch_ring_in_turns(const scope_type &scope, int n, tb_real *ke
 {
     tb_real *d = own->d;
     const int first = scope.first(), middle = n - 2 - first;
-    scope.meet(); /* another thread may have read d from there */
+    scope.meet(); /* another thread may have read d from this slot */
     TB_UNROLL
     for (int j = 0; j < k; j++) scope.aside(j) = d[j];
     TRID_P_BATCH_LOOP
@@ -360,8 +360,8 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
         trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, trid_p_batch_row(met, n), {0, 0}, room);
 }
 
-/* Takes the matrix of interleaved systems, and requests that of tile `next`. alone: there are no right-hand sides, one
-   of which has otherwise been requested since. */
+/* Takes the matrix of interleaved systems, and requests that of tile `next`. alone: there are no right-hand sides;
+   otherwise one has been requested since the matrix. */
 template <int alone, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place &here, unsigned next,
                                     trid_p_batch_equations<tb_real, k> *u)
@@ -376,8 +376,8 @@ TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place
             if (j >= here.valid) u->b[j] = 1;
     }
 }
-/* Takes right-hand side `side` of tile `index`, and requests the next one, which may be the next tile's. Since the
-   first one was requested, `groups` of the matrix have been. */
+/* Takes right-hand side `side` of tile `index`, and requests the next one, which may be the next tile's. `groups`
+   groups of copies of the matrix have been requested since the first right-hand side. */
 template <int groups, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> &more, const trid_p_batch_place &here,
                                   long long side, unsigned index, trid_p_batch_equations<tb_real, k> *u)
@@ -434,7 +434,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         if (!factor || periodic) trid_p_batch_open(scope, n, plan.flags, periodic, u, &recurrences, &met);
         TRID_P_BATCH_LOOP
         for (long long side = 0; !factor && side < more.sides; side++) {
-            /* There are no registers for what the compiler would compute before the loop for all rows. */
+            /* There are no registers for the values that the compiler would compute for all rows before the loop. */
             const long long step = trid_p_batch_again_as(plan.lines.step);
             p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
             trid_p_batch_fetch_side<k / burst>(sides, more, p, side, index, &u);
@@ -451,7 +451,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
             p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
             if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line], 0, (tb_real)0, (tb_real)0);
         }
-        __syncthreads(); /* what is in shared memory has been read */
+        __syncthreads(); /* shared memory has been read */
     }
 }
 template <int method, class tb_real, class shape, int factor, int periodic>

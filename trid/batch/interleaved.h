@@ -20,8 +20,8 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
 }
 
 /* Solves the block's systems, or the block's rows of a cluster's. With pivoting, a tile whose rows are all dominant is
-   solved as without, except in clusters, whose blocks would have to agree; any row counts as row 0 then.
-   Returns  1 + the least bad row of this thread, of which worst knows nothing */
+   solved without, except in clusters, whose blocks would have to agree. Any bad row then counts as row 0.
+   Returns  1 + the least bad row of this thread, which is not in worst */
 template <class shape, int pivoted, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
                                  const trid_p_batch_post<tb_real> &post, tb_real *left)
@@ -83,7 +83,7 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
         if (!pipelined) trid_p_batch_own_rows(plan, here, first, trid_p_batch_rows_of(rows), &u);
         if (!pipelined) trid_p_batch_gather(k, 0, here.valid, d + here.at, plan.lines.step, u.d);
         trid_p_batch_put_known(rows, first, here.valid, end, &u);
-        if (index != begin) __syncthreads(); /* what is in shared memory has been read */
+        if (index != begin) __syncthreads(); /* shared memory has been read */
         if (reports) {
             if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW;
             __syncthreads();

@@ -6,13 +6,13 @@
 /* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32 borders
    at a time until one is left. The unknowns around each group then come down the same way. The rows are eliminated
    twice, by the same instructions of one kernel: if a system is so ill-conditioned that another rounding gives other
-   digits, the unknowns that come down must belong to the very rows that went up. */
+   digits, the unknowns that come down must belong to exactly the rows that went up. */
 template <class tb_real>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
     unsigned count, groups;           /* borders of a system on this level; groups of 32 of them */
     tb_real *border, *outer, *joined; /* of this level; the borders of the next level */
-    const tb_real *around;            /* and the unknowns around those */
+    const tb_real *around;            /* the unknowns around those borders */
     int *worst;
     int down;
 };
@@ -148,15 +148,15 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
 
 /* Solves systems with any nonsingular matrices, by elimination with pivoting.
    Needs    as trid_batch_solve. Flags: TRID_BATCH_PIVOTED_FLAGS. REPAIR solves only systems whose status an earlier
-            launch left other than 0, and those that share a warp or a tile with one of them; x must not be d, and
-            nothing is added to it. Their status is then that of this launch, and `failed` counts those that still fail
+            launch left nonzero, and those that share a warp or a tile with one of them; x must not be d, and nothing is
+            added to it. Their status is then that of this launch, and `failed` counts those that still fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
-   Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as there. Interleaved,
-            each element is an access of its own on devices before 8.0 or with less than 160 KiB of shared memory, and
-            beyond 512 rows on those without clusters
+   Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as in that call. In
+            interleaved systems, each element is a separate access on devices before 8.0 or with less than 160 KiB of
+            shared memory, and beyond 512 rows on devices without clusters
    Error    as trid_warp_pivoted. Systems that share a warp (interleaved, up to 256 rows: a tile) are solved without
             pivoting if all of their rows are dominant, |b| >= (1 + 1/(8k^2)) (|a| + |c|) for k rows a thread, which is
-            then as stable (docs/pivoted.md). So the last digits of x may depend on the systems beside it */
+            then as stable (docs/pivoted.md). So the last digits of x may depend on neighbouring systems */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)

@@ -11,10 +11,10 @@
 /* The choices that select shapes and kernels. */
 struct trid_p_batch_how {
     /* The method; one or several with |. beyond, reduced and shared_else are the hybrid's, for interleaved systems:
-       those that no block holds; what long systems leave; one matrix for all where `shared` does not serve. checked:
-       with residuals; refined: and with a step of refinement where that is asked for; several: several right-hand
-       sides, by LU; factored: the same from factors, where shapes differ; factor: LU factors; periodic: long
-       periodic systems, by the hybrid. */
+       systems that no block holds; the reduced systems of long ones; one matrix for all if `shared` does not serve.
+       checked: with residuals; refined: and with a step of refinement if requested; several: several right-hand sides,
+       by LU; factored: the same from factors, if shapes differ; factor: LU factors; periodic: long periodic systems, by
+       the hybrid. */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
                          checks = checked | refined, factored = 2048;
@@ -35,11 +35,11 @@ struct trid_p_batch_how {
        whose rows arrive in shared memory while it solves the tile before; clusters: a cluster of blocks, in the same
        way; unpipelined: a block that loads rows when it needs them. few: blocks as in unpipelined, if all of them run
        at a time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is left
-       empty in code for devices that all have clusters and room for a pipeline, where nobody launches it. */
+       empty in code for devices that all have clusters and room for a pipeline, on which it is never launched. */
     enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere, few };
 };
 
-/* What a call compiles kernels for: systems of least .. most rows, of both layouts or of only one. */
+/* The systems for which a call compiles kernels: those of least .. most rows, of both layouts or of only one. */
 template <int of_most, int of_least, int of_only>
 struct trid_p_batch_bounds {
     static constexpr int most = of_most, least = of_least, only = of_only;
@@ -51,7 +51,7 @@ typedef trid_p_batch_bounds<TRID_BATCH_MAX_N, 1, 0> trid_p_batch_all;
 
 enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
 
-/* Where a launch reports: the fields of trid_batch_options with these names. */
+/* The report of a launch: the fields of trid_batch_options with these names. */
 struct trid_p_batch_report {
     int *status;
     float *residual;
@@ -73,7 +73,7 @@ struct trid_p_batch_plan {
     trid_p_batch_report report;
 };
 
-/* What a launch works on: the right-hand sides, the place of the solutions, the stream; the device, if known. */
+/* The data of a launch: the right-hand sides, the address of the solutions, the stream; the device, if known. */
 template <class tb_real>
 struct trid_p_batch_work {
     trid_p_batch_plan plan;
@@ -126,8 +126,8 @@ struct trid_p_batch_arrays {
     long long step, stride, jump;
 };
 
-/* What launches for several right-hand sides know in addition: how many there are, and how far apart; where the two
-   corners of a periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
+/* Additional data of launches for several right-hand sides: how many there are, and how far apart; the addresses of the
+   two corners of a periodic system, in rows 0 and n-1, and of u, which trid_batch_factor stores. */
 template <class tb_real>
 struct trid_p_batch_more {
     long long sides, pitch;
@@ -135,8 +135,9 @@ struct trid_p_batch_more {
     tb_real *u;
 };
 
-/* Where the interface unknowns of partitions are: two numbers a system, dealt out in shares of systems. In a share of m
-   systems, the number of f of its system s is at 2*(systems in the shares before) + s, and that of z is m further. */
+/* The positions of the interface unknowns of partitions: two numbers a system, dealt out in shares of systems. In a
+   share of m systems, the number of f of its system s is at 2*(systems in the shares before) + s, and that of z is m
+   further. */
 struct trid_p_batch_shares {
     long long share, lines;
     TRID_P_BATCH_MEMBER long long of(long long line, long long *pitch) const
@@ -157,9 +158,9 @@ struct trid_p_batch_known {
     trid_p_batch_shares shares;
 };
 
-/* The matrices of a launch for several right-hand sides, and what it knows in addition. With factor there are no
-   right-hand sides: it stores the factors, r in x. Periodic systems have kernels of their own; otherwise the other
-   kernels would have fewer registers. */
+/* The matrices of a launch for several right-hand sides, and its additional data. With factor there are no right-hand
+   sides: it stores the factors, r in x. Periodic systems have kernels of their own; otherwise the other kernels would
+   have fewer registers. */
 template <class tb_real, int factor, int periodic = 0>
 struct trid_p_batch_lu_rows {
     trid_p_batch_arrays<tb_real> rows;
@@ -180,8 +181,9 @@ struct trid_p_batch_one_matrix {
     }
 };
 
-/* What a type of rows is: arrays, one matrix for all systems, or a function object that makes the rows. Also whether it
-   wraps another type of rows and adds the known first and last unknowns of each system, or is for LU. */
+/* The properties of a type of rows: whether it is arrays, one matrix for all systems, or a function object that makes
+   the rows; and whether it wraps another type of rows and adds the known first and last unknowns of each system, or is
+   for LU. */
 template <class rows_type>
 struct trid_p_batch_rows {
     enum { are_arrays = 0, are_one_matrix = 0, are_known = 0, are_lu = 0 };
@@ -204,7 +206,7 @@ struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor, periodic>> {
     enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 1 };
 };
 
-/* Returns the rows alone, by value: references would change registers and instructions. */
+/* Returns only the rows, by value: references would change registers and instructions. */
 template <class rows_type>
 TB_HD auto trid_p_batch_rows_of(const rows_type &rows)
 {
@@ -226,7 +228,7 @@ TB_D decltype(auto) trid_p_batch_arrays_of(const rows_type &rows)
         return trid_p_batch_arrays<tb_real>();
 }
 
-/* A thread's rows of one system, or what a solve turned them into. */
+/* A thread's rows of one system, or the results of a solve in their place. */
 template <class tb_real, int k>
 struct trid_p_batch_equations {
     tb_real a[k], b[k], c[k], d[k];
@@ -244,7 +246,7 @@ TB_D int trid_p_batch_are_dominant(int rows, const trid_p_batch_equations<tb_rea
     return dominant;
 }
 
-/* Makes row j of the thread say x[j] = x. */
+/* Replaces row j of the thread by x[j] = x. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_know(int j, tb_real x, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -253,8 +255,8 @@ TB_D void trid_p_batch_know(int j, tb_real x, trid_p_batch_equations<tb_real, k>
     own->d[j] = x;
 }
 
-/* Loads what is known. The thread has up to k rows of the system from `first` on, and the system ends after `valid`
-   rows. */
+/* Loads the known unknowns. The thread holds up to k rows of the system from `first` on, and the system ends after
+   `valid` rows. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system, int first, int valid, tb_real *end)
 {
@@ -387,9 +389,9 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
     return rest;
 }
 
-/* Computes in rest the residual of x in the thread's first `valid` rows. `first` is the system's row that the thread
-   has first, and around is x on either side. What lies beyond the system's ends is left out: 0 times another system's
-   NaN would be NaN. */
+/* Computes in rest the residual of x in the thread's first `valid` rows. `first` is the thread's first row within the
+   system, and around is x on either side. Terms beyond the system's ends are left out: 0 times another system's NaN
+   would be NaN. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_defect(int first, int n, int valid, const trid_p_batch_equations<tb_real, k> &own,
                               const tb_real *x, const tb_real *around, tb_real *rest, trid_p_batch_worst *worst)

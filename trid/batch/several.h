@@ -24,14 +24,14 @@ static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, lon
     return TRID_BATCH_OK;
 }
 
-/* Returns whether systems are too long for a block to hold with their factors. They are then solved anew for each
+/* Returns whether systems are too long for a block to hold with their factors. Such systems are solved anew for each
    right-hand side. */
 static inline int trid_p_batch_lu_is_long(const trid_lines &lines)
 {
     return lines.n > TRID_P_BATCH_ON_CHIP_LU;
 }
 
-/* Solves such systems for one right-hand side. It takes levels and scratch if they are too long for any block, or
+/* Solves long systems for one right-hand side. It takes levels and scratch if they are too long for any block, or
    periodic. */
 template <class bounds, class tb_real>
 static int trid_p_batch_launch_side(const trid_p_batch_work<tb_real> &work,
@@ -60,9 +60,9 @@ static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, 
                                              lines, from, to));
 }
 
-/* Returns the rows of these launches, and the corners of the matrix. If the kernels do not transpose, the transposed
-   matrix is the same arrays by other names, as in trid_p_batch_sides. Kernels do transpose if there are factors or
-   corners. */
+/* Returns the rows of a launch for several right-hand sides, and the corners of the matrix. If the kernels do not
+   transpose, the transposed matrix is the same arrays by other names, as in trid_p_batch_sides. Kernels do transpose if
+   there are factors or corners. */
 template <int factor, class tb_real>
 static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batch_call<tb_real> *call, long long sides,
                                                                      long long pitch, tb_real *u)
@@ -107,10 +107,12 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, called with the same PERIODIC;
             TRID_BATCH_SHARED: a, b, c are one matrix (or its factors) for all systems, n elements each, contiguous,
             such as the periodic 1 4 1 of closed splines
-   Returns  a status of enum trid_batch_status. With FACTORED, a system's status is what the factors show of bad pivots
+   Returns  a status of enum trid_batch_status. With FACTORED, a system's status shows the bad pivots that the factors
+            reveal
    Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor if it has them
    Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
-            one side at a time as by trid_batch_solve: 5 sides arrays, or 9 where that call moves nine; periodic 9
+            one side at a time as by trid_batch_solve: 5 sides arrays, or 9 if that call moves nine or the systems are
+            periodic
    Error    as trid_warp_lu_solve */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
@@ -147,7 +149,7 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
    Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c; otherwise they share no
             element with the others. Flags: TRID_BATCH_FACTOR_FLAGS
    Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system, and all
-            rows if n > 1024 (there they are b and c, from which such systems are solved)
+            rows if n > 1024 (r and u are then b and c, from which such systems are solved)
    Returns  a status of enum trid_batch_status. The status of systems with n > 1024 is always 0
    Cost     five arrays moved
    Error    as trid_warp_lu */

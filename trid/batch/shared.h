@@ -4,7 +4,7 @@
 #ifndef TB_BODY
 
 /* Solves interleaved systems with one matrix, which a block factors once. That leaves few operations and few registers
-   for each tile, so that a multiprocessor has several blocks, of which one solves while the others wait. */
+   for each tile, so that a multiprocessor holds several blocks, of which one solves while the others wait. */
 template <class tb_real, int threads>
 static constexpr int trid_p_batch_shared_resident = (sizeof(tb_real) == 4 ? 1024 : 768) / threads;
 template <class tb_real, class shape, class rows_type>
@@ -73,7 +73,7 @@ struct trid_p_batch_tiles<trid_p_batch_how::shared, tb_real, shape, rows_type> {
         constexpr int known = trid_p_batch_rows<rows_type>::are_known * 2 * shape::systems;
         constexpr int elements = 3 * span + (5 * shape::k + 17) * shape::parts + known;
         const int bytes = (flags & TRID_BATCH_ADD ? 2 : 1) * shape::k * shape::threads * real;
-        /* 1536: what a block takes for itself */
+        /* 1536: the block's own use */
         return {bytes, elements * real + 1536, trid_p_batch_shared_resident<tb_real, shape::threads>, 1, 0};
     }
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,

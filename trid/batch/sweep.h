@@ -1,4 +1,4 @@
-/* sweep.h - a room of trid/batch.h: a block solves a tile of interleaved systems, alone or as part of a cluster.
+/* sweep.h - a room of trid/batch.h: a block solves a tile of interleaved systems, on its own or as part of a cluster.
    MIT licence, see LICENSE. */
 
 /* Loads the thread's rows from .. valid - 1, from being 0 or 1; the others become 0. */
@@ -45,9 +45,9 @@ TB_D void trid_p_batch_pad(int is_first, int valid, trid_p_batch_equations<tb_re
     if (is_first) own->a[0] = 0;
 }
 
-/* Where threads exchange rows. The threads of a block do so in shared memory; worst has the least bad row of each
-   system, or is null. The blocks of a cluster do so in two mailboxes, used alternately, with `words` numbers of each
-   system from each block. A mailbox is used again only when its last use is over. */
+/* The memory in which threads exchange rows. The threads of a block use shared memory; worst holds the least bad row of
+   each system, or is null. The blocks of a cluster use two mailboxes alternately, with `words` numbers of each system
+   from each block. A mailbox is used again only when its last use is over. */
 template <class tb_real>
 struct trid_p_batch_post {
     tb_real *shared;
@@ -111,7 +111,7 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
     for (int p = 0; p < each; p++) {
         int said = trid_p_batch_reduced_row<tb_real, systems, parts>(shared, system, each * rank + p, open, &row_a[p],
                                                                      &row_c[p], &row_d[p]);
-        int at = said & 1 ? each * rank + p + 1 : said ? parts : 0; /* parts: it may have begun elsewhere */
+        int at = said & 1 ? each * rank + p + 1 : said ? parts : 0; /* parts: the failure may have begun elsewhere */
         if (at && (!failed || at < failed)) failed = at;
     }
     if (open) {
@@ -130,9 +130,9 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
         down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * (each * rank + p))] = row_d[p];
 }
 
-/* Solves the systems of the block: thread t has rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems,
-   identity rows beyond the system. As trid_block_interleaved, but with up to 64 partitions (a lane then has
-   two rows of the reduced system), and with a status that knows its system.
+/* Solves the systems of the block: thread t holds rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems,
+   identity rows beyond the system. As trid_block_interleaved, but with up to 64 partitions (a lane then has two rows of
+   the reduced system), and with a status for each system.
    Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of reduced ones. With open, the rows
             are `parts` <= 32 partitions of a longer system, and nothing is solved: the thread's last row then couples
             to the unknown above the first partition (a) and to the last of the last partition (c; in that partition to
@@ -223,10 +223,10 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
     *above = __shfl_sync(TB_FULL_WARP, x, block > 0 ? block - 1 : 0, parts);
     *last = __shfl_sync(TB_FULL_WARP, x, block, parts);
 }
-/* Solves systems that a cluster shares: its block `block` of `blocks` <= parts has rows k*parts*block ..
+/* Solves systems that a cluster shares: its block `block` of `blocks` <= parts holds rows k*parts*block ..
    k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last, both coupled to the last
-   unknowns of the blocks around. These rows, and how the block fared, go to all blocks of the cluster, each of which
-   solves for the last unknowns of all blocks. With worst != 0, *bad is taken care of. */
+   unknowns of the blocks around. It sends these rows and its least bad row to all blocks of the cluster, each of which
+   solves for the last unknowns of all blocks. If worst is not null, it receives the least bad row of each system. */
 template <int systems, int parts, class tb_real, int k>
 TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<tb_real> &post,
                                      trid_p_batch_equations<tb_real, k> *own, tb_real *left)
@@ -243,7 +243,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
     trid_p_batch_store_interface(span, slot, *own, post.shared);
     __syncthreads();
 
-    /* Now this thread has partition `rank` of system thread / parts. */
+    /* From here on, this thread holds partition `rank` of system thread / parts. */
     int rank = thread % parts, system = thread / parts;
     int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
     tb_real row_a, row_c, row_d;
@@ -323,10 +323,10 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
 }
 
 /* Climbs the tree of trid_warp_pivoted from the borders of the partitions, in shared memory, and comes down again.
-   Whole warps call, a group of lanes for system thread / group. Each lane joins two partitions before it climbs: half
-   of the warps, in fewer steps, do what all would do with one partition a lane. In a cluster, whose groups also need a
-   lane for each block, a lane has one.
-   Leaves   the unknowns around each partition in place of its border; worst is 1 where an unknown has no pivot */
+   Whole warps call, a group of lanes for system thread / group. Each lane joins two partitions before it climbs, so
+   that half of the warps do the work in fewer steps than all would with one partition a lane. In a cluster, whose
+   groups also need a lane for each block, a lane takes one partition.
+   Leaves   the unknowns around each partition in place of its border; worst is 1 if an unknown has no pivot */
 template <class tb_real, int systems, int parts, int cluster>
 TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
 {
@@ -359,7 +359,7 @@ TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
     tb_real last = outer[0], first = outer[1];
     if (each > 1) trid_lane_pivoted_split(kept[each - 1], side[each - 1], outer, &last, &first);
     TB_UNROLL
-    for (int p = 0; p < each; p++) { /* nobody else has read these */
+    for (int p = 0; p < each; p++) { /* no other thread has read these */
         post.shared[slot[p]] = last;
         post.shared[span + slot[p]] = first;
         post.shared[2 * span + slot[p]] = each > 1 && p == 0 ? outer[0] : outer[2];
@@ -367,8 +367,8 @@ TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
     }
 }
 
-/* Solves with pivoting, systems as trid_p_batch_sweep has them, or a cluster's. Rows beyond the system must be identity
-   rows. Where an unknown has no pivot, worst becomes 1. */
+/* Solves with pivoting the systems of a block, laid out as in trid_p_batch_sweep, or those of a cluster. Rows beyond
+   the system must be identity rows. If an unknown has no pivot, worst becomes 1. */
 template <int systems, int parts, int cluster, class tb_real, int k>
 TB_D void trid_p_batch_sweep_pivoted(const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own)
 {
