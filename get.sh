@@ -136,7 +136,7 @@ list) list "$@" ;;
 copy)
     [ $# -ge 2 ] || usage
     copy "$@"
-    echo "$1: $(wc -l <"$work/list") headers and their licence; what includes them needs -I$1, unless it lies there too:"
+    echo "$1: $(wc -l <"$work/list") headers and their licence; programs elsewhere need -I$1:"
     fmt -w 100 "$work/list" | sed 's/^/    /'
     ;;
 single)

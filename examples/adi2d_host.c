@@ -2,6 +2,8 @@
    thousands of calls on a GPU.
    MIT licence, see LICENSE.
 
+   In this folder:
+
        gcc -std=c11 -O3 -fopenmp -I.. -o adi2d_host adi2d_host.c -lm && ./adi2d_host [workers]
 
    Prints price and greeks beside the exact price, and exits with 0 if the error is below 1e-4. */

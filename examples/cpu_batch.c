@@ -22,7 +22,7 @@ int main(void)
         d[i] = 1; /* so x is 1, except near the ends of a system */
     }
 
-    /* Row j of system s lies at [j * 1 + s * N] of each array; all systems are one group. */
+    /* Row j of system s lies at [j + s * N] of each array. At [j * SYSTEMS + s], it is cpu_avx_lines_interleaved. */
     cpu_avx_lines lines = cpu_avx_lines_contiguous(N, SYSTEMS);
     void *work = malloc(cpu_avx_thomas_bytes_f32(&lines, threads));
     int status = cpu_avx_thomas_f32(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);

@@ -2,6 +2,8 @@
    as a calibration needs them. The model is cev_model.h. fd1d_host.c prices two of the puts on a CPU. MIT licence, see
    LICENSE.
 
+   In this folder:
+
        nvcc -std=c++17 -O3 -arch=native -I.. -o fd1d_cev fd1d_cev.cu && ./fd1d_cev
 
    Prints the prices at the grid's corners and the time of the batch, and exits with 0 if single precision agrees with

@@ -2,6 +2,8 @@
    cev_model.h. fd1d_cev.cu prices thousands of puts on a GPU.
    MIT licence, see LICENSE.
 
+   In this folder:
+
        gcc -std=c11 -O3 -march=native -I.. -o fd1d_host fd1d_host.c -lm && ./fd1d_host
 
    Prints prices, deltas and gammas, and exits with 0 if every price is within 0.002 of the exact price. */

@@ -1,7 +1,7 @@
 /* heston_model.h - Heston's model, for pde/adi2d.h: x is the price, y its variance.
    MIT licence, see LICENSE.
 
-       V_t + r x V_x + kappa (mean - y) V_y + y x^2 / 2 V_xx + sigma^2 y / 2 V_yy + rho sigma x y V_xy = r V */
+       V_t + (r - q) x V_x + kappa (mean - y) V_y + x^2 y / 2 V_xx + sigma^2 y / 2 V_yy + rho sigma x y V_xy = r V */
 #ifndef HESTON_MODEL_H
 #define HESTON_MODEL_H
 

@@ -1,6 +1,8 @@
 /* land_mask.cu - columns of different depth in one launch: vertical mixing in an ocean with land.
    MIT licence, see LICENSE.
 
+   In this folder:
+
        nvcc -O3 -arch=native -I.. -o land_mask land_mask.cu && ./land_mask
 
    A field t[level][j][i] has the same number of levels everywhere. Column (i, j) is water down to depth[j][i] levels, 0

@@ -6,7 +6,7 @@
        cusparseCreate(&handle);
        cusparseSgtsv2StridedBatch_bufferSizeExt(handle, n, a, b, c, x, systems, n, &bytes);
        cudaMalloc(&buffer, bytes);
-       cudaMemcpy(x, d, n * systems * sizeof *x, cudaMemcpyDeviceToDevice);      it solves in place
+       cudaMemcpy(x, d, n * systems * sizeof *x, cudaMemcpyDeviceToDevice); // it solves in place
        cusparseSgtsv2StridedBatch(handle, n, a, b, c, x, systems, n, buffer);
 
    There is no handle and no buffer. d stays unchanged, unless x is the same array. a[0] and c[n-1] of a system need not

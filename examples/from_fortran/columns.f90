@@ -42,7 +42,7 @@ program columns
     implicit none
     integer, parameter :: nx = 30, ny = 20, levels = 40, threads = 2, vertical = 2
     real(c_double), parameter :: rate = 5, dry = -999
-    real(c_double), dimension(nx, ny, levels) :: a, b, c, t, x
+    real(c_double), dimension(nx, ny, levels), save :: a, b, c, t, x ! without save, -fopenmp puts them on the stack
     real(c_double), dimension(levels) :: alone, scratch
     integer(c_int8_t), allocatable :: work(:)
     integer :: depth(nx, ny), i, j, k, island, status, changed
