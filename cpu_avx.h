@@ -68,8 +68,9 @@
      Status   CPU_AVX_OK, a negative number for a bad argument (nothing is done), or 1 + the index of the first system
               or option that met a pivot that is zero, not finite, or so small or large that its reciprocal is not a
               normal number; INT_MAX if an int cannot hold it. There is no pivoting: matrices must be diagonally
-              dominant, or close. In AVX and AVX2 the single-precision reciprocal of a power of two is not exact, so a
-              matrix that is singular by cancellation may pass.
+              dominant, or close. All other systems are solved; x of one that failed is unspecified. In AVX and AVX2
+              the single-precision reciprocal of a power of two is not exact, so a matrix that is singular by
+              cancellation may pass.
      Steps    In all sets except plain C, time stepping switches the processor to flush-to-zero mode and restores the
               mode afterwards: subnormal numbers count as 0. Arithmetic on subnormals may be slow, and a spreading
               solution always has a front of them.
