@@ -19,7 +19,7 @@ usage() {
 here=$(cd "$(dirname "$0")" && pwd) || exit
 version=$(sed -n 's/^#define TRID_VERSION \([0-9]*\)\([0-9][0-9]\) .*/\1.\2/p' "$here/trid.h" | sed 's/\.0\(.\)$/.\1/')
 
-# What both commands below know of a line of a file.
+# Functions of both commands below: the file that a line names, and all files that a header needs.
 lines='
 function named(line) { return match(line, /"[^"]*"/) ? substr(line, RSTART + 1, RLENGTH - 2) : "" }
 function path_of(folder, name) {
@@ -105,7 +105,7 @@ install() { # install PREFIX
 includedir=\${pcfiledir}/../../include/triband
 
 Name: triband
-Description: tridiagonal systems and finite-difference pricers for CUDA and C, headers alone
+Description: tridiagonal systems and finite-difference pricers for CUDA and C, headers only
 Version: $version
 Cflags: -I\${includedir}
 END

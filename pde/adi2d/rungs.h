@@ -580,15 +580,6 @@ static inline size_t adi2d_rung_bytes(const fd_batch *batch)
     return fd_p_sizes(2, batch) ? 0 : (size_t)batch->problems * adi2d_p_rung_lay_out(batch, NULL, NULL);
 }
 
-/* Returns whether solves along x use the crowded kernel: if more blocks are launched than fit uncrowded. Crowding pays
-   only for doubles with across. */
-template <int across>
-static inline int adi2d_p_rung_crowded(int blocks)
-{
-    const int uncrowded = 5; /* blocks on a multiprocessor */
-    return across && TB_BYTES == 8 && blocks > uncrowded * trid_device_attribute(cudaDevAttrMultiProcessorCount);
-}
-
 /* Launches all kernels of a rung. */
 template <int across>
 static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
@@ -603,10 +594,12 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
     const int x_blocks = (batch->points[1] + most - 1) / most, y_blocks = (batch->points[0] + most - 1) / most;
     cudaError_t error =
         trid_launch(fd_p_ready_kernel<set_up>, dim3((unsigned)batch->problems), dim3(set_up), 0, stream, launch.as);
+    /* Crowding pays in double precision with `across`, if more blocks are launched than the 5 per multiprocessor that
+       fit uncrowded. */
     constexpr int may_crowd = across && TB_BYTES == 8;
-    const auto x_kernel = adi2d_p_rung_crowded<across>(batch->problems * x_blocks)
-                              ? adi2d_p_rung_x<across, 0, may_crowd>
-                              : adi2d_p_rung_x<across, 0, 0>;
+    const int crowded =
+        may_crowd && batch->problems * x_blocks > 5 * trid_device_attribute(cudaDevAttrMultiProcessorCount);
+    const auto x_kernel = crowded ? adi2d_p_rung_x<across, 0, may_crowd> : adi2d_p_rung_x<across, 0, 0>;
     const auto x_second = adi2d_p_rung_x<across, 1, 0>;
     auto next = [&](auto kernel, int blocks, int threads, auto... step) {
         launch.blocks = blocks;
