@@ -307,14 +307,13 @@ typedef struct {
 } fd_step_data;
 
 /* Computes the step data of a time step for a scheme. Steps of a kind other than FD_THETA use Douglas.
-   Leaves   *data, with time_independent 0
+   Leaves   *data, with time_independent 0; no stages and factors of 0 unless it returns FD_OK
    Returns  as fd_scheme_of */
 TB_HD int fd_step_data_of(int which, const fd_step *step, fd_step_data *data)
 {
     double dt = step->from - step->to;
-    fd_scheme scheme;
-    int wrong = fd_scheme_of(step->kind == FD_THETA ? which : FD_DOUGLAS, step->theta, &scheme);
-    if (wrong) return wrong;
+    fd_scheme scheme = {0, {{{0, 0}, {0, 0}, 0, 0}, {{0, 0}, {0, 0}, 0, 0}}};
+    int status = fd_scheme_of(step->kind == FD_THETA ? which : FD_DOUGLAS, step->theta, &scheme);
     data->dt = (tb_real)dt, data->size = (tb_real)(scheme.stage[0].theta * dt);
     data->stages = scheme.stages, data->about = scheme.stage[1].about, data->time_independent = 0,
     data->date = step->date;
@@ -324,7 +323,7 @@ TB_HD int fd_step_data_of(int which, const fd_step *step, fd_step_data *data)
         data->base[s][2] = (tb_real)(dt * scheme.stage[s].mixed[1]);
         data->base[s][3] = (tb_real)(dt * scheme.stage[s].own[1]);
     }
-    return FD_OK;
+    return status;
 }
 
 /* Returns whether two lists of `count` numbers are equal. */
