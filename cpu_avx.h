@@ -117,7 +117,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CPU_AVX_VERSION 300 /* 100 * major + minor */
+#define CPU_AVX_VERSION 200 /* 100 * major + minor */
 
 #ifndef __GNUC__
 #error "cpu_avx.h needs gcc or clang, whose vectors and attributes it uses"

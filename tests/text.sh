@@ -102,6 +102,10 @@ nothing_in $work/labels 'labels of contracts within a line'
 
 # ---- every header ----------------------------------------------------------------------------------------------------
 
+release=$(sed -n 's/^#define TRID_VERSION \([0-9]*\) .*/\1/p' trid.h)
+grep -q "^version: \"$((release / 100)).$((release % 100))\"" CITATION.cff
+check $? "CITATION.cff names another release than trid.h"
+
 # Functions stand in a header or in its rooms, the list of them in the header.
 for header in *.h trid/*.h pde/*.h; do
     stem=$(basename $header .h) rooms=
@@ -112,8 +116,8 @@ for header in *.h trid/*.h pde/*.h; do
     [ $header = trid.h ] || rooms=$(ls ${header%.h}/*.h 2>/dev/null)
     capitals=$(echo "$stem" | tr '[:lower:]' '[:upper:]')
     if [ $stem != trid ] || [ $header = trid.h ]; then
-        grep -q "^#define ${capitals}_VERSION [0-9]" $header
-        check $? "$header has no ${capitals}_VERSION"
+        grep -q "^#define ${capitals}_VERSION $release /" $header
+        check $? "$header: ${capitals}_VERSION is not $release, as TRID_VERSION is"
     fi
 
     # The definitions of public functions: NAME, whether a comment or a neighbour with one stands directly above, and

@@ -101,7 +101,7 @@
 #include "slabs.h"
 #include "launch.h"
 
-#define TRID_BATCH_VERSION 300 /* 100 * major + minor */
+#define TRID_BATCH_VERSION 200 /* 100 * major + minor */
 
 #define TRID_BATCH_API TB_HOST
 
