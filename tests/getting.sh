@@ -154,15 +154,27 @@ if command -v cmake >/dev/null; then
         ! by_cmake too_new 'find_package(triband 3.0 REQUIRED)' -DCMAKE_PREFIX_PATH="$work/moved"
     }
     check 'by find_package, a version that there is not' too_new
-    check 'by FetchContent' by_cmake fetched "include(FetchContent)
-FetchContent_Declare(triband SOURCE_DIR $kit)
+    fetched() { # fetched FOLDER FROM WHERE...
+        folder=$1
+        shift
+        by_cmake "$folder" "include(FetchContent)
+FetchContent_Declare(triband $*)
 FetchContent_MakeAvailable(triband)"
+    }
+    check 'by FetchContent, from a folder' fetched fetched SOURCE_DIR "$kit"
+    tar -czf "$work/triband.tar.gz" -C "$kit" --exclude=./build --exclude=./.git .
+    check 'by FetchContent, from an archive' fetched fetched_archive URL "file://$work/triband.tar.gz"
+    if commit=$(git -C "$kit" rev-parse HEAD 2>/dev/null); then
+        check 'by FetchContent, from a repository' fetched fetched_git GIT_REPOSITORY "file://$kit" GIT_TAG "$commit"
+    else
+        skip 'by FetchContent, from a repository' 'this is no repository, or there is no git here'
+    fi
     by_cmake_install() {
         cmake -S "$kit" -B top && cmake --install top --prefix "$work/again" && diff -r moved again
     }
     check 'cmake --install' by_cmake_install
 else
-    skip 'by CMake, four times' 'no cmake here'
+    skip 'by CMake, six times' 'no cmake here'
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
