@@ -83,7 +83,7 @@ int main(void)
         worst = !(error <= worst) ? error : worst;
     }
     if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
-    printf("%d American puts, %d points, %d steps: %.2f ms on the GPU\n", PROBLEMS, POINTS, STEPS + HALVES, ms);
+    printf("%d American puts, %d points, %d steps: %.2f ms\n", PROBLEMS, POINTS, STEPS + HALVES, ms);
     printf("prices from %.4f (volatility 0.1) to %.4f (0.4), off the host's by %.1e at most\n", values[0].value,
            values[PROBLEMS - 1].value, worst);
     return !(worst < 1e-3);
