@@ -5,20 +5,20 @@
 
 /* Marches by explicit steps. The first `doubles` sweeps take two steps each, by launch `two`, the others one. */
 template <int unused>
-static int bs3d_p_explicit(const bs3d_problem *o, const bs3d_p_job *job, int doubles, const bs3d_p_launch<> *two,
-                           const bs3d_p_launch<> *one, bs3d_result *result, cudaStream_t stream)
+static int bs3d_p_explicit(bs3d_p_job *job, int doubles, const bs3d_p_launch<> *two, const bs3d_p_launch<> *one,
+                           bs3d_result *result)
 {
-    int sweeps = o->steps - doubles;
+    int sweeps = job->problem.steps - doubles;
     tb_real *from = sweeps % 2 ? job->v : job->u, *to = sweeps % 2 ? job->u : job->v;
-    int status = bs3d_p_start<unused>(o, job, from, to, stream);
-    for (int s = 0; s < sweeps && !status; s++) {
-        bs3d_p_launch_sweep(&status, s < doubles ? two : one, job, from, to, job->interfaces, stream);
-        bs3d_p_may_exercise<unused>(&status, o, job, to, stream);
+    bs3d_p_start<unused>(job, from, to);
+    for (int s = 0; s < sweeps && !job->status; s++) {
+        bs3d_p_launch_sweep(job, s < doubles ? two : one, from, to, job->interfaces);
+        bs3d_p_may_exercise<unused>(job, to);
         tb_real *swap = from;
         from = to;
         to = swap;
     }
-    return bs3d_p_finish<unused>(status, o, job, result, stream);
+    return bs3d_p_finish<unused>(job, result);
 }
 
 /* ---- a thread a column ------------------------------------------------------------------------------------------- */
@@ -53,13 +53,13 @@ static int bs3d_p_march_columns(bs3d_p_sweep_kernel<> positive, bs3d_p_sweep_ker
                                 void *work, bs3d_result *result, cudaStream_t stream)
 {
     bs3d_p_job job;
-    const int status = bs3d_p_open_job(o, 0, work, &job), *n = job.plan.model.points;
+    const int status = bs3d_p_open_job(&job, o, 0, work, stream), *n = job.plan.model.points;
     if (status) return status;
     const dim3 block(32, 8), tiles((unsigned)(n[0] - 1) / 32 + 1, (unsigned)(n[1] - 1) / 8 + 1);
     job.plan.partitions = bs3d_p_best_partitions(n[2], (long long)tiles.x * tiles.y, 4, 2, n[2]);
     const dim3 grid(tiles.x, tiles.y, (unsigned)job.plan.partitions);
     const bs3d_p_launch<> one = {job.form ? general : positive, job.plan, grid, block, 0, 0};
-    return bs3d_p_explicit<unused>(o, &job, 0, &one, &one, result, stream);
+    return bs3d_p_explicit<unused>(&job, 0, &one, &one, result);
 }
 
 /* ---- explicit1: every neighbour through the cache ---------------------------------------------------------------- */
@@ -138,12 +138,12 @@ static int bs3d_p_march_tiles(const bs3d_problem *o, void *work, bs3d_result *re
 {
     bs3d_p_job job;
     bs3d_p_launch<> one, two;
-    int status = bs3d_p_open_job(o, 0, work, &job);
+    int status = bs3d_p_open_job(&job, o, 0, work, stream);
     if (!status) status = bs3d_p_launch_tiles<1, 0>(&job.plan, job.form, &one);
     if (status) return status;
     int doubles = most < 2 || (o->flags & BS3D_AMERICAN) ? 0 : o->steps / 2;
     if (doubles && bs3d_p_launch_tiles<most, 0>(&job.plan, job.form, &two)) doubles = 0;
-    return bs3d_p_explicit<0>(o, &job, doubles, &two, &one, result, stream);
+    return bs3d_p_explicit<0>(&job, doubles, &two, &one, result);
 }
 
 /* Marches by explicit3; otherwise as bs3d_explicit1. */

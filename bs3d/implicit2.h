@@ -106,24 +106,6 @@ TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, in
 
 /* Sweeps upward over rows of 1 or 2 halves of up to 256 points: L u, the x systems and the forward elimination in z. A
    block takes whole rows. Some warps compute L u, the others solve. */
-template <int form, int halves>
-TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
-                             tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
-{
-    const int stencil_warps = bs3d_p_stencil_warps(halves), warp = (int)threadIdx.x / 32;
-    const int rows = bs3d_p_shape::up_rows, size = bs3d_p_up<halves>::size;
-    const bs3d_p_stretch s =
-        bs3d_p_open_stretch<1, 1, 2 * rows * bs3d_p_up<halves>::stride>(plan, span, (int)blockIdx.y, tables, memory);
-    bs3d_p_ring<bs3d_p_up<halves>> ring = bs3d_p_open_ring<bs3d_p_up<halves>>(
-        plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, rows * (int)blockIdx.x - 1, s.slots);
-    bs3d_p_prefetch_first(&s, &ring);
-    if (warp < stencil_warps)
-        bs3d_p_upward_stencil<form, halves>(pairs, plan, tables, warp, &s, &ring);
-    else
-        bs3d_p_upward_solve<halves>(plan, tables, warp - stencil_warps, &s, &ring, s.slots + BS3D_P_RING_SLOTS * size,
-                                    v, interfaces);
-}
-
 template <int form, int halves, class... spans>
 __launch_bounds__(bs3d_p_up<halves>::threads, bs3d_p_shape::up_blocks / halves)
 TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -131,7 +113,18 @@ TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const t
                                      tb_real *__restrict__ interfaces, spans... span)
 {
     TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory, &span...);
+    const int stencil_warps = bs3d_p_stencil_warps(halves), warp = (int)threadIdx.x / 32;
+    const int rows = bs3d_p_shape::up_rows, size = bs3d_p_up<halves>::size;
+    const bs3d_p_stretch s = bs3d_p_open_stretch<1, 1, 2 * rows * bs3d_p_up<halves>::stride>(
+        &plan, (int)blockIdx.y, tables, memory, &span...);
+    bs3d_p_ring<bs3d_p_up<halves>> ring = bs3d_p_open_ring<bs3d_p_up<halves>>(
+        &plan, u, -BS3D_P_PAD, plan.pitch + 2 * BS3D_P_PAD, rows * (int)blockIdx.x - 1, s.slots);
+    bs3d_p_prefetch_first(&s, &ring);
+    if (warp < stencil_warps)
+        bs3d_p_upward_stencil<form, halves>(&pairs, &plan, tables, warp, &s, &ring);
+    else
+        bs3d_p_upward_solve<halves>(&plan, tables, warp - stencil_warps, &s, &ring, s.slots + BS3D_P_RING_SLOTS * size,
+                                    v, interfaces);
 }
 
 /* Solves the x systems only, if the fused sweep is not possible: those in v, and those in the interfaces, which forward
@@ -342,7 +335,7 @@ static int bs3d_p_upward(const bs3d_p_plan *plan, int form, int *fused, bs3d_p_l
 
 /* Launches bs3d_p_implicit2_x for `planes` planes of v and both interface planes of `partitions` partitions. */
 template <int unused>
-static void bs3d_p_launch_x(int *status, const bs3d_p_job *job, int planes, int partitions, cudaStream_t stream)
+static void bs3d_p_launch_x(bs3d_p_job *job, int planes, int partitions)
 {
     bs3d_p_plan plan = job->plan;
     const int short_lines = plan.model.points[0] <= 512, warps = bs3d_p_x_warps(short_lines ? 16 : 32);
@@ -350,9 +343,9 @@ static void bs3d_p_launch_x(int *status, const bs3d_p_job *job, int planes, int 
     const int most = 3 * trid_device_attribute(cudaDevAttrMultiProcessorCount);
     plan.model.points[2] = planes;
     plan.partitions = partitions;
-    bs3d_p_launch_next(status, short_lines ? bs3d_p_implicit2_x<16> : bs3d_p_implicit2_x<32>,
-                       (unsigned)(blocks < most ? blocks : most), (unsigned)(32 * warps), 0, stream, plan, job->tables,
-                       job->v, job->interfaces);
+    bs3d_p_launch_next(job, short_lines ? bs3d_p_implicit2_x<16> : bs3d_p_implicit2_x<32>,
+                       (unsigned)(blocks < most ? blocks : most), (unsigned)(32 * warps), plan, job->tables, job->v,
+                       job->interfaces);
 }
 
 /* The launch of the downward sweep. */
@@ -372,8 +365,8 @@ static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
     const size_t most = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / sizeof(tb_real);
     plan->prefetch = BS3D_P_MOST_PREFETCH;
     while (plan->prefetch > 1 && solve + (size_t)plan->prefetch * slot > most) --plan->prefetch;
-    down->sweep =
-        bs3d_p_of_length(n[1], [](auto lane) { return bs3d_p_implicit2_down<decltype(lane)::points, follows>; });
+    down->sweep = bs3d_p_of_length(n[1], bs3d_p_implicit2_down<8, follows>, bs3d_p_implicit2_down<16, follows>,
+                                   bs3d_p_implicit2_down<32, follows>);
     down->columns = (unsigned)((n[0] - 1) / lines + 1);
     down->threads = (unsigned)(32 * lines);
     down->bytes = (solve + (size_t)plan->prefetch * slot) * sizeof(tb_real);
@@ -381,11 +374,10 @@ static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
 }
 
 /* Launches the downward sweep. */
-TB_HOST void bs3d_p_launch_down(int *status, const bs3d_p_down_launch *down, const bs3d_p_job *job,
-                                const tb_real *interfaces, cudaStream_t stream)
+TB_HOST void bs3d_p_launch_down(bs3d_p_job *job, const bs3d_p_down_launch *down, const tb_real *interfaces)
 {
-    bs3d_p_launch_next(status, down->sweep, dim3(down->columns, (unsigned)job->plan.partitions), down->threads,
-                       down->bytes, stream, job->plan, job->tables, job->v, job->u, interfaces);
+    bs3d_p_launch_soon(job, 0, 1, down->sweep, dim3(down->columns, (unsigned)job->plan.partitions), down->threads,
+                       down->bytes, job->plan, job->tables, job->v, job->u, interfaces);
 }
 
 /* Returns the number of partitions that makes the downward sweep over `planes` planes of a grid fastest. */
@@ -402,27 +394,25 @@ static int bs3d_implicit2(const bs3d_problem *problem, void *work, bs3d_result *
     bs3d_p_job job;
     bs3d_p_launch<> up;
     bs3d_p_down_launch down;
-    int fused = 0, status = bs3d_p_open_job(problem, 1, work, &job);
+    int fused = 0, status = bs3d_p_open_job(&job, problem, 1, work, stream);
     if (status) return status;
     const int *n = problem->points;
     job.plan.partitions = bs3d_p_down_partitions(n, n[2]);
     status = bs3d_p_upward(&job.plan, job.form, &fused, &up);
     if (!status) status = bs3d_p_downward<0>(&job.plan, &down);
-    if (!status) status = bs3d_p_start<unused>(problem, &job, job.u, job.v, stream);
     if (status) return status;
+    bs3d_p_start<unused>(&job, job.u, job.v);
     const int partitions = job.plan.partitions = up.plan.partitions;
-    const size_t interfaces = 2 * BS3D_P_PARTITIONS * (size_t)job.plan.plane;
-    if (cudaMemsetAsync(job.interfaces, 0, interfaces * sizeof *job.interfaces, stream) != cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
-    bs3d_p_launch_factor<unused>(&status, &job, fused, stream);
-    bs3d_p_launch_factor_z<unused>(&status, &job, 1, stream);
-    for (int s = 0; s < problem->steps && !status; s++) {
-        bs3d_p_launch_sweep(&status, &up, &job, job.u, job.v, job.interfaces, stream);
-        if (!fused) bs3d_p_launch_x<unused>(&status, &job, n[2], partitions, stream);
-        bs3d_p_launch_next(&status, bs3d_p_solve_reduced<0>, (unsigned)((job.plan.plane - 1) / 128 + 1), 128, 0, stream,
-                           partitions, job.plan.plane, 0, job.tables, job.interfaces);
-        bs3d_p_launch_down(&status, &down, &job, job.interfaces, stream);
-        bs3d_p_may_exercise<unused>(&status, problem, &job, job.u, stream);
+    bs3d_p_zero(&job, job.interfaces, 2 * BS3D_P_PARTITIONS * (size_t)job.plan.plane);
+    bs3d_p_launch_factor<unused>(&job, fused);
+    bs3d_p_launch_factor_z<unused>(&job, 1);
+    for (int s = 0; s < problem->steps && !job.status; s++) {
+        bs3d_p_launch_sweep(&job, &up, job.u, job.v, job.interfaces);
+        if (!fused) bs3d_p_launch_x<unused>(&job, n[2], partitions);
+        bs3d_p_launch_next(&job, bs3d_p_solve_reduced<0>, (unsigned)((job.plan.plane - 1) / 128 + 1), 128, partitions,
+                           job.plan.plane, 0, job.tables, job.interfaces);
+        bs3d_p_launch_down(&job, &down, job.interfaces);
+        bs3d_p_may_exercise<unused>(&job, job.u);
     }
-    return bs3d_p_finish<unused>(status, problem, &job, result, stream);
+    return bs3d_p_finish<unused>(&job, result);
 }

@@ -121,8 +121,9 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
    Returns BS3D_OK; 1 if the device cannot run these sweeps, or such clusters, for this problem; or
    BS3D_LAUNCH_FAILED. */
 template <int unused>
-static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_axis_launch *l)
+static int bs3d_p_one_sweep_fits(bs3d_p_job *job, bs3d_p_axis_launch *l)
 {
+    const bs3d_problem *o = &job->problem;
     if (o->points[0] > 512 || o->points[1] > 512 || (o->flags & BS3D_AMERICAN)) return 1;
     bs3d_p_axis_launch_of<unused>(job, 0, l);
     bs3d_p_axis_launch_of<unused>(job, 1, l + 1);
@@ -148,9 +149,9 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
 {
     bs3d_p_job job;
     bs3d_p_axis_launch launches[2];
-    int status = bs3d_p_open_job(problem, 1, work, &job);
+    int status = bs3d_p_open_job(&job, problem, 1, work, stream);
     if (status) return status;
-    status = bs3d_p_one_sweep_fits<unused>(problem, &job, launches);
+    status = bs3d_p_one_sweep_fits<unused>(&job, launches);
     if (status > 0) return (bs3d_implicit2<unused>)(problem, work, result, stream);
     if (status) return status;
     const int early = trid_device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
@@ -158,17 +159,16 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
     const int *points = problem->points, steps = problem->steps, partitions = job.plan.partitions;
     const size_t interfaces = 2 * BS3D_P_PARTITIONS * bs3d_p_most_of_plane(points);
     tb_real *from = steps % 2 ? job.v : job.u, *to = steps % 2 ? job.u : job.v;
-    status = bs3d_p_start<unused>(problem, &job, from, to, stream);
-    if (!status && cudaMemsetAsync(job.interfaces, 0, 2 * interfaces * sizeof *job.interfaces, stream) != cudaSuccess)
-        status = BS3D_LAUNCH_FAILED;
-    bs3d_p_launch_next(&status, bs3d_p_factor_rows<8>, 2, 64, 0, stream, job.plan, job.tables);
-    bs3d_p_launch_factor_z<unused>(&status, &job, 2, stream);
+    bs3d_p_start<unused>(&job, from, to);
+    bs3d_p_zero(&job, job.interfaces, 2 * interfaces);
+    bs3d_p_launch_next(&job, bs3d_p_factor_rows<8>, 2, 64, job.plan, job.tables);
+    bs3d_p_launch_factor_z<unused>(&job, 2);
     bs3d_p_heading first = launches[steps % 2 == 0].heading;
     first.direction = 1;
     const dim3 tiles((unsigned)(points[0] - 1) / 32 + 1, (unsigned)(points[1] - 1) / 32 + 1, (unsigned)points[2]);
-    bs3d_p_launch_next(&status, bs3d_p_implicit3_start<unused>, tiles, dim3(32, 8), 0, stream, job.plan, first,
-                       job.tables, from, to, job.interfaces);
-    for (int s = 0; s <= steps && !status; s++) {
+    bs3d_p_launch_next(&job, bs3d_p_implicit3_start<unused>, tiles, dim3(32, 8), job.plan, first, job.tables, from, to,
+                       job.interfaces);
+    for (int s = 0; s <= steps && !job.status; s++) {
         const bs3d_p_axis_launch *l = launches + ((steps - s) % 2 == 0);
         tb_real *swap = from, *old_interfaces = job.interfaces + s % 2 * interfaces,
                 *new_interfaces = job.interfaces + (s + 1) % 2 * interfaces;
@@ -177,12 +177,12 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
         to = swap;
         heading.direction = s % 2 ? -1 : 1;
         heading.finish = s == steps;
-        bs3d_p_launch_soon(s > 0 && early, l->cluster, &status, l->sweep[s % 2], dim3(l->blocks, (unsigned)partitions),
-                           bs3d_p_spread_row::threads, l->bytes, stream, l->pairs[s % 2], job.plan, heading, job.tables,
-                           from, to, old_interfaces, new_interfaces);
+        bs3d_p_launch_soon(&job, s > 0 && early, l->cluster, l->sweep[s % 2], dim3(l->blocks, (unsigned)partitions),
+                           bs3d_p_spread_row::threads, l->bytes, l->pairs[s % 2], job.plan, heading, job.tables, from,
+                           to, old_interfaces, new_interfaces);
         if (partitions > 1 && !heading.finish)
-            bs3d_p_launch_soon(early, 1, &status, bs3d_p_solve_reduced<1>, (unsigned)((heading.to_plane - 1) / 128 + 1),
-                               128, 0, stream, partitions, heading.to_plane, s % 2, job.tables, new_interfaces);
+            bs3d_p_launch_soon(&job, early, 1, bs3d_p_solve_reduced<1>, (unsigned)((heading.to_plane - 1) / 128 + 1),
+                               128, 0, partitions, heading.to_plane, s % 2, job.tables, new_interfaces);
     }
-    return bs3d_p_finish<unused>(status, problem, &job, result, stream);
+    return bs3d_p_finish<unused>(&job, result);
 }

@@ -1,4 +1,4 @@
-/* launch.h - a room of bs3d.h: plans, barriers and calls of launches, for both precisions.
+/* launch.h - a room of bs3d.h: plans of launches, barriers, for both precisions.
    MIT licence, see LICENSE. */
 
 enum {
@@ -144,28 +144,6 @@ TB_HOST int bs3d_p_best_partitions(int nz, long long blocks, int held, int more,
     return best < most ? best : most;
 }
 
-extern "C++" {
-/* Launches a kernel in clusters of `cluster` blocks, unless *status reports an earlier failure; sets *status if this
-   launch fails. If `early` is not 0, the kernel may begin before the preceding one has ended. */
-template <class... parameters>
-static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void (*kernel)(parameters...), dim3 grid,
-                                      dim3 block, size_t bytes, cudaStream_t stream,
-                                      typename trid_same<parameters>::type... arguments)
-{
-    if (*status == BS3D_OK &&
-        trid_launch_with(early, cluster, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
-        *status = BS3D_LAUNCH_FAILED;
-}
-
-/* Launches without clusters, after the preceding kernel has ended. */
-template <class... parameters>
-static inline void bs3d_p_launch_next(int *status, void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
-                                      cudaStream_t stream, typename trid_same<parameters>::type... arguments)
-{
-    bs3d_p_launch_soon(0, 1, status, kernel, grid, block, bytes, stream, arguments...);
-}
-}
-
 /* Returns how many points each lane holds if 32 lanes or threads share a line of n points. */
 TB_HD constexpr int bs3d_p_per_lane(int n)
 {
@@ -173,18 +151,10 @@ TB_HD constexpr int bs3d_p_per_lane(int n)
 }
 
 extern "C++" {
-/* Returns of(lane), where the type of lane holds the points per lane for lines of n points (bs3d_p_per_lane). `of`
-   chooses one of three kernels. */
-template <int per_lane>
-struct bs3d_p_lane_of {
-    enum { points = per_lane };
-};
-template <class choice>
-static auto bs3d_p_of_length(int n, const choice &of)
+/* Chooses from three kernels, for 8, 16 and 32 points per lane, the one for lines of n points. */
+template <class kernel>
+static kernel bs3d_p_of_length(int n, kernel of_8, kernel of_16, kernel of_32)
 {
-    const int per_lane = bs3d_p_per_lane(n);
-    return per_lane == 8    ? of(bs3d_p_lane_of<8>())
-           : per_lane == 16 ? of(bs3d_p_lane_of<16>())
-                            : of(bs3d_p_lane_of<32>());
+    return bs3d_p_per_lane(n) == 8 ? of_8 : bs3d_p_per_lane(n) == 16 ? of_16 : of_32;
 }
 }

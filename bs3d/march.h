@@ -42,10 +42,13 @@ TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partiti
 
 /* A march over a grid, or over a slab of its planes, and the parts of its memory. */
 typedef struct {
+    bs3d_problem problem;
     bs3d_p_plan plan; /* for the planes of the job */
     bs3d_pairs pairs;
-    int form, shift; /* the first of them is plane `shift` of the grid */
+    int form, shift; /* the first of these planes is plane `shift` of the grid */
     tb_real *u, *v, *tables, *interfaces, *rest;
+    cudaStream_t stream;
+    int status; /* once it is not BS3D_OK, nothing more is launched */
 } bs3d_p_job;
 
 /* Returns how many elements a plane takes, whether its rows run along x or along y. */
@@ -163,83 +166,109 @@ TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int
     if (result && threadIdx.x == 0) *result = bs3d_lane_greeks(&o, value);
 }
 
-/* Fills in the job of a march over `planes` planes that begin at plane `shift` of the grid. Divides its memory into
-   arrays of `cells` elements, and `interfaces` elements for the interfaces of partitions. */
-TB_HOST void bs3d_p_make_job(const bs3d_problem *o, int implicit, int shift, int planes, size_t cells,
-                             size_t interfaces, void *work, bs3d_p_job *job)
+/* Fills in a job over `planes` planes of a grid, from the first one on. Divides its memory into two arrays of as many
+   planes, tables, and `interfaces` planes for the interfaces of partitions; `plane` elements are set aside for each. */
+TB_HOST void bs3d_p_make_job(bs3d_p_job *job, const bs3d_problem *o, int implicit, int planes, size_t plane,
+                             int interfaces, void *work, cudaStream_t stream)
 {
+    job->problem = *o;
     job->plan.model = bs3d_model_of(o);
     job->pairs = (bs3d_lane_pairs)(&job->plan.model, !implicit);
     job->form = bs3d_p_form(&job->plan.model);
-    job->shift = shift;
+    job->shift = 0;
     job->plan.model.points[2] = planes;
     job->plan.pitch = bs3d_pitch(o->points[0]);
     job->plan.plane = (long long)job->plan.pitch * o->points[1];
     job->plan.partitions = job->plan.tile = job->plan.prefetch = 0;
     job->u = (tb_real *)work;
-    job->v = job->u + cells;
-    job->tables = job->v + cells;
+    job->v = job->u + plane * (size_t)planes;
+    job->tables = job->v + plane * (size_t)planes;
     job->interfaces = job->tables + BS3D_P_TABLES;
-    job->rest = job->interfaces + interfaces;
+    job->rest = job->interfaces + plane * (size_t)interfaces;
+    job->stream = stream;
+    job->status = BS3D_OK;
 }
 
 /* Checks a problem and fills in the job of its march. Returns BS3D_OK, or the status that rejects the problem. */
-TB_HOST int bs3d_p_open_job(const bs3d_problem *o, int implicit, void *work, bs3d_p_job *job)
+TB_HOST int bs3d_p_open_job(bs3d_p_job *job, const bs3d_problem *o, int implicit, void *work, cudaStream_t stream)
 {
     int status = bs3d_check(o, implicit);
     if (!status && (!work || (size_t)work % 16)) status = BS3D_BAD_ARGUMENT;
-    if (status) return status;
-    const size_t plane = bs3d_p_most_of_plane(o->points);
-    bs3d_p_make_job(o, implicit, 0, o->points[2], plane * (size_t)o->points[2], 4 * BS3D_P_PARTITIONS * plane, work,
-                    job);
-    return BS3D_OK;
+    if (!status)
+        bs3d_p_make_job(job, o, implicit, o->points[2], bs3d_p_most_of_plane(o->points), 4 * BS3D_P_PARTITIONS, work,
+                        stream);
+    return status;
+}
+
+/* Notes a failure of the runtime in the job's status. */
+TB_HOST void bs3d_p_note(bs3d_p_job *job, cudaError_t error)
+{
+    if (error != cudaSuccess) job->status = BS3D_LAUNCH_FAILED;
+}
+
+/* Launches a kernel in the job's stream, in clusters of `cluster` blocks, unless the job has failed. If `early` is set,
+   the kernel may begin before the preceding one has ended. */
+template <class... parameters>
+static void bs3d_p_launch_soon(bs3d_p_job *job, int early, int cluster, void (*kernel)(parameters...), dim3 grid,
+                               dim3 block, size_t bytes, typename trid_same<parameters>::type... arguments)
+{
+    if (job->status) return;
+    bs3d_p_note(job, trid_launch_with(early, cluster, kernel, grid, block, bytes, job->stream, arguments...));
+}
+
+/* Launches a kernel that needs no dynamic shared memory, after the preceding kernel has ended. */
+template <class... parameters>
+static void bs3d_p_launch_next(bs3d_p_job *job, void (*kernel)(parameters...), dim3 grid, dim3 block,
+                               typename trid_same<parameters>::type... arguments)
+{
+    bs3d_p_launch_soon(job, 0, 1, kernel, grid, block, 0, arguments...);
+}
+
+/* Sets `count` elements to 0, unless the job has failed. */
+TB_HOST void bs3d_p_zero(bs3d_p_job *job, tb_real *to, size_t count)
+{
+    if (!job->status) bs3d_p_note(job, cudaMemsetAsync(to, 0, count * sizeof *to, job->stream));
 }
 
 /* Launches bs3d_p_payoff for all rows of the job. */
 template <int later>
-static void bs3d_p_launch_payoff(int *status, const bs3d_problem *o, const bs3d_p_job *job, tb_real *u, tb_real *v,
-                                 cudaStream_t stream)
+static void bs3d_p_launch_payoff(bs3d_p_job *job, tb_real *u, tb_real *v)
 {
-    const dim3 rows((unsigned)o->points[1], (unsigned)job->plan.model.points[2]);
-    bs3d_p_launch_next(status, bs3d_p_payoff<later>, rows, 128, 0, stream, *o, job->plan, job->shift, u, v);
+    const dim3 rows((unsigned)job->problem.points[1], (unsigned)job->plan.model.points[2]);
+    bs3d_p_launch_next(job, bs3d_p_payoff<later>, rows, 128, job->problem, job->plan, job->shift, u, v);
 }
 
 /* Computes the tables, and the payoff in `from`, which is u or v. Both u and v become 0 beyond the end of each row. */
 template <int unused>
-static int bs3d_p_start(const bs3d_problem *o, const bs3d_p_job *job, tb_real *from, tb_real *to, cudaStream_t stream)
+static void bs3d_p_start(bs3d_p_job *job, tb_real *from, tb_real *to)
 {
-    int status = BS3D_OK;
-    if (o->payoff == BS3D_GIVEN && from != job->u &&
-        cudaMemcpyAsync(from, job->u, bs3d_p_cells(o->points) * sizeof *from, cudaMemcpyDeviceToDevice, stream) !=
-            cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
-    bs3d_p_launch_next(&status, bs3d_p_set_up<unused>, 3, 256, 0, stream, bs3d_model_of(o), job->shift,
+    const bs3d_problem *o = &job->problem;
+    const size_t bytes = bs3d_p_cells(o->points) * sizeof *from;
+    if (o->payoff == BS3D_GIVEN && from != job->u && !job->status)
+        bs3d_p_note(job, cudaMemcpyAsync(from, job->u, bytes, cudaMemcpyDeviceToDevice, job->stream));
+    bs3d_p_launch_next(job, bs3d_p_set_up<unused>, 3, 256, bs3d_model_of(o), job->shift,
                        job->plan.model.points[2] + 2 * BS3D_P_MARGIN, job->tables);
-    bs3d_p_launch_payoff<0>(&status, o, job, from, to, stream);
-    return status;
+    bs3d_p_launch_payoff<0>(job, from, to);
 }
 
 /* Exercises u after a step, if the option is American. */
 template <int unused>
-static void bs3d_p_may_exercise(int *status, const bs3d_problem *o, const bs3d_p_job *job, tb_real *u,
-                                cudaStream_t stream)
+static void bs3d_p_may_exercise(bs3d_p_job *job, tb_real *u)
 {
-    if (o->flags & BS3D_AMERICAN) bs3d_p_launch_payoff<1>(status, o, job, u, u, stream);
+    if (job->problem.flags & BS3D_AMERICAN) bs3d_p_launch_payoff<1>(job, u, u);
 }
 
 /* Computes the result at the spot and copies it to the host, without the padding after its last member, which is never
-   written. */
+   written. Returns the job's status. */
 template <int unused>
-static int bs3d_p_finish(int status, const bs3d_problem *o, const bs3d_p_job *job, bs3d_result *result,
-                         cudaStream_t stream)
+static int bs3d_p_finish(bs3d_p_job *job, bs3d_result *result)
 {
-    bs3d_result *at_spot = (bs3d_result *)job->rest;
-    bs3d_p_launch_next(&status, bs3d_p_at_spot<unused>, 1, 32, 0, stream, *o, job->plan, 0, 0, o->points[2], job->u,
-                       (tb_real *)0, at_spot);
     const size_t bytes = offsetof(bs3d_result, status) + sizeof result->status;
-    if (!status && result && cudaMemcpyAsync(result, at_spot, bytes, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
-    return status;
+    bs3d_p_launch_next(job, bs3d_p_at_spot<unused>, 1, 32, job->problem, job->plan, 0, 0, job->problem.points[2],
+                       job->u, (tb_real *)0, (bs3d_result *)job->rest);
+    if (!job->status && result)
+        bs3d_p_note(job, cudaMemcpyAsync(result, job->rest, bytes, cudaMemcpyDeviceToHost, job->stream));
+    return job->status;
 }
 
 /* A kernel that sweeps from u to v, over all planes or a span of them. v becomes L u or u + L u, as `pairs`
@@ -258,12 +287,11 @@ struct bs3d_p_launch {
     int early; /* whether it may begin before the preceding sweep has ended */
 };
 
-/* Launches the sweep, unless *status reports an earlier failure. */
+/* Launches the sweep. */
 template <class... spans>
-static void bs3d_p_launch_sweep(int *status, const bs3d_p_launch<spans...> *l, const bs3d_p_job *job,
-                                const tb_real *from, tb_real *to, tb_real *interfaces, cudaStream_t stream,
-                                spans... span)
+static void bs3d_p_launch_sweep(bs3d_p_job *job, const bs3d_p_launch<spans...> *l, const tb_real *from, tb_real *to,
+                                tb_real *interfaces, spans... span)
 {
-    bs3d_p_launch_soon(l->early, 1, status, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
-                       job->tables, from, to, interfaces, span...);
+    bs3d_p_launch_soon(job, l->early, 1, l->sweep, l->grid, l->block, l->bytes, job->pairs, l->plan, job->tables, from,
+                       to, interfaces, span...);
 }

@@ -132,12 +132,12 @@ TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *table
 
 /* Launches bs3d_p_factor_z for a grid that is not cut. */
 template <int unused>
-static void bs3d_p_launch_factor_z(int *status, const bs3d_p_job *job, int directions, cudaStream_t stream)
+static void bs3d_p_launch_factor_z(bs3d_p_job *job, int directions)
 {
     const int nz = job->plan.model.points[2], partitions = job->plan.partitions;
     const bs3d_slab whole = {1, 0, 0, nz, 0, 0, 0, partitions, 0, partitions, 0};
-    bs3d_p_launch_next(status, bs3d_p_factor_z<unused>, (unsigned)directions, BS3D_P_MOST_REDUCED, 0, stream,
-                       job->plan.model, whole, job->tables);
+    bs3d_p_launch_next(job, bs3d_p_factor_z<unused>, (unsigned)directions, BS3D_P_MOST_REDUCED, job->plan.model, whole,
+                       job->tables);
 }
 
 /* Solves the reduced system of one z system. The first row of partition s, without its last unknown, is at
@@ -296,11 +296,11 @@ TRID_KERNEL void bs3d_p_factor_y(bs3d_p_plan plan, tb_real *tables)
 
 /* Launches the factoring of the x and y systems, with x systems in halves or in the form for bs3d_p_implicit2_x. */
 template <int unused>
-static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int halves, cudaStream_t stream)
+static void bs3d_p_launch_factor(bs3d_p_job *job, int halves)
 {
     const int *n = job->plan.model.points;
     const auto x = halves ? bs3d_p_factor_x<unused> : n[0] <= 512 ? bs3d_p_factor_rows<16> : bs3d_p_factor_rows<32>;
-    const auto y = bs3d_p_of_length(n[1], [](auto lane) { return bs3d_p_factor_y<decltype(lane)::points>; });
-    bs3d_p_launch_next(status, x, 1, 64, 0, stream, job->plan, job->tables);
-    bs3d_p_launch_next(status, y, 1, 64, 0, stream, job->plan, job->tables);
+    const auto y = bs3d_p_of_length(n[1], bs3d_p_factor_y<8>, bs3d_p_factor_y<16>, bs3d_p_factor_y<32>);
+    bs3d_p_launch_next(job, x, 1, 64, job->plan, job->tables);
+    bs3d_p_launch_next(job, y, 1, 64, job->plan, job->tables);
 }

@@ -150,8 +150,8 @@ typedef struct {
 
 /* Finds partition n of a launch, and divides shared memory, with `between` zeros in s.between. All threads call. */
 template <int steps, int forward, int between>
-TB_D bs3d_p_stretch bs3d_p_open_stretch(const bs3d_p_plan *plan, const bs3d_p_span *span, int n, const tb_real *tables,
-                                        unsigned char *memory)
+TB_D bs3d_p_stretch bs3d_p_open_stretch(const bs3d_p_plan *plan, int n, const tb_real *tables, unsigned char *memory,
+                                        const bs3d_p_span *span = 0)
 {
     const int nz = plan->model.points[2];
     bs3d_p_stretch s;
@@ -308,68 +308,7 @@ TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_r
    yields plane k-3. In the first step, the first and the last of the warps that take rows also compute the rows before
    and after the tile; one more warp computes the columns beside it. `pairs` determine whether v becomes u + L u or L u.
    If forward, the sweep then eliminates forward in z, partition by partition, and stores the interfaces
-   (bs3d_p_solve_reduced). */
-template <int form, int steps, int forward>
-TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
-                              tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
-{
-    const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::tile_rows;
-    const int stride = bs3d_p_tile<steps>::stride, size = bs3d_p_tile<steps>::size;
-    bs3d_p_launch_dependents();
-    const int i = plan->tile * (int)blockIdx.x, j = tile_rows * (int)blockIdx.y;
-    const int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
-    const bs3d_p_stretch s =
-        bs3d_p_open_stretch<steps, forward, (steps - 1) * 2 * size>(plan, span, (int)blockIdx.z, tables, memory);
-    bs3d_p_ring<bs3d_p_tile<steps>> ring =
-        bs3d_p_open_ring<bs3d_p_tile<steps>>(plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, s.slots);
-    const bs3d_p_part part = bs3d_p_part_of(steps, (int)threadIdx.x / 32, (int)threadIdx.x & 31, width);
-    tb_real *target =
-        v + i + part.x + (long long)plan->pitch * (j + part.row) + plan->plane * (s.first - 2 * steps + 1);
-    bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    tb_real now[2][columns * rows] = {{0}}, next[2][columns * rows] = {{0}}, out[columns * rows];
-    tb_real y[columns * rows] = {0}, first_unknown[columns * rows] = {0};
-    int stores[rows];
-    bs3d_p_part_rows(plan, tables, &part, i, j, xs, ys, stores);
-    const bs3d_p_carry carry = {xs, ys, z, now, next, out};
-
-    bs3d_p_grid_wait();
-    bs3d_p_prefetch_first(&s, &ring);
-    for (int k = s.first; k < s.to + 2 * steps - 1; k++, target += plan->plane) {
-        TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
-        __syncthreads();
-        const tb_real *p = bs3d_p_next_plane(&s, &ring, k) + part.place;
-        tb_real *made = s.between + (k & 1) * size + part.place;
-        if (k < s.to + steps) { /* the first step */
-            bs3d_p_plane_weights(s.weights, k - s.first + 2, z);
-            if (part.beside) {
-                bs3d_p_step_beside(form, pairs, &part, &carry, p, made);
-            } else {
-                bs3d_p_step(form, 0, pairs, &part, &carry, p);
-                if (forward && k > s.from)
-                    bs3d_p_eliminate(columns * rows, s.weights + BS3D_P_PLANE_WEIGHTS * (k - s.first + 2) + 8, out, y,
-                                     first_unknown);
-                if (steps == 1) bs3d_p_store_rows(stores, k > s.from, forward ? y : out, target, plan->pitch);
-                TB_UNROLL
-                for (int n = 0; n < rows && steps == 2; n++)
-                    if (part.valid) bs3d_p_store(columns, out + n * columns, made + n * stride);
-            }
-        }
-        if (steps == 2 && !part.beside && k > s.from) { /* the second, two planes behind */
-            bs3d_p_plane_weights(s.weights, k - s.first, z);
-            bs3d_p_step(form, 1, pairs, &part, &carry, s.between + (~k & 1) * size + part.place);
-            bs3d_p_store_rows(stores, k - 3 >= s.from, out, target, plan->pitch);
-        }
-    }
-    if (!forward) return;
-    tb_real *at = interfaces + i + part.x + (long long)plan->pitch * (j + part.row);
-    TB_UNROLL
-    for (int n = 0; n < rows; n++)
-        if (stores[n])
-            bs3d_p_store_interface(columns, plan, tables, s.partition, s.to - 1, y + n * columns,
-                                   first_unknown + n * columns, at + n * plan->pitch);
-}
-
-/* The sweep of explicit3, of explicit4 (two steps), and of implicit2 if it omits the x systems (forward). */
+   (bs3d_p_solve_reduced): implicit2 without the x systems. */
 template <int form, int steps, int forward, class... spans>
 __launch_bounds__(bs3d_p_tile<steps>::threads, bs3d_p_shape::tile_blocks)
 TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -377,7 +316,60 @@ TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real 
                               spans... span)
 {
     TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_sweep_planes<form, steps, forward>(&pairs, &plan, tables, u, v, interfaces, memory, &span...);
+    const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::tile_rows;
+    const int stride = bs3d_p_tile<steps>::stride, size = bs3d_p_tile<steps>::size;
+    bs3d_p_launch_dependents();
+    const int i = plan.tile * (int)blockIdx.x, j = tile_rows * (int)blockIdx.y;
+    const int width = plan.pitch - i < plan.tile ? plan.pitch - i : plan.tile;
+    const bs3d_p_stretch s =
+        bs3d_p_open_stretch<steps, forward, (steps - 1) * 2 * size>(&plan, (int)blockIdx.z, tables, memory, &span...);
+    bs3d_p_ring<bs3d_p_tile<steps>> ring =
+        bs3d_p_open_ring<bs3d_p_tile<steps>>(&plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, s.slots);
+    const bs3d_p_part part = bs3d_p_part_of(steps, (int)threadIdx.x / 32, (int)threadIdx.x & 31, width);
+    tb_real *target =
+        v + i + part.x + (long long)plan.pitch * (j + part.row) + plan.plane * (s.first - 2 * steps + 1);
+    bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    tb_real now[2][columns * rows] = {{0}}, next[2][columns * rows] = {{0}}, out[columns * rows];
+    tb_real y[columns * rows] = {0}, first_unknown[columns * rows] = {0};
+    int stores[rows];
+    bs3d_p_part_rows(&plan, tables, &part, i, j, xs, ys, stores);
+    const bs3d_p_carry carry = {xs, ys, z, now, next, out};
+
+    bs3d_p_grid_wait();
+    bs3d_p_prefetch_first(&s, &ring);
+    for (int k = s.first; k < s.to + 2 * steps - 1; k++, target += plan.plane) {
+        TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
+        __syncthreads();
+        const tb_real *p = bs3d_p_next_plane(&s, &ring, k) + part.place;
+        tb_real *made = s.between + (k & 1) * size + part.place;
+        if (k < s.to + steps) { /* the first step */
+            bs3d_p_plane_weights(s.weights, k - s.first + 2, z);
+            if (part.beside) {
+                bs3d_p_step_beside(form, &pairs, &part, &carry, p, made);
+            } else {
+                bs3d_p_step(form, 0, &pairs, &part, &carry, p);
+                if (forward && k > s.from)
+                    bs3d_p_eliminate(columns * rows, s.weights + BS3D_P_PLANE_WEIGHTS * (k - s.first + 2) + 8, out, y,
+                                     first_unknown);
+                if (steps == 1) bs3d_p_store_rows(stores, k > s.from, forward ? y : out, target, plan.pitch);
+                TB_UNROLL
+                for (int n = 0; n < rows && steps == 2; n++)
+                    if (part.valid) bs3d_p_store(columns, out + n * columns, made + n * stride);
+            }
+        }
+        if (steps == 2 && !part.beside && k > s.from) { /* the second, two planes behind */
+            bs3d_p_plane_weights(s.weights, k - s.first, z);
+            bs3d_p_step(form, 1, &pairs, &part, &carry, s.between + (~k & 1) * size + part.place);
+            bs3d_p_store_rows(stores, k - 3 >= s.from, out, target, plan.pitch);
+        }
+    }
+    if (!forward) return;
+    tb_real *at = interfaces + i + part.x + (long long)plan.pitch * (j + part.row);
+    TB_UNROLL
+    for (int n = 0; n < rows; n++)
+        if (stores[n])
+            bs3d_p_store_interface(columns, &plan, tables, s.partition, s.to - 1, y + n * columns,
+                                   first_unknown + n * columns, at + n * plan.pitch);
 }
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */

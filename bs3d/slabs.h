@@ -25,7 +25,6 @@ TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const
 /* A march on a slab, as bs3d_slab_open fills it in. */
 typedef struct {
     bs3d_slab cut;
-    bs3d_problem problem;
     bs3d_p_job job; /* job.u: the values, on all planes including halos */
     tb_real *values;
     int implicit;
@@ -33,6 +32,14 @@ typedef struct {
     bs3d_p_launch<bs3d_p_span> up;
     bs3d_p_down_launch down;
 } bs3d_slab_march;
+
+/* Returns the job of a slab, ready to launch in `stream`. */
+TB_HOST bs3d_p_job *bs3d_p_slab_job(bs3d_slab_march *march, cudaStream_t stream)
+{
+    march->job.stream = stream;
+    march->job.status = BS3D_OK;
+    return &march->job;
+}
 
 /* Returns the number of partitions in each slab of an implicit march on `slabs` slabs, on devices like the current one;
    0 if the problem is wrong or the device has too little shared memory. */
@@ -46,7 +53,7 @@ static int bs3d_slab_partitions(const bs3d_problem *o, int slabs)
     int fused, partitions = bs3d_p_down_partitions(o->points, planes);
     if (partitions > least / 4) partitions = least / 4;
     if (partitions < 1) return 0;
-    bs3d_p_make_job(o, 1, 0, planes, 0, 0, 0, &job);
+    bs3d_p_make_job(&job, o, 1, planes, 0, 0, 0, 0);
     job.plan.partitions = partitions;
     return bs3d_p_upward(&job.plan, job.form, &fused, &up) ? 0 : up.plan.partitions;
 }
@@ -75,28 +82,24 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
     bs3d_p_job *job = &m->job;
     const int total = cut->below + cut->planes + cut->above;
     const size_t plane = (size_t)bs3d_pitch(o->points[0]) * (size_t)o->points[1];
-    int status = BS3D_OK;
     m->cut = *cut;
-    m->problem = *o;
     m->implicit = cut->partitions > 0;
-    bs3d_p_make_job(o, m->implicit, cut->first - cut->below, total, plane * (size_t)total,
-                    2 * plane * (size_t)cut->reduced, work, job);
+    bs3d_p_make_job(job, o, m->implicit, total, plane, 2 * cut->reduced, work, stream);
+    job->shift = cut->first - cut->below;
     m->values = job->rest;
     if (m->implicit) {
         job->plan.partitions = cut->partitions;
-        status = bs3d_p_upward(&job->plan, job->form, &m->fused, &m->up);
-        if (status || m->up.plan.partitions != cut->partitions) return BS3D_LAUNCH_FAILED;
-        status = bs3d_p_downward<1>(&job->plan, &m->down);
+        if (bs3d_p_upward(&job->plan, job->form, &m->fused, &m->up) || m->up.plan.partitions != cut->partitions)
+            return BS3D_LAUNCH_FAILED;
+        job->status = bs3d_p_downward<1>(&job->plan, &m->down);
     }
-    if (status || cudaMemsetAsync(work, 0, (size_t)(job->rest - job->u) * sizeof *job->u, stream) != cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
-    status = bs3d_p_start<unused>(o, job, job->u, job->v, stream);
+    bs3d_p_zero(job, job->u, (size_t)(job->rest - job->u));
+    bs3d_p_start<unused>(job, job->u, job->v);
     if (m->implicit) {
-        bs3d_p_launch_factor<unused>(&status, job, m->fused, stream);
-        bs3d_p_launch_next(&status, bs3d_p_factor_z<unused>, 1, BS3D_P_MOST_REDUCED, 0, stream, bs3d_model_of(o), *cut,
-                           job->tables);
+        bs3d_p_launch_factor<unused>(job, m->fused);
+        bs3d_p_launch_next(job, bs3d_p_factor_z<unused>, 1, BS3D_P_MOST_REDUCED, bs3d_model_of(o), *cut, job->tables);
     }
-    return status;
+    return job->status;
 }
 
 /* Takes one or two time steps of an explicit march. Call it with BS3D_ALL for the whole slab and `extra` copied planes
@@ -110,7 +113,7 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
 template <int unused = 0>
 static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int extra, int early, cudaStream_t stream)
 {
-    bs3d_p_job *job = &march->job;
+    bs3d_p_job *job = bs3d_p_slab_job(march, stream);
     bs3d_p_launch<bs3d_p_span> l;
     bs3d_p_span span;
     if (part != BS3D_INNER) {
@@ -122,14 +125,13 @@ static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int e
     bs3d_p_plan plan = job->plan;
     plan.model.points[2] = span.planes;
     plan.partitions = span.partitions;
-    int status = steps == 1 ? bs3d_p_launch_tiles<1, 0>(&plan, job->form, &l)
-                            : bs3d_p_launch_tiles<2, 0>(&plan, job->form, &l);
-    if (status) return status;
+    job->status = steps == 1 ? bs3d_p_launch_tiles<1, 0>(&plan, job->form, &l)
+                             : bs3d_p_launch_tiles<2, 0>(&plan, job->form, &l);
     span.partitions = l.plan.partitions;
     l.plan.model.points[2] = job->plan.model.points[2];
     l.early = early && l.early;
-    bs3d_p_launch_sweep(&status, &l, job, job->v, job->u, job->interfaces, stream, span);
-    return status;
+    bs3d_p_launch_sweep(job, &l, job->v, job->u, job->interfaces, span);
+    return job->status;
 }
 
 /* Takes the upward half of an implicit step: right-hand side, x systems and forward elimination in z. Call it with
@@ -143,13 +145,13 @@ template <int unused = 0>
 static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
 {
     const bs3d_slab *cut = &march->cut;
-    const bs3d_p_job *job = &march->job;
+    bs3d_p_job *job = bs3d_p_slab_job(march, stream);
     bs3d_p_launch<bs3d_p_span> up = march->up;
     const int total = job->plan.model.points[2];
     const int outer = cut->reach ? cut->reach : cut->partitions, low = cut->below ? outer : 0,
               high = cut->above ? outer : 0;
     const int whole = !march->fused || cut->partitions <= low + high; /* the partitions are not split */
-    int status = BS3D_OK, partitions = cut->partitions;
+    int partitions = cut->partitions;
     bs3d_p_span span = {0, total, cut->partitions, 0, cut->partitions, 0, 0, cut->below, cut->below + cut->planes};
     if (part == BS3D_OUTER && !whole) {
         partitions = low + high;
@@ -162,13 +164,11 @@ static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
     if (partitions) {
         up.plan.partitions = cut->reduced; /* the distance from first rows to last rows */
         (march->fused ? up.grid.y : up.grid.z) = (unsigned)partitions;
-        bs3d_p_launch_sweep(&status, &up, job, job->u, job->v, job->interfaces + job->plan.plane * cut->own, stream,
-                            span);
+        bs3d_p_launch_sweep(job, &up, job->u, job->v, job->interfaces + job->plan.plane * cut->own, span);
     }
     if (!march->fused)
-        bs3d_p_launch_x<unused>(&status, job, part != BS3D_OUTER ? total : 0, part != BS3D_INNER ? cut->reduced : 0,
-                                stream);
-    return status;
+        bs3d_p_launch_x<unused>(job, part != BS3D_OUTER ? total : 0, part != BS3D_INNER ? cut->reduced : 0);
+    return job->status;
 }
 
 /* Takes the downward half of an implicit step: the reduced systems, back substitution in z, y systems, and the update,
@@ -180,17 +180,16 @@ template <int unused = 0>
 static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
 {
     const bs3d_slab *cut = &march->cut;
-    const bs3d_p_job *job = &march->job;
+    bs3d_p_job *job = bs3d_p_slab_job(march, stream);
     const long long plane = job->plan.plane;
-    int status = BS3D_OK;
-    bs3d_p_launch_next(&status,
+    bs3d_p_launch_next(job,
                        cut->reduced <= 8    ? bs3d_p_slab_solve_reduced<8>
                        : cut->reduced <= 16 ? bs3d_p_slab_solve_reduced<16>
                                             : bs3d_p_slab_solve_reduced<BS3D_P_MOST_REDUCED>,
-                       (unsigned)((plane - 1) / 128 + 1), 128, 0, stream, *cut, plane, job->tables, job->interfaces);
+                       (unsigned)((plane - 1) / 128 + 1), 128, *cut, plane, job->tables, job->interfaces);
     const int lasts = cut->reduced + cut->own; /* the sweep expects its last rows after its partitions */
-    bs3d_p_launch_down(&status, &march->down, job, job->interfaces + plane * (lasts - cut->partitions), stream);
-    return status;
+    bs3d_p_launch_down(job, &march->down, job->interfaces + plane * (lasts - cut->partitions));
+    return job->status;
 }
 
 /* Raises values and copies to the payoff after a step with BS3D_AMERICAN; does nothing otherwise. Returns BS3D_OK or
@@ -198,9 +197,9 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
 template <int unused = 0>
 static int bs3d_slab_exercise(bs3d_slab_march *march, cudaStream_t stream)
 {
-    int status = BS3D_OK;
-    bs3d_p_may_exercise<unused>(&status, &march->problem, &march->job, march->job.u, stream);
-    return status;
+    bs3d_p_job *job = bs3d_p_slab_job(march, stream);
+    bs3d_p_may_exercise<unused>(job, job->u);
+    return job->status;
 }
 
 /* Writes the 64 values around the spot (bs3d_lane_greeks) to march->values, in device memory, with zeros for those
@@ -208,12 +207,11 @@ static int bs3d_slab_exercise(bs3d_slab_march *march, cudaStream_t stream)
 template <int unused = 0>
 static int bs3d_slab_values(bs3d_slab_march *march, cudaStream_t stream)
 {
-    int status = BS3D_OK;
-    const bs3d_p_job *job = &march->job;
+    bs3d_p_job *job = bs3d_p_slab_job(march, stream);
     const int first = march->cut.first;
-    bs3d_p_launch_next(&status, bs3d_p_at_spot<unused>, 1, 32, 0, stream, march->problem, job->plan, job->shift, first,
+    bs3d_p_launch_next(job, bs3d_p_at_spot<unused>, 1, 32, job->problem, job->plan, job->shift, first,
                        first + march->cut.planes, job->u, march->values, (bs3d_result *)0);
-    return status;
+    return job->status;
 }
 
 /* Lists the messages between a slab and slab `peer`. In an explicit march they are the planes of the halo, after
