@@ -53,22 +53,36 @@ TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, in
     *to = *to + start > high ? high : *to + start;
 }
 
+/* What the elimination of a partition's z systems carries from row to row. Row k becomes
+   x[k] = r (d - l y[before] - g x[outside]) - r c x[next]. */
+typedef struct {
+    double l, r, g, c;
+} bs3d_p_pivot;
+
+/* Eliminates row k, or the partition's first row; `down`: from the partition's last plane to its first. */
+TB_HD void bs3d_p_eliminate_row(const bs3d_model *m, int k, int first, int down, bs3d_p_pivot *p)
+{
+    double below, centre, above;
+    bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &below, &centre, &above);
+    const double a = down ? above : below, c = down ? below : above;
+    p->l = first ? 0 : a * p->r;
+    p->g = first ? a : -p->l * p->g;
+    p->r = 1 / (first ? centre : centre - p->l * p->c);
+    p->c = c;
+}
+
 #if TB_HOST_SCOPE
 /* Returns the coupling of a partition's last unknown to the last unknown before it, or of its first unknown to its
    last, whichever is larger. */
 TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
 {
-    double r = 0, above_c = 0, g = 0, product = 1;
+    double product = 1;
+    bs3d_p_pivot p;
     for (int k = from; k < to; k++) {
-        double a, b, c;
-        bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &a, &b, &c);
-        double l = k > from ? a * r : 0;
-        g = k > from ? -l * g : a;
-        r = 1 / (b - l * above_c);
-        if (k + 1 < to) product *= c * r;
-        above_c = c;
+        bs3d_p_eliminate_row(m, k, k == from, 0, &p);
+        if (k + 1 < to) product *= p.c * p.r;
     }
-    return fabs(g * r) > fabs(product) ? fabs(g * r) : fabs(product);
+    return fabs(p.g * p.r) > fabs(product) ? fabs(p.g * p.r) : fabs(product);
 }
 
 /* Returns how many of a neighbour's partitions influence a slab: the least number across which the coupling falls below

@@ -25,17 +25,17 @@ TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real 
 {
     const int nx = m->points[0], ny = m->points[1], nz = m->points[2], form = bs3d_p_form(m);
     const long long pitch = bs3d_pitch(nx), plane = pitch * ny;
-    const bs3d_pairs pairs = (bs3d_lane_pairs)(m, identity);
+    const bs3d_pairs pairs = bs3d_lane_pairs(m, identity);
 #ifdef _OPENMP
 #pragma omp parallel for
 #endif
     for (int k = 0; k < nz; k++) {
-        bs3d_row z = (bs3d_lane_row)(m, 2, k);
+        bs3d_row z = bs3d_lane_row(m, 2, k);
         for (int j = 0; j < ny; j++) {
-            bs3d_row y = (bs3d_lane_row)(m, 1, j);
+            bs3d_row y = bs3d_lane_row(m, 1, j);
             for (int i = 0; i < nx; i++) {
                 long long at = i + pitch * j + plane * k;
-                v[at] = bs3d_lane_stencil(form, &pairs, (bs3d_lane_row)(m, 0, i), y, z, u + at, i < nx - 1, -(i > 0),
+                v[at] = bs3d_lane_stencil(form, &pairs, bs3d_lane_row(m, 0, i), y, z, u + at, i < nx - 1, -(i > 0),
                                           j < ny - 1 ? pitch : 0, j > 0 ? -pitch : 0, k < nz - 1 ? plane : 0,
                                           k > 0 ? -plane : 0);
             }
@@ -67,11 +67,9 @@ TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
 {
     tb_real *l = factors, *r = factors + 1024, *q = factors + 2048;
     for (int i = 0; i < m->points[axis]; i++) {
-        double a, b, c;
-        bs1d_lane_matrix(bs3d_axis_of(m, axis), 1, i, &a, &b, &c);
-        l[i] = (tb_real)a;
-        r[i] = (tb_real)b;
-        q[i] = (tb_real)c;
+        double row[3];
+        bs1d_lane_matrix(bs3d_axis_of(m, axis), 1, i, row, row + 1, row + 2);
+        for (int n = 0; n < 3; n++) factors[1024 * n + i] = (tb_real)row[n];
     }
     return trid_lane_factor(m->points[axis], l, r, q, l, r, q, 1);
 }

@@ -34,12 +34,8 @@ TRID_KERNEL void bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading
         tb_real a = 0, b = 0, c = 0, p = 0, sum = 0;
         if (i < plan.model.points[0] && j < plan.model.points[1]) {
             const tb_real *at = u + i + (long long)plan.pitch * j + plan.plane * k;
-            if (heading.own == 0)
-                bs3d_p_matrix_row(&plan, 0, i, &a, &b, &c);
-            else
-                bs3d_p_matrix_row(&plan, 1, j, &a, &b, &c);
-            if (i == 0 && heading.own == 0) a = 0;
-            if (j == 0 && heading.own == 1) a = 0;
+            bs3d_p_matrix_row(&plan, heading.own, heading.own == 0 ? i : j, &a, &b, &c);
+            if ((heading.own == 0 ? i : j) == 0) a = 0;
             p = bs3d_p_times(a, b, c, at, step);
             sum = p;
             if (next >= 0 && next < nz) sum += factors[2] * bs3d_p_times(a, b, c, at + plan.plane * against, step);
@@ -152,7 +148,7 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
     int status = bs3d_p_open_job(&job, problem, 1, work, stream);
     if (status) return status;
     status = bs3d_p_one_sweep_fits<unused>(&job, launches);
-    if (status > 0) return (bs3d_implicit2<unused>)(problem, work, result, stream);
+    if (status > 0) return bs3d_implicit2<unused>(problem, work, result, stream);
     if (status) return status;
     const int early = trid_device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
     /* The last sweep has rows along y, and so writes u with rows along x. */

@@ -123,7 +123,7 @@ TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *
 {
     int axis = (int)blockIdx.x, rows = axis < 2 ? (int)BS3D_P_ROW_TABLE : count;
     for (int i = trid_block_thread(); i < rows; i += trid_block_threads()) {
-        bs3d_row r = (bs3d_lane_row)(&model, axis, i - BS3D_P_MARGIN + (axis < 2 ? 0 : shift));
+        bs3d_row r = bs3d_lane_row(&model, axis, i - BS3D_P_MARGIN + (axis < 2 ? 0 : shift));
         tb_real *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
         to[0] = r.down;
         to[1] = r.up;
@@ -173,7 +173,7 @@ TB_HOST void bs3d_p_make_job(bs3d_p_job *job, const bs3d_problem *o, int implici
 {
     job->problem = *o;
     job->plan.model = bs3d_model_of(o);
-    job->pairs = (bs3d_lane_pairs)(&job->plan.model, !implicit);
+    job->pairs = bs3d_lane_pairs(&job->plan.model, !implicit);
     job->form = bs3d_p_form(&job->plan.model);
     job->shift = 0;
     job->plan.model.points[2] = planes;

@@ -51,36 +51,30 @@ TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a
 TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, int stores, tb_real *rows, double *link)
 {
     const double roundoff = sizeof(tb_real) == 4 ? 6e-8 : 1.1e-16;
-    double above_r = 0, above_c = 0, g = 0, product = 1, first_a = 0;
+    double product = 1, first_a = 0;
+    bs3d_p_pivot p;
     for (int n = 0; n < to - from; n++) {
-        int k = down ? to - 1 - n : from + n, last = n == to - from - 1;
-        double a, b, c;
-        bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &a, &b, &c);
-        if (down) {
-            double swap = a;
-            a = c;
-            c = swap;
-        }
-        double l = n > 0 ? a * above_r : 0, r = 1 / (b - l * above_c), q = c * r;
-        g = n > 0 ? -l * g : a;
+        const int k = down ? to - 1 - n : from + n, last = n == to - from - 1;
+        bs3d_p_eliminate_row(m, k, n == 0, down, &p);
+        const double q = p.c * p.r, s = p.g * p.r;
         tb_real *row = rows + 8 * k;
         if (stores) {
-            row[0] = (tb_real)l;
-            row[1] = (tb_real)r;
+            row[0] = (tb_real)p.l;
+            row[1] = (tb_real)p.r;
             row[2] = (tb_real)q;
-            row[3] = (tb_real)(g * r);
-            row[4] = (tb_real)(last ? 0 : product * r);
+            row[3] = (tb_real)s;
+            row[4] = (tb_real)(last ? 0 : product * p.r);
             row[5] = (tb_real)(last || fabs(product) < roundoff ? 0 : product);
-            row[6] = (tb_real)(n > 0 ? l : -a);
-            row[7] = (tb_real)(fabs(g * r) < roundoff ? 0 : g * r);
+            row[6] = (tb_real)(n > 0 ? p.l : -p.g);
+            row[7] = (tb_real)(fabs(s) < roundoff ? 0 : s);
         }
-        if (!last) {
-            first_a += product * g * r;
+        if (last) {
+            link[0] = s;
+            link[1] = q;
+        } else {
+            first_a += product * s;
             product *= -q;
         }
-        above_r = r;
-        above_c = c;
-        if (last) link[0] = g * r, link[1] = q;
     }
     link[2] = first_a;
     link[3] = -product;

@@ -334,7 +334,6 @@ TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real 
     int stores[rows];
     bs3d_p_part_rows(&plan, tables, &part, i, j, xs, ys, stores);
     const bs3d_p_carry carry = {xs, ys, z, now, next, out};
-
     bs3d_p_grid_wait();
     bs3d_p_prefetch_first(&s, &ring);
     for (int k = s.first; k < s.to + 2 * steps - 1; k++, target += plan.plane) {

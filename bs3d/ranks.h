@@ -42,28 +42,27 @@ static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const
     if (!ranks || !o || !options || !slabs || !march || !ranks->local || ranks->count < 1) return BS3D_BAD_ARGUMENT;
     if (ranks->count > ranks->ranks || (ranks->count < ranks->ranks && !ranks->exchange.sum)) return BS3D_BAD_ARGUMENT;
     if (ranks->ranks > 1 && !ranks->exchange.message) return BS3D_BAD_ARGUMENT;
-    bs3d_ranks_march *m = march;
     const int implicit = options->implicit, least = o->points[2] / ranks->ranks;
     int status = bs3d_slab_check(o, implicit, ranks->ranks);
-    m->ranks = ranks;
-    m->slab = slabs;
-    m->problem = *o;
-    m->options = *options;
-    if (!m->options.halo) m->options.halo = least < 8 ? least : 8;
-    m->step = m->exchanges = m->valid = m->early = 0;
+    march->ranks = ranks;
+    march->slab = slabs;
+    march->problem = *o;
+    march->options = *options;
+    if (!march->options.halo) march->options.halo = least < 8 ? least : 8;
+    march->step = march->exchanges = march->valid = march->early = 0;
     bs3d_p_each_rank(&status, ranks, [&](int i, const bs3d_rank *r) {
         int partitions = options->partitions;
-        if (implicit && !partitions) partitions = (bs3d_slab_partitions<unused>)(o, ranks->ranks);
-        return bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, m->options.halo, partitions,
+        if (implicit && !partitions) partitions = bs3d_slab_partitions<unused>(o, ranks->ranks);
+        return bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, march->options.halo, partitions,
                              &slabs[i].cut);
     });
-    return bs3d_p_ranks_agree<unused>(status, m);
+    return bs3d_p_ranks_agree<unused>(status, march);
 }
 
 /* Returns the bytes of device memory that local[i] needs in a planned march. */
 TB_HOST size_t bs3d_ranks_bytes(const bs3d_ranks_march *march, int i)
 {
-    return (bs3d_slab_bytes)(&march->problem, &march->slab[i].cut);
+    return bs3d_slab_bytes(&march->problem, &march->slab[i].cut);
 }
 
 /* Opens a planned march, or opens it again, ready for its first step.

@@ -78,25 +78,24 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
                           cudaStream_t stream)
 {
     if (!o || !cut || !march || !work || (size_t)work % 16) return BS3D_BAD_ARGUMENT;
-    bs3d_slab_march *m = march;
-    bs3d_p_job *job = &m->job;
+    bs3d_p_job *job = &march->job;
     const int total = cut->below + cut->planes + cut->above;
     const size_t plane = (size_t)bs3d_pitch(o->points[0]) * (size_t)o->points[1];
-    m->cut = *cut;
-    m->implicit = cut->partitions > 0;
-    bs3d_p_make_job(job, o, m->implicit, total, plane, 2 * cut->reduced, work, stream);
+    march->cut = *cut;
+    march->implicit = cut->partitions > 0;
+    bs3d_p_make_job(job, o, march->implicit, total, plane, 2 * cut->reduced, work, stream);
     job->shift = cut->first - cut->below;
-    m->values = job->rest;
-    if (m->implicit) {
+    march->values = job->rest;
+    if (march->implicit) {
         job->plan.partitions = cut->partitions;
-        if (bs3d_p_upward(&job->plan, job->form, &m->fused, &m->up) || m->up.plan.partitions != cut->partitions)
-            return BS3D_LAUNCH_FAILED;
-        job->status = bs3d_p_downward<1>(&job->plan, &m->down);
+        const int failed = bs3d_p_upward(&job->plan, job->form, &march->fused, &march->up);
+        if (failed || march->up.plan.partitions != cut->partitions) return BS3D_LAUNCH_FAILED;
+        job->status = bs3d_p_downward<1>(&job->plan, &march->down);
     }
     bs3d_p_zero(job, job->u, (size_t)(job->rest - job->u));
     bs3d_p_start<unused>(job, job->u, job->v);
-    if (m->implicit) {
-        bs3d_p_launch_factor<unused>(job, m->fused);
+    if (march->implicit) {
+        bs3d_p_launch_factor<unused>(job, march->fused);
         bs3d_p_launch_next(job, bs3d_p_factor_z<unused>, 1, BS3D_P_MOST_REDUCED, bs3d_model_of(o), *cut, job->tables);
     }
     return job->status;
