@@ -76,10 +76,9 @@ static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *
     const int warps = bs3d_p_x_warps(bs3d_p_per_lane(n[0]));
     unsigned columns = (unsigned)(n[0] - 1) / 8 + 1, blocks = (unsigned)((n[1] * n[2] - 1) / warps + 1);
     const dim3 y_blocks(columns, (unsigned)n[2]), z_blocks(columns, (unsigned)n[1]);
-    const auto x = plain ? bs3d_p_of_length(n[0], bs3d_p_implicit1_x<8, 1>, bs3d_p_implicit1_x<16, 1>,
-                                            bs3d_p_implicit1_x<32, 1>)
-                         : bs3d_p_of_length(n[0], bs3d_p_implicit1_x<8, 0>, bs3d_p_implicit1_x<16, 0>,
-                                            bs3d_p_implicit1_x<32, 0>);
+    const auto x =
+        plain ? bs3d_p_of_length(n[0], bs3d_p_implicit1_x<8, 1>, bs3d_p_implicit1_x<16, 1>, bs3d_p_implicit1_x<32, 1>)
+              : bs3d_p_of_length(n[0], bs3d_p_implicit1_x<8, 0>, bs3d_p_implicit1_x<16, 0>, bs3d_p_implicit1_x<32, 0>);
     const auto lines_of = [plain](int points) {
         return plain ? bs3d_p_of_length(points, bs3d_p_implicit1_lines<8, 1>, bs3d_p_implicit1_lines<16, 1>,
                                         bs3d_p_implicit1_lines<32, 1>)
