@@ -53,21 +53,22 @@ TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, in
     *to = *to + start > high ? high : *to + start;
 }
 
-/* What the elimination of a partition's z systems carries from row to row. Row k becomes
-   x[k] = r (d - l y[before] - g x[outside]) - r c x[next]. */
+/* A row of a partition's z systems after elimination: x[k] = r (y[k] - c x[next] - g x[outside]), where
+   y[k] = d[k] - l y[before], and x[outside] is the unknown before the partition. */
 typedef struct {
     double l, r, g, c;
 } bs3d_p_pivot;
 
-/* Eliminates row k, or the partition's first row; `down`: from the partition's last plane to its first. */
+/* Eliminates row k; *p holds the row before, zeros for the partition's first row. `down`: the elimination goes from the
+   partition's last plane to its first. */
 TB_HD void bs3d_p_eliminate_row(const bs3d_model *m, int k, int first, int down, bs3d_p_pivot *p)
 {
     double below, centre, above;
     bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &below, &centre, &above);
     const double a = down ? above : below, c = down ? below : above;
-    p->l = first ? 0 : a * p->r;
+    p->l = a * p->r;
     p->g = first ? a : -p->l * p->g;
-    p->r = 1 / (first ? centre : centre - p->l * p->c);
+    p->r = 1 / (centre - p->l * p->c);
     p->c = c;
 }
 
@@ -77,7 +78,7 @@ TB_HD void bs3d_p_eliminate_row(const bs3d_model *m, int k, int first, int down,
 TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
 {
     double product = 1;
-    bs3d_p_pivot p;
+    bs3d_p_pivot p = {0, 0, 0, 0};
     for (int k = from; k < to; k++) {
         bs3d_p_eliminate_row(m, k, k == from, 0, &p);
         if (k + 1 < to) product *= p.c * p.r;

@@ -91,11 +91,7 @@ TB_D void bs3d_p_store(int points, const tb_real *u, tb_real *to)
 TB_D bs3d_row bs3d_p_row(const tb_real *tables, int axis, int i)
 {
     const tb_real *r = tables + 4 * (BS3D_P_ROW_TABLE * axis + BS3D_P_MARGIN + i);
-    bs3d_row row;
-    row.down = r[0];
-    row.up = r[1];
-    row.weight = r[2];
-    return row;
+    return {r[0], r[1], r[2]};
 }
 
 /* Loads rows k-1, k, k+1 of the third axis. */

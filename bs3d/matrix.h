@@ -52,7 +52,7 @@ TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, 
 {
     const double roundoff = sizeof(tb_real) == 4 ? 6e-8 : 1.1e-16;
     double product = 1, first_a = 0;
-    bs3d_p_pivot p;
+    bs3d_p_pivot p = {0, 0, 0, 0};
     for (int n = 0; n < to - from; n++) {
         const int k = down ? to - 1 - n : from + n, last = n == to - from - 1;
         bs3d_p_eliminate_row(m, k, n == 0, down, &p);

@@ -215,11 +215,7 @@ TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
     bs3d_p_load<bs3d_p_spread_row::spread>(8, weights + bs3d_p_spread_row::len, up);
     bs3d_p_load<bs3d_p_spread_row::spread>(8, weights + 2 * bs3d_p_spread_row::len, weight);
     TB_UNROLL
-    for (int r = 0; r < 8; r++) {
-        rows[r].down = down[r];
-        rows[r].up = up[r];
-        rows[r].weight = weight[r];
-    }
+    for (int r = 0; r < 8; r++) rows[r] = {down[r], up[r], weight[r]};
 }
 
 /* What a lane keeps of its 8 points from plane to plane. */

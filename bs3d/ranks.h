@@ -15,8 +15,7 @@ typedef struct {
 } bs3d_ranks_march;
 
 /* Returns whether all ranks have found the same number of partitions. */
-template <int unused>
-static int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
+TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 {
     const bs3d_ranks *w = m->ranks;
     double sum = 0;
@@ -56,7 +55,7 @@ static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const
         return bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, march->options.halo, partitions,
                              &slabs[i].cut);
     });
-    return bs3d_p_ranks_agree<unused>(status, march);
+    return bs3d_p_ranks_agree(status, march);
 }
 
 /* Returns the bytes of device memory that local[i] needs in a planned march. */
@@ -85,8 +84,7 @@ static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
 /* Sends the ranks' messages once the work that is now in their march streams is done. bs3d_ranks_step calls it. To time
    messages, call it outside a step, followed by bs3d_ranks_arrive: the last step's messages are then sent again.
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or the error of a function of the exchange */
-template <int unused = 0>
-static int bs3d_ranks_send(bs3d_ranks_march *march)
+TB_HOST int bs3d_ranks_send(bs3d_ranks_march *march)
 {
     const bs3d_ranks *w = march->ranks;
     const bs3d_exchange *by = &w->exchange;
@@ -106,8 +104,7 @@ static int bs3d_ranks_send(bs3d_ranks_march *march)
 }
 
 /* Makes the march streams wait for the messages of bs3d_ranks_send. Returns as bs3d_ranks_send. */
-template <int unused = 0>
-static int bs3d_ranks_arrive(bs3d_ranks_march *march)
+TB_HOST int bs3d_ranks_arrive(bs3d_ranks_march *march)
 {
     const bs3d_ranks *w = march->ranks;
     int status = w->exchange.arrive ? w->exchange.arrive(w->exchange.context) : BS3D_OK;
@@ -136,13 +133,13 @@ static int bs3d_p_ranks_sweep(bs3d_ranks_march *m, int sends, const call &sweep)
         if (!failed) failed = sweep(i, parts ? BS3D_OUTER : BS3D_ALL, r->march);
         return failed || !parts || beside ? failed : bs3d_p_rank_order(r, r->march, r->inner);
     });
-    if (sends && !status) status = bs3d_ranks_send<0>(m);
+    if (sends && !status) status = bs3d_ranks_send(m);
     if (parts)
         bs3d_p_each_rank(&status, w, [&](int i, const bs3d_rank *r) {
             const int failed = sweep(i, BS3D_INNER, r->inner);
             return failed ? failed : bs3d_p_rank_order(r, r->inner, r->march);
         });
-    if (sends && !status) status = bs3d_ranks_arrive<0>(m);
+    if (sends && !status) status = bs3d_ranks_arrive(m);
     return status;
 }
 
