@@ -3,7 +3,8 @@
 
 /* ---- shared by the rungs ----------------------------------------------------------------------------------------- */
 
-/* Marches by explicit steps. The first `doubles` sweeps take two steps each, by launch `two`, the others one. */
+/* Marches by explicit steps. The first `doubles` sweeps take two steps each, by launch `two`; the others take one step,
+   by launch `one`. */
 template <int unused>
 static int bs3d_p_explicit(bs3d_p_job *job, int doubles, const bs3d_p_launch<> *two, const bs3d_p_launch<> *one,
                            bs3d_result *result)
@@ -23,8 +24,8 @@ static int bs3d_p_explicit(bs3d_p_job *job, int doubles, const bs3d_p_launch<> *
 
 /* ---- a thread a column ------------------------------------------------------------------------------------------- */
 
-/* A thread's column, if valid: points `at` of planes from .. to-1, their rows, and the distances to their neighbours in
-   a plane, 0 where there is none. */
+/* A thread's column, if `valid` is set: the position of its point in a plane, its planes from .. to-1, the distances to
+   the neighbours in a plane, 0 where there is none, and the point's rows of the first two axes. */
 typedef struct {
     int valid, from, to;
     long long at, east, west, north, south;
@@ -47,7 +48,7 @@ TB_D bs3d_p_column bs3d_p_column_of(const bs3d_p_plan *plan, const tb_real *tabl
     return c;
 }
 
-/* Marches by a kernel with a thread per column; there is one kernel for each form. */
+/* Marches by one of two kernels that give each column a thread, according to the form of the cross differences. */
 template <int unused>
 static int bs3d_p_march_columns(bs3d_p_sweep_kernel<> positive, bs3d_p_sweep_kernel<> general, const bs3d_problem *o,
                                 void *work, bs3d_result *result, cudaStream_t stream)
@@ -84,9 +85,9 @@ TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
    Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if
             the call should not wait
    Leaves   the final values at the start of work; *result, once the stream has been synchronised
-   Returns  BS3D_OK; if refused, as bs3d_check, BS3D_BAD_ARGUMENT or BS3D_LAUNCH_FAILED. Failures of earlier
-            calls do not count, and cudaGetLastError still returns them
-   Lanes    called on the host, like any function (it is a template so that a program compiles only what it calls);
+   Returns  BS3D_OK; the status of bs3d_check; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED. Failures of earlier calls do not
+            count, and cudaGetLastError still returns them
+   Lanes    called on the host like any function (it is a template so that a program compiles only what it calls);
             asynchronous in stream; sets up its own tables
    Error    docs/bs3d.md: rounding errors against bs3d_host_explicit and bs3d_host_implicit */
 template <int unused = 0>
@@ -96,7 +97,7 @@ static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *
                                         result, stream);
 }
 
-/* ---- explicit2: registers carry each plane's share of the next two: 7 or 9 loads a point, not 13 or 19 ----------- */
+/* ---- explicit2: registers carry each plane's contributions to the next two: 7 or 9 loads a point, not 13 or 19 --- */
 
 template <int form>
 __launch_bounds__(256)
@@ -131,8 +132,8 @@ static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *
 
 /* ---- explicit3: planes through shared memory; explicit4: two time steps a sweep (planes.h) ----------------------- */
 
-/* Marches by explicit3, or (most = 2) by explicit4, whose sweeps take two steps unless the option may be exercised
-   between them or shared memory is too small. */
+/* Marches by explicit3 (most = 1) or by explicit4 (most = 2). A sweep of explicit4 takes two steps unless the option
+   may be exercised between them or shared memory is too small. */
 template <int most>
 static int bs3d_p_march_tiles(const bs3d_problem *o, void *work, bs3d_result *result, cudaStream_t stream)
 {

@@ -1,4 +1,4 @@
-/* implicit1.h - a room of bs3d.h: implicit1: four kernels per step; each step builds and solves all matrices.
+/* implicit1.h - a room of bs3d.h: implicit1, with four kernels per step, which compute all matrices anew.
    MIT licence, see LICENSE. */
 
 /* Solves the x systems in v, one warp per system. */
@@ -19,9 +19,9 @@ TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
     transpose_store(per_lane, 32, n, d, row, mine);
 }
 
-/* Solves the y systems (axis 1) or z systems (axis 2); a block solves 8 interleaved systems in 32 partitions each.
-   Along z, adds the result to u, which it loads before the solve if registers allow: loaded after it, u would cost a
-   second wait. */
+/* Solves the y systems (axis 1) or z systems (axis 2). A block solves 8 interleaved systems, in 32 partitions each. The
+   solve along z also adds its result to u. If registers allow, it loads u early, with v, since u would cost a second
+   wait for memory after the solve. */
 template <int plain>
 TB_D void bs3d_p_implicit1_along(int per_lane, int axis, const bs3d_p_plan *plan, tb_real *v, tb_real *u,
                                  tb_real *shared)

@@ -1,28 +1,29 @@
-/* implicit2.h - a room of bs3d.h: implicit2: a sweep upward, a sweep downward.
+/* implicit2.h - a room of bs3d.h: implicit2, with a sweep upward and a sweep downward.
    MIT licence, see LICENSE. */
 
 /* ---- upward: right-hand side, x systems, forward elimination in z ------------------------------------------------ */
 
-/* The ring of the upward sweep. Its rows hold 256 points per half. Some warps of a block compute the right-hand side;
-   the others solve, one for each half of each row. */
+/* Returns how many warps of a block compute the right-hand side. Each of the others solves half of a row. */
 TB_HD constexpr int bs3d_p_stencil_warps(int halves)
 {
     return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;
 }
 
+/* The ring and the threads of the upward sweep. Rows have one or two halves of 256 points. */
 template <int halves>
 struct bs3d_p_up : bs3d_p_ring_shape<bs3d_p_shape::up_rows + 2, 8 * halves,
                                      32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows)> {
 };
 
-/* Solves for a right-hand side in shared memory with one warp. */
+/* Solves with one warp for a right-hand side that lies in shared memory. */
 TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const tb_real *right, tb_real *d)
 {
     bs3d_p_load(per_lane, right, d);
     trid_warp_solve(per_lane, 32, per_lane * 32, steps, f, d);
 }
 
-/* Computes L u with one warp, as bs3d_p_sweep_planes does, and leaves plane k-1 in shared memory. */
+/* Computes L u with one warp, as bs3d_p_sweep does: when plane k of u has arrived, L u of plane k-1 goes to shared
+   memory. */
 template <int form, int halves>
 TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, int warp,
                                 const bs3d_p_stretch *s, bs3d_p_ring<bs3d_p_up<halves>> *ring)
@@ -54,10 +55,10 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
     }
 }
 
-/* Solves a row or half a row with one warp, 8 points a lane, and eliminates forward in z, one plane behind
-   bs3d_p_upward_stencil. Each half is solved to y as if the other half were 0, and stores its value at the seam. One
-   plane later, when both values are stored, the half is corrected: x = y - g x', where x' is the other half's unknown
-   at the seam, and g couples the half's points to it. Two equations give both unknowns at the seam
+/* Solves a row or half a row with one warp, 8 points a lane, one plane behind bs3d_p_upward_stencil, and eliminates
+   forward in z. The warp of a half solves for y as if the other half were 0, and stores its value at the seam. One
+   plane later both halves' values are stored, and the warp corrects its half: x = y - g x', where x' is the other
+   half's unknown at the seam, and g couples the half's points to x'. Two equations give both unknowns at the seam
    (bs3d_p_factor_seam). */
 template <int halves>
 TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, int warp, const bs3d_p_stretch *s,
@@ -127,7 +128,7 @@ TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const t
                                     v, interfaces);
 }
 
-/* Solves the x systems only, if the fused sweep is not possible: those in v, and those in the interfaces, which forward
+/* Solves the x systems where the fused sweep is not possible: those in v, and those in the interfaces that forward
    elimination in z left. Each warp solves several, one after another. */
 template <int per_lane>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
@@ -166,22 +167,22 @@ TB_HD constexpr int bs3d_p_lines(int per_lane)
     return (per_lane <= 16 ? 16 : 8) * 4 / TB_BYTES;
 }
 
-/* Returns the elements of shared memory for the factors of y: 0 if registers hold them (8 points a thread), or if
-   shared memory has no room and they are read from the tables. */
+/* Returns how many elements of shared memory hold the factors of y: 0 if registers hold them (8 points a thread), or if
+   shared memory has no room and threads read them from the tables. */
 TB_HD constexpr int bs3d_p_factors_len(int per_lane)
 {
     return per_lane > 8 && per_lane * TB_BYTES < 256 ? 32 * TRID_INTERLEAVED_FACTOR_LEN(per_lane) : 0;
 }
 
-/* Returns the elements of a slice: `lines` columns of one plane, all rows, row r at [(r + r / per_lane) lines], so that
-   the rows that a system's threads read together lie in different banks. */
+/* Returns the elements of a slice, which is `lines` columns of one plane with all their rows. Row r is at
+   [(r + r / per_lane) lines], so that the rows that a system's threads read together lie in different banks. */
 TB_HD constexpr int bs3d_p_slice(int per_lane, int lines)
 {
     return 32 * (per_lane + 1) * lines;
 }
 
-/* Prefetches plane k of v and u into a slot of two slices; does nothing if k < from. All threads call, 32 for each
-   system. */
+/* Prefetches the block's slices of plane k of v and u into a slot; copies nothing if k < from. All threads call, 32 for
+   each system. */
 TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
                                  const tb_real *u, trid_copy_place ring, int slot)
 {
@@ -217,7 +218,8 @@ TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_r
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * per_lane ? thread / lines : thread % 32)];
 }
 
-/* Loads the last unknowns of a partition and of the one before it, for the thread's `count` valid rows. */
+/* Loads the last unknowns of the block's partition and of the partition before it, for the thread's `count` valid rows.
+   follows: another slab's partition precedes the first one. */
 template <int per_lane, int follows>
 TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, const tb_real *interfaces, tb_real *last,
                             tb_real *before)
@@ -242,9 +244,8 @@ TB_D void bs3d_p_solve_lines(int steps, const tb_real *f, const tb_real *stored,
                                             stored + 32 * 5 * per_lane + rank, 32, d, shared);
 }
 
-/* Sweeps downward: back substitution in z, the y systems, u += the result. A block takes some columns in x and all
-   rows, in one partition of planes, and prefetches plan.prefetch planes. follows: another slab's partition precedes the
-   first one. */
+/* Sweeps downward: back substitution in z, the y systems, u += the result. A block takes bs3d_p_lines columns with all
+   their rows, in one partition of planes, and prefetches plan.prefetch planes. */
 template <int per_lane, int follows = 0>
 __launch_bounds__(32 * bs3d_p_lines(per_lane), 1)
 TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -323,8 +324,8 @@ static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int form, bs3d_p_launch<s
 }
 
 /* Plans the launch of the upward sweep, in plan->partitions partitions or as many more as shared memory requires.
-   *fused receives whether the sweep also solves the x systems. If rows are too long or shared memory is too small,
-   bs3d_p_implicit2_x solves them. */
+   *fused receives whether the sweep also solves the x systems; if rows are too long or shared memory is too small,
+   bs3d_p_implicit2_x does. */
 template <class... spans>
 static int bs3d_p_upward(const bs3d_p_plan *plan, int form, int *fused, bs3d_p_launch<spans...> *up)
 {

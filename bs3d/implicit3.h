@@ -1,8 +1,9 @@
-/* implicit3.h - a room of bs3d.h: implicit3: one sweep per step, with rows along x and y alternately, upward and
-   downward alternately. one_sweep.h holds the sweep and its formulas; this room holds the start, kernel and launch.
+/* implicit3.h - a room of bs3d.h: implicit3, with one sweep per step: rows along x and y alternately, upward and
+   downward alternately. one_sweep.h has the sweep and its formulas; this room has the start, the kernel and the launch.
    MIT licence, see LICENSE. */
 
-/* Returns the row (a, b, c) times u at a point whose neighbours on the axis are `step` away. */
+/* Returns the product of a matrix row (a, b, c) and u at a point, whose neighbours on the axis are `step` elements
+   away. */
 TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, long long step)
 {
     tb_real sum = b * *u;
@@ -11,9 +12,9 @@ TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, lon
     return sum;
 }
 
-/* Computes the input of the first sweep from u: with p = A_own u, w = p + q p' + s p[-1], in the direction opposite to
-   the sweep's, and the partitions' first and last p. A block takes 32 x 32 points of a plane, and transposes them if
-   rows are along y. */
+/* Computes the input of the first sweep from u: with p = A_own u, w[k] = p[k] + q[k] p[k+1] + s[k] p[before], and the
+   first and last p of each partition. Here planes count against the direction of the sweep, and p[before] belongs to
+   the plane before the partition. A block takes 32 x 32 points of a plane, and transposes them if rows are along y. */
 template <int unused>
 __launch_bounds__(256)
 TRID_KERNEL void bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,
@@ -70,7 +71,7 @@ TRID_KERNEL void bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_hea
                                      bs3d_p_in_register(memory));
 }
 
-/* The kernel of a sweep, and the launches of sweeps with rows along an axis, upward and downward. */
+/* The kernel of a sweep; and the launches of sweeps with rows along one axis, where index 0 is upward, 1 downward. */
 typedef void (*bs3d_p_implicit3_kernel)(bs3d_pairs, bs3d_p_plan, bs3d_p_heading, const tb_real *, const tb_real *,
                                         tb_real *, const tb_real *, tb_real *);
 typedef struct {
@@ -104,7 +105,7 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
     for (int down = 0; down < 2; down++) {
         l->sweep[down] = points <= 256 ? bs3d_p_implicit3_of<0>(form, down) : bs3d_p_implicit3_of<1>(form, down);
         l->pairs[down] = job->pairs;
-        for (int p = 1; p < 3; p++) { /* the pairs of the rows' axis and of the other axis with the third */
+        for (int p = 1; p < 3; p++) { /* the rows' axis with the third axis, and the other axis with the third */
             int pair = own ? 3 - p : p, swap = down && form == BS3D_GENERAL;
             l->pairs[down].plus[p] = swap ? job->pairs.minus[pair] : job->pairs.plus[pair];
             l->pairs[down].minus[p] = swap ? job->pairs.plus[pair] : job->pairs.minus[pair];
@@ -112,8 +113,8 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
     }
 }
 
-/* Plans implicit3's launches, l[own], with their bytes, chooses the partitions, and allows the sweeps their shared
-   memory.
+/* Plans implicit3's launches with rows along x and y, l[0] and l[1], chooses the partitions, and allows the sweeps
+   their shared memory.
    Returns BS3D_OK; 1 if the device cannot run these sweeps, or such clusters, for this problem; or
    BS3D_LAUNCH_FAILED. */
 template <int unused>

@@ -12,7 +12,7 @@ struct bs3d_p_shape {
     static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
 };
 
-/* Return how many elements of shared memory the functions of transpose.h and trid.h need. */
+/* Return how many elements of shared memory transpose_load and transpose_store need, and the solves of trid.h. */
 TB_HD constexpr int bs3d_p_transpose_len(int k)
 {
     return TB_BYTES == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
@@ -24,9 +24,9 @@ TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
                          : TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts);
 }
 
-/* Returns the bytes of shared memory of a sweep over nz planes, cut into *partitions. The sweep needs `elements`
-   elements, and BS3D_P_PLANE_WEIGHTS more for each plane of a partition and for each of `more` planes. If that exceeds
-   the device's shared memory, the function raises *partitions, up to `most`. Returns 0 if even `most` do not fit. */
+/* Returns how many bytes of shared memory a block needs in a sweep over nz planes in *partitions partitions: `elements`
+   elements, and BS3D_P_PLANE_WEIGHTS for each plane of a partition and for each of `more` planes. Raises *partitions,
+   up to `most`, until the device's shared memory suffices. Returns 0 if it never does. */
 TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
 {
     const size_t limit = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -51,7 +51,7 @@ typedef struct {
     int status; /* once it is not BS3D_OK, nothing more is launched */
 } bs3d_p_job;
 
-/* Returns how many elements a plane takes, whether its rows run along x or along y. */
+/* Returns how many elements a plane takes at most: its rows may run along x or along y. */
 TB_HOST size_t bs3d_p_most_of_plane(const int *points)
 {
     size_t rows = (size_t)bs3d_pitch(points[0]) * (size_t)points[1];
@@ -59,8 +59,8 @@ TB_HOST size_t bs3d_p_most_of_plane(const int *points)
     return rows > columns ? rows : columns;
 }
 
-/* Returns the bytes of device memory that a march needs. The march leaves the final values at the start of this memory.
-   Returns 0 for a null pointer or points outside 4 .. 1024. */
+/* Returns the bytes of device memory that a march needs; 0 for a null pointer or points outside 4 .. 1024. The march
+   leaves the final values at the start of this memory. */
 TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 {
     if (!o || !bs3d_p_sized(o, 1)) return 0;
@@ -70,7 +70,7 @@ TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 
 /* ---- loads that all kernels share -------------------------------------------------------------------------------- */
 
-/* Load and store points of a row as vectors, of which every `apart`-th is taken. */
+/* Load and store points of a row as vectors, which lie `apart` vectors apart in memory. */
 template <int apart = 1>
 TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
 {
@@ -112,8 +112,8 @@ TB_D void bs3d_p_axis_rows(const bs3d_p_plan *plan, const tb_real *tables, int a
 
 /* ---- start and end of a march ------------------------------------------------------------------------------------ */
 
-/* Computes the tables of rows, one block per axis. The table of the third axis holds `count` rows, from row
-   shift - BS3D_P_MARGIN of the grid on. */
+/* Computes the tables of rows, one block per axis. The table of the third axis begins with row shift - BS3D_P_MARGIN of
+   the grid and holds `count` rows. */
 template <int unused>
 TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *tables)
 {
@@ -128,8 +128,8 @@ TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *
     }
 }
 
-/* Sets u to the payoff, and u and v to 0 beyond the end of each row. If `later` is set, raises u to at least the payoff
-   instead, for American options. The first plane is plane `shift` of the grid. Each block takes a row. */
+/* Sets u to the payoff, and u and v to 0 beyond the end of each row; with `later`, sets u to the larger of u and the
+   payoff instead. The first plane in memory is plane `shift` of the grid. Each block takes a row. */
 template <int later>
 TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_real *u, tb_real *v)
 {
@@ -146,7 +146,7 @@ TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_r
     }
 }
 
-/* Copies the values around the spot to `values`, and stores the result that they give in *result; either may be null.
+/* Copies the values around the spot to `values`, and stores the price and derivatives in *result; either may be null.
    Values outside planes from .. to-1 of the grid become 0. The first plane in u is plane `shift`. One warp calls. */
 template <int unused>
 TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int from, int to, const tb_real *u,
@@ -162,8 +162,8 @@ TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int
     if (result && threadIdx.x == 0) *result = bs3d_lane_greeks(&o, value);
 }
 
-/* Fills in a job over `planes` planes of a grid, from the first one on. Divides its memory into two arrays of as many
-   planes, tables, and `interfaces` planes for the interfaces of partitions; `plane` elements are set aside for each. */
+/* Fills in a job over the first `planes` planes of a grid. Divides its memory into u and v, of `planes` planes each,
+   the tables, and `interfaces` planes for the interfaces of partitions. A plane takes `plane` elements. */
 TB_HOST void bs3d_p_make_job(bs3d_p_job *job, const bs3d_problem *o, int implicit, int planes, size_t plane,
                              int interfaces, void *work, cudaStream_t stream)
 {
@@ -234,7 +234,8 @@ static void bs3d_p_launch_payoff(bs3d_p_job *job, tb_real *u, tb_real *v)
     bs3d_p_launch_next(job, bs3d_p_payoff<later>, rows, 128, job->problem, job->plan, job->shift, u, v);
 }
 
-/* Computes the tables, and the payoff in `from`, which is u or v. Both u and v become 0 beyond the end of each row. */
+/* Computes the tables, and the payoff in `from`; `from` and `to` are u and v in either order. Both become 0 beyond the
+   end of each row. */
 template <int unused>
 static void bs3d_p_start(bs3d_p_job *job, tb_real *from, tb_real *to)
 {
@@ -247,15 +248,15 @@ static void bs3d_p_start(bs3d_p_job *job, tb_real *from, tb_real *to)
     bs3d_p_launch_payoff<0>(job, from, to);
 }
 
-/* Exercises u after a step, if the option is American. */
+/* If the option is American, raises u to the payoff after a step. */
 template <int unused>
 static void bs3d_p_may_exercise(bs3d_p_job *job, tb_real *u)
 {
     if (job->problem.flags & BS3D_AMERICAN) bs3d_p_launch_payoff<1>(job, u, u);
 }
 
-/* Computes the result at the spot and copies it to the host, without the padding after its last member, which is never
-   written. Returns the job's status. */
+/* Computes the result at the spot and copies it to the host, except for the padding behind its last member, which the
+   device never writes. Returns the job's status. */
 template <int unused>
 static int bs3d_p_finish(bs3d_p_job *job, bs3d_result *result)
 {
@@ -267,8 +268,8 @@ static int bs3d_p_finish(bs3d_p_job *job, bs3d_result *result)
     return job->status;
 }
 
-/* A kernel that sweeps from u to v, over all planes or a span of them. v becomes L u or u + L u, as `pairs`
-   determine. */
+/* A kernel that sweeps over all planes, or a span of them, from u to v. The weights in `pairs` determine whether v
+   becomes L u or u + L u. */
 template <class... spans>
 using bs3d_p_sweep_kernel = void (*)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *,
                                      spans...);

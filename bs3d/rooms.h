@@ -2,7 +2,7 @@
 
 #ifndef TB_BODY
 
-/* Names with the precision's suffix in both languages: no argument would tell C++ the precision. */
+/* Names that get the precision's suffix in both languages, since no argument would tell C++ which one is meant. */
 #define bs3d_row TB_OF(bs3d_row)
 #define bs3d_pairs TB_OF(bs3d_pairs)
 #define bs3d_lane_row TB_OF(bs3d_lane_row)
@@ -33,7 +33,7 @@
 #define bs3d_p_host_steps TB_OF(bs3d_p_host_steps)
 #define bs3d_p_host_march TB_OF(bs3d_p_host_march)
 
-/* Names that C++ overloads. */
+/* Public names that C++ overloads, and gives their suffixed forms. */
 #ifndef __cplusplus
 #define bs3d_lane_stencil TB_OF(bs3d_lane_stencil)
 #define bs3d_lane_plane TB_OF(bs3d_lane_plane)

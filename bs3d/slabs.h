@@ -1,8 +1,9 @@
-/* slabs.h - a room of bs3d.h: explicit4 and implicit2 on slabs, each the planes of one of several GPUs.
+/* slabs.h - a room of bs3d.h: explicit4 and implicit2 on the slab of one of several GPUs.
    MIT licence, see LICENSE. */
 
-/* Solves the reduced systems (bs3d_p_solve_reduced, upward) for the last unknowns of the slab's partitions and of the
-   partition before them. If there is a slab above, its first unknown replaces the last partition's last unknown. */
+/* Solves the reduced systems, as bs3d_p_solve_reduced does upward, for the last unknowns of the slab's partitions and
+   of the partition before them. If there is a slab above, its first unknown takes the place of the last partition's
+   last unknown: the downward sweep begins with the copied plane above. */
 template <int most>
 __launch_bounds__(128)
 TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const tb_real *__restrict__ tables,
@@ -69,9 +70,8 @@ TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
 
 /* Opens a march on a slab, ready for its first step: tables, factors, and the payoff as its values.
    Needs    cut: from bs3d_slab_cut; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
-   Leaves   *march; the values in march->job.u, in the layout of a march on one GPU (bs3d_work_bytes), from the slab's
-            lowest copied plane on
-   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot run these partitions
+   Leaves   *march; the values in march->job.u, in rows of bs3d_pitch elements, from the slab's lowest copied plane on
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot run as few partitions
    Lanes    called on the host with the slab's device as the current one, like all functions of a march */
 template <int unused = 0>
 static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *work, bs3d_slab_march *march,
@@ -102,10 +102,10 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
 }
 
 /* Takes one or two time steps of an explicit march. Call it with BS3D_ALL for the whole slab and `extra` copied planes
-   on each side. Or call it with BS3D_OUTER for the planes that neighbours copy, and then with BS3D_INNER for the rest;
-   these two parts may run at the same time.
-   Needs    before BS3D_ALL or BS3D_OUTER: extra + steps copies on each side at the same time step as the values. early:
-            only if nothing was enqueued in the stream since BS3D_ALL of the previous sweep
+   on each side; or call it with BS3D_OUTER for the planes that neighbours copy, and then with BS3D_INNER for the rest.
+   The outer and the inner part may run at the same time.
+   Needs    before BS3D_ALL or BS3D_OUTER: extra + steps copies on each side at the same time step as the values. Set
+            early only if nothing was enqueued in the stream since BS3D_ALL of the previous sweep
    Leaves   the values in march->job.u, which BS3D_ALL and BS3D_OUTER exchange with job.v; copies beyond extra are
             invalid
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
@@ -135,10 +135,10 @@ static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int e
 
 /* Takes the upward half of an implicit step: right-hand side, x systems and forward elimination in z. Call it with
    BS3D_ALL; or with BS3D_OUTER, for the partitions that neighbours wait for, and then with BS3D_INNER, for the rest.
-   These two may run at the same time if march->fused is not 0; if it is 0 (nx > 512), BS3D_INNER must follow
-   BS3D_OUTER.
+   The outer and the inner part may run at the same time if march->fused is set; otherwise the inner part must follow
+   the outer one in the stream.
    Needs    the values, and the copies of the neighbours' planes beside them
-   Leaves   after BS3D_OUTER, the data that bs3d_slab_messages names are ready to send
+   Leaves   after BS3D_OUTER, the messages that bs3d_slab_messages lists, ready to send
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
 static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
@@ -172,7 +172,7 @@ static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
 
 /* Takes the downward half of an implicit step: the reduced systems, back substitution in z, y systems, and the update,
    which includes the copies of the neighbours' planes.
-   Needs    bs3d_slab_up of the whole slab, and the other slabs' messages
+   Needs    bs3d_slab_up of all parts of the slab, and the other slabs' messages
    Leaves   the values and the copies
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
@@ -191,8 +191,8 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
     return job->status;
 }
 
-/* Raises values and copies to the payoff after a step with BS3D_AMERICAN; does nothing otherwise. Returns BS3D_OK or
-   BS3D_LAUNCH_FAILED. */
+/* With BS3D_AMERICAN, raises the values and the copies to the payoff after a step; otherwise does nothing. Returns
+   BS3D_OK or BS3D_LAUNCH_FAILED. */
 template <int unused = 0>
 static int bs3d_slab_exercise(bs3d_slab_march *march, cudaStream_t stream)
 {
@@ -201,8 +201,8 @@ static int bs3d_slab_exercise(bs3d_slab_march *march, cudaStream_t stream)
     return job->status;
 }
 
-/* Writes the 64 values around the spot (bs3d_lane_greeks) to march->values, in device memory, with zeros for those
-   outside the slab's own planes: the sum over the slabs gives all of them. Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
+/* Writes the 64 values around the spot (bs3d_lane_greeks) to march->values, in device memory. Those outside the slab's
+   own planes are 0, so the sum over the slabs gives all of them. Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
 template <int unused = 0>
 static int bs3d_slab_values(bs3d_slab_march *march, cudaStream_t stream)
 {
@@ -213,8 +213,8 @@ static int bs3d_slab_values(bs3d_slab_march *march, cudaStream_t stream)
     return job->status;
 }
 
-/* Lists the messages between a slab and slab `peer`. In an explicit march they are the planes of the halo, after
-   BS3D_ALL or BS3D_OUTER; in an implicit march, interfaces of partitions, before bs3d_slab_down.
+/* Lists the messages between a slab and slab `peer`. In an explicit march they are the planes of the halo, to be sent
+   after BS3D_ALL or BS3D_OUTER; in an implicit march, interfaces of partitions, to be sent before bs3d_slab_down.
    Returns  the number of messages, 0 to 2, with the same number of bytes each way, in the same order on both sides */
 TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_message *messages)
 {
@@ -238,8 +238,8 @@ TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_mess
         messages[1] = bs3d_message{lasts + plane * own, lasts + plane * other, bytes * partitions};
         return 2;
     }
-    /* The partitions next to the border each send the row that faces it. All except the farthest also send the other
-       row. */
+    /* Each of the `reach` partitions next to the border between the slabs sends the row on the border's side. All of
+       them except the farthest also send the other row. */
     if (!up) {
         tb_real *swap = firsts;
         firsts = lasts;
