@@ -174,29 +174,29 @@ TB_HD constexpr int bs3d_p_factors_len(int per_lane)
     return per_lane > 8 && per_lane * TB_BYTES < 256 ? 32 * TRID_INTERLEAVED_FACTOR_LEN(per_lane) : 0;
 }
 
-/* Returns the elements of a slice, which is `lines` columns of one plane with all their rows. Row r is at
+/* Returns the elements of a slice: the block's columns of one plane, with all their rows. Row r is at
    [(r + r / per_lane) lines], so that the rows that a system's threads read together lie in different banks. */
-TB_HD constexpr int bs3d_p_slice(int per_lane, int lines)
+TB_HD constexpr int bs3d_p_slice(int per_lane)
 {
-    return 32 * (per_lane + 1) * lines;
+    return 32 * (per_lane + 1) * bs3d_p_lines(per_lane);
 }
 
 /* Prefetches the block's slices of plane k of v and u into a slot; copies nothing if k < from. All threads call, 32 for
    each system. */
-TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
+TB_D void bs3d_p_prefetch_slices(int per_lane, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
                                  const tb_real *u, trid_copy_place ring, int slot)
 {
+    const int lines = bs3d_p_lines(per_lane), slice = bs3d_p_slice(per_lane);
     int vectors = lines / BS3D_P_V, first = (int)threadIdx.x / vectors,
         column = BS3D_P_V * ((int)threadIdx.x % vectors);
     long long at = lines * (int)blockIdx.x + column + (long long)plan->pitch * first + plan->plane * k;
     TB_UNROLL
     for (int n = 0; n < per_lane / BS3D_P_V; n++) {
         int r = first + 32 * BS3D_P_V * n;
-        int to =
-            (int)sizeof(tb_real) * (slot * 2 * bs3d_p_slice(per_lane, lines) + (r + r / per_lane) * lines + column);
+        int to = (int)sizeof(tb_real) * (slot * 2 * slice + (r + r / per_lane) * lines + column);
         if (k >= from && r < plan->model.points[1]) {
             trid_copy_async(ring, to, v + at + (long long)plan->pitch * (32 * BS3D_P_V * n));
-            trid_copy_async(ring, to + (int)sizeof(tb_real) * bs3d_p_slice(per_lane, lines),
+            trid_copy_async(ring, to + (int)sizeof(tb_real) * slice,
                             u + at + (long long)plan->pitch * (32 * BS3D_P_V * n));
         }
     }
@@ -209,7 +209,7 @@ template <int per_lane>
 TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_real *factors, tb_real *ring)
 {
     const int lines = bs3d_p_lines(per_lane), thread = (int)threadIdx.x;
-    for (int e = thread; e < prefetch * 2 * bs3d_p_slice(per_lane, lines); e += 32 * lines) ring[e] = 0;
+    for (int e = thread; e < prefetch * 2 * bs3d_p_slice(per_lane); e += 32 * lines) ring[e] = 0;
     for (int e = thread; e < (int)bs3d_p_factors_len(per_lane); e += 32 * lines)
         factors[e] = tables[BS3D_P_Y_FACTORS + e];
     __syncthreads();
@@ -268,7 +268,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
     const tb_real *stored = bs3d_p_factors_len(per_lane) ? factors : tables + BS3D_P_Y_FACTORS;
     int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 1]);
     for (int n = 0; n < plan.prefetch; n++)
-        bs3d_p_prefetch_slices(per_lane, lines, &plan, to - 1 - n, from, v, u, place_of_ring, n);
+        bs3d_p_prefetch_slices(per_lane, &plan, to - 1 - n, from, v, u, place_of_ring, n);
     long long at = x + (long long)plan.pitch * first;
     bs3d_p_load_lasts<per_lane, follows>(&plan, at, count, interfaces, z, before);
     tb_real scale = 0, next = -1, spike = 0; /* the last plane is known already */
@@ -276,10 +276,10 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
     TRID_COPY_AWAIT(0);
     __syncthreads();
     for (int k = to - 1; k >= from; k--, u -= plan.plane) {
-        const tb_real *mine = ring + slot * 2 * bs3d_p_slice(per_lane, lines) + place;
+        const tb_real *mine = ring + slot * 2 * bs3d_p_slice(per_lane) + place;
         TB_UNROLL
         for (int r = 0; r < per_lane; r++) {
-            old[r] = mine[bs3d_p_slice(per_lane, lines) + r * lines];
+            old[r] = mine[bs3d_p_slice(per_lane) + r * lines];
             d[r] = z[r] = scale * mine[r * lines] - next * z[r] - spike * before[r];
         }
         const tb_real *row = tables + BS3D_P_Z_FACTORS + 8 * (k > from ? k - 1 : k);
@@ -290,7 +290,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
         if (plan.prefetch == 3) TRID_COPY_AWAIT(1);
         if (plan.prefetch == 2) TRID_COPY_AWAIT(0);
         bs3d_p_solve_lines<per_lane>(steps, f, stored, d, shared);
-        bs3d_p_prefetch_slices(per_lane, lines, &plan, k - plan.prefetch, from, v, u - at - plan.plane * k,
+        bs3d_p_prefetch_slices(per_lane, &plan, k - plan.prefetch, from, v, u - at - plan.plane * k,
                                place_of_ring, slot);
         tb_real *to_u = u;
         TB_UNROLL
@@ -362,7 +362,7 @@ static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
 {
     const int *n = plan->model.points, per_lane = bs3d_p_per_lane(n[1]), lines = bs3d_p_lines(per_lane);
     const size_t solve = (size_t)(bs3d_p_solve_len(lines, 32) + 3) / 4 * 4 + (size_t)bs3d_p_factors_len(per_lane);
-    const size_t slot = 2 * (size_t)bs3d_p_slice(per_lane, lines);
+    const size_t slot = 2 * (size_t)bs3d_p_slice(per_lane);
     const size_t most = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / sizeof(tb_real);
     plan->prefetch = BS3D_P_MOST_PREFETCH;
     while (plan->prefetch > 1 && solve + (size_t)plan->prefetch * slot > most) --plan->prefetch;

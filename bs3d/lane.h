@@ -174,12 +174,11 @@ TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
         }
     }
     bs3d_result r;
-    double all = r.price = sum[0];
+    r.price = sum[0];
     for (int axis = 0; axis < 3; axis++) {
         r.delta[axis] = sum[1 + axis] / ds[axis];
         r.gamma[axis] = sum[4 + axis] / (ds[axis] * ds[axis]);
         r.cross[axis] = sum[7 + axis] / (ds[BS3D_P_FIRST(axis)] * ds[BS3D_P_SECOND(axis)]);
-        all += r.delta[axis] + r.gamma[axis] + r.cross[axis];
     }
     r.theta = o->rate * r.price;
     for (int axis = 0; axis < 3; axis++) {
@@ -190,9 +189,8 @@ TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
         int m = BS3D_P_FIRST(p), n = BS3D_P_SECOND(p);
         r.theta -= o->correlation[p] * o->volatility[m] * o->spot[m] * o->volatility[n] * o->spot[n] * r.cross[p];
     }
-    all += r.theta;
+    r.status = trid_finite_f64(r.theta) ? BS3D_OK : BS3D_NOT_FINITE; /* theta is finite only if all numbers are */
     if ((o->flags & BS3D_AMERICAN) && o->payoff != BS3D_GIVEN && bs3d_p_exercised(o, v)) r.theta = 0;
-    r.status = trid_finite_f64(all) ? BS3D_OK : BS3D_NOT_FINITE;
     return r;
 }
 
