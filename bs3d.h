@@ -30,13 +30,14 @@
 
    The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
-     bs3d_explicit2   2   registers carry each plane's share of the next two: half the loads
+     bs3d_explicit2   2   registers carry each plane's contributions to the next two: half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points, neighbours by shuffle
      bs3d_explicit4   1   two time steps in one sweep
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid of trid.h
-     bs3d_implicit2   5   factors the matrices once. An upward sweep does the right-hand side, x and half of z; a
-                          downward sweep does the other half, y and the update (7 if nx > 512: x has its own kernel)
-     bs3d_implicit3   2   one sweep a step. Rows lie along x and along y alternately, and sweeps go upward and downward
+     bs3d_implicit2   5   factors the matrices once. An upward sweep computes the right-hand side and solves x and half
+                          of z; a downward sweep solves the other half and y, and updates u (7 if nx > 512: x has its
+                          own kernel)
+     bs3d_implicit3   2   one sweep per step. Rows lie along x and along y alternately, and sweeps go upward and downward
                           alternately. It stores half-solved values, never u itself. It calls implicit2 instead for
                           American options, for more than 512 points in x or y, for more than 256 points there without
                           clusters (these need compute capability 9.0, code compiled for it, and CUDA 12.1), and on GPUs
@@ -57,7 +58,7 @@
    They call these functions for one GPU's slab:
      bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check whether a cut is possible; cut
      bs3d_slab_bytes, bs3d_slab_open                          size the memory; open a march
-     bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         steps of a part of a slab, while another part is sent
+     bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         a step of a part of a slab, while another part is sent
      bs3d_slab_exercise, bs3d_slab_messages, bs3d_slab_values   payoffs; what to send; the 64 values around the spot
    On the host, bs3d_host_explicit and bs3d_host_implicit are the reference, and bs3d_host_bytes sizes their memory.
    bs3d_check returns the status of a problem, and bs3d_status_string the text of a status. bs3d_work_bytes sizes the
@@ -70,7 +71,7 @@
      bs3d/rooms.h       the names in both precisions, and the rooms that are read once for each:
      bs3d/lane.h        the operator for one thread; the greeks                   to add a derivative: bs3d_lane_greeks
      bs3d/host.h        the reference
-     bs3d/march.h       what all marches share: memory, tables, start and end; shapes: bs3d_p_shape
+     bs3d/march.h       what all marches share: shapes, memory, tables, start and end, launches
      bs3d/planes.h      sweeps whose planes pass through shared memory
      bs3d/explicit.h    explicit1 to explicit4
      bs3d/matrix.h      the rows of A_x, A_y and A_z, their factors, the reduced systems in z
