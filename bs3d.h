@@ -37,7 +37,7 @@
      bs3d_implicit2   5   factors the matrices once. An upward sweep computes the right-hand side and solves x and half
                           of z; a downward sweep solves the other half and y, and updates u (7 if nx > 512: x has its
                           own kernel)
-     bs3d_implicit3   2   one sweep per step. Rows lie along x and along y alternately, and sweeps go upward and downward
+     bs3d_implicit3   2   one sweep per step. Rows lie along x and y alternately, and sweeps go upward and downward
                           alternately. It stores half-solved values, never u itself. It calls implicit2 instead for
                           American options, for more than 512 points in x or y, for more than 256 points there without
                           clusters (these need compute capability 9.0, code compiled for it, and CUDA 12.1), and on GPUs

@@ -12,7 +12,7 @@ typedef struct {
     int halo;
     int partitions;   /* implicit: partitions of its planes */
     int reach;        /* how many of a neighbour's partitions influence its own; 0: all partitions of all slabs do */
-    int reduced, own; /* partitions in its reduced systems; index of its own first one among them */
+    int reduced, own; /* partitions in its reduced systems; the index of its first own partition among them */
 } bs3d_slab;
 
 /* The data that a slab sends to another, and receives in return. */

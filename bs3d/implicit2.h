@@ -3,7 +3,7 @@
 
 /* ---- upward: right-hand side, x systems, forward elimination in z ------------------------------------------------ */
 
-/* Returns how many warps of a block compute the right-hand side. Each of the others solves half of a row. */
+/* Returns how many warps of a block compute the right-hand side. Each of the others solves a row or half a row. */
 TB_HD constexpr int bs3d_p_stencil_warps(int halves)
 {
     return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;

@@ -115,7 +115,7 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
 
 /* Plans implicit3's launches with rows along x and y, l[0] and l[1], chooses the partitions, and allows the sweeps
    their shared memory.
-   Returns BS3D_OK; 1 if the device cannot run these sweeps, or such clusters, for this problem; or
+   Returns BS3D_OK; 1 if the device cannot run these sweeps or their clusters for this problem; or
    BS3D_LAUNCH_FAILED. */
 template <int unused>
 static int bs3d_p_one_sweep_fits(bs3d_p_job *job, bs3d_p_axis_launch *l)

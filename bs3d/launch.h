@@ -1,4 +1,4 @@
-/* launch.h - a room of bs3d.h: plans of launches, barriers, for both precisions.
+/* launch.h - a room of bs3d.h: the plan of a launch, barriers and sizes, for both precisions.
    MIT licence, see LICENSE. */
 
 enum {
@@ -57,7 +57,7 @@ TB_D void bs3d_p_grid_wait(void)
 #endif
 }
 
-/* Lets the next kernel begin, once all blocks have called. */
+/* Lets the next kernel begin once all blocks have called this function. */
 TB_D void bs3d_p_launch_dependents(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -95,7 +95,7 @@ TB_D void bs3d_p_barrier_arrive(unsigned long long *barrier)
 #endif
 }
 
-/* `odd`: whether the barrier has been passed an odd number of times. */
+/* Waits for the other threads. odd: whether the threads have passed the barrier an odd number of times before. */
 TB_D void bs3d_p_barrier_wait(unsigned long long *barrier, int odd)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -128,7 +128,8 @@ TB_D unsigned char *bs3d_p_in_register(unsigned char *memory)
     return memory;
 }
 
-/* Keeps a rarely taken branch that calls it: the compiler would turn the branch into a selection for each number. */
+/* Keeps the branch that calls it, a rarely taken one. Otherwise the compiler would turn the branch into a selection for
+   each number. */
 TB_D void bs3d_p_as_branch(void)
 {
 #ifdef __CUDA_ARCH__

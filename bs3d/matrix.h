@@ -102,9 +102,9 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 }
 
 /* Factors the slab's partitions of the z systems, and the reduced system of the cut.reduced partitions that matter. The
-   first block factors for upward sweeps; a second block, which only a grid without slabs has, for downward sweeps. In
-   the halo plane below the slab, the downward substitution ends with the unknown before the first partition, which is
-   known: r and q are 0 there, and s is -1. */
+   first block factors for upward sweeps; a second block, which only a grid without slabs has, for downward sweeps. The
+   downward substitution ends in the halo plane below the slab, with the unknown before the first partition. That
+   unknown is known, so r and q of this plane are 0, and s is -1. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *tables)
 {

@@ -80,7 +80,7 @@ TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
 typedef struct {
     int row, own, half;        /* the warp's row in the tile, and in a plane of u; which half of the row */
     int computes;              /* 0 in the two extra rows: number tile_rows before the tile, tile_rows + 1 after it */
-    int first, j, valid;       /* in the grid: the tile's first row and the warp's row; whether the latter exists */
+    int first, j, valid;       /* the tile's first row in the grid; the warp's row there; whether that row exists */
     int points, vectors;       /* points in the block's part of the rows; vectors that the lane copies */
     int after, past;           /* how many points from the lane's first one on are valid in the plane before the
                                   partition and in the plane past it, in the order of the sweep */
@@ -219,7 +219,7 @@ TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
     for (int r = 0; r < 8; r++) rows[r] = {down[r], up[r], weight[r]};
 }
 
-/* A lane's data about its 8 points, which pass from plane to plane. */
+/* A lane's data about its 8 points, carried from plane to plane. */
 typedef struct {
     tb_real z[8];            /* p of the plane that has arrived */
     tb_real d[2 * 8];        /* right-hand sides, then solutions: u of that plane, and h of the plane two before it */
