@@ -23,24 +23,26 @@
    u = max(u, payoff).
 
    Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate. Explicit marches
-   are then refused (BS3D_UNSTABLE), as are most implicit ones (BS3D_NOT_DOMINANT). Those that are not refused may give
-   negative values, or derivatives of the wrong sign, without notice. More points help, beginning with
-   (rate - dividend) / volatility^2 times top / spot. BS3D_UPWIND also helps, and is of first order there.
+   are then refused (BS3D_UNSTABLE), as are most implicit ones (BS3D_NOT_DOMINANT). The other implicit marches may give
+   negative values, or derivatives of the wrong sign, without notice. The spot leaves that region if its axis has more
+   than |rate - dividend| / volatility^2 times top / spot points. BS3D_UPWIND also prevents oscillation; it is of first
+   order where it changes anything.
 
-   The ladder. Each rung exists with _f32 and _f64. The number counts the passes of a step over an array in memory:
+   The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
-     bs3d_explicit2   2   registers carry each plane's share of the next two: half the loads
+     bs3d_explicit2   2   registers carry each plane's contributions to the next two: half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points, neighbours by shuffle
      bs3d_explicit4   1   two time steps in one sweep
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid of trid.h
-     bs3d_implicit2   5   factors the matrices once. An upward sweep does the right-hand side, x and half of z; a
-                          downward sweep does the other half, y and the update (7 if nx > 512: x has its own kernel)
-     bs3d_implicit3   2   one sweep a step. Rows lie along x and along y alternately, sweeps go upward and downward
-                          alternately. It stores half-solved values, never u itself. It calls implicit2, and returns its
-                          values, for American options; for more than 512 points in x or y; for more than 256 without
-                          clusters (before compute capability 9.0, in code compiled for that, before CUDA 12.1); and on
-                          GPUs whose blocks have less than 110 KB of shared memory, in double precision 169 KB (7.5,
-                          8.6, 8.9, 12.0)
+     bs3d_implicit2   5   factors the matrices once. An upward sweep computes the right-hand side and solves x and half
+                          of z; a downward sweep solves the other half and y, and updates u (7 if nx > 512: x has its
+                          own kernel)
+     bs3d_implicit3   2   one sweep per step. Rows lie along x and y alternately, and sweeps go upward and downward
+                          alternately. It stores half-solved values, never u itself. It calls implicit2 instead for
+                          American options, for more than 512 points in x or y, for more than 256 points there without
+                          clusters (these need compute capability 9.0, code compiled for it, and CUDA 12.1), and on GPUs
+                          whose blocks have less than 110 KB of shared memory, or 169 KB in double precision (compute
+                          capability 7.5, 8.6, 8.9, 12.0)
    The rungs are templates that are called like functions: a program compiles only those that it calls. A payoff of your
    own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).
    For kernels of your own (examples/bs3d_own_kernel.cu):
@@ -48,28 +50,28 @@
      bs3d_lane_stencil    L u at one point                                                 42 to 66 operations
      bs3d_lane_plane      L u for a patch of points, plane by plane                        21 to 28 operations a point
      bs3d_lane_greeks     price, deltas, gammas, cross gammas, theta from the 64 points around the spot
-   On several GPUs, each with a slab of the planes, run explicit4 and implicit2. Any library may carry their messages:
+   explicit4 and implicit2 also run on several GPUs, each with a slab of the planes. Any library may carry the messages:
    the caller supplies a bs3d_exchange, a few functions and their context (examples/bs3d_gpus.cu, docs/gpus.md).
      bs3d_ranks_plan, bs3d_ranks_bytes, bs3d_ranks_open       cut the grid; size the memory; open a march
      bs3d_ranks_step, bs3d_ranks_result                       take a step, which sends while it computes; the result
      bs3d_ranks_send, bs3d_ranks_arrive                       only the messages of a step
-   These are made of functions for one GPU's slab:
-     bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check whether a cut is possible; its planes and halos
+   They call these functions for one GPU's slab:
+     bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check whether a cut is possible; cut
      bs3d_slab_bytes, bs3d_slab_open                          size the memory; open a march
-     bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         steps of a part of a slab, while another part is sent
+     bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         a step of a part of a slab, while another part is sent
      bs3d_slab_exercise, bs3d_slab_messages, bs3d_slab_values   payoffs; what to send; the 64 values around the spot
-   For the host: bs3d_host_explicit, bs3d_host_implicit and bs3d_host_bytes are the reference. bs3d_check returns the
-   status of a problem, bs3d_status_string the text of a status; bs3d_work_bytes and bs3d_pitch give the size and
-   the layout of a march's memory.
+   On the host, bs3d_host_explicit and bs3d_host_implicit are the reference, and bs3d_host_bytes sizes their memory.
+   bs3d_check returns the status of a problem, and bs3d_status_string the text of a status. bs3d_work_bytes sizes the
+   memory of a march on the device, and bs3d_pitch gives its layout.
 
    The rooms:
      bs3d/model.h       the model of a problem, payoffs, checks      to add a payoff: its number here, its formula there
      bs3d/cut.h         how the third axis is cut into slabs, and which planes of a slab a launch visits
-     bs3d/launch.h, bs3d/exchange.h        plans and calls of launches; a program's ranks and how they send
+     bs3d/launch.h, bs3d/exchange.h        what launches share in both precisions; a program's ranks and how they send
      bs3d/rooms.h       the names in both precisions, and the rooms that are read once for each:
      bs3d/lane.h        the operator for one thread; the greeks                   to add a derivative: bs3d_lane_greeks
      bs3d/host.h        the reference
-     bs3d/march.h       what all marches share: memory, tables, start and end; shapes: bs3d_p_shape
+     bs3d/march.h       what all marches share: shapes, memory, tables, start and end, launches
      bs3d/planes.h      sweeps whose planes pass through shared memory
      bs3d/explicit.h    explicit1 to explicit4
      bs3d/matrix.h      the rows of A_x, A_y and A_z, their factors, the reduced systems in z
@@ -84,14 +86,15 @@
      Memory   work: bs3d_work_bytes of device memory, aligned to 16 bytes, two arrays and some planes. A march leaves
               the final values at its start, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With payoff BS3D_GIVEN
               the march starts from the values there.
-     Status   bs1d.h's, returned at once. Unless it is BS3D_OK, nothing has been launched or written, except after
-              BS3D_LAUNCH_FAILED. It covers only the march's own calls: cudaGetLastError still returns earlier
-              failures, except if a kernel needs more than 48 KiB of shared memory (from explicit3 on): that request
-              cleared them in CUDA 13.0. result may be null. It is copied asynchronously, and is valid once the stream
-              has been synchronised.
-     Size     4 to 1024 points on each axis (with slabs: on the third axis that many per slab), not necessarily equal;
-              elements are counted in 64 bits. bs3d_implicit2_f64 with more than 256 points in y needs 98 KiB of shared
-              memory a block: all GPUs except those of compute capability 7.5 have that.
+     Status   bs1d.h's, returned at once. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been launched or
+              written. It covers only the march's own calls. cudaGetLastError still returns earlier failures, except
+              after a rung above explicit2: its kernels request more than 48 KiB of shared memory, and in CUDA 13.0
+              that request clears earlier failures.
+     Result   may be a null pointer. The result is copied asynchronously and is valid once the stream has been
+              synchronised.
+     Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are
+              counted in 64 bits. bs3d_implicit2_f64 with more than 256 points in y needs 98 KiB of shared memory a
+              block, which all GPUs have except those of compute capability 7.5.
 
    An option, defined before the header is included:
      BS3D_NO_LAUNCHES   leaves out kernels and launch functions; the rest compiles in an instant. */
@@ -124,7 +127,7 @@ enum {
     BS3D_CALL = BS1D_CALL,
     BS3D_PUT = BS1D_PUT,           /* the strike minus the underlying's value, instead of that value minus the strike */
     BS3D_AMERICAN = BS1D_AMERICAN, /* after each step no value is below the payoff; not with BS3D_GIVEN */
-    BS3D_UPWIND = BS1D_UPWIND,     /* lambda is at least |gamma|: no oscillation, but first order there */
+    BS3D_UPWIND = BS1D_UPWIND,     /* raises lambda to |gamma|: no oscillation, but first order there */
     BS3D_P_ALL_FLAGS = BS1D_PUT | BS1D_AMERICAN | BS1D_UPWIND,
     BS3D_P_SLABS = 4096,     /* the most slabs of a grid */
     BS3D_P_MOST_REDUCED = 64 /* the most partitions in a reduced system */
@@ -135,14 +138,14 @@ enum {
     BS3D_OK = BS1D_OK,
     BS3D_NOT_FINITE = BS1D_NOT_FINITE,     /* in the result: the price or a derivative is infinite or NaN */
     BS3D_BAD_ARGUMENT = BS1D_BAD_ARGUMENT, /* a null pointer, work not aligned to 16 bytes, an unknown payoff, or
-                                              BS3D_AMERICAN with BS3D_GIVEN */
+                                              BS3D_GIVEN with BS3D_AMERICAN or slabs */
     BS3D_BAD_SIZE = BS1D_BAD_SIZE,         /* points outside 4 .. 1024, or steps < 1 */
     BS3D_BAD_NUMBER = BS1D_BAD_NUMBER, /* NaN, inf; volatility, maturity, top or strike not positive; unknown flags */
     BS3D_BAD_SPOT = BS1D_BAD_SPOT,     /* the spot is outside the grid */
     BS3D_BAD_CORRELATION = BS1D_BAD_CORRELATION, /* the matrix is not positive definite */
     BS3D_UNSTABLE = BS1D_UNSTABLE,               /* explicit: the time step is too long */
-    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: drift exceeds diffusion in a row; take more steps, or
-                                                    upwind */
+    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: drift exceeds diffusion in a row; take more steps or
+                                                    BS3D_UPWIND */
     BS3D_LAUNCH_FAILED = BS1D_LAUNCH_FAILED      /* the runtime refused; cudaGetLastError says why */
 };
 
@@ -159,7 +162,7 @@ typedef struct {
     double strike, rate, maturity;
     int points[3], steps;
     int payoff; /* BS3D_ASSET .. BS3D_GIVEN */
-    int flags;  /* BS3D_CALL, or'ed of BS3D_PUT, BS3D_AMERICAN, BS3D_UPWIND */
+    int flags;  /* BS3D_CALL, or BS3D_PUT, BS3D_AMERICAN and BS3D_UPWIND or'ed */
 } bs3d_problem;
 
 /* The value at the spot, and its derivatives. */
@@ -170,9 +173,9 @@ typedef struct {
     int status;
 } bs3d_result;
 
-/* The PDE on its grid for one time step: on axis m, lambda = variance[m] i^2, with upwind at least |gamma|, and
-   gamma = drift[m] i. The cross difference of pair p, axes m and n, has weight plus[p] i_m i_n at its corners (+,+) and
-   (-,-), and minus[p] i_m i_n at the other two. */
+/* The PDE on its grid for one time step. On axis m, gamma = drift[m] i and lambda = variance[m] i^2, or |gamma| if
+   that is larger and upwind is set. The cross difference of pair p, axes m and n, has weight plus[p] i_m i_n at its
+   corners (+,+) and (-,-), and minus[p] i_m i_n at the other two. */
 typedef struct {
     double variance[3]; /* volatility^2 dt / 2 */
     double drift[3];    /* (rate - dividend) dt / 2 */

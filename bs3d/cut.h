@@ -1,18 +1,18 @@
 /* cut.h - a room of bs3d.h: how the third axis is cut into slabs, one for each GPU, and a slab into partitions.
    MIT licence, see LICENSE. */
 
-/* The parts of a slab: all of it, the part that its neighbours wait for, the rest. */
+/* The parts of a slab: all of it, the outer part, for which its neighbours wait, and the rest. */
 enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER };
 
 /* A cut of the third axis into slabs, and one of the slabs (bs3d_slab_cut). */
 typedef struct {
-    int slabs, slab;   /* their number, and this one's; slab 0 holds plane 0 */
+    int slabs, slab;   /* how many there are, and which one this is; slab 0 holds plane 0 */
     int first, planes; /* planes first .. first + planes - 1 of the grid are its own */
-    int below, above;  /* neighbours' planes that it holds copies of: halo, or 0 at the ends of the grid */
+    int below, above;  /* copies of the neighbours' planes on each side: halo, or 0 at an end of the grid */
     int halo;
     int partitions;   /* implicit: partitions of its planes */
-    int reach;        /* how many of a neighbour's partitions influence its own; 0: those of all slabs do */
-    int reduced, own; /* partitions in its reduced systems; index of its own first one among them */
+    int reach;        /* how many of a neighbour's partitions influence its own; 0: all partitions of all slabs do */
+    int reduced, own; /* partitions in its reduced systems; the index of its first own partition among them */
 } bs3d_slab;
 
 /* The data that a slab sends to another, and receives in return. */
@@ -22,9 +22,9 @@ typedef struct {
     size_t bytes;
 } bs3d_message;
 
-/* The planes that a launch visits, unless it visits all of plan.partitions partitions. `planes` planes from `from` on
-   are cut into `partitions` partitions; partition n of the launch is partition first + n of the cut. From n = jump on,
-   it is `over` partitions and `apart` planes further. Only planes low .. high - 1 count. */
+/* The planes that a launch visits if it does not visit all. Planes from .. from + planes - 1 are cut into `partitions`
+   partitions, and partition n of the launch is partition first + n of these. From n = jump on, the launch skips `over`
+   partitions and another `apart` planes. Of each partition it visits the planes among low .. high - 1. */
 typedef struct {
     int from, planes, partitions, first, jump, over, apart, low, high;
 } bs3d_p_span;
@@ -53,26 +53,41 @@ TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, in
     *to = *to + start > high ? high : *to + start;
 }
 
+/* A row of a partition's z systems after elimination: x[k] = r (y[k] - c x[next] - g x[outside]), where
+   y[k] = d[k] - l y[before], and x[outside] is the unknown before the partition. */
+typedef struct {
+    double l, r, g, c;
+} bs3d_p_pivot;
+
+/* Eliminates row k; *p holds the row before, zeros for the partition's first row. `down`: the elimination goes from the
+   partition's last plane to its first. */
+TB_HD void bs3d_p_eliminate_row(const bs3d_model *m, int k, int first, int down, bs3d_p_pivot *p)
+{
+    double below, centre, above;
+    bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &below, &centre, &above);
+    const double a = down ? above : below, c = down ? below : above;
+    p->l = a * p->r;
+    p->g = first ? a : -p->l * p->g;
+    p->r = 1 / (centre - p->l * p->c);
+    p->c = c;
+}
+
 #if TB_HOST_SCOPE
 /* Returns the coupling of a partition's last unknown to the last unknown before it, or of its first unknown to its
    last, whichever is larger. */
 TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
 {
-    double r = 0, above_c = 0, g = 0, product = 1;
+    double product = 1;
+    bs3d_p_pivot p = {0, 0, 0, 0};
     for (int k = from; k < to; k++) {
-        double a, b, c;
-        bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &a, &b, &c);
-        double l = k > from ? a * r : 0;
-        g = k > from ? -l * g : a;
-        r = 1 / (b - l * above_c);
-        if (k + 1 < to) product *= c * r;
-        above_c = c;
+        bs3d_p_eliminate_row(m, k, k == from, 0, &p);
+        if (k + 1 < to) product *= p.c * p.r;
     }
-    return fabs(g * r) > fabs(product) ? fabs(g * r) : fabs(product);
+    return fabs(p.g * p.r) > fabs(product) ? fabs(p.g * p.r) : fabs(product);
 }
 
 /* Returns how many of a neighbour's partitions influence a slab: the least number across which the coupling falls below
-   roundoff at every border; 0 if a slab has too few partitions. */
+   the unit roundoff at every border between slabs; 0 if a slab has too few partitions. */
 TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, double roundoff)
 {
     int most = 1;
@@ -92,12 +107,13 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
     return most;
 }
 
-/* Describes how the grid of a problem is cut for `slabs` GPUs, and the part that `slab` holds. halo: how many planes of
-   each neighbour a slab copies: 1 for an implicit march, 1 per step between two exchanges for an explicit one.
-   partitions: 0 for an explicit march, the result of bs3d_slab_partitions for an implicit one; the same on all GPUs.
-   Needs    at least 4 planes, halo planes, and 4 * partitions planes in every slab
-   Returns  BS3D_OK, or an error: as bs3d_check, but with up to 1024 points per slab on the third axis; also
-            BS3D_BAD_SIZE if all partitions depend on each other and there are more than 64
+/* Cuts the grid of a problem into `slabs` slabs, and describes one of them. halo: how many planes of each neighbour an
+   explicit march copies, one for each step between two exchanges; an implicit march copies 1. partitions: 0 for an
+   explicit march, the result of bs3d_slab_partitions for an implicit one; the same on all GPUs.
+   Needs    every slab to have at least 4 planes, halo planes, and 4 * partitions planes
+   Returns  BS3D_OK, or an error as bs3d_check, but with up to 1024 points per slab on the third axis. Also
+            BS3D_BAD_ARGUMENT for BS3D_GIVEN, and BS3D_BAD_SIZE for more than 64 partitions that all depend on each
+            other
    Cost     host only; for an implicit march about 20 operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)
@@ -126,8 +142,8 @@ TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, in
     return cut->reduced <= BS3D_P_MOST_REDUCED ? BS3D_OK : BS3D_BAD_SIZE;
 }
 
-/* Finds the planes of a part of an explicit sweep. The outer part consists of the planes that neighbours copy. `extra`
-   copies on each side, or as many as exist, are added. Returns the number of planes. */
+/* Finds the planes of a part of an explicit sweep, and returns their number. The outer part consists of the planes that
+   neighbours copy. A whole sweep also visits `extra` copies on each side, or as many as exist. */
 TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_span *span)
 {
     const int low = cut->below ? cut->halo : 0, high = cut->above ? cut->halo : 0;

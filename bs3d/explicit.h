@@ -3,28 +3,29 @@
 
 /* ---- shared by the rungs ----------------------------------------------------------------------------------------- */
 
-/* Marches by explicit steps. The first `doubles` sweeps take two steps each, by launch `two`, the others one. */
+/* Marches by explicit steps. The first `doubles` sweeps take two steps each, by launch `two`; the others take one step,
+   by launch `one`. */
 template <int unused>
-static int bs3d_p_explicit(const bs3d_problem *o, const bs3d_p_job *job, int doubles, const bs3d_p_launch<> *two,
-                           const bs3d_p_launch<> *one, bs3d_result *result, cudaStream_t stream)
+static int bs3d_p_explicit(bs3d_p_job *job, int doubles, const bs3d_p_launch<> *two, const bs3d_p_launch<> *one,
+                           bs3d_result *result)
 {
-    int sweeps = o->steps - doubles;
+    int sweeps = job->problem.steps - doubles;
     tb_real *from = sweeps % 2 ? job->v : job->u, *to = sweeps % 2 ? job->u : job->v;
-    int status = bs3d_p_start<unused>(o, job, from, to, stream);
-    for (int s = 0; s < sweeps && !status; s++) {
-        bs3d_p_launch_sweep(&status, s < doubles ? two : one, job, from, to, job->interfaces, stream);
-        bs3d_p_may_exercise<unused>(&status, o, job, to, stream);
+    bs3d_p_start<unused>(job, from, to);
+    for (int s = 0; s < sweeps && !job->status; s++) {
+        bs3d_p_launch_sweep(job, s < doubles ? two : one, from, to, job->interfaces);
+        bs3d_p_may_exercise<unused>(job, to);
         tb_real *swap = from;
         from = to;
         to = swap;
     }
-    return bs3d_p_finish<unused>(status, o, job, result, stream);
+    return bs3d_p_finish<unused>(job, result);
 }
 
 /* ---- a thread a column ------------------------------------------------------------------------------------------- */
 
-/* A thread's column, if valid: points `at` of planes from .. to-1, their rows, and the distances to their neighbours in
-   a plane, 0 where there is none. */
+/* A thread's column, if `valid` is set: the position of its point in a plane, its planes from .. to-1, the distances to
+   the neighbours in a plane, 0 where there is none, and the point's rows of the first two axes. */
 typedef struct {
     int valid, from, to;
     long long at, east, west, north, south;
@@ -47,19 +48,19 @@ TB_D bs3d_p_column bs3d_p_column_of(const bs3d_p_plan *plan, const tb_real *tabl
     return c;
 }
 
-/* Marches by a kernel with a thread per column; there is one kernel for each form. */
+/* Marches by one of two kernels that give each column a thread, according to the form of the cross differences. */
 template <int unused>
 static int bs3d_p_march_columns(bs3d_p_sweep_kernel<> positive, bs3d_p_sweep_kernel<> general, const bs3d_problem *o,
                                 void *work, bs3d_result *result, cudaStream_t stream)
 {
     bs3d_p_job job;
-    const int status = bs3d_p_open_job(o, 0, work, &job), *n = job.plan.model.points;
+    const int status = bs3d_p_open_job(&job, o, 0, work, stream), *n = job.plan.model.points;
     if (status) return status;
     const dim3 block(32, 8), tiles((unsigned)(n[0] - 1) / 32 + 1, (unsigned)(n[1] - 1) / 8 + 1);
     job.plan.partitions = bs3d_p_best_partitions(n[2], (long long)tiles.x * tiles.y, 4, 2, n[2]);
     const dim3 grid(tiles.x, tiles.y, (unsigned)job.plan.partitions);
     const bs3d_p_launch<> one = {job.form ? general : positive, job.plan, grid, block, 0, 0};
-    return bs3d_p_explicit<unused>(o, &job, 0, &one, &one, result, stream);
+    return bs3d_p_explicit<unused>(&job, 0, &one, &one, result);
 }
 
 /* ---- explicit1: every neighbour through the cache ---------------------------------------------------------------- */
@@ -84,9 +85,9 @@ TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
    Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if
             the call should not wait
    Leaves   the final values at the start of work; *result, once the stream has been synchronised
-   Returns  BS3D_OK; if refused, as bs3d_check, BS3D_BAD_ARGUMENT or BS3D_LAUNCH_FAILED. Failures of earlier
-            calls do not count, and cudaGetLastError still returns them
-   Lanes    called on the host, like any function (it is a template so that a program compiles only what it calls);
+   Returns  BS3D_OK; the status of bs3d_check; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED. Failures of earlier calls do not
+            count, and cudaGetLastError still returns them
+   Lanes    called on the host like any function (it is a template so that a program compiles only what it calls);
             asynchronous in stream; sets up its own tables
    Error    docs/bs3d.md: rounding errors against bs3d_host_explicit and bs3d_host_implicit */
 template <int unused = 0>
@@ -96,7 +97,7 @@ static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *
                                         result, stream);
 }
 
-/* ---- explicit2: registers carry each plane's share of the next two: 7 or 9 loads a point, not 13 or 19 ----------- */
+/* ---- explicit2: registers carry each plane's contributions to the next two: 7 or 9 loads a point, not 13 or 19 --- */
 
 template <int form>
 __launch_bounds__(256)
@@ -131,19 +132,19 @@ static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *
 
 /* ---- explicit3: planes through shared memory; explicit4: two time steps a sweep (planes.h) ----------------------- */
 
-/* Marches by explicit3, or (most = 2) by explicit4, whose sweeps take two steps unless the option may be exercised
-   between them or shared memory is too small. */
+/* Marches by explicit3 (most = 1) or by explicit4 (most = 2). A sweep of explicit4 takes two steps unless the option
+   may be exercised between them or shared memory is too small. */
 template <int most>
 static int bs3d_p_march_tiles(const bs3d_problem *o, void *work, bs3d_result *result, cudaStream_t stream)
 {
     bs3d_p_job job;
     bs3d_p_launch<> one, two;
-    int status = bs3d_p_open_job(o, 0, work, &job);
+    int status = bs3d_p_open_job(&job, o, 0, work, stream);
     if (!status) status = bs3d_p_launch_tiles<1, 0>(&job.plan, job.form, &one);
     if (status) return status;
     int doubles = most < 2 || (o->flags & BS3D_AMERICAN) ? 0 : o->steps / 2;
     if (doubles && bs3d_p_launch_tiles<most, 0>(&job.plan, job.form, &two)) doubles = 0;
-    return bs3d_p_explicit<0>(o, &job, doubles, &two, &one, result, stream);
+    return bs3d_p_explicit<0>(&job, doubles, &two, &one, result);
 }
 
 /* Marches by explicit3; otherwise as bs3d_explicit1. */

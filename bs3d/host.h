@@ -8,7 +8,7 @@ TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
     return (2 * bs3d_p_cells(o->points) + 9 * 1024) * sizeof(tb_real);
 }
 
-/* Sets u to the payoff or, if later, raises it to the payoff. */
+/* Sets u to the payoff or, if `later`, to the larger of u and the payoff. */
 TB_HOST void bs3d_p_host_payoff(const bs3d_problem *o, int later, tb_real *u)
 {
     size_t at = 0;
@@ -25,17 +25,17 @@ TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real 
 {
     const int nx = m->points[0], ny = m->points[1], nz = m->points[2], form = bs3d_p_form(m);
     const long long pitch = bs3d_pitch(nx), plane = pitch * ny;
-    const bs3d_pairs pairs = (bs3d_lane_pairs)(m, identity);
+    const bs3d_pairs pairs = bs3d_lane_pairs(m, identity);
 #ifdef _OPENMP
 #pragma omp parallel for
 #endif
     for (int k = 0; k < nz; k++) {
-        bs3d_row z = (bs3d_lane_row)(m, 2, k);
+        bs3d_row z = bs3d_lane_row(m, 2, k);
         for (int j = 0; j < ny; j++) {
-            bs3d_row y = (bs3d_lane_row)(m, 1, j);
+            bs3d_row y = bs3d_lane_row(m, 1, j);
             for (int i = 0; i < nx; i++) {
                 long long at = i + pitch * j + plane * k;
-                v[at] = bs3d_lane_stencil(form, &pairs, (bs3d_lane_row)(m, 0, i), y, z, u + at, i < nx - 1, -(i > 0),
+                v[at] = bs3d_lane_stencil(form, &pairs, bs3d_lane_row(m, 0, i), y, z, u + at, i < nx - 1, -(i > 0),
                                           j < ny - 1 ? pitch : 0, j > 0 ? -pitch : 0, k < nz - 1 ? plane : 0,
                                           k > 0 ? -plane : 0);
             }
@@ -43,7 +43,7 @@ TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real 
     }
 }
 
-/* Solves the systems along an axis, in v, with the factors l, r, q of its matrix. */
+/* Solves the systems along an axis, in v, with the factors that bs3d_p_host_factor left. */
 TB_HOST void bs3d_p_host_lines(const bs3d_model *m, int axis, const tb_real *factors, tb_real *v)
 {
     const long long pitch = bs3d_pitch(m->points[0]), step[3] = {1, pitch, pitch * m->points[1]};
@@ -67,16 +67,14 @@ TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
 {
     tb_real *l = factors, *r = factors + 1024, *q = factors + 2048;
     for (int i = 0; i < m->points[axis]; i++) {
-        double a, b, c;
-        bs1d_lane_matrix(bs3d_axis_of(m, axis), 1, i, &a, &b, &c);
-        l[i] = (tb_real)a;
-        r[i] = (tb_real)b;
-        q[i] = (tb_real)c;
+        double row[3];
+        bs1d_lane_matrix(bs3d_axis_of(m, axis), 1, i, row, row + 1, row + 2);
+        for (int n = 0; n < 3; n++) factors[1024 * n + i] = (tb_real)row[n];
     }
     return trid_lane_factor(m->points[axis], l, r, q, l, r, q, 1);
 }
 
-/* Takes all steps, in u and the memory behind it. Returns BS3D_OK or BS3D_NOT_DOMINANT. */
+/* Takes all steps in u; the memory behind u receives L u and the factors. Returns BS3D_OK or BS3D_NOT_DOMINANT. */
 TB_HOST int bs3d_p_host_steps(const bs3d_problem *o, int implicit, tb_real *u)
 {
     const bs3d_model m = bs3d_model_of(o);
@@ -117,8 +115,8 @@ TB_HOST int bs3d_p_host_march(const bs3d_problem *o, int implicit, tb_real *u, b
 
 /* Marches on the host by explicit steps: the reference for the explicit rungs.
    Needs    work of bs3d_host_bytes; result may be null
-   Leaves   the final values at the start of work, in rows of bs3d_pitch elements (BS3D_GIVEN reads its start values
-            there). A call that is refused leaves its status in the result, and NaN for all numbers
+   Leaves   the final values at the start of work, in rows of bs3d_pitch elements. With BS3D_GIVEN the march starts
+            from the values there. A call that is refused leaves its status in the result, and NaN for all numbers
    Returns  as bs3d_check */
 TB_HOST int bs3d_host_explicit(const bs3d_problem *o, void *work, bs3d_result *result)
 {

@@ -1,4 +1,4 @@
-/* implicit1.h - a room of bs3d.h: implicit1: four kernels per step; each step builds and solves all matrices.
+/* implicit1.h - a room of bs3d.h: implicit1, with four kernels per step, which compute all matrices anew.
    MIT licence, see LICENSE. */
 
 /* Solves the x systems in v, one warp per system. */
@@ -19,9 +19,9 @@ TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
     transpose_store(per_lane, 32, n, d, row, mine);
 }
 
-/* Solves the y systems (axis 1) or z systems (axis 2); a block solves 8 interleaved systems in 32 partitions each.
-   Along z, adds the result to u, which it loads before the solve if registers allow: loaded after it, u would cost a
-   second wait. */
+/* Solves the y systems (axis 1) or z systems (axis 2). A block solves 8 interleaved systems, in 32 partitions each. The
+   solve along z also adds its result to u. If registers allow, it loads u early, with v, since u would cost a second
+   wait for memory after the solve. */
 template <int plain>
 TB_D void bs3d_p_implicit1_along(int per_lane, int axis, const bs3d_p_plan *plan, tb_real *v, tb_real *u,
                                  tb_real *shared)
@@ -68,29 +68,30 @@ static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *
 {
     bs3d_p_job job;
     bs3d_p_launch<> right;
-    int status = bs3d_p_open_job(problem, 1, work, &job);
+    int status = bs3d_p_open_job(&job, problem, 1, work, stream);
     if (!status) status = bs3d_p_launch_tiles<1, 0>(&job.plan, job.form, &right);
-    if (!status) status = bs3d_p_start<unused>(problem, &job, job.u, job.v, stream);
     if (status) return status;
     right.early = 0;
     const int *n = problem->points, plain = bs3d_p_plain(&job.plan.model); /* whether all matrices are I - L_axis */
     const int warps = bs3d_p_x_warps(bs3d_p_per_lane(n[0]));
     unsigned columns = (unsigned)(n[0] - 1) / 8 + 1, blocks = (unsigned)((n[1] * n[2] - 1) / warps + 1);
     const dim3 y_blocks(columns, (unsigned)n[2]), z_blocks(columns, (unsigned)n[1]);
-    const auto x = bs3d_p_of_length(n[0], [plain](auto lane) {
-        return plain ? bs3d_p_implicit1_x<decltype(lane)::points, 1> : bs3d_p_implicit1_x<decltype(lane)::points, 0>;
-    });
-    const auto lines_of = [plain](auto lane) {
-        const int points = decltype(lane)::points;
-        return plain ? bs3d_p_implicit1_lines<points, 1> : bs3d_p_implicit1_lines<points, 0>;
+    const auto x =
+        plain ? bs3d_p_of_length(n[0], bs3d_p_implicit1_x<8, 1>, bs3d_p_implicit1_x<16, 1>, bs3d_p_implicit1_x<32, 1>)
+              : bs3d_p_of_length(n[0], bs3d_p_implicit1_x<8, 0>, bs3d_p_implicit1_x<16, 0>, bs3d_p_implicit1_x<32, 0>);
+    const auto lines_of = [plain](int points) {
+        return plain ? bs3d_p_of_length(points, bs3d_p_implicit1_lines<8, 1>, bs3d_p_implicit1_lines<16, 1>,
+                                        bs3d_p_implicit1_lines<32, 1>)
+                     : bs3d_p_of_length(points, bs3d_p_implicit1_lines<8, 0>, bs3d_p_implicit1_lines<16, 0>,
+                                        bs3d_p_implicit1_lines<32, 0>);
     };
-    const auto y = bs3d_p_of_length(n[1], lines_of), z = bs3d_p_of_length(n[2], lines_of);
-    for (int s = 0; s < problem->steps && !status; s++) {
-        bs3d_p_launch_sweep(&status, &right, &job, job.u, job.v, job.interfaces, stream);
-        bs3d_p_launch_next(&status, x, blocks, (unsigned)(32 * warps), 0, stream, job.plan, job.v);
-        bs3d_p_launch_next(&status, y, y_blocks, 256, 0, stream, job.plan, 1, job.v, job.u);
-        bs3d_p_launch_next(&status, z, z_blocks, 256, 0, stream, job.plan, 2, job.v, job.u);
-        bs3d_p_may_exercise<unused>(&status, problem, &job, job.u, stream);
+    bs3d_p_start<unused>(&job, job.u, job.v);
+    for (int s = 0; s < problem->steps && !job.status; s++) {
+        bs3d_p_launch_sweep(&job, &right, job.u, job.v, job.interfaces);
+        bs3d_p_launch_next(&job, x, blocks, (unsigned)(32 * warps), job.plan, job.v);
+        bs3d_p_launch_next(&job, lines_of(n[1]), y_blocks, 256, job.plan, 1, job.v, job.u);
+        bs3d_p_launch_next(&job, lines_of(n[2]), z_blocks, 256, job.plan, 2, job.v, job.u);
+        bs3d_p_may_exercise<unused>(&job, job.u);
     }
-    return bs3d_p_finish<unused>(status, problem, &job, result, stream);
+    return bs3d_p_finish<unused>(&job, result);
 }

@@ -1,28 +1,29 @@
-/* implicit2.h - a room of bs3d.h: implicit2: a sweep upward, a sweep downward.
+/* implicit2.h - a room of bs3d.h: implicit2, with a sweep upward and a sweep downward.
    MIT licence, see LICENSE. */
 
 /* ---- upward: right-hand side, x systems, forward elimination in z ------------------------------------------------ */
 
-/* The ring of the upward sweep. Its rows hold 256 points per half. Some warps of a block compute the right-hand side;
-   the others solve, one for each half of each row. */
+/* Returns how many warps of a block compute the right-hand side. Each of the others solves a row or half a row. */
 TB_HD constexpr int bs3d_p_stencil_warps(int halves)
 {
     return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;
 }
 
+/* The ring and the threads of the upward sweep. Rows have one or two halves of 256 points. */
 template <int halves>
 struct bs3d_p_up : bs3d_p_ring_shape<bs3d_p_shape::up_rows + 2, 8 * halves,
                                      32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows)> {
 };
 
-/* Solves for a right-hand side in shared memory with one warp. */
+/* Solves with one warp for a right-hand side that lies in shared memory. */
 TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const tb_real *right, tb_real *d)
 {
     bs3d_p_load(per_lane, right, d);
     trid_warp_solve(per_lane, 32, per_lane * 32, steps, f, d);
 }
 
-/* Computes L u with one warp, as bs3d_p_sweep_planes does, and leaves plane k-1 in shared memory. */
+/* Computes L u with one warp, as bs3d_p_sweep does: when plane k of u has arrived, L u of plane k-1 goes to shared
+   memory. */
 template <int form, int halves>
 TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, int warp,
                                 const bs3d_p_stretch *s, bs3d_p_ring<bs3d_p_up<halves>> *ring)
@@ -54,10 +55,10 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
     }
 }
 
-/* Solves a row or half a row with one warp, 8 points a lane, and eliminates forward in z, one plane behind
-   bs3d_p_upward_stencil. Each half is solved to y as if the other half were 0, and stores its value at the seam. One
-   plane later, when both values are stored, the half is corrected: x = y - g x', where x' is the other half's unknown
-   at the seam, and g couples the half's points to it. Two equations give both unknowns at the seam
+/* Solves a row or half a row with one warp, 8 points a lane, one plane behind bs3d_p_upward_stencil, and eliminates
+   forward in z. The warp of a half solves for y as if the other half were 0, and stores its value at the seam. One
+   plane later both halves' values are stored, and the warp corrects its half: x = y - g x', where x' is the other
+   half's unknown at the seam, and g couples the half's points to x'. Two equations give both unknowns at the seam
    (bs3d_p_factor_seam). */
 template <int halves>
 TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, int warp, const bs3d_p_stretch *s,
@@ -106,24 +107,6 @@ TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, in
 
 /* Sweeps upward over rows of 1 or 2 halves of up to 256 points: L u, the x systems and the forward elimination in z. A
    block takes whole rows. Some warps compute L u, the others solve. */
-template <int form, int halves>
-TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
-                             tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
-{
-    const int stencil_warps = bs3d_p_stencil_warps(halves), warp = (int)threadIdx.x / 32;
-    const int rows = bs3d_p_shape::up_rows, size = bs3d_p_up<halves>::size;
-    const bs3d_p_stretch s =
-        bs3d_p_open_stretch<1, 1, 2 * rows * bs3d_p_up<halves>::stride>(plan, span, (int)blockIdx.y, tables, memory);
-    bs3d_p_ring<bs3d_p_up<halves>> ring = bs3d_p_open_ring<bs3d_p_up<halves>>(
-        plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, rows * (int)blockIdx.x - 1, s.slots);
-    bs3d_p_prefetch_first(&s, &ring);
-    if (warp < stencil_warps)
-        bs3d_p_upward_stencil<form, halves>(pairs, plan, tables, warp, &s, &ring);
-    else
-        bs3d_p_upward_solve<halves>(plan, tables, warp - stencil_warps, &s, &ring, s.slots + BS3D_P_RING_SLOTS * size,
-                                    v, interfaces);
-}
-
 template <int form, int halves, class... spans>
 __launch_bounds__(bs3d_p_up<halves>::threads, bs3d_p_shape::up_blocks / halves)
 TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -131,10 +114,21 @@ TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const t
                                      tb_real *__restrict__ interfaces, spans... span)
 {
     TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory, &span...);
+    const int stencil_warps = bs3d_p_stencil_warps(halves), warp = (int)threadIdx.x / 32;
+    const int rows = bs3d_p_shape::up_rows, size = bs3d_p_up<halves>::size;
+    const bs3d_p_stretch s = bs3d_p_open_stretch<1, 1, 2 * rows * bs3d_p_up<halves>::stride>(
+        &plan, (int)blockIdx.y, tables, memory, &span...);
+    bs3d_p_ring<bs3d_p_up<halves>> ring = bs3d_p_open_ring<bs3d_p_up<halves>>(
+        &plan, u, -BS3D_P_PAD, plan.pitch + 2 * BS3D_P_PAD, rows * (int)blockIdx.x - 1, s.slots);
+    bs3d_p_prefetch_first(&s, &ring);
+    if (warp < stencil_warps)
+        bs3d_p_upward_stencil<form, halves>(&pairs, &plan, tables, warp, &s, &ring);
+    else
+        bs3d_p_upward_solve<halves>(&plan, tables, warp - stencil_warps, &s, &ring, s.slots + BS3D_P_RING_SLOTS * size,
+                                    v, interfaces);
 }
 
-/* Solves the x systems only, if the fused sweep is not possible: those in v, and those in the interfaces, which forward
+/* Solves the x systems where the fused sweep is not possible: those in v, and those in the interfaces that forward
    elimination in z left. Each warp solves several, one after another. */
 template <int per_lane>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
@@ -173,36 +167,36 @@ TB_HD constexpr int bs3d_p_lines(int per_lane)
     return (per_lane <= 16 ? 16 : 8) * 4 / TB_BYTES;
 }
 
-/* Returns the elements of shared memory for the factors of y: 0 if registers hold them (8 points a thread), or if
-   shared memory has no room and they are read from the tables. */
+/* Returns how many elements of shared memory hold the factors of y: 0 if registers hold them (8 points a thread), or if
+   shared memory has no room and threads read them from the tables. */
 TB_HD constexpr int bs3d_p_factors_len(int per_lane)
 {
     return per_lane > 8 && per_lane * TB_BYTES < 256 ? 32 * TRID_INTERLEAVED_FACTOR_LEN(per_lane) : 0;
 }
 
-/* Returns the elements of a slice: `lines` columns of one plane, all rows, row r at [(r + r / per_lane) lines], so that
-   the rows that a system's threads read together lie in different banks. */
-TB_HD constexpr int bs3d_p_slice(int per_lane, int lines)
+/* Returns the elements of a slice: the block's columns of one plane, with all their rows. Row r is at
+   [(r + r / per_lane) lines], so that the rows that a system's threads read together lie in different banks. */
+TB_HD constexpr int bs3d_p_slice(int per_lane)
 {
-    return 32 * (per_lane + 1) * lines;
+    return 32 * (per_lane + 1) * bs3d_p_lines(per_lane);
 }
 
-/* Prefetches plane k of v and u into a slot of two slices; does nothing if k < from. All threads call, 32 for each
-   system. */
-TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
+/* Prefetches the block's slices of plane k of v and u into a slot; copies nothing if k < from. All threads call, 32 for
+   each system. */
+TB_D void bs3d_p_prefetch_slices(int per_lane, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
                                  const tb_real *u, trid_copy_place ring, int slot)
 {
+    const int lines = bs3d_p_lines(per_lane), slice = bs3d_p_slice(per_lane);
     int vectors = lines / BS3D_P_V, first = (int)threadIdx.x / vectors,
         column = BS3D_P_V * ((int)threadIdx.x % vectors);
     long long at = lines * (int)blockIdx.x + column + (long long)plan->pitch * first + plan->plane * k;
     TB_UNROLL
     for (int n = 0; n < per_lane / BS3D_P_V; n++) {
         int r = first + 32 * BS3D_P_V * n;
-        int to =
-            (int)sizeof(tb_real) * (slot * 2 * bs3d_p_slice(per_lane, lines) + (r + r / per_lane) * lines + column);
+        int to = (int)sizeof(tb_real) * (slot * 2 * slice + (r + r / per_lane) * lines + column);
         if (k >= from && r < plan->model.points[1]) {
             trid_copy_async(ring, to, v + at + (long long)plan->pitch * (32 * BS3D_P_V * n));
-            trid_copy_async(ring, to + (int)sizeof(tb_real) * bs3d_p_slice(per_lane, lines),
+            trid_copy_async(ring, to + (int)sizeof(tb_real) * slice,
                             u + at + (long long)plan->pitch * (32 * BS3D_P_V * n));
         }
     }
@@ -215,7 +209,7 @@ template <int per_lane>
 TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_real *factors, tb_real *ring)
 {
     const int lines = bs3d_p_lines(per_lane), thread = (int)threadIdx.x;
-    for (int e = thread; e < prefetch * 2 * bs3d_p_slice(per_lane, lines); e += 32 * lines) ring[e] = 0;
+    for (int e = thread; e < prefetch * 2 * bs3d_p_slice(per_lane); e += 32 * lines) ring[e] = 0;
     for (int e = thread; e < (int)bs3d_p_factors_len(per_lane); e += 32 * lines)
         factors[e] = tables[BS3D_P_Y_FACTORS + e];
     __syncthreads();
@@ -224,7 +218,8 @@ TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_r
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * per_lane ? thread / lines : thread % 32)];
 }
 
-/* Loads the last unknowns of a partition and of the one before it, for the thread's `count` valid rows. */
+/* Loads the last unknowns of the block's partition and of the partition before it, for the thread's `count` valid rows.
+   follows: another slab's partition precedes the first one. */
 template <int per_lane, int follows>
 TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, const tb_real *interfaces, tb_real *last,
                             tb_real *before)
@@ -249,9 +244,8 @@ TB_D void bs3d_p_solve_lines(int steps, const tb_real *f, const tb_real *stored,
                                             stored + 32 * 5 * per_lane + rank, 32, d, shared);
 }
 
-/* Sweeps downward: back substitution in z, the y systems, u += the result. A block takes some columns in x and all
-   rows, in one partition of planes, and prefetches plan.prefetch planes. follows: another slab's partition precedes the
-   first one. */
+/* Sweeps downward: back substitution in z, the y systems, u += the result. A block takes bs3d_p_lines columns with all
+   their rows, in one partition of planes, and prefetches plan.prefetch planes. */
 template <int per_lane, int follows = 0>
 __launch_bounds__(32 * bs3d_p_lines(per_lane), 1)
 TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -274,7 +268,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
     const tb_real *stored = bs3d_p_factors_len(per_lane) ? factors : tables + BS3D_P_Y_FACTORS;
     int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 1]);
     for (int n = 0; n < plan.prefetch; n++)
-        bs3d_p_prefetch_slices(per_lane, lines, &plan, to - 1 - n, from, v, u, place_of_ring, n);
+        bs3d_p_prefetch_slices(per_lane, &plan, to - 1 - n, from, v, u, place_of_ring, n);
     long long at = x + (long long)plan.pitch * first;
     bs3d_p_load_lasts<per_lane, follows>(&plan, at, count, interfaces, z, before);
     tb_real scale = 0, next = -1, spike = 0; /* the last plane is known already */
@@ -282,10 +276,10 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
     TRID_COPY_AWAIT(0);
     __syncthreads();
     for (int k = to - 1; k >= from; k--, u -= plan.plane) {
-        const tb_real *mine = ring + slot * 2 * bs3d_p_slice(per_lane, lines) + place;
+        const tb_real *mine = ring + slot * 2 * bs3d_p_slice(per_lane) + place;
         TB_UNROLL
         for (int r = 0; r < per_lane; r++) {
-            old[r] = mine[bs3d_p_slice(per_lane, lines) + r * lines];
+            old[r] = mine[bs3d_p_slice(per_lane) + r * lines];
             d[r] = z[r] = scale * mine[r * lines] - next * z[r] - spike * before[r];
         }
         const tb_real *row = tables + BS3D_P_Z_FACTORS + 8 * (k > from ? k - 1 : k);
@@ -296,7 +290,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
         if (plan.prefetch == 3) TRID_COPY_AWAIT(1);
         if (plan.prefetch == 2) TRID_COPY_AWAIT(0);
         bs3d_p_solve_lines<per_lane>(steps, f, stored, d, shared);
-        bs3d_p_prefetch_slices(per_lane, lines, &plan, k - plan.prefetch, from, v, u - at - plan.plane * k,
+        bs3d_p_prefetch_slices(per_lane, &plan, k - plan.prefetch, from, v, u - at - plan.plane * k,
                                place_of_ring, slot);
         tb_real *to_u = u;
         TB_UNROLL
@@ -330,8 +324,8 @@ static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int form, bs3d_p_launch<s
 }
 
 /* Plans the launch of the upward sweep, in plan->partitions partitions or as many more as shared memory requires.
-   *fused receives whether the sweep also solves the x systems. If rows are too long or shared memory is too small,
-   bs3d_p_implicit2_x solves them. */
+   *fused receives whether the sweep also solves the x systems; if rows are too long or shared memory is too small,
+   bs3d_p_implicit2_x does. */
 template <class... spans>
 static int bs3d_p_upward(const bs3d_p_plan *plan, int form, int *fused, bs3d_p_launch<spans...> *up)
 {
@@ -342,7 +336,7 @@ static int bs3d_p_upward(const bs3d_p_plan *plan, int form, int *fused, bs3d_p_l
 
 /* Launches bs3d_p_implicit2_x for `planes` planes of v and both interface planes of `partitions` partitions. */
 template <int unused>
-static void bs3d_p_launch_x(int *status, const bs3d_p_job *job, int planes, int partitions, cudaStream_t stream)
+static void bs3d_p_launch_x(bs3d_p_job *job, int planes, int partitions)
 {
     bs3d_p_plan plan = job->plan;
     const int short_lines = plan.model.points[0] <= 512, warps = bs3d_p_x_warps(short_lines ? 16 : 32);
@@ -350,9 +344,9 @@ static void bs3d_p_launch_x(int *status, const bs3d_p_job *job, int planes, int 
     const int most = 3 * trid_device_attribute(cudaDevAttrMultiProcessorCount);
     plan.model.points[2] = planes;
     plan.partitions = partitions;
-    bs3d_p_launch_next(status, short_lines ? bs3d_p_implicit2_x<16> : bs3d_p_implicit2_x<32>,
-                       (unsigned)(blocks < most ? blocks : most), (unsigned)(32 * warps), 0, stream, plan, job->tables,
-                       job->v, job->interfaces);
+    bs3d_p_launch_next(job, short_lines ? bs3d_p_implicit2_x<16> : bs3d_p_implicit2_x<32>,
+                       (unsigned)(blocks < most ? blocks : most), (unsigned)(32 * warps), plan, job->tables, job->v,
+                       job->interfaces);
 }
 
 /* The launch of the downward sweep. */
@@ -368,12 +362,12 @@ static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
 {
     const int *n = plan->model.points, per_lane = bs3d_p_per_lane(n[1]), lines = bs3d_p_lines(per_lane);
     const size_t solve = (size_t)(bs3d_p_solve_len(lines, 32) + 3) / 4 * 4 + (size_t)bs3d_p_factors_len(per_lane);
-    const size_t slot = 2 * (size_t)bs3d_p_slice(per_lane, lines);
+    const size_t slot = 2 * (size_t)bs3d_p_slice(per_lane);
     const size_t most = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / sizeof(tb_real);
     plan->prefetch = BS3D_P_MOST_PREFETCH;
     while (plan->prefetch > 1 && solve + (size_t)plan->prefetch * slot > most) --plan->prefetch;
-    down->sweep =
-        bs3d_p_of_length(n[1], [](auto lane) { return bs3d_p_implicit2_down<decltype(lane)::points, follows>; });
+    down->sweep = bs3d_p_of_length(n[1], bs3d_p_implicit2_down<8, follows>, bs3d_p_implicit2_down<16, follows>,
+                                   bs3d_p_implicit2_down<32, follows>);
     down->columns = (unsigned)((n[0] - 1) / lines + 1);
     down->threads = (unsigned)(32 * lines);
     down->bytes = (solve + (size_t)plan->prefetch * slot) * sizeof(tb_real);
@@ -381,11 +375,10 @@ static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
 }
 
 /* Launches the downward sweep. */
-TB_HOST void bs3d_p_launch_down(int *status, const bs3d_p_down_launch *down, const bs3d_p_job *job,
-                                const tb_real *interfaces, cudaStream_t stream)
+TB_HOST void bs3d_p_launch_down(bs3d_p_job *job, const bs3d_p_down_launch *down, const tb_real *interfaces)
 {
-    bs3d_p_launch_next(status, down->sweep, dim3(down->columns, (unsigned)job->plan.partitions), down->threads,
-                       down->bytes, stream, job->plan, job->tables, job->v, job->u, interfaces);
+    bs3d_p_launch_soon(job, 0, 1, down->sweep, dim3(down->columns, (unsigned)job->plan.partitions), down->threads,
+                       down->bytes, job->plan, job->tables, job->v, job->u, interfaces);
 }
 
 /* Returns the number of partitions that makes the downward sweep over `planes` planes of a grid fastest. */
@@ -402,27 +395,25 @@ static int bs3d_implicit2(const bs3d_problem *problem, void *work, bs3d_result *
     bs3d_p_job job;
     bs3d_p_launch<> up;
     bs3d_p_down_launch down;
-    int fused = 0, status = bs3d_p_open_job(problem, 1, work, &job);
+    int fused = 0, status = bs3d_p_open_job(&job, problem, 1, work, stream);
     if (status) return status;
     const int *n = problem->points;
     job.plan.partitions = bs3d_p_down_partitions(n, n[2]);
     status = bs3d_p_upward(&job.plan, job.form, &fused, &up);
     if (!status) status = bs3d_p_downward<0>(&job.plan, &down);
-    if (!status) status = bs3d_p_start<unused>(problem, &job, job.u, job.v, stream);
     if (status) return status;
+    bs3d_p_start<unused>(&job, job.u, job.v);
     const int partitions = job.plan.partitions = up.plan.partitions;
-    const size_t interfaces = 2 * BS3D_P_PARTITIONS * (size_t)job.plan.plane;
-    if (cudaMemsetAsync(job.interfaces, 0, interfaces * sizeof *job.interfaces, stream) != cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
-    bs3d_p_launch_factor<unused>(&status, &job, fused, stream);
-    bs3d_p_launch_factor_z<unused>(&status, &job, 1, stream);
-    for (int s = 0; s < problem->steps && !status; s++) {
-        bs3d_p_launch_sweep(&status, &up, &job, job.u, job.v, job.interfaces, stream);
-        if (!fused) bs3d_p_launch_x<unused>(&status, &job, n[2], partitions, stream);
-        bs3d_p_launch_next(&status, bs3d_p_solve_reduced<0>, (unsigned)((job.plan.plane - 1) / 128 + 1), 128, 0, stream,
-                           partitions, job.plan.plane, 0, job.tables, job.interfaces);
-        bs3d_p_launch_down(&status, &down, &job, job.interfaces, stream);
-        bs3d_p_may_exercise<unused>(&status, problem, &job, job.u, stream);
+    bs3d_p_zero(&job, job.interfaces, 2 * BS3D_P_PARTITIONS * (size_t)job.plan.plane);
+    bs3d_p_launch_factor<unused>(&job, fused);
+    bs3d_p_launch_factor_z<unused>(&job, 1);
+    for (int s = 0; s < problem->steps && !job.status; s++) {
+        bs3d_p_launch_sweep(&job, &up, job.u, job.v, job.interfaces);
+        if (!fused) bs3d_p_launch_x<unused>(&job, n[2], partitions);
+        bs3d_p_launch_next(&job, bs3d_p_solve_reduced<0>, (unsigned)((job.plan.plane - 1) / 128 + 1), 128, partitions,
+                           job.plan.plane, 0, job.tables, job.interfaces);
+        bs3d_p_launch_down(&job, &down, job.interfaces);
+        bs3d_p_may_exercise<unused>(&job, job.u);
     }
-    return bs3d_p_finish<unused>(status, problem, &job, result, stream);
+    return bs3d_p_finish<unused>(&job, result);
 }

@@ -1,8 +1,9 @@
-/* implicit3.h - a room of bs3d.h: implicit3: one sweep per step, with rows along x and y alternately, upward and
-   downward alternately. one_sweep.h holds the sweep and its formulas; this room holds the start, kernel and launch.
+/* implicit3.h - a room of bs3d.h: implicit3, with one sweep per step: rows along x and y alternately, upward and
+   downward alternately. one_sweep.h has the sweep and its formulas; this room has the start, the kernel and the launch.
    MIT licence, see LICENSE. */
 
-/* Returns the row (a, b, c) times u at a point whose neighbours on the axis are `step` away. */
+/* Returns the product of a matrix row (a, b, c) and u at a point, whose neighbours on the axis are `step` elements
+   away. */
 TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, long long step)
 {
     tb_real sum = b * *u;
@@ -11,9 +12,9 @@ TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, lon
     return sum;
 }
 
-/* Computes the input of the first sweep from u: with p = A_own u, w = p + q p' + s p[-1], in the direction opposite to
-   the sweep's, and the partitions' first and last p. A block takes 32 x 32 points of a plane, and transposes them if
-   rows are along y. */
+/* Computes the input of the first sweep from u: with p = A_own u, w[k] = p[k] + q[k] p[k+1] + s[k] p[before], and the
+   first and last p of each partition. Here planes count against the direction of the sweep, and p[before] belongs to
+   the plane before the partition. A block takes 32 x 32 points of a plane, and transposes them if rows are along y. */
 template <int unused>
 __launch_bounds__(256)
 TRID_KERNEL void bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,
@@ -34,12 +35,8 @@ TRID_KERNEL void bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading
         tb_real a = 0, b = 0, c = 0, p = 0, sum = 0;
         if (i < plan.model.points[0] && j < plan.model.points[1]) {
             const tb_real *at = u + i + (long long)plan.pitch * j + plan.plane * k;
-            if (heading.own == 0)
-                bs3d_p_matrix_row(&plan, 0, i, &a, &b, &c);
-            else
-                bs3d_p_matrix_row(&plan, 1, j, &a, &b, &c);
-            if (i == 0 && heading.own == 0) a = 0;
-            if (j == 0 && heading.own == 1) a = 0;
+            bs3d_p_matrix_row(&plan, heading.own, heading.own == 0 ? i : j, &a, &b, &c);
+            if ((heading.own == 0 ? i : j) == 0) a = 0;
             p = bs3d_p_times(a, b, c, at, step);
             sum = p;
             if (next >= 0 && next < nz) sum += factors[2] * bs3d_p_times(a, b, c, at + plan.plane * against, step);
@@ -74,7 +71,7 @@ TRID_KERNEL void bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_hea
                                      bs3d_p_in_register(memory));
 }
 
-/* The kernel of a sweep, and the launches of sweeps with rows along an axis, upward and downward. */
+/* The kernel of a sweep; and the launches of sweeps with rows along one axis, where index 0 is upward, 1 downward. */
 typedef void (*bs3d_p_implicit3_kernel)(bs3d_pairs, bs3d_p_plan, bs3d_p_heading, const tb_real *, const tb_real *,
                                         tb_real *, const tb_real *, tb_real *);
 typedef struct {
@@ -108,7 +105,7 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
     for (int down = 0; down < 2; down++) {
         l->sweep[down] = points <= 256 ? bs3d_p_implicit3_of<0>(form, down) : bs3d_p_implicit3_of<1>(form, down);
         l->pairs[down] = job->pairs;
-        for (int p = 1; p < 3; p++) { /* the pairs of the rows' axis and of the other axis with the third */
+        for (int p = 1; p < 3; p++) { /* the rows' axis with the third axis, and the other axis with the third */
             int pair = own ? 3 - p : p, swap = down && form == BS3D_GENERAL;
             l->pairs[down].plus[p] = swap ? job->pairs.minus[pair] : job->pairs.plus[pair];
             l->pairs[down].minus[p] = swap ? job->pairs.plus[pair] : job->pairs.minus[pair];
@@ -116,13 +113,14 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
     }
 }
 
-/* Plans implicit3's launches, l[own], with their bytes, chooses the partitions, and allows the sweeps their shared
-   memory.
-   Returns BS3D_OK; 1 if the device cannot run these sweeps, or such clusters, for this problem; or
+/* Plans implicit3's launches with rows along x and y, l[0] and l[1], chooses the partitions, and allows the sweeps
+   their shared memory.
+   Returns BS3D_OK; 1 if the device cannot run these sweeps or their clusters for this problem; or
    BS3D_LAUNCH_FAILED. */
 template <int unused>
-static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_axis_launch *l)
+static int bs3d_p_one_sweep_fits(bs3d_p_job *job, bs3d_p_axis_launch *l)
 {
+    const bs3d_problem *o = &job->problem;
     if (o->points[0] > 512 || o->points[1] > 512 || (o->flags & BS3D_AMERICAN)) return 1;
     bs3d_p_axis_launch_of<unused>(job, 0, l);
     bs3d_p_axis_launch_of<unused>(job, 1, l + 1);
@@ -148,27 +146,26 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
 {
     bs3d_p_job job;
     bs3d_p_axis_launch launches[2];
-    int status = bs3d_p_open_job(problem, 1, work, &job);
+    int status = bs3d_p_open_job(&job, problem, 1, work, stream);
     if (status) return status;
-    status = bs3d_p_one_sweep_fits<unused>(problem, &job, launches);
-    if (status > 0) return (bs3d_implicit2<unused>)(problem, work, result, stream);
+    status = bs3d_p_one_sweep_fits<unused>(&job, launches);
+    if (status > 0) return bs3d_implicit2<unused>(problem, work, result, stream);
     if (status) return status;
     const int early = trid_device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
     /* The last sweep has rows along y, and so writes u with rows along x. */
     const int *points = problem->points, steps = problem->steps, partitions = job.plan.partitions;
     const size_t interfaces = 2 * BS3D_P_PARTITIONS * bs3d_p_most_of_plane(points);
     tb_real *from = steps % 2 ? job.v : job.u, *to = steps % 2 ? job.u : job.v;
-    status = bs3d_p_start<unused>(problem, &job, from, to, stream);
-    if (!status && cudaMemsetAsync(job.interfaces, 0, 2 * interfaces * sizeof *job.interfaces, stream) != cudaSuccess)
-        status = BS3D_LAUNCH_FAILED;
-    bs3d_p_launch_next(&status, bs3d_p_factor_rows<8>, 2, 64, 0, stream, job.plan, job.tables);
-    bs3d_p_launch_factor_z<unused>(&status, &job, 2, stream);
+    bs3d_p_start<unused>(&job, from, to);
+    bs3d_p_zero(&job, job.interfaces, 2 * interfaces);
+    bs3d_p_launch_next(&job, bs3d_p_factor_rows<8>, 2, 64, job.plan, job.tables);
+    bs3d_p_launch_factor_z<unused>(&job, 2);
     bs3d_p_heading first = launches[steps % 2 == 0].heading;
     first.direction = 1;
     const dim3 tiles((unsigned)(points[0] - 1) / 32 + 1, (unsigned)(points[1] - 1) / 32 + 1, (unsigned)points[2]);
-    bs3d_p_launch_next(&status, bs3d_p_implicit3_start<unused>, tiles, dim3(32, 8), 0, stream, job.plan, first,
-                       job.tables, from, to, job.interfaces);
-    for (int s = 0; s <= steps && !status; s++) {
+    bs3d_p_launch_next(&job, bs3d_p_implicit3_start<unused>, tiles, dim3(32, 8), job.plan, first, job.tables, from, to,
+                       job.interfaces);
+    for (int s = 0; s <= steps && !job.status; s++) {
         const bs3d_p_axis_launch *l = launches + ((steps - s) % 2 == 0);
         tb_real *swap = from, *old_interfaces = job.interfaces + s % 2 * interfaces,
                 *new_interfaces = job.interfaces + (s + 1) % 2 * interfaces;
@@ -177,12 +174,12 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
         to = swap;
         heading.direction = s % 2 ? -1 : 1;
         heading.finish = s == steps;
-        bs3d_p_launch_soon(s > 0 && early, l->cluster, &status, l->sweep[s % 2], dim3(l->blocks, (unsigned)partitions),
-                           bs3d_p_spread_row::threads, l->bytes, stream, l->pairs[s % 2], job.plan, heading, job.tables,
-                           from, to, old_interfaces, new_interfaces);
+        bs3d_p_launch_soon(&job, s > 0 && early, l->cluster, l->sweep[s % 2], dim3(l->blocks, (unsigned)partitions),
+                           bs3d_p_spread_row::threads, l->bytes, l->pairs[s % 2], job.plan, heading, job.tables, from,
+                           to, old_interfaces, new_interfaces);
         if (partitions > 1 && !heading.finish)
-            bs3d_p_launch_soon(early, 1, &status, bs3d_p_solve_reduced<1>, (unsigned)((heading.to_plane - 1) / 128 + 1),
-                               128, 0, stream, partitions, heading.to_plane, s % 2, job.tables, new_interfaces);
+            bs3d_p_launch_soon(&job, early, 1, bs3d_p_solve_reduced<1>, (unsigned)((heading.to_plane - 1) / 128 + 1),
+                               128, 0, partitions, heading.to_plane, s % 2, job.tables, new_interfaces);
     }
-    return bs3d_p_finish<unused>(status, problem, &job, result, stream);
+    return bs3d_p_finish<unused>(&job, result);
 }

@@ -7,8 +7,8 @@ typedef struct {
     tb_real down, up, weight;
 } bs3d_row;
 
-/* The weights that all points share: of the cross differences, and of the point itself in addition to all differences
-   (1 - discount for u + L u, -discount for L u). */
+/* The weights that all points share: those of the cross differences, and that of the point's own value, which is added
+   to all differences (1 - discount for u + L u, -discount for L u). */
 typedef struct {
     tb_real plus[3], minus[3], same;
 } bs3d_pairs;
@@ -45,9 +45,8 @@ TB_HD tb_real bs3d_p_cell(tb_real a, tb_real b, tb_real c, tb_real d)
     return (a - b) - (c - d);
 }
 
-/* Returns L u, or u + L u, at one point: the plain formula, which reads every neighbour from memory.
-   Needs    u at the point; east, west, north, south, up, down: the distances to the neighbours, 0 for one beyond the
-            grid, whose weight is 0
+/* Returns L u, or u + L u, at one point by the plain formula, which reads every neighbour from memory.
+   Needs    u at the point; east, west, north, south, up, down: the distances to the neighbours, 0 where there is none
    Cost     form BS3D_POSITIVE: 13 loads, 42 operations; else 19 loads, 66 */
 TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, bs3d_row y, bs3d_row z, const tb_real *u,
                                 long long east, long long west, long long north, long long south, long long up,
@@ -76,14 +75,15 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
 }
 
 /* Computes L u (or u + L u) for a patch of columns x rows points, plane by plane. u holds the patch on plane k with one
-   more point on each side, point (c, p) at u[(p + 1) (columns + 2) + c + 1]. The function completes plane k-1, and
-   keeps in now and next the contributions of plane k to itself and to plane k+1. Both use the same differences between
-   neighbours.
-   Needs    columns <= 8, rows and form literals; x: the first axis at the patch's columns; y: the second at its rows;
-            z: the third at k-1, k, k+1; now and next 0 before the first plane. Points beyond the grid may hold any
-            finite numbers. In form BS3D_POSITIVE the corners (-1, rows) and (columns, -1) are not read
+   more point on each side, point (c, p) at u[(p + 1) (columns + 2) + c + 1]. The function adds the contributions of
+   plane k: to plane k-1, which it completes in out; to plane k itself, in now; and to plane k+1, in next.
+   Needs    columns <= 8, rows and form literals; x: the rows of the first axis at the patch's columns; y: those of the
+            second axis at the patch's rows; z: those of the third axis at k-1, k, k+1; now and next 0 before the first
+            plane. Points beyond the grid may hold any finite numbers. In form BS3D_POSITIVE the corners (-1, rows) and
+            (columns, -1) are not read
    Leaves   out, now, next, point (c, p) at p columns + c
-   Cost     per point, without the patch's edge: 21 FMA, multiplications or additions in form BS3D_POSITIVE; else 28 */
+   Cost     21 FMA, multiplications or additions a point in form BS3D_POSITIVE, otherwise 28; the patch's edge adds
+            some */
 TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pairs, const bs3d_row *x,
                            const bs3d_row *y, const bs3d_row *z, const tb_real *u, tb_real *now, tb_real *next,
                            tb_real *out)
@@ -129,8 +129,8 @@ TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pa
     }
 }
 
-/* Returns whether the values equal the payoff (to rounding) in the whole cell of the spot, from the 4x4x4 values around
-   it. */
+/* Returns whether, at all corners of the spot's cell, the payoff is positive and the value equals it to rounding. v:
+   the 4x4x4 values around the spot. */
 TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 {
     const double tolerance = (sizeof(tb_real) == 4 ? 1e-6 : 1e-14) * o->strike;
@@ -148,9 +148,9 @@ TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
     return 1;
 }
 
-/* Returns price and derivatives at the spot by four-point cubics in each direction, from the 4x4x4 values around it,
-   value (a, b, c) at v[a + 4 b + 16 c]. Theta follows from the derivatives by the PDE; it is 0 where an American
-   option is exercised.
+/* Returns price and derivatives at the spot by four-point cubics along each axis. v: the 4x4x4 values around the spot,
+   value (a, b, c) at v[a + 4 b + 16 c]. Theta follows from the derivatives by the PDE; it is 0 where an American option
+   is exercised.
    Cost     about 700 FMA in double precision */
 TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
 {
@@ -174,12 +174,11 @@ TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
         }
     }
     bs3d_result r;
-    double all = r.price = sum[0];
+    r.price = sum[0];
     for (int axis = 0; axis < 3; axis++) {
         r.delta[axis] = sum[1 + axis] / ds[axis];
         r.gamma[axis] = sum[4 + axis] / (ds[axis] * ds[axis]);
         r.cross[axis] = sum[7 + axis] / (ds[BS3D_P_FIRST(axis)] * ds[BS3D_P_SECOND(axis)]);
-        all += r.delta[axis] + r.gamma[axis] + r.cross[axis];
     }
     r.theta = o->rate * r.price;
     for (int axis = 0; axis < 3; axis++) {
@@ -190,9 +189,8 @@ TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
         int m = BS3D_P_FIRST(p), n = BS3D_P_SECOND(p);
         r.theta -= o->correlation[p] * o->volatility[m] * o->spot[m] * o->volatility[n] * o->spot[n] * r.cross[p];
     }
-    all += r.theta;
+    r.status = trid_finite_f64(r.theta) ? BS3D_OK : BS3D_NOT_FINITE; /* theta is finite only if all numbers are */
     if ((o->flags & BS3D_AMERICAN) && o->payoff != BS3D_GIVEN && bs3d_p_exercised(o, v)) r.theta = 0;
-    r.status = trid_finite_f64(all) ? BS3D_OK : BS3D_NOT_FINITE;
     return r;
 }
 
@@ -203,7 +201,7 @@ TB_HD int bs3d_pitch(int nx)
     const int line = 128 / (int)sizeof(tb_real);
     return (nx + line - 1) / line * line;
 }
-/* Returns the elements of a grid. */
+/* Returns the number of elements of a grid. */
 TB_HD size_t bs3d_p_cells(const int *points)
 {
     return (size_t)bs3d_pitch(points[0]) * (size_t)points[1] * (size_t)points[2];

@@ -1,16 +1,16 @@
-/* launch.h - a room of bs3d.h: plans, barriers and calls of launches, for both precisions.
+/* launch.h - a room of bs3d.h: the plan of a launch, barriers and sizes, for both precisions.
    MIT licence, see LICENSE. */
 
 enum {
-    BS3D_P_PAD = 4,            /* columns on each side of a tile in shared memory, of which two count */
+    BS3D_P_PAD = 4,            /* columns on each side of a tile in shared memory; at most two are used */
     BS3D_P_RING_SLOTS = 4,     /* slots of a ring */
     BS3D_P_MOST_PREFETCH = 3,  /* planes that implicit2's downward sweep prefetches, if shared memory allows */
     BS3D_P_PREFETCH = 3,       /* planes that implicit3 prefetches */
     BS3D_P_PLANE_WEIGHTS = 12, /* numbers that a sweep needs for a plane */
     BS3D_P_MARGIN = 4,         /* rows of zeros before and after those of an axis */
-    BS3D_P_ROW_TABLE = 1096,   /* rows in the table of an axis: 1024, copies of 32 more on each side, margins */
+    BS3D_P_ROW_TABLE = 1096,   /* rows in the table of an axis: 1024, halos of 32 on each side, margins */
     BS3D_P_PARTITIONS = 8,     /* the most partitions in the implicit rungs */
-    /* Offsets in the tables: rows of the axes, factors of their matrices, how many PCR steps matter in x and y. */
+    /* Offsets in the tables: rows of the axes, factors of their matrices, numbers of PCR steps in x and y. */
     BS3D_P_Z_FACTORS = 12 * BS3D_P_ROW_TABLE, /* twice, for the sweeps upward and downward */
     BS3D_P_REDUCED = 8 * BS3D_P_ROW_TABLE,    /* within them: the factors of the reduced system */
     BS3D_P_Z_SIZE = BS3D_P_REDUCED + 8 * BS3D_P_MOST_REDUCED,
@@ -46,9 +46,8 @@ TB_HD int bs3d_p_span_of(const bs3d_p_plan *plan, const bs3d_p_span *span, int n
     return partition;
 }
 
-/* Waits for the preceding kernel to end. A kernel launched by trid_launch_with may begin as soon as all blocks of the
-   preceding kernel have begun: it must call this before it reads or writes data of other kernels. Before compute
-   capability 9.0 kernels run one after another anyway. */
+/* Waits for the preceding kernel to end. A kernel that may begin early (trid_launch_with) must call this before it
+   reads or writes data of other kernels. Before compute capability 9.0 kernels run one after another anyway. */
 TB_D void bs3d_p_grid_wait(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -58,7 +57,7 @@ TB_D void bs3d_p_grid_wait(void)
 #endif
 }
 
-/* Lets the next kernel begin, once all blocks have called. */
+/* Lets the next kernel begin once all blocks have called this function. */
 TB_D void bs3d_p_launch_dependents(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -68,10 +67,10 @@ TB_D void bs3d_p_launch_dependents(void)
 #endif
 }
 
-/* A barrier for all threads of the block, split in two: what a thread wrote before bs3d_p_barrier_arrive, all threads
-   see after bs3d_p_barrier_wait; work between the two delays no other thread. It is an mbarrier in shared memory, to be
-   initialised before a __syncthreads. Before compute capability 8.0, and under the emulator, all threads meet in
-   bs3d_p_barrier_arrive; the emulator thus detects late reads and early writes. */
+/* A barrier for all threads of the block, split in two. After bs3d_p_barrier_wait all threads see what any thread wrote
+   before its bs3d_p_barrier_arrive; work between the two calls delays no other thread. The barrier is an mbarrier in
+   shared memory, which must be initialised before a __syncthreads. Before compute capability 8.0, and under the
+   emulator, all threads meet in bs3d_p_barrier_arrive; so the emulator detects late reads and early writes. */
 TB_D void bs3d_p_barrier_init(unsigned long long *barrier, int threads)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -96,7 +95,7 @@ TB_D void bs3d_p_barrier_arrive(unsigned long long *barrier)
 #endif
 }
 
-/* `odd`: whether the barrier has been passed an odd number of times. */
+/* Waits for the other threads. odd: whether the threads have passed the barrier an odd number of times before. */
 TB_D void bs3d_p_barrier_wait(unsigned long long *barrier, int odd)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -129,7 +128,8 @@ TB_D unsigned char *bs3d_p_in_register(unsigned char *memory)
     return memory;
 }
 
-/* Keeps the compiler from turning a rarely taken branch, which calls this, into selections of each number. */
+/* Keeps the branch that calls it, a rarely taken one. Otherwise the compiler would turn the branch into a selection for
+   each number. */
 TB_D void bs3d_p_as_branch(void)
 {
 #ifdef __CUDA_ARCH__
@@ -137,33 +137,11 @@ TB_D void bs3d_p_as_branch(void)
 #endif
 }
 
-/* Returns trid_best_pieces of nz planes, but at most `most`, where a multiprocessor holds `held` blocks. */
+/* Returns trid_best_pieces of nz planes, but at most `most`. A multiprocessor holds `held` blocks. */
 TB_HOST int bs3d_p_best_partitions(int nz, long long blocks, int held, int more, int most)
 {
     const int best = trid_best_pieces(nz, blocks, held * trid_device_attribute(cudaDevAttrMultiProcessorCount), more);
     return best < most ? best : most;
-}
-
-extern "C++" {
-/* Launches a kernel in clusters of `cluster` blocks, unless *status reports an earlier failure; sets *status if this
-   launch fails. If `early` is not 0, the kernel may begin before the preceding one has ended. */
-template <class... parameters>
-static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void (*kernel)(parameters...), dim3 grid,
-                                      dim3 block, size_t bytes, cudaStream_t stream,
-                                      typename trid_same<parameters>::type... arguments)
-{
-    if (*status == BS3D_OK &&
-        trid_launch_with(early, cluster, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
-        *status = BS3D_LAUNCH_FAILED;
-}
-
-/* Launches without clusters, after the preceding kernel has ended. */
-template <class... parameters>
-static inline void bs3d_p_launch_next(int *status, void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
-                                      cudaStream_t stream, typename trid_same<parameters>::type... arguments)
-{
-    bs3d_p_launch_soon(0, 1, status, kernel, grid, block, bytes, stream, arguments...);
-}
 }
 
 /* Returns how many points each lane holds if 32 lanes or threads share a line of n points. */
@@ -173,18 +151,10 @@ TB_HD constexpr int bs3d_p_per_lane(int n)
 }
 
 extern "C++" {
-/* Returns of(lane), where the type of lane holds the points per lane for lines of n points (bs3d_p_per_lane). `of`
-   chooses one of three kernels. */
-template <int per_lane>
-struct bs3d_p_lane_of {
-    enum { points = per_lane };
-};
-template <class choice>
-static auto bs3d_p_of_length(int n, const choice &of)
+/* Chooses from three kernels, for 8, 16 and 32 points per lane, the one for lines of n points. */
+template <class kernel>
+static kernel bs3d_p_of_length(int n, kernel of_8, kernel of_16, kernel of_32)
 {
-    const int per_lane = bs3d_p_per_lane(n);
-    return per_lane == 8    ? of(bs3d_p_lane_of<8>())
-           : per_lane == 16 ? of(bs3d_p_lane_of<16>())
-                            : of(bs3d_p_lane_of<32>());
+    return bs3d_p_per_lane(n) == 8 ? of_8 : bs3d_p_per_lane(n) == 16 ? of_16 : of_32;
 }
 }

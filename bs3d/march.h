@@ -12,7 +12,7 @@ struct bs3d_p_shape {
     static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
 };
 
-/* Return how many elements of shared memory the functions of transpose.h and trid.h need. */
+/* Return how many elements of shared memory transpose_load and transpose_store need, and the solves of trid.h. */
 TB_HD constexpr int bs3d_p_transpose_len(int k)
 {
     return TB_BYTES == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
@@ -24,9 +24,9 @@ TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
                          : TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts);
 }
 
-/* Returns the bytes of shared memory of a sweep over nz planes, cut into *partitions. The sweep needs `elements`
-   elements, and BS3D_P_PLANE_WEIGHTS more for each plane of a partition and for each of `more` planes. If that exceeds
-   the device's shared memory, the function raises *partitions, up to `most`. Returns 0 if even `most` do not fit. */
+/* Returns how many bytes of shared memory a block needs in a sweep over nz planes in *partitions partitions: `elements`
+   elements, and BS3D_P_PLANE_WEIGHTS for each plane of a partition and for each of `more` planes. Raises *partitions,
+   up to `most`, until the device's shared memory suffices. Returns 0 if it never does. */
 TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
 {
     const size_t limit = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -42,13 +42,16 @@ TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partiti
 
 /* A march over a grid, or over a slab of its planes, and the parts of its memory. */
 typedef struct {
+    bs3d_problem problem;
     bs3d_p_plan plan; /* for the planes of the job */
     bs3d_pairs pairs;
-    int form, shift; /* the first of them is plane `shift` of the grid */
+    int form, shift; /* the first of these planes is plane `shift` of the grid */
     tb_real *u, *v, *tables, *interfaces, *rest;
+    cudaStream_t stream;
+    int status; /* once it is not BS3D_OK, nothing more is launched */
 } bs3d_p_job;
 
-/* Returns how many elements a plane takes, whether its rows run along x or along y. */
+/* Returns how many elements a plane takes at most: its rows may run along x or along y. */
 TB_HOST size_t bs3d_p_most_of_plane(const int *points)
 {
     size_t rows = (size_t)bs3d_pitch(points[0]) * (size_t)points[1];
@@ -56,8 +59,8 @@ TB_HOST size_t bs3d_p_most_of_plane(const int *points)
     return rows > columns ? rows : columns;
 }
 
-/* Returns the bytes of device memory that a march needs. The march leaves the final values at the start of this memory.
-   Returns 0 for a null pointer or points outside 4 .. 1024. */
+/* Returns the bytes of device memory that a march needs; 0 for a null pointer or points outside 4 .. 1024. The march
+   leaves the final values at the start of this memory. */
 TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 {
     if (!o || !bs3d_p_sized(o, 1)) return 0;
@@ -67,7 +70,7 @@ TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 
 /* ---- loads that all kernels share -------------------------------------------------------------------------------- */
 
-/* Load and store points of a row as vectors, of which every `apart`-th is taken. */
+/* Load and store points of a row as vectors, which lie `apart` vectors apart in memory. */
 template <int apart = 1>
 TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
 {
@@ -88,11 +91,7 @@ TB_D void bs3d_p_store(int points, const tb_real *u, tb_real *to)
 TB_D bs3d_row bs3d_p_row(const tb_real *tables, int axis, int i)
 {
     const tb_real *r = tables + 4 * (BS3D_P_ROW_TABLE * axis + BS3D_P_MARGIN + i);
-    bs3d_row row;
-    row.down = r[0];
-    row.up = r[1];
-    row.weight = r[2];
-    return row;
+    return {r[0], r[1], r[2]};
 }
 
 /* Loads rows k-1, k, k+1 of the third axis. */
@@ -113,14 +112,14 @@ TB_D void bs3d_p_axis_rows(const bs3d_p_plan *plan, const tb_real *tables, int a
 
 /* ---- start and end of a march ------------------------------------------------------------------------------------ */
 
-/* Computes the tables of rows, one block per axis. The table of the third axis holds `count` rows, from row
-   shift - BS3D_P_MARGIN of the grid on. */
+/* Computes the tables of rows, one block per axis. The table of the third axis begins with row shift - BS3D_P_MARGIN of
+   the grid and holds `count` rows. */
 template <int unused>
 TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *tables)
 {
     int axis = (int)blockIdx.x, rows = axis < 2 ? (int)BS3D_P_ROW_TABLE : count;
     for (int i = trid_block_thread(); i < rows; i += trid_block_threads()) {
-        bs3d_row r = (bs3d_lane_row)(&model, axis, i - BS3D_P_MARGIN + (axis < 2 ? 0 : shift));
+        bs3d_row r = bs3d_lane_row(&model, axis, i - BS3D_P_MARGIN + (axis < 2 ? 0 : shift));
         tb_real *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
         to[0] = r.down;
         to[1] = r.up;
@@ -129,8 +128,8 @@ TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *
     }
 }
 
-/* Sets u to the payoff, and u and v to 0 beyond the end of each row. If `later` is set, raises u to at least the payoff
-   instead, for American options. The first plane is plane `shift` of the grid. Each block takes a row. */
+/* Sets u to the payoff, and u and v to 0 beyond the end of each row; with `later`, sets u to the larger of u and the
+   payoff instead. The first plane in memory is plane `shift` of the grid. Each block takes a row. */
 template <int later>
 TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_real *u, tb_real *v)
 {
@@ -147,7 +146,7 @@ TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_r
     }
 }
 
-/* Copies the values around the spot to `values`, and stores the result that they give in *result; either may be null.
+/* Copies the values around the spot to `values`, and stores the price and derivatives in *result; either may be null.
    Values outside planes from .. to-1 of the grid become 0. The first plane in u is plane `shift`. One warp calls. */
 template <int unused>
 TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int from, int to, const tb_real *u,
@@ -163,87 +162,114 @@ TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int
     if (result && threadIdx.x == 0) *result = bs3d_lane_greeks(&o, value);
 }
 
-/* Fills in the job of a march over `planes` planes that begin at plane `shift` of the grid. Divides its memory into
-   arrays of `cells` elements, and `interfaces` elements for the interfaces of partitions. */
-TB_HOST void bs3d_p_make_job(const bs3d_problem *o, int implicit, int shift, int planes, size_t cells,
-                             size_t interfaces, void *work, bs3d_p_job *job)
+/* Fills in a job over the first `planes` planes of a grid. Divides its memory into u and v, of `planes` planes each,
+   the tables, and `interfaces` planes for the interfaces of partitions. A plane takes `plane` elements. */
+TB_HOST void bs3d_p_make_job(bs3d_p_job *job, const bs3d_problem *o, int implicit, int planes, size_t plane,
+                             int interfaces, void *work, cudaStream_t stream)
 {
+    job->problem = *o;
     job->plan.model = bs3d_model_of(o);
-    job->pairs = (bs3d_lane_pairs)(&job->plan.model, !implicit);
+    job->pairs = bs3d_lane_pairs(&job->plan.model, !implicit);
     job->form = bs3d_p_form(&job->plan.model);
-    job->shift = shift;
+    job->shift = 0;
     job->plan.model.points[2] = planes;
     job->plan.pitch = bs3d_pitch(o->points[0]);
     job->plan.plane = (long long)job->plan.pitch * o->points[1];
     job->plan.partitions = job->plan.tile = job->plan.prefetch = 0;
     job->u = (tb_real *)work;
-    job->v = job->u + cells;
-    job->tables = job->v + cells;
+    job->v = job->u + plane * (size_t)planes;
+    job->tables = job->v + plane * (size_t)planes;
     job->interfaces = job->tables + BS3D_P_TABLES;
-    job->rest = job->interfaces + interfaces;
+    job->rest = job->interfaces + plane * (size_t)interfaces;
+    job->stream = stream;
+    job->status = BS3D_OK;
 }
 
 /* Checks a problem and fills in the job of its march. Returns BS3D_OK, or the status that rejects the problem. */
-TB_HOST int bs3d_p_open_job(const bs3d_problem *o, int implicit, void *work, bs3d_p_job *job)
+TB_HOST int bs3d_p_open_job(bs3d_p_job *job, const bs3d_problem *o, int implicit, void *work, cudaStream_t stream)
 {
     int status = bs3d_check(o, implicit);
     if (!status && (!work || (size_t)work % 16)) status = BS3D_BAD_ARGUMENT;
-    if (status) return status;
-    const size_t plane = bs3d_p_most_of_plane(o->points);
-    bs3d_p_make_job(o, implicit, 0, o->points[2], plane * (size_t)o->points[2], 4 * BS3D_P_PARTITIONS * plane, work,
-                    job);
-    return BS3D_OK;
+    if (!status)
+        bs3d_p_make_job(job, o, implicit, o->points[2], bs3d_p_most_of_plane(o->points), 4 * BS3D_P_PARTITIONS, work,
+                        stream);
+    return status;
+}
+
+/* Notes a failure of the runtime in the job's status. */
+TB_HOST void bs3d_p_note(bs3d_p_job *job, cudaError_t error)
+{
+    if (error != cudaSuccess) job->status = BS3D_LAUNCH_FAILED;
+}
+
+/* Launches a kernel in the job's stream, in clusters of `cluster` blocks, unless the job has failed. If `early` is set,
+   the kernel may begin before the preceding one has ended. */
+template <class... parameters>
+static void bs3d_p_launch_soon(bs3d_p_job *job, int early, int cluster, void (*kernel)(parameters...), dim3 grid,
+                               dim3 block, size_t bytes, typename trid_same<parameters>::type... arguments)
+{
+    if (job->status) return;
+    bs3d_p_note(job, trid_launch_with(early, cluster, kernel, grid, block, bytes, job->stream, arguments...));
+}
+
+/* Launches a kernel that needs no dynamic shared memory, after the preceding kernel has ended. */
+template <class... parameters>
+static void bs3d_p_launch_next(bs3d_p_job *job, void (*kernel)(parameters...), dim3 grid, dim3 block,
+                               typename trid_same<parameters>::type... arguments)
+{
+    bs3d_p_launch_soon(job, 0, 1, kernel, grid, block, 0, arguments...);
+}
+
+/* Sets `count` elements to 0, unless the job has failed. */
+TB_HOST void bs3d_p_zero(bs3d_p_job *job, tb_real *to, size_t count)
+{
+    if (!job->status) bs3d_p_note(job, cudaMemsetAsync(to, 0, count * sizeof *to, job->stream));
 }
 
 /* Launches bs3d_p_payoff for all rows of the job. */
 template <int later>
-static void bs3d_p_launch_payoff(int *status, const bs3d_problem *o, const bs3d_p_job *job, tb_real *u, tb_real *v,
-                                 cudaStream_t stream)
+static void bs3d_p_launch_payoff(bs3d_p_job *job, tb_real *u, tb_real *v)
 {
-    const dim3 rows((unsigned)o->points[1], (unsigned)job->plan.model.points[2]);
-    bs3d_p_launch_next(status, bs3d_p_payoff<later>, rows, 128, 0, stream, *o, job->plan, job->shift, u, v);
+    const dim3 rows((unsigned)job->problem.points[1], (unsigned)job->plan.model.points[2]);
+    bs3d_p_launch_next(job, bs3d_p_payoff<later>, rows, 128, job->problem, job->plan, job->shift, u, v);
 }
 
-/* Computes the tables, and the payoff in `from`, which is u or v. Both u and v become 0 beyond the end of each row. */
+/* Computes the tables, and the payoff in `from`; `from` and `to` are u and v in either order. Both become 0 beyond the
+   end of each row. */
 template <int unused>
-static int bs3d_p_start(const bs3d_problem *o, const bs3d_p_job *job, tb_real *from, tb_real *to, cudaStream_t stream)
+static void bs3d_p_start(bs3d_p_job *job, tb_real *from, tb_real *to)
 {
-    int status = BS3D_OK;
-    if (o->payoff == BS3D_GIVEN && from != job->u &&
-        cudaMemcpyAsync(from, job->u, bs3d_p_cells(o->points) * sizeof *from, cudaMemcpyDeviceToDevice, stream) !=
-            cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
-    bs3d_p_launch_next(&status, bs3d_p_set_up<unused>, 3, 256, 0, stream, bs3d_model_of(o), job->shift,
+    const bs3d_problem *o = &job->problem;
+    const size_t bytes = bs3d_p_cells(o->points) * sizeof *from;
+    if (o->payoff == BS3D_GIVEN && from != job->u && !job->status)
+        bs3d_p_note(job, cudaMemcpyAsync(from, job->u, bytes, cudaMemcpyDeviceToDevice, job->stream));
+    bs3d_p_launch_next(job, bs3d_p_set_up<unused>, 3, 256, bs3d_model_of(o), job->shift,
                        job->plan.model.points[2] + 2 * BS3D_P_MARGIN, job->tables);
-    bs3d_p_launch_payoff<0>(&status, o, job, from, to, stream);
-    return status;
+    bs3d_p_launch_payoff<0>(job, from, to);
 }
 
-/* Exercises u after a step, if the option is American. */
+/* If the option is American, raises u to the payoff after a step. */
 template <int unused>
-static void bs3d_p_may_exercise(int *status, const bs3d_problem *o, const bs3d_p_job *job, tb_real *u,
-                                cudaStream_t stream)
+static void bs3d_p_may_exercise(bs3d_p_job *job, tb_real *u)
 {
-    if (o->flags & BS3D_AMERICAN) bs3d_p_launch_payoff<1>(status, o, job, u, u, stream);
+    if (job->problem.flags & BS3D_AMERICAN) bs3d_p_launch_payoff<1>(job, u, u);
 }
 
-/* Computes the result at the spot and copies it to the host, without the padding after its last member, which is never
-   written. */
+/* Computes the result at the spot and copies it to the host, except for the padding behind its last member, which the
+   device never writes. Returns the job's status. */
 template <int unused>
-static int bs3d_p_finish(int status, const bs3d_problem *o, const bs3d_p_job *job, bs3d_result *result,
-                         cudaStream_t stream)
+static int bs3d_p_finish(bs3d_p_job *job, bs3d_result *result)
 {
-    bs3d_result *at_spot = (bs3d_result *)job->rest;
-    bs3d_p_launch_next(&status, bs3d_p_at_spot<unused>, 1, 32, 0, stream, *o, job->plan, 0, 0, o->points[2], job->u,
-                       (tb_real *)0, at_spot);
     const size_t bytes = offsetof(bs3d_result, status) + sizeof result->status;
-    if (!status && result && cudaMemcpyAsync(result, at_spot, bytes, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
-    return status;
+    bs3d_p_launch_next(job, bs3d_p_at_spot<unused>, 1, 32, job->problem, job->plan, 0, 0, job->problem.points[2],
+                       job->u, (tb_real *)0, (bs3d_result *)job->rest);
+    if (!job->status && result)
+        bs3d_p_note(job, cudaMemcpyAsync(result, job->rest, bytes, cudaMemcpyDeviceToHost, job->stream));
+    return job->status;
 }
 
-/* A kernel that sweeps from u to v, over all planes or a span of them. v becomes L u or u + L u, as `pairs`
-   determine. */
+/* A kernel that sweeps over all planes, or a span of them, from u to v. The weights in `pairs` determine whether v
+   becomes L u or u + L u. */
 template <class... spans>
 using bs3d_p_sweep_kernel = void (*)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *,
                                      spans...);
@@ -258,12 +284,11 @@ struct bs3d_p_launch {
     int early; /* whether it may begin before the preceding sweep has ended */
 };
 
-/* Launches the sweep, unless *status reports an earlier failure. */
+/* Launches the sweep. */
 template <class... spans>
-static void bs3d_p_launch_sweep(int *status, const bs3d_p_launch<spans...> *l, const bs3d_p_job *job,
-                                const tb_real *from, tb_real *to, tb_real *interfaces, cudaStream_t stream,
-                                spans... span)
+static void bs3d_p_launch_sweep(bs3d_p_job *job, const bs3d_p_launch<spans...> *l, const tb_real *from, tb_real *to,
+                                tb_real *interfaces, spans... span)
 {
-    bs3d_p_launch_soon(l->early, 1, status, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
-                       job->tables, from, to, interfaces, span...);
+    bs3d_p_launch_soon(job, l->early, 1, l->sweep, l->grid, l->block, l->bytes, job->pairs, l->plan, job->tables, from,
+                       to, interfaces, span...);
 }

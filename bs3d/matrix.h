@@ -7,18 +7,19 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
     return per_lane <= 8 ? 8 : 4;
 }
 
-/* Elements of the tables for half a row, per lane; element e of half h is at [X_FACTORS + 32 (this h + e) + lane]. For
-   implicit2: factors, the points' couplings to the other half's interface unknown, the seam. For implicit2 where a
-   separate kernel solves x, and for implicit3 (whose y factors follow Y_FACTORS): l, u, r, the numbers of
-   trid_warp_lu_precompute, the seam. */
+/* The elements of the tables for half a row, per lane; of n elements, number e of half h is at
+   [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. BS3D_P_HALF counts those of implicit2's upward sweep: factors, the points'
+   couplings to the other half's interface unknown, the seam. bs3d_p_row_factors counts those of implicit2's kernel for
+   x alone and of implicit3: l, u, r, the numbers of trid_warp_lu_precompute, the seam. implicit3 has such a table for y
+   at BS3D_P_Y_FACTORS. */
 enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
 TB_HD constexpr int bs3d_p_row_factors(int per_lane)
 {
     return 3 * per_lane + TRID_WARP_LU_PRECOMPUTED_LEN + 1;
 }
 
-/* Computes row i of an axis's matrix (bs1d_lane_matrix); an identity row beyond the grid. plain: in the march's
-   precision, for a matrix that is exactly I - L_axis (bs3d_p_plain). */
+/* Computes row i of an axis's matrix (bs1d_lane_matrix); an identity row beyond the grid. `plain` computes in the
+   march's precision, which serves only a matrix that is exactly I - L_axis (bs3d_p_plain). */
 template <int plain = 0>
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -42,53 +43,48 @@ TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a
 
 /* Factors planes from .. to-1 of the z systems, a partition. With y[k] = d[k] - l y[k-1] its rows become
        x[k] = r y[k] - q x[k+1] - s x[from-1],
-   and its first unknown is a sum over y[k], weighted by h, less multiples of x[from-1] and of its last unknown. `down`:
-   the elimination goes downward, and all indices run the other way.
-   Leaves   rows, if `stores`: l, r, q, s and h of plane k at 8 k; then, for implicit3, which stores r y instead of y,
-            the weight of r y in the first unknown, l (in the first row instead the negated coupling to the unknown
-            before), and s again. Of these, the weight and s are stored as 0 if they are below the unit roundoff.
-            link: s and q of the last row; the first unknown's coupling to x[from-1] and to the last unknown */
+   and its first unknown is the sum of h y[k] over all k, less multiples of x[from-1] and of the last unknown. With
+   `down` the elimination goes downward, and all indices run the other way.
+   Leaves   rows, if `stores`: plane k has eight numbers at 8 k. The first five are l, r, q, s and h. The other three
+            are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; l, but in the
+            first row the negated coupling to x[from-1]; and s. This weight and this s are 0 if below the unit
+            roundoff.
+            link: s and q of the last row; the first unknown's couplings to x[from-1] and to the last unknown */
 TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, int stores, tb_real *rows, double *link)
 {
     const double roundoff = sizeof(tb_real) == 4 ? 6e-8 : 1.1e-16;
-    double above_r = 0, above_c = 0, g = 0, product = 1, first_a = 0;
+    double product = 1, first_a = 0;
+    bs3d_p_pivot p = {0, 0, 0, 0};
     for (int n = 0; n < to - from; n++) {
-        int k = down ? to - 1 - n : from + n, last = n == to - from - 1;
-        double a, b, c;
-        bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &a, &b, &c);
-        if (down) {
-            double swap = a;
-            a = c;
-            c = swap;
-        }
-        double l = n > 0 ? a * above_r : 0, r = 1 / (b - l * above_c), q = c * r;
-        g = n > 0 ? -l * g : a;
+        const int k = down ? to - 1 - n : from + n, last = n == to - from - 1;
+        bs3d_p_eliminate_row(m, k, n == 0, down, &p);
+        const double q = p.c * p.r, s = p.g * p.r;
         tb_real *row = rows + 8 * k;
         if (stores) {
-            row[0] = (tb_real)l;
-            row[1] = (tb_real)r;
+            row[0] = (tb_real)p.l;
+            row[1] = (tb_real)p.r;
             row[2] = (tb_real)q;
-            row[3] = (tb_real)(g * r);
-            row[4] = (tb_real)(last ? 0 : product * r);
+            row[3] = (tb_real)s;
+            row[4] = (tb_real)(last ? 0 : product * p.r);
             row[5] = (tb_real)(last || fabs(product) < roundoff ? 0 : product);
-            row[6] = (tb_real)(n > 0 ? l : -a);
-            row[7] = (tb_real)(fabs(g * r) < roundoff ? 0 : g * r);
+            row[6] = (tb_real)(n > 0 ? p.l : -p.g);
+            row[7] = (tb_real)(fabs(s) < roundoff ? 0 : s);
         }
-        if (!last) {
-            first_a += product * g * r;
+        if (last) {
+            link[0] = s;
+            link[1] = q;
+        } else {
+            first_a += product * s;
             product *= -q;
         }
-        above_r = r;
-        above_c = c;
-        if (last) link[0] = g * r, link[1] = q;
     }
     link[2] = first_a;
     link[3] = -product;
 }
 
-/* Factors the reduced system over the last unknowns of the partitions: x[s] + link[0] x[s-1] + link[1] f[s+1] = the
-   last row's right-hand side, where f[s+1], the first unknown of the next partition, is expressed by x[s] and x[s+1];
-   then it is tridiagonal. */
+/* Factors the reduced system over the last unknowns x[s] of the partitions. The last row of partition s has x[s] +
+   link[0] x[s-1] + link[1] f[s+1] on its left, where f[s+1] is the first unknown of the next partition. Expressing
+   f[s+1] by x[s] and x[s+1] makes the system tridiagonal. */
 TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 {
     double above = 0;
@@ -106,9 +102,9 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 }
 
 /* Factors the slab's partitions of the z systems, and the reduced system of the cut.reduced partitions that matter. The
-   first block factors for upward sweeps; a second one, only if the grid is not cut, for downward sweeps. In the upward
-   factors the halo plane below is the last that a downward sweep reaches. Nothing is left to solve there: its unknown
-   is the one before the first partition. */
+   first block factors for upward sweeps; a second block, which only a grid without slabs has, for downward sweeps. The
+   downward substitution ends in the halo plane below the slab, with the unknown before the first partition. That
+   unknown is known, so r and q of this plane are 0, and s is -1. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *tables)
 {
@@ -132,17 +128,18 @@ TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *table
 
 /* Launches bs3d_p_factor_z for a grid that is not cut. */
 template <int unused>
-static void bs3d_p_launch_factor_z(int *status, const bs3d_p_job *job, int directions, cudaStream_t stream)
+static void bs3d_p_launch_factor_z(bs3d_p_job *job, int directions)
 {
     const int nz = job->plan.model.points[2], partitions = job->plan.partitions;
     const bs3d_slab whole = {1, 0, 0, nz, 0, 0, 0, partitions, 0, partitions, 0};
-    bs3d_p_launch_next(status, bs3d_p_factor_z<unused>, (unsigned)directions, BS3D_P_MOST_REDUCED, 0, stream,
-                       job->plan.model, whole, job->tables);
+    bs3d_p_launch_next(job, bs3d_p_factor_z<unused>, (unsigned)directions, BS3D_P_MOST_REDUCED, job->plan.model, whole,
+                       job->tables);
 }
 
-/* Solves the reduced system of one z system. The first row of partition s, without its last unknown, is at
-   firsts[step s], its last row at lasts[step s]. Leaves the first rows in first and the last unknowns in x. If
-   `stores` is set, also stores the last unknowns in place of the last rows, which would cost more later. */
+/* Solves the reduced system of one z system. The right-hand sides of the first and last rows of partition s are at
+   firsts[step s] and lasts[step s].
+   Leaves   first: those of the first rows; x: the last unknowns, also in lasts if `stores` is set (a later store would
+            cost more) */
 template <int most, int stores>
 TB_D void bs3d_p_solve_partitions(int partitions, long long step, const tb_real *link, const tb_real *firsts,
                                   tb_real *lasts, tb_real *first, tb_real *x)
@@ -173,10 +170,9 @@ TB_D tb_real bs3d_p_first_unknown(int s, const tb_real *link, const tb_real *fir
     return first[s] - link[8 * s + 4] * (s > 0 ? x[s > 0 ? s - 1 : 0] : 0) - link[8 * s + 5] * x[s];
 }
 
-/* Solves the reduced systems, a thread for each of the `plane` points of a plane. The first rows of the partitions are
-   interfaces, their last rows follow.
-   Leaves the last unknowns in place of the last rows; if `both`, the first unknowns in place of the first rows
-   down     the elimination went downward, and the last partition is its first */
+/* Solves the reduced systems, a thread for each of the `plane` elements of a plane. The first rows of all partitions
+   are at `interfaces`, and the last rows follow. down: the elimination went downward, from the last partition on.
+   Leaves   the last unknowns in place of the last rows; if `both`, the first unknowns in place of the first rows */
 template <int both>
 __launch_bounds__(128)
 TRID_KERNEL void bs3d_p_solve_reduced(int partitions, long long plane, int down, const tb_real *__restrict__ tables,
@@ -198,9 +194,9 @@ TRID_KERNEL void bs3d_p_solve_reduced(int partitions, long long plane, int down,
 
 /* ---- x and y ----------------------------------------------------------------------------------------------------- */
 
-/* Computes the numbers that join two halves of a row, each solved as if the other were 0. Let y be this half's value at
-   the seam, y' the other's, and g and g' the couplings of each to the other's end. Then x' = (y' - g' y) / (1 - g g')
-   at the seam; x takes the last number in place of the first.
+/* Computes the numbers that join two halves of a row, each solved as if the other were 0. At the seam, let y be this
+   half's value, y' the other's, and g and g' their couplings to the unknown across the seam. Then
+   x' = (y' - g' y) / (1 - g g'), and x = (y - g y') / (1 - g g').
    Leaves   g' / (1 - g g'), 1 / (1 - g g'), g / (1 - g g') */
 TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
 {
@@ -210,8 +206,8 @@ TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
     link[2] = scale * g[half];
 }
 
-/* Factors the x systems for implicit2's upward sweep, by a warp for each half of a row: rows 256 half .. 256 half + 255
-   of the first axis, and the seam. */
+/* Factors the x systems for implicit2's upward sweep. Each half of a row has a warp: points 256 half .. 256 half + 255,
+   and the seam. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
 {
@@ -239,7 +235,7 @@ TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
     if (lane == 0) bs3d_p_factor_seam(half, shared, to + 32 * (BS3D_P_HALF - 1));
 }
 
-/* Factors A_x and, by a second block, A_y into L and U, a warp for each half of a row of 64 per_lane points. The upper
+/* Factors A_x and, in a second block, A_y into L and U. Each half of a row of 64 per_lane points has a warp. The upper
    half is eliminated downward, towards the seam: its rows, lanes and directions are reversed. */
 template <int per_lane>
 TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
@@ -275,7 +271,7 @@ TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
     if (lane == 0) tables[BS3D_P_STEPS + axis + 3 * half] = (tb_real)steps;
 }
 
-/* Factors the y systems, by 32 partitions of two systems, which are alike. */
+/* Factors the matrix of the y systems, in a block that holds two equal systems, in 32 partitions each. */
 template <int per_lane>
 TRID_KERNEL void bs3d_p_factor_y(bs3d_p_plan plan, tb_real *tables)
 {
@@ -294,13 +290,14 @@ TRID_KERNEL void bs3d_p_factor_y(bs3d_p_plan plan, tb_real *tables)
     if (thread == 0) tables[BS3D_P_STEPS + 1] = (tb_real)steps;
 }
 
-/* Launches the factoring of the x and y systems, with x systems in halves or in the form for bs3d_p_implicit2_x. */
+/* Launches the factoring of the x and y systems. With `halves` the x factors are those of the fused upward sweep,
+   otherwise those of bs3d_p_implicit2_x. */
 template <int unused>
-static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int halves, cudaStream_t stream)
+static void bs3d_p_launch_factor(bs3d_p_job *job, int halves)
 {
     const int *n = job->plan.model.points;
     const auto x = halves ? bs3d_p_factor_x<unused> : n[0] <= 512 ? bs3d_p_factor_rows<16> : bs3d_p_factor_rows<32>;
-    const auto y = bs3d_p_of_length(n[1], [](auto lane) { return bs3d_p_factor_y<decltype(lane)::points>; });
-    bs3d_p_launch_next(status, x, 1, 64, 0, stream, job->plan, job->tables);
-    bs3d_p_launch_next(status, y, 1, 64, 0, stream, job->plan, job->tables);
+    const auto y = bs3d_p_of_length(n[1], bs3d_p_factor_y<8>, bs3d_p_factor_y<16>, bs3d_p_factor_y<32>);
+    bs3d_p_launch_next(job, x, 1, 64, job->plan, job->tables);
+    bs3d_p_launch_next(job, y, 1, 64, job->plan, job->tables);
 }

@@ -12,9 +12,9 @@ enum {
     BS3D_P_MIRRORED /* BS3D_POSITIVE in a sweep against the third axis: corners (+,-) and (-,+) of pairs with it */
 };
 
-/* Returns the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2,
-   the cross difference of a pair uses seven points along the diagonal of its sign if that is stable, otherwise the
-   four corners. */
+/* Returns the model of a problem whose numbers have been checked. A pair's cross difference has the weight
+   t = correlation volatility volatility dt / 2. It uses seven points along the diagonal of t's sign if that is stable
+   for all pairs, otherwise the four corners. */
 TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 {
     const double *rho = o->correlation, dt = o->maturity / o->steps;
@@ -35,8 +35,8 @@ TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
     return m;
 }
 
-/* Returns the part of the model along an axis as a model of bs1d.h, whose matrix is A = I - L_axis of the ADI
-   factorisation. The first axis takes the discount. */
+/* Returns the part of the model along an axis as a model of bs1d.h. Its matrix is the factor A = I - L_axis of an
+   implicit step. The first axis takes the discount. */
 TB_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
 {
     bs1d_model line;
@@ -54,8 +54,8 @@ TB_HD int bs3d_p_form(const bs3d_model *m)
     return m->minus[0] != 0 || m->minus[1] != 0 || m->minus[2] != 0 ? BS3D_GENERAL : BS3D_POSITIVE;
 }
 
-/* Computes row i of the part of L along an axis, without the discount: *down and *up multiply the neighbours. The last
-   point has no second difference.
+/* Computes row i of the part of L along an axis, without the discount. *down and *up are the weights of the neighbours.
+   The last point has no second difference.
    Cost     about 6 double operations */
 TB_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, double *centre, double *up)
 {
@@ -120,16 +120,16 @@ TB_HOST double bs3d_p_variance(const bs3d_model *m, int axis)
     return m->upwind && m->variance[axis] < upwind ? upwind : m->variance[axis];
 }
 
-/* The damping of a Fourier mode with the weights of the far corner of the grid, in units of a time step. With
-   e = 1 - cos and s = sin of the phase along each axis it is
+/* A Fourier mode and the weights at the far corner of the grid. With e = 1 - cos and s = sin of the phase along each
+   axis, a time step damps the mode by
        discount + sum over axes of 2 lambda e - sum over pairs of even e e' + sum over pairs of odd s s',
-   where even and odd are twice the sum and the difference of the weights of the two diagonals. */
+   where even and odd are twice the sum and twice the difference of the weights of the two diagonals. */
 typedef struct {
     double discount, lambda[3], even[3], odd[3], e[3], s[3];
 } bs3d_p_mode;
 
-/* Moves one phase to maximise the damping, and returns the maximum. As a function of this phase the damping is
-   rest + a e + b s, at most rest + a + sqrt(a^2 + b^2). */
+/* Moves one phase to where the damping is largest, and returns that damping. As a function of this phase the damping is
+   rest + a e + b s; its maximum is rest + a + sqrt(a^2 + b^2). */
 TB_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
 {
     double a = 2 * mode->lambda[axis], b = 0, rest = mode->discount, most;
@@ -161,9 +161,10 @@ TB_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
     return most;
 }
 
-/* Returns the largest damping at any corner of the grid, which is the largest on the grid, since lambda is convex in
-   the index; a march by u += L u needs at most 2. The far corner attains it, since a mode without phase along an axis
-   is damped as if the index there were 0. All modes of a lattice climb a little, and the best climbs to the maximum. */
+/* Returns the largest damping on the grid; a march by u += L u needs at most 2. The damping is convex in each index, so
+   it is largest at a corner of the grid. The far corner stands for all corners, since a mode without phase along an
+   axis is damped as if the index there were 0. The search improves all modes of a lattice a little, then the best one
+   until it stays the same. */
 TB_HOST double bs3d_p_damping(const bs3d_model *m)
 {
     const int lattice = 12;
@@ -197,9 +198,9 @@ TB_HOST double bs3d_p_damping(const bs3d_model *m)
     return bs3d_p_climb(&best, 200);
 }
 
-/* Returns the drift that diffusion does not damp: 2 g R^-1 g, where R is the correlation matrix and g the drifts in
-   units of the volatilities; a march by u += L u needs at most 1. (On one axis it is 2 gamma^2 / lambda.) With
-   upwinding the last point is the worst: there the additional diffusion is smallest relative to the drift. */
+/* Returns 2 g R^-1 g, which compares drift with diffusion; a march by u += L u needs at most 1. R is the correlation
+   matrix, and g are the drifts in units of the volatilities. (On one axis the number is 2 gamma^2 / lambda.) With
+   upwinding it is largest at the last point, where the additional diffusion is smallest relative to the drift. */
 TB_HOST double bs3d_p_drift(const bs3d_model *m)
 {
     double variance[3], g[3], r[3], det = 1, sum = 0;
@@ -213,7 +214,7 @@ TB_HOST double bs3d_p_drift(const bs3d_model *m)
     }
     det += 2 * r[0] * r[1] * r[2];
     for (int axis = 0; axis < 3; axis++) {
-        double other = r[2 - axis]; /* the other of the two remaining axes */
+        double other = r[2 - axis]; /* the correlation of the two other axes */
         sum += g[axis] * g[axis] * (1 - other * other);
     }
     for (int p = 0; p < 3; p++)
@@ -230,7 +231,7 @@ TB_HOST int bs3d_p_dominant(const bs3d_model *m)
     return 1;
 }
 
-/* Returns whether all matrices are exactly I - L_axis: no upwinding, and the last rows keep their drift. */
+/* Returns whether there is no upwinding and all matrices are exactly I - L_axis, so that last rows keep their drift. */
 TB_HOST int bs3d_p_plain(const bs3d_model *m)
 {
     for (int axis = 0; axis < 3; axis++) {

@@ -1,29 +1,30 @@
 /* one_sweep.h - a room of bs3d.h: the sweep of implicit3, one time step, in a block or a pair of blocks.
    MIT licence, see LICENSE.
 
-   In a sweep, o is the axis of its rows (x or y), t the other axis, and k counts planes in its direction. With the
-   matrices A_o, A_t and A_z, which commute, a time step is
+   In a sweep, o is the axis of the rows (x or y), t is the other axis, and k counts planes in the sweep's direction.
+   The matrices A_o, A_t and A_z commute, so a time step is
        A_z A_t A_o u' = A_z A_t A_o u + L u,   or   p' = A_t u' = A_t u + A_z^-1 h   with   A_o h = L u.
-   Memory holds w, the result of the forward elimination of A_z p, p = A_o u, which the previous sweep made in the
-   opposite direction:
+   Let p = A_o u. The sweep reads w, the result of the forward elimination of A_z p, which the previous sweep made in
+   the opposite direction:
        w[k] = p[k] + q[k] p[k-1] + s[k] p[end],
-   where q and s are factors of A_z (bs3d_p_factor_planes), and p[end] is the first unknown beyond the partition. So
+   where q and s are factors of A_z (bs3d_p_factor_planes), and p[end] is the first unknown beyond the partition. The
+   sweep computes
        1. p[k] = w[k] - q[k] p[k-1] - s[k] p[end], the back substitution;
        2. A_o u[k] = p[k], solved along the rows for u, which is never stored;
        3. g[k] = L u[k], from u of three planes; A_o h[k] = g[k], in the same solve as u[k+2];
        4. y[k] = h[k] - l[k] y[k-1], the forward elimination of h, in the sweep's direction;
        5. w'[k] = v[k] + q'[k] v[k+1] + r'[k] y[k] with v = A_t u. l, q' and r' belong to the sweep's direction, q and s
-          to the other. The elimination of A_z v needs no recurrence: it is v[k] + q'[k] v[k+1], times the pivot
-          1 / r'[k], by which the whole row is scaled.
-   w' is to p' what w is to p, with the axes exchanged: the next sweep has its rows along t and goes the opposite way,
-   so each block writes its rows as columns. docs/bs3d.md has a picture. */
+          to the opposite one. The elimination of A_z v needs no recurrence: it leaves v[k] + q'[k] v[k+1] times the
+          pivot 1 / r'[k], and the whole row is divided by that pivot.
+   w' is to p' what w is to p, with the axes o and t exchanged. The next sweep has its rows along t and goes the
+   opposite way, so each block writes its rows as columns. docs/bs3d.md has a picture. */
 
 /* The axes, direction and layouts of a sweep of implicit3. */
 typedef struct {
     int own, points, lines; /* the axis of its rows, their points, and the number of rows along the other axis */
     int direction;          /* 1 upward, -1 downward */
-    int finish;             /* whether it leaves u instead of the next w */
-    int pitch, to_pitch;    /* of its input and of its output */
+    int finish;             /* whether the sweep leaves u instead of the next w */
+    int pitch, to_pitch;    /* the distance between rows of its input, and of its output */
     long long plane, to_plane;
 } bs3d_p_heading;
 
@@ -31,21 +32,21 @@ typedef struct {
 
 enum { BS3D_P_LANE_VECTORS = 8 / BS3D_P_V }; /* vectors in a lane's 8 points */
 
-/* A row of 256 points in shared memory, 8 a lane: the vectors of a lane are `spread` vectors apart, so that neither a
-   lane's loads nor copies of neighbouring vectors cause bank conflicts. `rows` rows make a tile. */
+/* A row of 256 points in shared memory, 8 a lane. The vectors of a lane are `spread` vectors apart, so that neither the
+   lanes' loads nor copies of neighbouring vectors cause bank conflicts. `rows` rows make a tile. */
 struct bs3d_p_spread_row {
     static constexpr int rows = bs3d_p_shape::one_sweep_rows;
     static constexpr int spread = 32 + 16 / TB_BYTES, len = 8 * spread, tile = rows * len + 32;
     static constexpr int threads = 32 * (rows + 2);
 };
 
-/* Returns the shift of a tile's row that lets a lane read columns, BS3D_P_V rows at a time, without bank conflicts. */
+/* Returns the shift of a tile's rows that lets lanes read columns without bank conflicts. A part has BS3D_P_V rows. */
 TB_D int bs3d_p_skew(int part)
 {
     return TB_BYTES == 8 ? 2 * (part % 2) + 8 * (part / 2) : 8 * part;
 }
 
-/* Returns the slot of element x of 256. */
+/* Returns the offset of point x of a row. */
 TB_D int bs3d_p_spread(int x)
 {
     int vector = x / BS3D_P_V;
@@ -53,7 +54,7 @@ TB_D int bs3d_p_spread(int x)
            x % BS3D_P_V;
 }
 
-/* Loads eight points of a row in global memory, of which the first `left` are valid; zeros for the others. */
+/* Loads eight points of a row from global memory. The first `left` are valid; the others become 0. */
 TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
 {
     TB_UNROLL
@@ -63,8 +64,8 @@ TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
         if (BS3D_P_V * v < left) transpose_unpack(((const transpose_vector *)from)[v], d + v * BS3D_P_V);
 }
 
-/* Prefetches a lane's vectors of a row's 256 points, every 32nd one, into a slot. The first vector goes to `to`, and
-   `left` vectors of the row from there on are valid. All addresses are at literal distances from `from` and `to`. */
+/* Prefetches a lane's vectors of a row, every 32nd one, into a slot. The first goes to `to`; from that one on, `left`
+   vectors of the row are valid. All addresses are at literal distances from `from` and `to`. */
 TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
 {
     TB_UNROLL
@@ -78,16 +79,16 @@ TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
 /* A lane's data about its row, the same in all planes. */
 typedef struct {
     int row, own, half;        /* the warp's row in the tile, and in a plane of u; which half of the row */
-    int computes;              /* 0 in the two extra rows: tile_rows, before the tile, and tile_rows + 1, after it */
-    int first, j, valid;       /* the tile's first row; the warp's row; whether it lies in the grid */
+    int computes;              /* 0 in the two extra rows: number tile_rows before the tile, tile_rows + 1 after it */
+    int first, j, valid;       /* the tile's first row in the grid; the warp's row there; whether that row exists */
     int points, vectors;       /* points in the block's part of the rows; vectors that the lane copies */
-    int after, past;           /* valid points, from the lane's first point on, of the unknowns before the partition's
-                                  first plane and of those past its last plane, in the order of the sweep */
+    int after, past;           /* how many points from the lane's first one on are valid in the plane before the
+                                  partition and in the plane past it, in the order of the sweep */
     int mine, place;           /* the lane's first vector in a row, and in a tile */
     int steps;                 /* PCR steps */
-    const tb_real *factors, *keep, *weights; /* the lane's (bs3d_p_one_sweep_memory) */
-    /* For a pair: the numbers of bs3d_p_factor_seam; the slots that receive the other half's two numbers, on even and
-       on odd planes, and the mbarriers on which to wait for them. */
+    const tb_real *factors, *keep, *weights; /* the lane's parts of those in bs3d_p_one_sweep_memory */
+    /* For a pair of blocks: the numbers of bs3d_p_factor_seam; the slots that receive the other half's two numbers, on
+       even and on odd planes; the mbarriers on which to wait for these numbers. */
     const tb_real *link;
     tb_real *places;
     unsigned long long *mbarriers;
@@ -120,9 +121,9 @@ TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_s
 
 /* ---- the seam of a pair ------------------------------------------------------------------------------------------ */
 
-/* Joins the halves of both right-hand sides of plane n after their elimination towards the seam: the numbers beside the
-   seam become the solution. All lanes run the code of the lane at the seam, because a branch would make the compiler
-   guard every shuffle. That lane also leaves u of the point across the seam at `beside`. */
+/* Joins the two halves of a row after elimination towards the seam, for both right-hand sides of plane n: the numbers
+   beside the seam become the solution. All lanes run the code of the lane at the seam, because a branch would make the
+   compiler guard every shuffle. The lane at the seam also leaves u of the point across the seam at `beside`. */
 TB_D void bs3d_p_meet_halves(const bs3d_p_one_sweep_row *row, int n, tb_real *beside, tb_real *d)
 {
     const int half = row->half, odd = n % 2, low = half && trid_warp_lane() == 0,
@@ -153,8 +154,8 @@ TB_D void bs3d_p_row_recurrence(int up, int steps, const tb_real *m, const tb_re
         trid_warp_recurrence_precomputed(8, 32, 0, 2, steps, m, keep, 32, d);
 }
 
-/* Solves two right-hand sides of half a row: eliminates towards the seam, where the last numbers of the two halves give
-   the solution on both sides, and substitutes back. */
+/* Solves for two right-hand sides of half a row: eliminates towards the seam, exchanges numbers with the other half
+   there, and substitutes back. */
 TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_real *lur, tb_real *beside, tb_real *d)
 {
     TB_UNROLL
@@ -166,10 +167,10 @@ TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_rea
 
 /* ---- a plane, for a lane ----------------------------------------------------------------------------------------- */
 
-/* Computes the numbers that are needed when each plane arrives, for planes from .. to-1 and one more on each side, in
-   the order of the sweep. For plane n these are q and s for its back substitution; l, r and the weight of r y in the
-   first unknown for plane n-2, which is then finished; q for plane n-1, which plane n completes; and the weights of
-   bs3d_lane_plane in the sweep's direction. */
+/* Computes the numbers that the block needs when a plane arrives, for planes from .. to-1 and one more on each side. n
+   counts planes in the order of the sweep. The numbers of plane n are q and s for its own back substitution; l, r and
+   the weight of r y in the first unknown for plane n-2, which the block then finishes; q for plane n-1, which plane n
+   completes; and the weights of bs3d_lane_plane in the sweep's direction. */
 TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *tables, int from, int to,
                                   tb_real *levels)
 {
@@ -199,7 +200,7 @@ TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *
     }
 }
 
-/* Loads numbers from .. to-1 of a lane's l, u and r from shared memory. */
+/* Loads those of a lane's l, u and r with the numbers from .. to-1 from shared memory: l is number 0, r is 2. */
 TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real *lur)
 {
     TB_UNROLL
@@ -207,7 +208,7 @@ TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real 
         bs3d_p_load<bs3d_p_spread_row::spread>(8, factors + n * bs3d_p_spread_row::len, lur + 8 * n);
 }
 
-/* Loads a lane's rows of the axis from shared memory. */
+/* Loads the axis's rows of a lane's points from shared memory. */
 TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
 {
     tb_real down[8], up[8], weight[8];
@@ -215,24 +216,20 @@ TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
     bs3d_p_load<bs3d_p_spread_row::spread>(8, weights + bs3d_p_spread_row::len, up);
     bs3d_p_load<bs3d_p_spread_row::spread>(8, weights + 2 * bs3d_p_spread_row::len, weight);
     TB_UNROLL
-    for (int r = 0; r < 8; r++) {
-        rows[r].down = down[r];
-        rows[r].up = up[r];
-        rows[r].weight = weight[r];
-    }
+    for (int r = 0; r < 8; r++) rows[r] = {down[r], up[r], weight[r]};
 }
 
-/* What a lane keeps of its 8 points from plane to plane. */
+/* A lane's data about its 8 points, carried from plane to plane. */
 typedef struct {
     tb_real z[8];            /* p of the plane that has arrived */
     tb_real d[2 * 8];        /* right-hand sides, then solutions: u of that plane, and h of the plane two before it */
-    tb_real v[8], w[8];      /* A_t u; the next w of the previous plane, without y's part */
+    tb_real v[8], w[8];      /* A_t u; the next w of the previous plane, without r y */
     tb_real y[8];            /* h, eliminated in z */
     tb_real now[8], next[8]; /* as in bs3d_lane_plane */
 } bs3d_p_one_sweep_lane;
 
-/* Computes p of a plane, whose w is at `coming`, by back substitution along z. If is_past is set, loads the plane past
-   the partition instead. Its unknowns are at `past`, where `left` points are valid. */
+/* Computes p of a plane by back substitution along z; the plane's w is at `coming`. If is_past is set, the plane lies
+   past the partition, and its p is loaded. The p past the partition is at `past`, where `left` points are valid. */
 TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_real *coming, int left,
                                  const tb_real *past, tb_real *z)
 {
@@ -251,8 +248,8 @@ TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_rea
     }
 }
 
-/* Finishes the next w of the plane two before the one that has arrived, and stores it in the tile. Adds its share to
-   the partition's first unknown, at `gathered`. */
+/* Finishes the next w of the plane two before the one that has arrived, and stores it in the tile. Adds that w's
+   contribution to the partition's first unknown, at `gathered`. */
 TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_real *tile, tb_real *gathered)
 {
     tb_real l = level[2], r_here = level[3], weight = level[4], sum[8];
@@ -270,8 +267,9 @@ TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_re
     }
 }
 
-/* Computes g of the previous plane, into the second right-hand side; v = A_t u; and v + q v', the contribution of both
-   planes to w. Needs u of all rows of plane n in shared memory, with the lane's southern neighbours at `south`. */
+/* Computes g of the previous plane, into the second right-hand side; v = A_t u of plane n; and the previous plane's
+   v + q v', with v' of plane n.
+   Needs    u of all rows of plane n in shared memory, with the lane's southern neighbours at `south` */
 TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pairs, const bs3d_p_one_sweep_row *row,
                                 const tb_real *level, const tb_real *south, bs3d_p_one_sweep_lane *lane)
 {
@@ -297,7 +295,7 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
     bs3d_p_load(4, level + 8, numbers + 4);
     zs[0].up = numbers[2];
     zs[0].weight = numbers[3];
-    zs[1].up = numbers[4]; /* up and down together: only the sum counts */
+    zs[1].up = numbers[4]; /* the sum of up and down, since bs3d_lane_plane only adds them */
     zs[1].weight = numbers[5];
     zs[2].down = numbers[6];
     zs[2].weight = numbers[7];
@@ -309,7 +307,7 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
         lane->v[r] = other[0] * u[r + 1] + other[1] * u[width + r + 1] + other[2] * u[2 * width + r + 1];
         lane->w[r] += numbers[1] * lane->v[r];
     }
-    if (n == 0) { /* the elimination begins with the preceding partition's share */
+    if (n == 0) { /* the elimination begins with v of the plane before the partition */
         bs3d_p_as_branch();
         TB_UNROLL
         for (int r = 0; r < 8; r++) lane->y[r] = lane->v[r];
@@ -323,17 +321,17 @@ typedef struct {
     tb_real *levels;   /* bs3d_p_one_sweep_levels */
     tb_real *ring;     /* w, prefetched */
     tb_real *gathered; /* the partition's first unknown, for the tile's rows */
-    tb_real *planes;   /* u of these rows and of one more on each side, twice */
-    tb_real *tiles;    /* the next w of the rows, three times */
-    tb_real *factors;  /* l, u, r of the rows' points */
-    tb_real *weights;  /* the rows' differences: down, up, weight */
-    tb_real *keep;     /* trid_warp_lu_precompute's */
-    tb_real *link;     /* bs3d_p_factor_seam's, kept here because registers are scarce in double precision */
-    tb_real *places;   /* for a pair's seams, two a row, and their mbarriers */
+    tb_real *planes;   /* u of the tile's rows and of one more on each side, for two planes */
+    tb_real *tiles;    /* the next w of the tile's rows, for three planes */
+    tb_real *factors;  /* l, u, r of a row's points */
+    tb_real *weights;  /* down, up and weight of a row's points */
+    tb_real *keep;     /* the numbers of trid_warp_lu_precompute */
+    tb_real *link;     /* the numbers of bs3d_p_factor_seam; in double precision registers have no room for them */
+    tb_real *places;   /* slots for a pair's seams, two a row, and their mbarriers */
     unsigned long long *mbarriers, *barrier;
 } bs3d_p_one_sweep_memory;
 
-/* Returns how many elements of shared memory a block needs beside the levels. */
+/* Returns how many elements of shared memory a block needs in addition to the levels. */
 TB_HD constexpr int bs3d_p_one_sweep_elements(void)
 {
     const int rows = bs3d_p_spread_row::rows;
@@ -387,7 +385,7 @@ TB_D bs3d_p_one_sweep_memory bs3d_p_one_sweep_open(int pair, int half, const bs3
     return m;
 }
 
-/* Returns how many of its points' l, u and r a lane keeps in registers; more would spill. */
+/* Returns how many of l, u and r a lane keeps in registers, for its points; more would spill. */
 TB_HD constexpr int bs3d_p_in_registers(int form, int pair)
 {
     return TB_BYTES == 4 ? 3 : pair && form == BS3D_GENERAL ? 1 : 2;
@@ -452,7 +450,7 @@ TB_D void bs3d_p_one_sweep_solve(int n, const bs3d_p_one_sweep_row *r, tb_real *
 }
 
 /* Writes the last plane and the partition's two interfaces: its first unknown, as gathered, and its last row, which is
-   r y of the last plane, the last w. */
+   the last plane's w. */
 TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *heading, const bs3d_p_one_sweep_memory *m,
                                const bs3d_p_one_sweep_row *r, int tile_at, int written_at, tb_real *made,
                                tb_real *new_interfaces)
@@ -472,12 +470,11 @@ TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *he
     bs3d_p_store_columns(heading, r, last, new_interfaces + heading->to_plane * plan->partitions);
 }
 
-/* Takes a sweep. A block holds a tile of whole rows and one more row on each side; in a pair, each block holds half of
-   every row. A warp computes each row, with 8 points a lane. The sweep visits the planes of a partition and one more on
-   each side. When plane n of w arrives, each warp computes p and solves for u of that plane and for h of plane n-2. It
-   stores u in shared memory, where all rows of the block read it. Then w' of plane n-2 goes into a tile. One plane
-   later the warps of the two extra rows, which have less to do, write the tile as columns. Last, g of plane n-1 is
-   computed. */
+/* Sweeps over the planes of a partition and one more on each side. A block holds a tile of whole rows and one more row
+   on each side; in a pair, each block holds half of every row. Each row has a warp, with 8 points a lane. When plane n
+   of w arrives, each warp computes p, and solves for u of plane n and for h of plane n-2. It stores u in shared memory,
+   where the other rows of the block read it. Then it stores w' of plane n-2 in a tile, and computes g of plane n-1. One
+   plane later, the warps of the two extra rows write the tile as columns, since they have less to compute. */
 template <int form, int pair>
 TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
                            const tb_real *tables, const tb_real *w, tb_real *made, const tb_real *interfaces,

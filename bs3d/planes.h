@@ -1,8 +1,8 @@
 /* planes.h - a room of bs3d.h: sweeps whose planes pass through shared memory, one or two time steps per sweep.
    MIT licence, see LICENSE. */
 
-/* Fetches the points beside a lane's columns, in its rows and one more on each side, from the neighbouring lanes by
-   shuffle, as far as bs3d_lane_plane reads them. */
+/* Fetches, by shuffle from the neighbouring lanes, the points beside a lane's columns that bs3d_lane_plane reads: those
+   in the lane's rows and in one more row on each side. */
 TB_D void bs3d_p_patch_edges(int form, int columns, int rows, tb_real *u)
 {
     const int width = columns + 2;
@@ -16,9 +16,9 @@ TB_D void bs3d_p_patch_edges(int form, int columns, int rows, tb_real *u)
     }
 }
 
-/* Loads a lane's patch and the points around it, for bs3d_lane_plane, from shared memory: its first point is at p, rows
-   are `stride` apart. from_west or from_east is set if no lane holds the points beside the patch; they also come from
-   shared memory then. */
+/* Loads a lane's patch and the points around it, for bs3d_lane_plane. The patch's first point is at p in shared memory,
+   and rows are `stride` apart. If from_west or from_east is set, no lane holds the points on that side, and they come
+   from shared memory, too. */
 TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, int from_east, tb_real *u)
 {
     const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, width = columns + 2;
@@ -39,7 +39,7 @@ TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, in
 
 /* ---- the ring: planes on their way into shared memory ------------------------------------------------------------ */
 
-/* The shape of a ring: a slot holds `slot_rows` rows of a plane, with points_a_lane points for each of 32 lanes. */
+/* The shape of a ring. A slot holds slot_rows rows of a plane, each with points_a_lane points for each of 32 lanes. */
 template <int slot_rows, int points_a_lane, int block_threads>
 struct bs3d_p_ring_shape {
     static constexpr int rows = slot_rows, threads = block_threads;
@@ -48,8 +48,8 @@ struct bs3d_p_ring_shape {
     static constexpr int vectors = (size / BS3D_P_V + threads - 1) / threads; /* of a slot, per thread */
 };
 
-/* A ring of slots in shared memory, each for the same part of a plane: rows * stride elements. Elements within the grid
-   are copied, the others stay 0. A thread copies the same few vectors of every plane. */
+/* A ring of slots in shared memory, each for the same part of a plane, of rows * stride elements. Elements within the
+   grid are copied; the others stay 0. A thread copies the same few vectors of every plane. */
 template <class shape>
 struct bs3d_p_ring {
     trid_copy_place slots;
@@ -61,8 +61,8 @@ struct bs3d_p_ring {
     int from[shape::vectors]; /* the position of the vector in a plane, or -1 */
 };
 
-/* Sets up the ring for rows from j on. A slot holds elements of a row from i on, of which `width` are read. All threads
-   call. */
+/* Sets up the ring. A slot holds rows of a plane from row j on, and of each row `width` elements from element i on. All
+   threads call. */
 template <class shape>
 TB_D bs3d_p_ring<shape> bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real *u, int i, int width, int j,
                                          tb_real *shared)
@@ -88,8 +88,8 @@ TB_D bs3d_p_ring<shape> bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real 
     return ring;
 }
 
-/* Prefetches plane k into a slot; does nothing if k < 0. The last readers of the slot must have passed a barrier. All
-   threads call, once for each plane that they will await. */
+/* Prefetches plane k into a slot. The last readers of the slot must have passed a barrier. All threads call, once for
+   each plane that they will await; if k < 0, the call only counts. */
 template <class shape>
 TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 {
@@ -117,8 +117,9 @@ TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
     z[2].weight = v[6];
 }
 
-/* Computes the weights of `count` planes from k on, in shared memory. Beside each it stores l and h of the plane before
-   (bs3d_p_factor_planes), if forward elimination visits that plane: from .. to-1. All threads call. */
+/* Computes the weights of `count` planes from k on, in shared memory. After a plane's weights it stores l and h of the
+   plane before (bs3d_p_factor_planes), or 0 if forward elimination does not visit that plane, one of from .. to-1. All
+   threads call. */
 TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int k, int count, tb_real *all)
 {
     for (int n = trid_block_thread(); n < count; n += trid_block_threads()) {
@@ -144,14 +145,14 @@ TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int 
 /* The planes that a block sweeps over, upward, and its shared memory. */
 typedef struct {
     int partition, from, to;            /* a partition, of planes from .. to-1 */
-    int first, last;                    /* the planes to load: one more on each side per time step */
-    tb_real *weights, *between, *slots; /* the planes' weights; computed planes; the ring's slots */
+    int first, last;                    /* the planes to load: for each time step one more on each side */
+    tb_real *weights, *between, *slots; /* the planes' weights; planes that the block computes; the ring's slots */
 } bs3d_p_stretch;
 
-/* Finds partition n of a launch, and divides shared memory, with `between` zeros in s.between. All threads call. */
+/* Finds partition n of a launch, and divides shared memory; s.between receives `between` zeros. All threads call. */
 template <int steps, int forward, int between>
-TB_D bs3d_p_stretch bs3d_p_open_stretch(const bs3d_p_plan *plan, const bs3d_p_span *span, int n, const tb_real *tables,
-                                        unsigned char *memory)
+TB_D bs3d_p_stretch bs3d_p_open_stretch(const bs3d_p_plan *plan, int n, const tb_real *tables, unsigned char *memory,
+                                        const bs3d_p_span *span = 0)
 {
     const int nz = plan->model.points[2];
     bs3d_p_stretch s;
@@ -186,8 +187,8 @@ TB_D const tb_real *bs3d_p_next_plane(const bs3d_p_stretch *s, bs3d_p_ring<shape
     return s->slots + slot * shape::size;
 }
 
-/* Eliminates forward in z: y = d - l y, with y of the previous plane on the right. Adds h y to `first`, the partition's
-   first unknown in terms of its last. factors: l and h of this plane (bs3d_p_factor_planes). */
+/* Eliminates forward in z: y = d - l y, with y of the previous plane on the right. Adds h y to `first`, which becomes
+   the right-hand side of the partition's first row. factors: l and h of this plane (bs3d_p_factor_planes). */
 TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d, tb_real *y, tb_real *first)
 {
     TB_UNROLL
@@ -197,8 +198,8 @@ TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d,
     }
 }
 
-/* Stores the two rows that reduce a partition to its interface unknowns: `first`, and the last y, divided by the pivot.
-   interfaces points to the first of these points in plane 0. */
+/* Stores the right-hand sides of the two rows that a partition adds to the reduced system: `first`, and the last y
+   divided by the pivot. interfaces points to the first of these points in plane 0. */
 TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_real *tables, int partition, int last,
                                  tb_real *y, const tb_real *first, tb_real *interfaces)
 {
@@ -211,20 +212,21 @@ TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_r
 
 /* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
-/* The ring and the threads of a sweep: bs3d_p_shape::rows rows per warp; explicit4 adds one row on each side, and a
-   warp for the columns beside the tile. */
+/* The ring and the threads of a sweep. A warp computes bs3d_p_shape::rows rows. explicit4 adds one row on each side of
+   the tile, and a warp for the columns beside it. */
 template <int steps>
 struct bs3d_p_tile
     : bs3d_p_ring_shape<bs3d_p_shape::tile_rows + 2 * steps, bs3d_p_shape::columns,
                         32 * ((bs3d_p_shape::tile_rows + 2 * (steps - 1)) / bs3d_p_shape::rows + steps - 1)> {
 };
 
-/* A lane's part of its block's tile: a patch or, if beside (in explicit4), points of a column beside the tile. */
+/* A lane's part of its block's tile: a patch or, if `beside` is set (in explicit4), points of a column beside the
+   tile. */
 typedef struct {
     int row, x; /* of its first point in the tile */
     int beside, valid;
-    int from_west, from_east; /* whether no lane of the warp holds the neighbours on this side */
-    int place;                /* of the first point in a slot */
+    int from_west, from_east; /* whether no lane of the warp holds the neighbours on that side */
+    int place;                /* the offset of the first point in a slot */
 } bs3d_p_part;
 
 /* Returns this lane's part of a tile that is `width` columns wide. */
@@ -244,8 +246,8 @@ TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
     return part;
 }
 
-/* A lane's data for the steps of a sweep: the rows of its points (on the third axis k-1 .. k+1), the now and next of
-   bs3d_lane_plane for each of two steps, and the result. */
+/* A lane's data for the steps of a sweep: the rows of its points on the three axes (on the third k-1 .. k+1), now and
+   next of bs3d_lane_plane for each of two steps, and the result. */
 typedef struct {
     const bs3d_row *xs, *ys;
     bs3d_row *z;
@@ -279,8 +281,8 @@ TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_par
         if (part->valid) made[n * stride] = carry->out[n];
 }
 
-/* Loads the rows of the part's points, in a tile that begins at column i and row j, and finds which of the part's rows
-   belong to both the tile and the grid. */
+/* Loads the axes' rows of the part's points, in a tile that begins at column i and row j of the grid. stores[p] tells
+   whether row p of the part belongs to the tile and to the grid. */
 TB_D void bs3d_p_part_rows(const bs3d_p_plan *plan, const tb_real *tables, const bs3d_p_part *part, int i, int j,
                            bs3d_row *xs, bs3d_row *ys, int *stores)
 {
@@ -293,7 +295,7 @@ TB_D void bs3d_p_part_rows(const bs3d_p_plan *plan, const tb_real *tables, const
                     j + row + p < plan->model.points[1];
 }
 
-/* If `inner`, stores the rows of a patch that `stores` marks, `step` apart. */
+/* If `inner` is set, stores those rows of a patch that `stores` marks. They are `step` elements apart in memory. */
 TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_real *to, int step)
 {
     const int columns = bs3d_p_shape::columns;
@@ -302,74 +304,15 @@ TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_r
         if (stores[n] && inner) bs3d_p_store(columns, u + n * columns, to + n * step);
 }
 
-/* Sweeps upward, by one or two time steps. A block takes tile_rows rows of a tile of plan.tile columns. With one step,
-   plane k arrives in shared memory with one more row and column on each side, and yields plane k-1. With two steps, it
-   arrives with two more on each side; the first step yields plane k-1 with one more, and the second, two planes behind,
-   yields plane k-3. In the first step, the first and the last of the warps that take rows also compute the rows before
-   and after the tile; one more warp computes the columns beside it. `pairs` determine whether v becomes u + L u or L u.
-   If forward, the sweep then eliminates forward in z, partition by partition, and stores the interfaces
-   (bs3d_p_solve_reduced). */
-template <int form, int steps, int forward>
-TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
-                              tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
-{
-    const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::tile_rows;
-    const int stride = bs3d_p_tile<steps>::stride, size = bs3d_p_tile<steps>::size;
-    bs3d_p_launch_dependents();
-    const int i = plan->tile * (int)blockIdx.x, j = tile_rows * (int)blockIdx.y;
-    const int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
-    const bs3d_p_stretch s =
-        bs3d_p_open_stretch<steps, forward, (steps - 1) * 2 * size>(plan, span, (int)blockIdx.z, tables, memory);
-    bs3d_p_ring<bs3d_p_tile<steps>> ring =
-        bs3d_p_open_ring<bs3d_p_tile<steps>>(plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, s.slots);
-    const bs3d_p_part part = bs3d_p_part_of(steps, (int)threadIdx.x / 32, (int)threadIdx.x & 31, width);
-    tb_real *target =
-        v + i + part.x + (long long)plan->pitch * (j + part.row) + plan->plane * (s.first - 2 * steps + 1);
-    bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    tb_real now[2][columns * rows] = {{0}}, next[2][columns * rows] = {{0}}, out[columns * rows];
-    tb_real y[columns * rows] = {0}, first_unknown[columns * rows] = {0};
-    int stores[rows];
-    bs3d_p_part_rows(plan, tables, &part, i, j, xs, ys, stores);
-    const bs3d_p_carry carry = {xs, ys, z, now, next, out};
-
-    bs3d_p_grid_wait();
-    bs3d_p_prefetch_first(&s, &ring);
-    for (int k = s.first; k < s.to + 2 * steps - 1; k++, target += plan->plane) {
-        TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
-        __syncthreads();
-        const tb_real *p = bs3d_p_next_plane(&s, &ring, k) + part.place;
-        tb_real *made = s.between + (k & 1) * size + part.place;
-        if (k < s.to + steps) { /* the first step */
-            bs3d_p_plane_weights(s.weights, k - s.first + 2, z);
-            if (part.beside) {
-                bs3d_p_step_beside(form, pairs, &part, &carry, p, made);
-            } else {
-                bs3d_p_step(form, 0, pairs, &part, &carry, p);
-                if (forward && k > s.from)
-                    bs3d_p_eliminate(columns * rows, s.weights + BS3D_P_PLANE_WEIGHTS * (k - s.first + 2) + 8, out, y,
-                                     first_unknown);
-                if (steps == 1) bs3d_p_store_rows(stores, k > s.from, forward ? y : out, target, plan->pitch);
-                TB_UNROLL
-                for (int n = 0; n < rows && steps == 2; n++)
-                    if (part.valid) bs3d_p_store(columns, out + n * columns, made + n * stride);
-            }
-        }
-        if (steps == 2 && !part.beside && k > s.from) { /* the second, two planes behind */
-            bs3d_p_plane_weights(s.weights, k - s.first, z);
-            bs3d_p_step(form, 1, pairs, &part, &carry, s.between + (~k & 1) * size + part.place);
-            bs3d_p_store_rows(stores, k - 3 >= s.from, out, target, plan->pitch);
-        }
-    }
-    if (!forward) return;
-    tb_real *at = interfaces + i + part.x + (long long)plan->pitch * (j + part.row);
-    TB_UNROLL
-    for (int n = 0; n < rows; n++)
-        if (stores[n])
-            bs3d_p_store_interface(columns, plan, tables, s.partition, s.to - 1, y + n * columns,
-                                   first_unknown + n * columns, at + n * plan->pitch);
-}
-
-/* The sweep of explicit3, of explicit4 (two steps), and of implicit2 if it omits the x systems (forward). */
+/* Sweeps upward by one or two time steps: the kernel of explicit3 and explicit4. A block takes a tile of tile_rows rows
+   and plan.tile columns.
+   With one step, plane k arrives in shared memory with one more row and column on each side, and plane k-1 is computed.
+   With two steps, plane k arrives with two more on each side. The first step computes plane k-1 with one more row and
+   column on each side: warps for the rows, the first and last of which lie outside the tile, and one more warp for the
+   columns beside the tile. The second step computes plane k-3, two planes behind the first.
+   The weights in `pairs` determine whether v becomes u + L u or L u. With `forward`, the kernel also eliminates L u
+   forward in z, partition by partition, and stores the interfaces (bs3d_p_solve_reduced): implicit2 without the x
+   systems. */
 template <int form, int steps, int forward, class... spans>
 __launch_bounds__(bs3d_p_tile<steps>::threads, bs3d_p_shape::tile_blocks)
 TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -377,7 +320,59 @@ TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real 
                               spans... span)
 {
     TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_sweep_planes<form, steps, forward>(&pairs, &plan, tables, u, v, interfaces, memory, &span...);
+    const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::tile_rows;
+    const int stride = bs3d_p_tile<steps>::stride, size = bs3d_p_tile<steps>::size;
+    bs3d_p_launch_dependents();
+    const int i = plan.tile * (int)blockIdx.x, j = tile_rows * (int)blockIdx.y;
+    const int width = plan.pitch - i < plan.tile ? plan.pitch - i : plan.tile;
+    const bs3d_p_stretch s =
+        bs3d_p_open_stretch<steps, forward, (steps - 1) * 2 * size>(&plan, (int)blockIdx.z, tables, memory, &span...);
+    bs3d_p_ring<bs3d_p_tile<steps>> ring =
+        bs3d_p_open_ring<bs3d_p_tile<steps>>(&plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, s.slots);
+    const bs3d_p_part part = bs3d_p_part_of(steps, (int)threadIdx.x / 32, (int)threadIdx.x & 31, width);
+    tb_real *target =
+        v + i + part.x + (long long)plan.pitch * (j + part.row) + plan.plane * (s.first - 2 * steps + 1);
+    bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    tb_real now[2][columns * rows] = {{0}}, next[2][columns * rows] = {{0}}, out[columns * rows];
+    tb_real y[columns * rows] = {0}, first_unknown[columns * rows] = {0};
+    int stores[rows];
+    bs3d_p_part_rows(&plan, tables, &part, i, j, xs, ys, stores);
+    const bs3d_p_carry carry = {xs, ys, z, now, next, out};
+    bs3d_p_grid_wait();
+    bs3d_p_prefetch_first(&s, &ring);
+    for (int k = s.first; k < s.to + 2 * steps - 1; k++, target += plan.plane) {
+        TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
+        __syncthreads();
+        const tb_real *p = bs3d_p_next_plane(&s, &ring, k) + part.place;
+        tb_real *made = s.between + (k & 1) * size + part.place;
+        if (k < s.to + steps) { /* the first step */
+            bs3d_p_plane_weights(s.weights, k - s.first + 2, z);
+            if (part.beside) {
+                bs3d_p_step_beside(form, &pairs, &part, &carry, p, made);
+            } else {
+                bs3d_p_step(form, 0, &pairs, &part, &carry, p);
+                if (forward && k > s.from)
+                    bs3d_p_eliminate(columns * rows, s.weights + BS3D_P_PLANE_WEIGHTS * (k - s.first + 2) + 8, out, y,
+                                     first_unknown);
+                if (steps == 1) bs3d_p_store_rows(stores, k > s.from, forward ? y : out, target, plan.pitch);
+                TB_UNROLL
+                for (int n = 0; n < rows && steps == 2; n++)
+                    if (part.valid) bs3d_p_store(columns, out + n * columns, made + n * stride);
+            }
+        }
+        if (steps == 2 && !part.beside && k > s.from) { /* the second, two planes behind */
+            bs3d_p_plane_weights(s.weights, k - s.first, z);
+            bs3d_p_step(form, 1, &pairs, &part, &carry, s.between + (~k & 1) * size + part.place);
+            bs3d_p_store_rows(stores, k - 3 >= s.from, out, target, plan.pitch);
+        }
+    }
+    if (!forward) return;
+    tb_real *at = interfaces + i + part.x + (long long)plan.pitch * (j + part.row);
+    TB_UNROLL
+    for (int n = 0; n < rows; n++)
+        if (stores[n])
+            bs3d_p_store_interface(columns, &plan, tables, s.partition, s.to - 1, y + n * columns,
+                                   first_unknown + n * columns, at + n * plan.pitch);
 }
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */

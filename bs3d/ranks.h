@@ -10,13 +10,12 @@ typedef struct {
     bs3d_ranks_options options; /* halo is the number used */
     int step;                   /* the number of steps enqueued so far */
     int exchanges;              /* the number of calls of bs3d_ranks_send */
-    int valid;                  /* explicit: copies on each side that are at the same time step as the values */
-    int early;                  /* explicit: the last kernel in the march streams is a whole sweep */
+    int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
+    int early;                  /* explicit: whether the last kernel in the march streams is a whole sweep */
 } bs3d_ranks_march;
 
 /* Returns whether all ranks have found the same number of partitions. */
-template <int unused>
-static int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
+TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 {
     const bs3d_ranks *w = m->ranks;
     double sum = 0;
@@ -28,13 +27,13 @@ static int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 }
 
 /* Plans a march: cuts the grid into a slab for each rank.
-   Needs    slabs: as many as this process has ranks. *ranks and slabs must stay in place until the march ends. Every
+   Needs    slabs: one for each rank of this process. *ranks and slabs must stay in place until the march ends. Every
             slab needs at least 4 planes, halo planes, and 4 * partitions planes
-   Lanes    called on the host by each process, like all functions of the march; they leave the device of its last rank
-            as the current one
-   Leaves   *march, for bs3d_ranks_bytes to size
-   Returns  BS3D_OK; as bs3d_slab_cut; BS3D_BAD_ARGUMENT also for ranks of other processes
-            without a sum; BS3D_BAD_SIZE also if the GPUs differ and need different numbers of partitions: choose one */
+   Lanes    called on the host by each process, like all functions of the march, which leave the device of the process's
+            last rank as the current one
+   Leaves   *march, ready for bs3d_ranks_bytes and bs3d_ranks_open
+   Returns  BS3D_OK; as bs3d_slab_cut; BS3D_BAD_ARGUMENT also for ranks of other processes without a sum; BS3D_BAD_SIZE
+            also if the GPUs differ and need different numbers of partitions: set options->partitions */
 template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)
@@ -42,33 +41,32 @@ static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const
     if (!ranks || !o || !options || !slabs || !march || !ranks->local || ranks->count < 1) return BS3D_BAD_ARGUMENT;
     if (ranks->count > ranks->ranks || (ranks->count < ranks->ranks && !ranks->exchange.sum)) return BS3D_BAD_ARGUMENT;
     if (ranks->ranks > 1 && !ranks->exchange.message) return BS3D_BAD_ARGUMENT;
-    bs3d_ranks_march *m = march;
     const int implicit = options->implicit, least = o->points[2] / ranks->ranks;
     int status = bs3d_slab_check(o, implicit, ranks->ranks);
-    m->ranks = ranks;
-    m->slab = slabs;
-    m->problem = *o;
-    m->options = *options;
-    if (!m->options.halo) m->options.halo = least < 8 ? least : 8;
-    m->step = m->exchanges = m->valid = m->early = 0;
+    march->ranks = ranks;
+    march->slab = slabs;
+    march->problem = *o;
+    march->options = *options;
+    if (!march->options.halo) march->options.halo = least < 8 ? least : 8;
+    march->step = march->exchanges = march->valid = march->early = 0;
     bs3d_p_each_rank(&status, ranks, [&](int i, const bs3d_rank *r) {
         int partitions = options->partitions;
-        if (implicit && !partitions) partitions = (bs3d_slab_partitions<unused>)(o, ranks->ranks);
-        return bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, m->options.halo, partitions,
+        if (implicit && !partitions) partitions = bs3d_slab_partitions<unused>(o, ranks->ranks);
+        return bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, march->options.halo, partitions,
                              &slabs[i].cut);
     });
-    return bs3d_p_ranks_agree<unused>(status, m);
+    return bs3d_p_ranks_agree(status, march);
 }
 
 /* Returns the bytes of device memory that local[i] needs in a planned march. */
 TB_HOST size_t bs3d_ranks_bytes(const bs3d_ranks_march *march, int i)
 {
-    return (bs3d_slab_bytes)(&march->problem, &march->slab[i].cut);
+    return bs3d_slab_bytes(&march->problem, &march->slab[i].cut);
 }
 
 /* Opens a planned march, or opens it again, ready for its first step.
    Needs    work[i]: bs3d_ranks_bytes of memory on local[i]'s device, aligned to 16 bytes
-   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if a device cannot run these partitions */
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if a device cannot run as few partitions as planned */
 template <int unused = 0>
 static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
 {
@@ -84,10 +82,9 @@ static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
 }
 
 /* Sends the ranks' messages once the work that is now in their march streams is done. bs3d_ranks_step calls it. To time
-   messages, call it outside a step, followed by bs3d_ranks_arrive: the last step's messages are then sent again.
+   messages, call it outside a step, followed by bs3d_ranks_arrive; it then sends the last step's messages again.
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or the error of a function of the exchange */
-template <int unused = 0>
-static int bs3d_ranks_send(bs3d_ranks_march *march)
+TB_HOST int bs3d_ranks_send(bs3d_ranks_march *march)
 {
     const bs3d_ranks *w = march->ranks;
     const bs3d_exchange *by = &w->exchange;
@@ -106,9 +103,8 @@ static int bs3d_ranks_send(bs3d_ranks_march *march)
     return status;
 }
 
-/* Makes the march streams wait for the messages of bs3d_ranks_send. Returns as bs3d_ranks_send. */
-template <int unused = 0>
-static int bs3d_ranks_arrive(bs3d_ranks_march *march)
+/* Makes the march streams wait for the messages of bs3d_ranks_send. Returns a status as bs3d_ranks_send does. */
+TB_HOST int bs3d_ranks_arrive(bs3d_ranks_march *march)
 {
     const bs3d_ranks *w = march->ranks;
     int status = w->exchange.arrive ? w->exchange.arrive(w->exchange.context) : BS3D_OK;
@@ -123,8 +119,8 @@ TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
     return 2;
 }
 
-/* Enqueues a sweep, sweep(i, part, stream) on rank i, and sends its results that other ranks need, if any: after the
-   whole sweep, or after its outer part, during the inner one. */
+/* Enqueues a sweep by calling sweep(i, part, stream) for rank i. If `sends` is set, it also sends the results that
+   other ranks need: after the whole sweep with in_turn, otherwise after the outer part, during the inner one. */
 template <class call>
 static int bs3d_p_ranks_sweep(bs3d_ranks_march *m, int sends, const call &sweep)
 {
@@ -137,17 +133,17 @@ static int bs3d_p_ranks_sweep(bs3d_ranks_march *m, int sends, const call &sweep)
         if (!failed) failed = sweep(i, parts ? BS3D_OUTER : BS3D_ALL, r->march);
         return failed || !parts || beside ? failed : bs3d_p_rank_order(r, r->march, r->inner);
     });
-    if (sends && !status) status = bs3d_ranks_send<0>(m);
+    if (sends && !status) status = bs3d_ranks_send(m);
     if (parts)
         bs3d_p_each_rank(&status, w, [&](int i, const bs3d_rank *r) {
             const int failed = sweep(i, BS3D_INNER, r->inner);
             return failed ? failed : bs3d_p_rank_order(r, r->inner, r->march);
         });
-    if (sends && !status) status = bs3d_ranks_arrive<0>(m);
+    if (sends && !status) status = bs3d_ranks_arrive(m);
     return status;
 }
 
-/* Enqueues an explicit sweep, and finds how many steps it takes. */
+/* Enqueues an explicit sweep. *steps receives how many steps it takes. */
 template <int unused>
 static int bs3d_p_ranks_explicit(bs3d_ranks_march *m, int *steps)
 {
@@ -164,7 +160,7 @@ static int bs3d_p_ranks_explicit(bs3d_ranks_march *m, int *steps)
     return status;
 }
 
-/* Enqueues an implicit step: upward, and downward once the others' messages have arrived. */
+/* Enqueues an implicit step: the upward sweep, and the downward sweep once the other ranks' messages have arrived. */
 template <int unused>
 static int bs3d_p_ranks_implicit(bs3d_ranks_march *m)
 {
@@ -179,9 +175,9 @@ static int bs3d_p_ranks_implicit(bs3d_ranks_march *m)
 /* Enqueues the next time step of an open march on all ranks of this process, or the next two steps of an explicit march
    if one sweep takes both.
    Needs    no other work of the caller in the streams since the previous step, except records of events
-   Lanes    waits for nothing, unless the exchange does
-   Leaves   march->step; the values in march->slab[i].job.u, as bs3d_slab_open, once local[i]'s march stream has done
-            the step
+   Lanes    does not wait for the GPU, unless the exchange does
+   Leaves   march->step; the values in march->slab[i].job.u, in bs3d_slab_open's layout, once local[i]'s march stream
+            has done the step
    Returns  BS3D_OK; BS3D_BAD_ARGUMENT if all steps have been taken; otherwise as bs3d_ranks_send */
 template <int unused = 0>
 static int bs3d_ranks_step(bs3d_ranks_march *march)
@@ -197,9 +193,9 @@ static int bs3d_ranks_step(bs3d_ranks_march *march)
     return status;
 }
 
-/* Computes the result at the spot on all processes, from the values around it that the ranks hold.
+/* Computes the result at the spot in each process, from the values around the spot that the ranks hold.
    Lanes    waits for the march streams
-   Returns  BS3D_OK, BS3D_LAUNCH_FAILED, the return value of the exchange's sum, or otherwise result->status */
+   Returns  BS3D_LAUNCH_FAILED, an error of the exchange's sum, or result->status */
 template <int unused = 0>
 static int bs3d_ranks_result(bs3d_ranks_march *march, bs3d_result *result)
 {

@@ -2,72 +2,49 @@
 
 #ifndef TB_BODY
 
-#ifndef __cplusplus
+/* Names that get the precision's suffix in both languages, since no argument would tell C++ which one is meant. */
 #define bs3d_row TB_OF(bs3d_row)
 #define bs3d_pairs TB_OF(bs3d_pairs)
 #define bs3d_lane_row TB_OF(bs3d_lane_row)
 #define bs3d_lane_pairs TB_OF(bs3d_lane_pairs)
-#define bs3d_lane_stencil TB_OF(bs3d_lane_stencil)
-#define bs3d_lane_plane TB_OF(bs3d_lane_plane)
-#define bs3d_lane_greeks TB_OF(bs3d_lane_greeks)
 #define bs3d_pitch TB_OF(bs3d_pitch)
-#define bs3d_p_cell TB_OF(bs3d_p_cell)
-#define bs3d_p_exercised TB_OF(bs3d_p_exercised)
-#define bs3d_p_cells TB_OF(bs3d_p_cells)
 #define bs3d_host_bytes TB_OF(bs3d_host_bytes)
 #define bs3d_host_explicit TB_OF(bs3d_host_explicit)
 #define bs3d_host_implicit TB_OF(bs3d_host_implicit)
+#define bs3d_work_bytes TB_OF(bs3d_work_bytes)
+#define bs3d_explicit1 TB_OF(bs3d_explicit1)
+#define bs3d_explicit2 TB_OF(bs3d_explicit2)
+#define bs3d_explicit3 TB_OF(bs3d_explicit3)
+#define bs3d_explicit4 TB_OF(bs3d_explicit4)
+#define bs3d_implicit1 TB_OF(bs3d_implicit1)
+#define bs3d_implicit2 TB_OF(bs3d_implicit2)
+#define bs3d_implicit3 TB_OF(bs3d_implicit3)
+#define bs3d_slab_march TB_OF(bs3d_slab_march)
+#define bs3d_slab_partitions TB_OF(bs3d_slab_partitions)
+#define bs3d_slab_bytes TB_OF(bs3d_slab_bytes)
+#define bs3d_ranks_march TB_OF(bs3d_ranks_march)
+#define bs3d_p_cell TB_OF(bs3d_p_cell)
+#define bs3d_p_exercised TB_OF(bs3d_p_exercised)
+#define bs3d_p_cells TB_OF(bs3d_p_cells)
 #define bs3d_p_host_payoff TB_OF(bs3d_p_host_payoff)
 #define bs3d_p_host_apply TB_OF(bs3d_p_host_apply)
 #define bs3d_p_host_lines TB_OF(bs3d_p_host_lines)
 #define bs3d_p_host_factor TB_OF(bs3d_p_host_factor)
 #define bs3d_p_host_steps TB_OF(bs3d_p_host_steps)
 #define bs3d_p_host_march TB_OF(bs3d_p_host_march)
+
+/* Public names that C++ overloads, and gives their suffixed forms. */
+#ifndef __cplusplus
+#define bs3d_lane_stencil TB_OF(bs3d_lane_stencil)
+#define bs3d_lane_plane TB_OF(bs3d_lane_plane)
+#define bs3d_lane_greeks TB_OF(bs3d_lane_greeks)
 #else
-#define bs3d_row_f32 tb_f32::bs3d_row
-#define bs3d_row_f64 tb_f64::bs3d_row
-#define bs3d_pairs_f32 tb_f32::bs3d_pairs
-#define bs3d_pairs_f64 tb_f64::bs3d_pairs
-#define bs3d_lane_row_f32 tb_f32::bs3d_lane_row
-#define bs3d_lane_row_f64 tb_f64::bs3d_lane_row
-#define bs3d_lane_pairs_f32 tb_f32::bs3d_lane_pairs
-#define bs3d_lane_pairs_f64 tb_f64::bs3d_lane_pairs
 #define bs3d_lane_stencil_f32 tb_f32::bs3d_lane_stencil
 #define bs3d_lane_stencil_f64 tb_f64::bs3d_lane_stencil
 #define bs3d_lane_plane_f32 tb_f32::bs3d_lane_plane
 #define bs3d_lane_plane_f64 tb_f64::bs3d_lane_plane
 #define bs3d_lane_greeks_f32 tb_f32::bs3d_lane_greeks
 #define bs3d_lane_greeks_f64 tb_f64::bs3d_lane_greeks
-#define bs3d_pitch_f32 tb_f32::bs3d_pitch
-#define bs3d_pitch_f64 tb_f64::bs3d_pitch
-#define bs3d_host_bytes_f32 tb_f32::bs3d_host_bytes
-#define bs3d_host_bytes_f64 tb_f64::bs3d_host_bytes
-#define bs3d_host_explicit_f32 tb_f32::bs3d_host_explicit
-#define bs3d_host_explicit_f64 tb_f64::bs3d_host_explicit
-#define bs3d_host_implicit_f32 tb_f32::bs3d_host_implicit
-#define bs3d_host_implicit_f64 tb_f64::bs3d_host_implicit
-#define bs3d_work_bytes_f32 tb_f32::bs3d_work_bytes
-#define bs3d_work_bytes_f64 tb_f64::bs3d_work_bytes
-#define bs3d_explicit1_f32 tb_f32::bs3d_explicit1
-#define bs3d_explicit1_f64 tb_f64::bs3d_explicit1
-#define bs3d_explicit2_f32 tb_f32::bs3d_explicit2
-#define bs3d_explicit2_f64 tb_f64::bs3d_explicit2
-#define bs3d_explicit3_f32 tb_f32::bs3d_explicit3
-#define bs3d_explicit3_f64 tb_f64::bs3d_explicit3
-#define bs3d_explicit4_f32 tb_f32::bs3d_explicit4
-#define bs3d_explicit4_f64 tb_f64::bs3d_explicit4
-#define bs3d_implicit1_f32 tb_f32::bs3d_implicit1
-#define bs3d_implicit1_f64 tb_f64::bs3d_implicit1
-#define bs3d_implicit2_f32 tb_f32::bs3d_implicit2
-#define bs3d_implicit2_f64 tb_f64::bs3d_implicit2
-#define bs3d_implicit3_f32 tb_f32::bs3d_implicit3
-#define bs3d_implicit3_f64 tb_f64::bs3d_implicit3
-#define bs3d_slab_march_f32 tb_f32::bs3d_slab_march
-#define bs3d_slab_march_f64 tb_f64::bs3d_slab_march
-#define bs3d_slab_partitions_f32 tb_f32::bs3d_slab_partitions
-#define bs3d_slab_partitions_f64 tb_f64::bs3d_slab_partitions
-#define bs3d_slab_bytes_f32 tb_f32::bs3d_slab_bytes
-#define bs3d_slab_bytes_f64 tb_f64::bs3d_slab_bytes
 #define bs3d_slab_open_f32 tb_f32::bs3d_slab_open
 #define bs3d_slab_open_f64 tb_f64::bs3d_slab_open
 #define bs3d_slab_explicit_f32 tb_f32::bs3d_slab_explicit
@@ -82,8 +59,6 @@
 #define bs3d_slab_values_f64 tb_f64::bs3d_slab_values
 #define bs3d_slab_messages_f32 tb_f32::bs3d_slab_messages
 #define bs3d_slab_messages_f64 tb_f64::bs3d_slab_messages
-#define bs3d_ranks_march_f32 tb_f32::bs3d_ranks_march
-#define bs3d_ranks_march_f64 tb_f64::bs3d_ranks_march
 #define bs3d_ranks_plan_f32 tb_f32::bs3d_ranks_plan
 #define bs3d_ranks_plan_f64 tb_f64::bs3d_ranks_plan
 #define bs3d_ranks_bytes_f32 tb_f32::bs3d_ranks_bytes

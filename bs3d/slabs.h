@@ -1,8 +1,9 @@
-/* slabs.h - a room of bs3d.h: explicit4 and implicit2 on slabs, each the planes of one of several GPUs.
+/* slabs.h - a room of bs3d.h: explicit4 and implicit2 on the slab of one of several GPUs.
    MIT licence, see LICENSE. */
 
-/* Solves the reduced systems (bs3d_p_solve_reduced, upward) for the last unknowns of the slab's partitions and of the
-   partition before them. If there is a slab above, its first unknown replaces the last partition's last unknown. */
+/* Solves the reduced systems, as bs3d_p_solve_reduced does upward, for the last unknowns of the slab's partitions and
+   of the partition before them. If there is a slab above, its first unknown takes the place of the last partition's
+   last unknown: the downward sweep begins with the copied plane above. */
 template <int most>
 __launch_bounds__(128)
 TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const tb_real *__restrict__ tables,
@@ -25,7 +26,6 @@ TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const
 /* A march on a slab, as bs3d_slab_open fills it in. */
 typedef struct {
     bs3d_slab cut;
-    bs3d_problem problem;
     bs3d_p_job job; /* job.u: the values, on all planes including halos */
     tb_real *values;
     int implicit;
@@ -33,6 +33,14 @@ typedef struct {
     bs3d_p_launch<bs3d_p_span> up;
     bs3d_p_down_launch down;
 } bs3d_slab_march;
+
+/* Returns the job of a slab, ready to launch in `stream`. */
+TB_HOST bs3d_p_job *bs3d_p_slab_job(bs3d_slab_march *march, cudaStream_t stream)
+{
+    march->job.stream = stream;
+    march->job.status = BS3D_OK;
+    return &march->job;
+}
 
 /* Returns the number of partitions in each slab of an implicit march on `slabs` slabs, on devices like the current one;
    0 if the problem is wrong or the device has too little shared memory. */
@@ -46,7 +54,7 @@ static int bs3d_slab_partitions(const bs3d_problem *o, int slabs)
     int fused, partitions = bs3d_p_down_partitions(o->points, planes);
     if (partitions > least / 4) partitions = least / 4;
     if (partitions < 1) return 0;
-    bs3d_p_make_job(o, 1, 0, planes, 0, 0, 0, &job);
+    bs3d_p_make_job(&job, o, 1, planes, 0, 0, 0, 0);
     job.plan.partitions = partitions;
     return bs3d_p_upward(&job.plan, job.form, &fused, &up) ? 0 : up.plan.partitions;
 }
@@ -62,55 +70,50 @@ TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
 
 /* Opens a march on a slab, ready for its first step: tables, factors, and the payoff as its values.
    Needs    cut: from bs3d_slab_cut; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
-   Leaves   *march; the values in march->job.u, in the layout of a march on one GPU (bs3d_work_bytes), from the slab's
-            lowest copied plane on
-   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot run these partitions
+   Leaves   *march; the values in march->job.u, in rows of bs3d_pitch elements, from the slab's lowest copied plane on
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot run as few partitions as
+            the cut has
    Lanes    called on the host with the slab's device as the current one, like all functions of a march */
 template <int unused = 0>
 static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *work, bs3d_slab_march *march,
                           cudaStream_t stream)
 {
     if (!o || !cut || !march || !work || (size_t)work % 16) return BS3D_BAD_ARGUMENT;
-    bs3d_slab_march *m = march;
-    bs3d_p_job *job = &m->job;
+    bs3d_p_job *job = &march->job;
     const int total = cut->below + cut->planes + cut->above;
     const size_t plane = (size_t)bs3d_pitch(o->points[0]) * (size_t)o->points[1];
-    int status = BS3D_OK;
-    m->cut = *cut;
-    m->problem = *o;
-    m->implicit = cut->partitions > 0;
-    bs3d_p_make_job(o, m->implicit, cut->first - cut->below, total, plane * (size_t)total,
-                    2 * plane * (size_t)cut->reduced, work, job);
-    m->values = job->rest;
-    if (m->implicit) {
+    march->cut = *cut;
+    march->implicit = cut->partitions > 0;
+    bs3d_p_make_job(job, o, march->implicit, total, plane, 2 * cut->reduced, work, stream);
+    job->shift = cut->first - cut->below;
+    march->values = job->rest;
+    if (march->implicit) {
         job->plan.partitions = cut->partitions;
-        status = bs3d_p_upward(&job->plan, job->form, &m->fused, &m->up);
-        if (status || m->up.plan.partitions != cut->partitions) return BS3D_LAUNCH_FAILED;
-        status = bs3d_p_downward<1>(&job->plan, &m->down);
+        const int failed = bs3d_p_upward(&job->plan, job->form, &march->fused, &march->up);
+        if (failed || march->up.plan.partitions != cut->partitions) return BS3D_LAUNCH_FAILED;
+        job->status = bs3d_p_downward<1>(&job->plan, &march->down);
     }
-    if (status || cudaMemsetAsync(work, 0, (size_t)(job->rest - job->u) * sizeof *job->u, stream) != cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
-    status = bs3d_p_start<unused>(o, job, job->u, job->v, stream);
-    if (m->implicit) {
-        bs3d_p_launch_factor<unused>(&status, job, m->fused, stream);
-        bs3d_p_launch_next(&status, bs3d_p_factor_z<unused>, 1, BS3D_P_MOST_REDUCED, 0, stream, bs3d_model_of(o), *cut,
-                           job->tables);
+    bs3d_p_zero(job, job->u, (size_t)(job->rest - job->u));
+    bs3d_p_start<unused>(job, job->u, job->v);
+    if (march->implicit) {
+        bs3d_p_launch_factor<unused>(job, march->fused);
+        bs3d_p_launch_next(job, bs3d_p_factor_z<unused>, 1, BS3D_P_MOST_REDUCED, bs3d_model_of(o), *cut, job->tables);
     }
-    return status;
+    return job->status;
 }
 
 /* Takes one or two time steps of an explicit march. Call it with BS3D_ALL for the whole slab and `extra` copied planes
-   on each side. Or call it with BS3D_OUTER for the planes that neighbours copy, and then with BS3D_INNER for the rest;
-   these two parts may run at the same time.
-   Needs    before BS3D_ALL or BS3D_OUTER: extra + steps copies on each side at the same time step as the values. early:
-            only if nothing was enqueued in the stream since BS3D_ALL of the previous sweep
+   on each side; or call it with BS3D_OUTER for the planes that neighbours copy, and then with BS3D_INNER for the rest.
+   The outer and the inner part may run at the same time.
+   Needs    before BS3D_ALL or BS3D_OUTER: extra + steps copies on each side at the same time step as the values. Set
+            early only if nothing was enqueued in the stream since BS3D_ALL of the previous sweep
    Leaves   the values in march->job.u, which BS3D_ALL and BS3D_OUTER exchange with job.v; copies beyond extra are
             invalid
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
 static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int extra, int early, cudaStream_t stream)
 {
-    bs3d_p_job *job = &march->job;
+    bs3d_p_job *job = bs3d_p_slab_job(march, stream);
     bs3d_p_launch<bs3d_p_span> l;
     bs3d_p_span span;
     if (part != BS3D_INNER) {
@@ -122,34 +125,33 @@ static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int e
     bs3d_p_plan plan = job->plan;
     plan.model.points[2] = span.planes;
     plan.partitions = span.partitions;
-    int status = steps == 1 ? bs3d_p_launch_tiles<1, 0>(&plan, job->form, &l)
-                            : bs3d_p_launch_tiles<2, 0>(&plan, job->form, &l);
-    if (status) return status;
+    job->status = steps == 1 ? bs3d_p_launch_tiles<1, 0>(&plan, job->form, &l)
+                             : bs3d_p_launch_tiles<2, 0>(&plan, job->form, &l);
     span.partitions = l.plan.partitions;
     l.plan.model.points[2] = job->plan.model.points[2];
     l.early = early && l.early;
-    bs3d_p_launch_sweep(&status, &l, job, job->v, job->u, job->interfaces, stream, span);
-    return status;
+    bs3d_p_launch_sweep(job, &l, job->v, job->u, job->interfaces, span);
+    return job->status;
 }
 
 /* Takes the upward half of an implicit step: right-hand side, x systems and forward elimination in z. Call it with
    BS3D_ALL; or with BS3D_OUTER, for the partitions that neighbours wait for, and then with BS3D_INNER, for the rest.
-   These two may run at the same time if march->fused is not 0; if it is 0 (nx > 512), BS3D_INNER must follow
-   BS3D_OUTER.
+   The outer and the inner part may run at the same time if march->fused is set; otherwise the inner part must follow
+   the outer one in the stream.
    Needs    the values, and the copies of the neighbours' planes beside them
-   Leaves   after BS3D_OUTER, the data that bs3d_slab_messages names are ready to send
+   Leaves   after BS3D_OUTER, the messages that bs3d_slab_messages lists, ready to send
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
 static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
 {
     const bs3d_slab *cut = &march->cut;
-    const bs3d_p_job *job = &march->job;
+    bs3d_p_job *job = bs3d_p_slab_job(march, stream);
     bs3d_p_launch<bs3d_p_span> up = march->up;
     const int total = job->plan.model.points[2];
     const int outer = cut->reach ? cut->reach : cut->partitions, low = cut->below ? outer : 0,
               high = cut->above ? outer : 0;
     const int whole = !march->fused || cut->partitions <= low + high; /* the partitions are not split */
-    int status = BS3D_OK, partitions = cut->partitions;
+    int partitions = cut->partitions;
     bs3d_p_span span = {0, total, cut->partitions, 0, cut->partitions, 0, 0, cut->below, cut->below + cut->planes};
     if (part == BS3D_OUTER && !whole) {
         partitions = low + high;
@@ -162,62 +164,58 @@ static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
     if (partitions) {
         up.plan.partitions = cut->reduced; /* the distance from first rows to last rows */
         (march->fused ? up.grid.y : up.grid.z) = (unsigned)partitions;
-        bs3d_p_launch_sweep(&status, &up, job, job->u, job->v, job->interfaces + job->plan.plane * cut->own, stream,
-                            span);
+        bs3d_p_launch_sweep(job, &up, job->u, job->v, job->interfaces + job->plan.plane * cut->own, span);
     }
     if (!march->fused)
-        bs3d_p_launch_x<unused>(&status, job, part != BS3D_OUTER ? total : 0, part != BS3D_INNER ? cut->reduced : 0,
-                                stream);
-    return status;
+        bs3d_p_launch_x<unused>(job, part != BS3D_OUTER ? total : 0, part != BS3D_INNER ? cut->reduced : 0);
+    return job->status;
 }
 
 /* Takes the downward half of an implicit step: the reduced systems, back substitution in z, y systems, and the update,
    which includes the copies of the neighbours' planes.
-   Needs    bs3d_slab_up of the whole slab, and the other slabs' messages
+   Needs    bs3d_slab_up of all parts of the slab, and the other slabs' messages
    Leaves   the values and the copies
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
 static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
 {
     const bs3d_slab *cut = &march->cut;
-    const bs3d_p_job *job = &march->job;
+    bs3d_p_job *job = bs3d_p_slab_job(march, stream);
     const long long plane = job->plan.plane;
-    int status = BS3D_OK;
-    bs3d_p_launch_next(&status,
+    bs3d_p_launch_next(job,
                        cut->reduced <= 8    ? bs3d_p_slab_solve_reduced<8>
                        : cut->reduced <= 16 ? bs3d_p_slab_solve_reduced<16>
                                             : bs3d_p_slab_solve_reduced<BS3D_P_MOST_REDUCED>,
-                       (unsigned)((plane - 1) / 128 + 1), 128, 0, stream, *cut, plane, job->tables, job->interfaces);
+                       (unsigned)((plane - 1) / 128 + 1), 128, *cut, plane, job->tables, job->interfaces);
     const int lasts = cut->reduced + cut->own; /* the sweep expects its last rows after its partitions */
-    bs3d_p_launch_down(&status, &march->down, job, job->interfaces + plane * (lasts - cut->partitions), stream);
-    return status;
+    bs3d_p_launch_down(job, &march->down, job->interfaces + plane * (lasts - cut->partitions));
+    return job->status;
 }
 
-/* Raises values and copies to the payoff after a step with BS3D_AMERICAN; does nothing otherwise. Returns BS3D_OK or
-   BS3D_LAUNCH_FAILED. */
+/* With BS3D_AMERICAN, raises the values and the copies to the payoff after a step; otherwise does nothing. Returns
+   BS3D_OK or BS3D_LAUNCH_FAILED. */
 template <int unused = 0>
 static int bs3d_slab_exercise(bs3d_slab_march *march, cudaStream_t stream)
 {
-    int status = BS3D_OK;
-    bs3d_p_may_exercise<unused>(&status, &march->problem, &march->job, march->job.u, stream);
-    return status;
+    bs3d_p_job *job = bs3d_p_slab_job(march, stream);
+    bs3d_p_may_exercise<unused>(job, job->u);
+    return job->status;
 }
 
-/* Writes the 64 values around the spot (bs3d_lane_greeks) to march->values, in device memory, with zeros for those
-   outside the slab's own planes: the sum over the slabs gives all of them. Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
+/* Writes the 64 values around the spot (bs3d_lane_greeks) to march->values, in device memory. Those outside the slab's
+   own planes are 0, so the sum over the slabs gives all of them. Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
 template <int unused = 0>
 static int bs3d_slab_values(bs3d_slab_march *march, cudaStream_t stream)
 {
-    int status = BS3D_OK;
-    const bs3d_p_job *job = &march->job;
+    bs3d_p_job *job = bs3d_p_slab_job(march, stream);
     const int first = march->cut.first;
-    bs3d_p_launch_next(&status, bs3d_p_at_spot<unused>, 1, 32, 0, stream, march->problem, job->plan, job->shift, first,
+    bs3d_p_launch_next(job, bs3d_p_at_spot<unused>, 1, 32, job->problem, job->plan, job->shift, first,
                        first + march->cut.planes, job->u, march->values, (bs3d_result *)0);
-    return status;
+    return job->status;
 }
 
-/* Lists the messages between a slab and slab `peer`. In an explicit march they are the planes of the halo, after
-   BS3D_ALL or BS3D_OUTER; in an implicit march, interfaces of partitions, before bs3d_slab_down.
+/* Lists the messages between a slab and slab `peer`. In an explicit march they are the planes of the halo, to be sent
+   after BS3D_ALL or BS3D_OUTER; in an implicit march, interfaces of partitions, to be sent before bs3d_slab_down.
    Returns  the number of messages, 0 to 2, with the same number of bytes each way, in the same order on both sides */
 TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_message *messages)
 {
@@ -241,8 +239,8 @@ TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_mess
         messages[1] = bs3d_message{lasts + plane * own, lasts + plane * other, bytes * partitions};
         return 2;
     }
-    /* The partitions next to the border each send the row that faces it. All except the farthest also send the other
-       row. */
+    /* Each of the `reach` partitions next to the border between the slabs sends the row on the border's side. All of
+       them except the farthest also send the other row. */
     if (!up) {
         tb_real *swap = firsts;
         firsts = lasts;
