@@ -26,7 +26,8 @@ enum {
 
 /* How the drift of an inner point is discretised. */
 enum {
-    FD_CENTRAL, /* second order; couplings may be negative where |drift| spacing > 2 diffusion */
+    FD_CENTRAL, /* second order; couplings may be negative where |drift| spacing > 2 diffusion (cell Peclet number
+                   above 2) */
     FD_UPWIND,  /* raises negative couplings to 0 by adding diffusion: first order there */
     FD_FITTED   /* exponential: exact where drift u' + diffusion u'' = 0 between the neighbours; first order where
                    FD_UPWIND adds diffusion */
