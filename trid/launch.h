@@ -155,7 +155,8 @@ TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
 #endif
 }
 
-/* Waits until the mbarrier has completed a phase: the 1st, 3rd, .. if odd is 0, the 2nd, 4th, .. if it is 1.
+/* Waits until the mbarrier has completed a phase: the 1st, 3rd, .. if odd is 0, the 2nd, 4th, .. if it is 1. (PTX
+   calls odd the phase parity.)
    Leaves   the data sent in that phase, for the calling thread to read
    Lanes    any threads of the block that holds the mbarrier */
 TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)

@@ -26,7 +26,8 @@ enum {
 
 /* How the drift of an inner point is discretised. */
 enum {
-    FD_CENTRAL, /* second order; couplings may be negative where |drift| spacing > 2 diffusion */
+    FD_CENTRAL, /* second order; couplings may be negative where |drift| spacing > 2 diffusion (cell Peclet number
+                   above 2) */
     FD_UPWIND,  /* raises negative couplings to 0 by adding diffusion: first order there */
     FD_FITTED   /* exponential: exact where drift u' + diffusion u'' = 0 between the neighbours; first order where
                    FD_UPWIND adds diffusion */
@@ -219,9 +220,10 @@ TB_HD tb_real fd_p_psi(tb_real z)
     return sum / 2;
 }
 
-/* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for the exponential. With
-   z = drift / diffusion this is  diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  in which nothing cancels. It is
-   drift or 0 if the exponential is negligible. */
+/* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for the exponential (exponential
+   fitting, after Il'in, Scharfetter and Gummel). With z = drift / diffusion this is
+   diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  in which nothing cancels. It is drift or 0 if the exponential is
+   negligible. */
 TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
     if (drift > 40 * diffusion * cell.below) return drift;

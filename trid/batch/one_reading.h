@@ -17,8 +17,9 @@
    A block works on three partitions at a time: one that is published and waits for its neighbours, one in registers
    that is reduced, one on its way to shared memory. By the time the block looks, most of what it waits for has come.
 
-   No wait is endless: a partition that waits in vain, because few blocks run at a time, is left over. The last launch,
-   by the same kernel, finds everything published and computes what the first one would have computed: x is the same.
+   No wait is endless, so blocks cannot deadlock: a partition that waits in vain, because few blocks run at a time, is
+   left over. The last launch, by the same kernel, finds everything published and computes what the first one would have
+   computed: x is the same.
 
    A number shows by its value whether it has come: before that all its bits are set, and no published number has all
    bits set. */
