@@ -43,7 +43,7 @@
        trid_lane_residual    d - A x of k rows, and how large it is               3k FMA
        trid_lane_status      the status that a lane returns for its rows
      warp (all 32 lanes call; each group of `lanes` lanes solves a system)
-       trid_warp_lane        this thread's lane
+       trid_warp_lane, trid_warp_rank     this thread's lane; its number in its group
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
        trid_warp_pcr, trid_warp_pcr_open     over some lanes; over lanes with both ends open
@@ -256,6 +256,12 @@ TB_D int trid_warp_lane(void)
 #else
     return 0; /* the host pass of nvcc compiles this and never calls it */
 #endif
+}
+
+/* Returns this lane's number in its group of `lanes` lanes. */
+TB_D int trid_warp_rank(int lanes)
+{
+    return trid_warp_lane() & (lanes - 1);
 }
 
 /* Returns n, and tells the compiler that it is the same in all lanes. Otherwise the compiler guards every shuffle of a
@@ -893,7 +899,7 @@ TB_D int trid_warp_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d)
 /* Zeroes the couplings out of the system: lane 0 has no row above, lane lanes-1 none below. */
 TB_D void trid_p_corners(int lanes, tb_real *a, tb_real *c)
 {
-    int rank = trid_warp_lane() & (lanes - 1);
+    int rank = trid_warp_rank(lanes);
     if (rank == 0) *a = 0;
     if (rank == lanes - 1) *c = 0;
 }
@@ -910,7 +916,7 @@ TB_D int trid_warp_pcr1(int lanes, tb_real a, tb_real c, tb_real *d)
 {
     trid_p_corners(lanes, &a, &c);
     int bad = trid_warp_pcr(lanes, lanes, a, c, d);
-    return trid_lane_status(trid_warp_lane() & (lanes - 1), 1, lanes, lanes, 0, bad);
+    return trid_lane_status(trid_warp_rank(lanes), 1, lanes, lanes, 0, bad);
 }
 
 /* Solves a[i] x[2l+i-1] + x[2l+i] + c[i] x[2l+i+1] = d[i], with rows 2l and 2l+1 in lane l of the group and a unit
@@ -931,7 +937,7 @@ TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
     status |= trid_warp_pcr(lanes, lanes, a[1], c[1], &d[1]);
     tb_real left = __shfl_up_sync(TB_FULL_WARP, d[1], 1, lanes);
     d[0] = d[0] - a[0] * left - c[0] * d[1];
-    return trid_lane_status(2 * (trid_warp_lane() & (lanes - 1)), 2, 2 * lanes, 2 * lanes, 0, status);
+    return trid_lane_status(2 * trid_warp_rank(lanes), 2, 2 * lanes, 2 * lanes, 0, status);
 }
 
 /* Reduces the k rows of each lane to one: the first phase of the hybrid. Row k*l + j of the system is a[j], b[j], c[j],
@@ -944,7 +950,7 @@ TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
    Cost     (4k-4) FMA + (5k+1) mul + (k+1) rcp + 3 shuffles */
 TB_D int trid_warp_reduce(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
-    int first = k * (trid_warp_lane() & (lanes - 1));
+    int first = k * trid_warp_rank(lanes);
     trid_lane_pad(k, first, n, k * lanes, a, b, c, d);
     int status = trid_lane_reduce(k, a, b, c, d), bad = 0;
     if (k > 1) {
@@ -986,7 +992,7 @@ TB_D int trid_warp_hybrid(int k, int lanes, int n, tb_real *a, tb_real *b, tb_re
     tb_real x = d[k - 1];
     int bad = trid_warp_pcr(lanes, lanes, a[k - 1], c[k - 1], &x);
     trid_warp_expand(k, lanes, a, c, d, x);
-    return status ? status : trid_lane_status(k * (trid_warp_lane() & (lanes - 1)), k, n, k * lanes, 0, bad);
+    return status ? status : trid_lane_status(k * trid_warp_rank(lanes), k, n, k * lanes, 0, bad);
 }
 
 /* Factors a partition, rows first .. first+k-1 of n, where all lanes together hold `full` rows. Leaves the five arrays
@@ -1085,7 +1091,7 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
 TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *f,
                           int *steps)
 {
-    int first = k * (trid_warp_lane() & (lanes - 1));
+    int first = k * trid_warp_rank(lanes);
     int status = trid_p_factor_partition(k, first, n, k * lanes, a, b, c, f);
     const tb_real *left = f + TRID_P_LEFT * k, *last = f + TRID_P_LAST * k;
     f[TRID_P_REDUCED * k + TRID_P_LINK] = last[k - 1];
@@ -1104,7 +1110,7 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
    Error    as trid_warp_hybrid, plus that of the steps left out (trid_warp_factor) */
 TB_D void trid_warp_solve(int k, int lanes, int n, int steps, const tb_real *f, tb_real *d)
 {
-    trid_p_solve_partition(k, k * (trid_warp_lane() & (lanes - 1)), n, k * lanes, f, 1, d);
+    trid_p_solve_partition(k, k * trid_warp_rank(lanes), n, k * lanes, f, 1, d);
     tb_real first = k > 1 ? __shfl_down_sync(TB_FULL_WARP, d[0], 1, lanes) : 0;
     tb_real x = trid_p_solve_reduced(k, lanes, steps, f + TRID_P_REDUCED * k, 1, d[k - 1], first);
     trid_warp_expand(k, lanes, f + TRID_P_LEFT * k, f + TRID_P_LAST * k, d, x);
@@ -1121,7 +1127,7 @@ TB_D void trid_warp_residual(int k, int lanes, int n, const tb_real *a, const tb
 {
     tb_real left = __shfl_up_sync(TB_FULL_WARP, x[k - 1], 1, lanes),
             right = __shfl_down_sync(TB_FULL_WARP, x[0], 1, lanes);
-    trid_lane_residual(k, k * (trid_warp_lane() & (lanes - 1)), n, a, b, c, d, x, left, right, r, error, size);
+    trid_lane_residual(k, k * trid_warp_rank(lanes), n, a, b, c, d, x, left, right, r, error, size);
 }
 
 /* Solves as trid_warp_solve, then solves for the residual: one step of iterative refinement, in working precision, with
@@ -1187,7 +1193,7 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
    lanes-1, and lane lanes-1 to the first unknown of the next group. */
 TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 {
-    int lane = trid_warp_lane() & (lanes - 1), bad = 0;
+    int lane = trid_warp_rank(lanes), bad = 0;
     tb_real up[3], down[3];
     TB_UNROLL
     for (int s = 1; s < lanes; s *= 2) {

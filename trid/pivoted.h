@@ -339,7 +339,7 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
     int root = count > 1 ? count / 2 - 1 : 0, bad = trid_lane_pivoted_root(border, outer);
     outer[0] = __shfl_sync(TB_FULL_WARP, outer[0], root, lanes);
     outer[3] = __shfl_sync(TB_FULL_WARP, outer[3], root, lanes);
-    return (trid_warp_lane() & (lanes - 1)) == root ? bad : 0;
+    return trid_warp_rank(lanes) == root ? bad : 0;
 }
 
 /* Solves any nonsingular system of n <= k*lanes rows. The rows are laid out as in trid_warp_hybrid, but need not be
@@ -357,7 +357,7 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
 TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     if (k > TRID_MOST_ROWS) return TRID_BAD_ARGUMENT;
-    int rank = trid_warp_lane() & (lanes - 1), side;
+    int rank = trid_warp_rank(lanes), side;
     unsigned flags;
     tb_real border[9], kept[9], outer[4];
     trid_lane_pad(k, k * rank, n, k * lanes, a, b, c, d);
