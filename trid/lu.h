@@ -673,20 +673,25 @@ TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, co
    the partitions: a group of min(parts, 32) lanes takes a system, each lane one partition or, if parts is 64, two.
    Thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of system t / group. */
 
+/* Returns TRID_INTERLEAVED_SLOT for the body's real type. systems and parts are literals. */
+TB_D int trid_p_slot(int systems, int parts, int t)
+{
+    return TRID_INTERLEAVED_SLOT(systems, parts, TRID_BANKS, t);
+}
+
 /* Does the work of trid_warp_recurrence_open for interleaved systems, with two barriers inside, four with shift. */
 TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                                 tb_real *keep, tb_real *shared)
 {
-    enum { banks = TRID_BANKS };
     int thread = trid_block_thread(), partition = thread / systems,
-        slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+        slot = trid_p_slot(systems, parts, thread);
     int first = partition == (up ? parts - 1 : 0), group = parts < 32 ? parts : 32, each = parts / group, grown = 0;
     trid_p_recurrence r = {k, up, shift, m, m[up ? k - 1 : 0]};
     if (shift) {
         shared[slot] = m[up ? 0 : k - 1];
         __syncthreads();
         if (!first)
-            r.edge = shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, up ? thread + systems : thread - systems)];
+            r.edge = shared[trid_p_slot(systems, parts, up ? thread + systems : thread - systems)];
         __syncthreads();
     }
     if (first) r.edge = 0;
@@ -694,9 +699,9 @@ TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, i
     __syncthreads();
     if (thread < systems * group) {
         int rank = thread % group, line = thread / group;
-        tb_real low = shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * each * rank)];
+        tb_real low = shared[trid_p_slot(systems, parts, line + systems * each * rank)];
         tb_real high =
-            each > 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * (each * rank + each - 1))]
+            each > 1 ? shared[trid_p_slot(systems, parts, line + systems * (each * rank + each - 1))]
                      : (tb_real)1;
         const tb_real most = TRID_P_RECURRENCE_GROWTH;
         grown = !(trid_abs(low) <= most) || !(trid_abs(high) <= most);
@@ -713,19 +718,18 @@ TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, i
 TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                             const tb_real *keep, int turns, tb_real *d, tb_real *shared)
 {
-    enum { banks = TRID_BANKS };
     int thread = trid_block_thread(), partition = thread / systems,
-        slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+        slot = trid_p_slot(systems, parts, thread);
     int turn = up ? parts - 1 - partition : partition, group = parts < 32 ? parts : 32, each = parts / group;
     trid_p_recurrence r = {k, up, shift, m, keep[TRID_P_RECURRENCE_EDGE]};
-    tb_real *come = shared + TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
+    tb_real *come = shared + trid_p_slot(systems, parts, systems * parts);
     if (!turns) {
         shared[slot] = trid_p_recurrence_sum(r, d);
         __syncthreads();
         if (thread < systems * group) {
             int rank = thread % group, line = thread / group;
-            int low = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * each * rank);
-            int high = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * (each * rank + each - 1));
+            int low = trid_p_slot(systems, parts, line + systems * each * rank);
+            int high = trid_p_slot(systems, parts, line + systems * (each * rank + each - 1));
             tb_real q = shared[up ? high : low], own = q;
             if (each > 1) q = shared[up ? low : high] + keep[up ? 5 : TRID_P_INTERLEAVED_SECOND] * q;
             tb_real from = trid_p_recurrence_shuffle(group, up, trid_p_recurrence_scan(group, rank, up, keep, q), 1);
@@ -742,7 +746,7 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
         __syncthreads();
         if (turn == s) {
             tb_real from =
-                s > 0 ? come[TRID_INTERLEAVED_SLOT(systems, parts, banks, up ? thread + systems : thread - systems)]
+                s > 0 ? come[trid_p_slot(systems, parts, up ? thread + systems : thread - systems)]
                       : (tb_real)0;
             trid_p_recurrence_expand(r, from, d);
             come[slot] = d[up ? 0 : k - 1];
@@ -774,11 +778,10 @@ TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int part
 TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
                                    tb_real *shared)
 {
-    enum { banks = TRID_BANKS };
     int thread = trid_block_thread(), partition = thread / systems,
-        slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-    int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
-        above = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems);
+        slot = trid_p_slot(systems, parts, thread);
+    int part = trid_p_slot(systems, parts, systems * parts),
+        above = trid_p_slot(systems, parts, thread - systems);
     int group = parts < 32 ? parts : 32, each = parts / group, status = 0;
     tb_real map[4], *signs = shared + 4 * part;
     trid_lane_pad(k, k * partition, n, k * parts, a, b, c, (tb_real *)0);
@@ -792,8 +795,8 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
     __syncthreads();
     if (thread < systems * group) {
         int rank = thread % group, line = thread / group;
-        int low = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * each * rank);
-        int high = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * (each * rank + each - 1));
+        int low = trid_p_slot(systems, parts, line + systems * each * rank);
+        int high = trid_p_slot(systems, parts, line + systems * (each * rank + each - 1));
         tb_real first[4], all[4];
         TB_UNROLL
         for (int e = 0; e < 4; e++) first[e] = shared[e * part + low], all[e] = shared[e * part + high];
@@ -992,10 +995,9 @@ TB_D void trid_warp_ring_solve(int k, int lanes, int n, const tb_real *l, const 
    parts / group partitions of system t / group, from number parts / group * (t % group) on. */
 TB_D int trid_p_lane_slot(int systems, int parts, int e)
 {
-    enum { banks = TRID_BANKS };
     const int group = parts < 32 ? parts : 32, thread = trid_block_thread();
-    return TRID_INTERLEAVED_SLOT(systems, parts, banks,
-                                 (thread >> trid_log2(group)) + systems * (parts / group * (thread & (group - 1)) + e));
+    return trid_p_slot(systems, parts,
+                       (thread >> trid_log2(group)) + systems * (parts / group * (thread & (group - 1)) + e));
 }
 
 /* Does the work of trid_warp_ring_open for interleaved systems, or for one system that a block holds; then systems is 1
@@ -1010,14 +1012,13 @@ TB_D int trid_p_lane_slot(int systems, int parts, int e)
 TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, int known, const tb_real *l,
                                           const tb_real *u, tb_real *keep, tb_real *shared)
 {
-    enum { banks = TRID_BANKS };
     const int thread = trid_block_thread(), partition = thread / systems, group = parts < 32 ? parts : 32;
-    const int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts), each = parts / group;
+    const int part = trid_p_slot(systems, parts, systems * parts), each = parts / group;
     const int from = trid_p_ring_partition(k, n);
     tb_real p[3], *times = shared + 2 * part, *rings = shared + 5 * part;
     trid_p_ring_rows(k, l, u, (const tb_real *)0, 1, p);
     TB_UNROLL
-    for (int e = 0; e < 3; e++) times[e * part + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = p[e];
+    for (int e = 0; e < 3; e++) times[e * part + trid_p_slot(systems, parts, thread)] = p[e];
     if (partition == from)
         rings[TRID_RING_TIMES * systems + thread % systems] =
             trid_p_ring_middle(k, n, partition, l, (const tb_real *)0, 1);
@@ -1050,9 +1051,8 @@ TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, 
 TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_real *keep, const tb_real *own,
                                  tb_real *ys)
 {
-    enum { banks = TRID_BANKS };
     const int group = parts < 32 ? parts : 32, each = parts / group, rank = trid_block_thread() & (group - 1);
-    const int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
+    const int part = trid_p_slot(systems, parts, systems * parts);
     const int from = trid_p_ring_partition(k, n);
     tb_real *xs = ys + part, *times = xs + part, q[2] = {0, 0}, through = 1, middle = 0;
     TB_UNROLL
@@ -1094,10 +1094,9 @@ TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_
 TB_D void trid_block_interleaved_ring_solve(int k, int systems, int parts, int n, const tb_real *l, const tb_real *u,
                                             const tb_real *keep, tb_real *d, tb_real *shared)
 {
-    enum { banks = TRID_BANKS };
     const int thread = trid_block_thread(), partition = thread / systems, group = parts < 32 ? parts : 32;
-    const int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
-    const int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    const int part = trid_p_slot(systems, parts, systems * parts);
+    const int slot = trid_p_slot(systems, parts, thread);
     tb_real *rings = shared + 5 * part, q[3];
     trid_p_ring_rows(k, l, u, d, 0, q);
     shared[slot] = q[0], shared[part + slot] = q[1];
