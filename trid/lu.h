@@ -68,11 +68,10 @@ enum {
     TRID_RING_LEN
 };
 #define TRID_BLOCK_INTERLEAVED_LU_LEN_F32(systems, parts)                                                              \
-    TRID_P_INTERLEAVED_LU_LEN(systems, parts, 32) /* trid_block_interleaved_lu: for the block */
-#define TRID_BLOCK_INTERLEAVED_LU_LEN_F64(systems, parts) TRID_P_INTERLEAVED_LU_LEN(systems, parts, 16)
+    TRID_RING_PLACE(systems, parts, 32) /* trid_block_interleaved_lu: for the block */
+#define TRID_BLOCK_INTERLEAVED_LU_LEN_F64(systems, parts) TRID_RING_PLACE(systems, parts, 16)
 #define TRID_RING_PLACE(systems, parts, banks)                                                                         \
     (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts))) /* where rings begin in shared memory */
-#define TRID_P_INTERLEAVED_LU_LEN(systems, parts, banks) TRID_RING_PLACE(systems, parts, banks)
 
 /* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, one after another: a small
    number in such a recurrence may be the difference of large ones. For a recurrence a lane keeps the factors of the
@@ -258,8 +257,7 @@ TB_D tb_real trid_p_recurrence_sum(trid_p_recurrence r, const tb_real *d)
 {
     tb_real q = d[trid_p_recurrence_row(r, 0)];
     TB_UNROLL
-    for (int i = 1; i < r.k; i++)
-        q = trid_fnma(d[trid_p_recurrence_row(r, i)], trid_p_recurrence_coefficient(r, i), q);
+    for (int i = 1; i < r.k; i++) q = trid_fnma(d[trid_p_recurrence_row(r, i)], trid_p_recurrence_coefficient(r, i), q);
     return q;
 }
 
@@ -683,15 +681,13 @@ TB_D int trid_p_slot(int systems, int parts, int t)
 TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                                 tb_real *keep, tb_real *shared)
 {
-    int thread = trid_block_thread(), partition = thread / systems,
-        slot = trid_p_slot(systems, parts, thread);
+    int thread = trid_block_thread(), partition = thread / systems, slot = trid_p_slot(systems, parts, thread);
     int first = partition == (up ? parts - 1 : 0), group = parts < 32 ? parts : 32, each = parts / group, grown = 0;
     trid_p_recurrence r = {k, up, shift, m, m[up ? k - 1 : 0]};
     if (shift) {
         shared[slot] = m[up ? 0 : k - 1];
         __syncthreads();
-        if (!first)
-            r.edge = shared[trid_p_slot(systems, parts, up ? thread + systems : thread - systems)];
+        if (!first) r.edge = shared[trid_p_slot(systems, parts, up ? thread + systems : thread - systems)];
         __syncthreads();
     }
     if (first) r.edge = 0;
@@ -701,8 +697,7 @@ TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, i
         int rank = thread % group, line = thread / group;
         tb_real low = shared[trid_p_slot(systems, parts, line + systems * each * rank)];
         tb_real high =
-            each > 1 ? shared[trid_p_slot(systems, parts, line + systems * (each * rank + each - 1))]
-                     : (tb_real)1;
+            each > 1 ? shared[trid_p_slot(systems, parts, line + systems * (each * rank + each - 1))] : (tb_real)1;
         const tb_real most = TRID_P_RECURRENCE_GROWTH;
         grown = !(trid_abs(low) <= most) || !(trid_abs(high) <= most);
         const tb_real one = -low * high;
@@ -718,8 +713,7 @@ TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, i
 TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                             const tb_real *keep, int turns, tb_real *d, tb_real *shared)
 {
-    int thread = trid_block_thread(), partition = thread / systems,
-        slot = trid_p_slot(systems, parts, thread);
+    int thread = trid_block_thread(), partition = thread / systems, slot = trid_p_slot(systems, parts, thread);
     int turn = up ? parts - 1 - partition : partition, group = parts < 32 ? parts : 32, each = parts / group;
     trid_p_recurrence r = {k, up, shift, m, keep[TRID_P_RECURRENCE_EDGE]};
     tb_real *come = shared + trid_p_slot(systems, parts, systems * parts);
@@ -746,8 +740,7 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
         __syncthreads();
         if (turn == s) {
             tb_real from =
-                s > 0 ? come[trid_p_slot(systems, parts, up ? thread + systems : thread - systems)]
-                      : (tb_real)0;
+                s > 0 ? come[trid_p_slot(systems, parts, up ? thread + systems : thread - systems)] : (tb_real)0;
             trid_p_recurrence_expand(r, from, d);
             come[slot] = d[up ? 0 : k - 1];
         }
@@ -778,10 +771,8 @@ TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int part
 TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
                                    tb_real *shared)
 {
-    int thread = trid_block_thread(), partition = thread / systems,
-        slot = trid_p_slot(systems, parts, thread);
-    int part = trid_p_slot(systems, parts, systems * parts),
-        above = trid_p_slot(systems, parts, thread - systems);
+    int thread = trid_block_thread(), partition = thread / systems, slot = trid_p_slot(systems, parts, thread);
+    int part = trid_p_slot(systems, parts, systems * parts), above = trid_p_slot(systems, parts, thread - systems);
     int group = parts < 32 ? parts : 32, each = parts / group, status = 0;
     tb_real map[4], *signs = shared + 4 * part;
     trid_lane_pad(k, k * partition, n, k * parts, a, b, c, (tb_real *)0);
