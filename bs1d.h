@@ -45,13 +45,13 @@
 
    Rooms, in the folder bs1d:
      model.h      the PDE on its grid, payoffs, interpolation, the steps from maturity to 0: in double precision
-     option.h     an option's model, and the result from its values
+     option.h     an option's model, start values and rows, and the result from its values
      group.h      the lanes that share an option: a kernel's beginning, end and launch
      explicit1.h, explicit2.h, explicit3.h    a rung each: steps, kernel, launch
      implicit.h   all implicit rungs
      host.h       the reference
      suggest.h    checks, and the choice of method parameters
-   To add a flag, write it below, and into bs1d_p_special (option.h) if it needs the kernels for special options. To add
+   To add a flag, write it below, and into bs1d_p_special (group.h) if it needs the kernels for special options. To add
    a rung, write a room, include it below and list it above.
 
    How to choose without bs1d_suggest (docs/bs1d.md has the table): take implicit4 with BS1D_CRANK_NICOLSON,

@@ -317,6 +317,20 @@ TB_D int trid_block_threads(void)
 #endif
 
 #if TB_HOST_SCOPE
+/* Returns how many elements of work trid_host_hybrid needs: 4*n, and 6 per partition; never more than 10*n. */
+TB_HOST size_t trid_host_hybrid_len(int n, int rows_per_lane)
+{
+    if (n <= 0 || rows_per_lane < 1) return 0;
+    return 4 * (size_t)n + 6 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
+}
+
+/* Returns how many elements of work trid_host_hybrid_refined needs: 2*n more than trid_host_hybrid. */
+TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
+{
+    size_t hybrid = trid_host_hybrid_len(n, rows_per_lane);
+    return hybrid > 0 ? hybrid + 2 * (size_t)n : 0;
+}
+
 /* Test by bits whether x is NaN, and whether it is infinite. */
 TB_HOST int trid_p_nan(double x)
 {
@@ -350,6 +364,12 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
     return n > full ? TRID_BAD_ARGUMENT : row > rows ? rows : row;
 }
 
+/* The names of functions that are the same in both precisions. */
+#define trid_host_hybrid_len_f32 trid_host_hybrid_len
+#define trid_host_hybrid_len_f64 trid_host_hybrid_len
+#define trid_host_hybrid_refined_len_f32 trid_host_hybrid_refined_len
+#define trid_host_hybrid_refined_len_f64 trid_host_hybrid_refined_len
+
 #ifndef __cplusplus
 #define trid_abs TB_OF(trid_abs)
 #define trid_roundoff TB_OF(trid_roundoff)
@@ -380,9 +400,7 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_host_thomas TB_OF(trid_host_thomas)
 #define trid_p_host_pcr TB_OF(trid_p_host_pcr)
 #define trid_host_pcr TB_OF(trid_host_pcr)
-#define trid_host_hybrid_len TB_OF(trid_host_hybrid_len)
 #define trid_host_hybrid TB_OF(trid_host_hybrid)
-#define trid_host_hybrid_refined_len TB_OF(trid_host_hybrid_refined_len)
 #define trid_host_hybrid_refined TB_OF(trid_host_hybrid_refined)
 #define trid_host_residual TB_OF(trid_host_residual)
 #define trid_host_dominance TB_OF(trid_host_dominance)
@@ -419,12 +437,8 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_host_thomas_f64 tb_f64::trid_host_thomas
 #define trid_host_pcr_f32 tb_f32::trid_host_pcr
 #define trid_host_pcr_f64 tb_f64::trid_host_pcr
-#define trid_host_hybrid_len_f32 tb_f32::trid_host_hybrid_len
-#define trid_host_hybrid_len_f64 tb_f64::trid_host_hybrid_len
 #define trid_host_hybrid_f32 tb_f32::trid_host_hybrid
 #define trid_host_hybrid_f64 tb_f64::trid_host_hybrid
-#define trid_host_hybrid_refined_len_f32 tb_f32::trid_host_hybrid_refined_len
-#define trid_host_hybrid_refined_len_f64 tb_f64::trid_host_hybrid_refined_len
 #define trid_host_hybrid_refined_f32 tb_f32::trid_host_hybrid_refined
 #define trid_host_hybrid_refined_f64 tb_f64::trid_host_hybrid_refined
 #define trid_host_residual_f32 tb_f32::trid_host_residual
@@ -1380,13 +1394,6 @@ TB_HOST int trid_host_pcr(int n, const tb_real *a, const tb_real *b, const tb_re
     return 0;
 }
 
-/* Returns how many elements of work trid_host_hybrid needs: 4*n, and 6 per partition; never more than 10*n. */
-TB_HOST size_t trid_host_hybrid_len(int n, int rows_per_lane)
-{
-    if (n <= 0 || rows_per_lane < 1) return 0;
-    return 4 * (size_t)n + 6 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
-}
-
 /* Solves a system by the hybrid, as trid_warp_hybrid does: it reduces partitions of rows_per_lane rows, finds their
    last unknowns by PCR, and expands the rows. Any number of partitions is allowed; a shorter last one is padded
    internally.
@@ -1434,13 +1441,6 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
         if (j < rows) x[j++] = last;
     }
     return 0;
-}
-
-/* Returns how many elements of work trid_host_hybrid_refined needs: 2*n more than trid_host_hybrid. */
-TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
-{
-    size_t hybrid = trid_host_hybrid_len(n, rows_per_lane);
-    return hybrid > 0 ? hybrid + 2 * (size_t)n : 0;
 }
 
 /* Solves a system by the hybrid with one step of refinement, as trid_warp_hybrid_refined does.

@@ -49,9 +49,8 @@ TB_D void bs1d_p_explicit1_steps(int steps, tb_real a, tb_real b, tb_real c, con
 
 /* Prices an option in a block of up to `threads` threads. */
 template <int threads>
-__launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads)
-TRID_KERNEL void bs1d_p_explicit1(int options, int points, const bs1d_option *option, bs1d_result *result,
-                                  tb_real *grid)
+__launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads) TRID_KERNEL
+    void bs1d_p_explicit1(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
 {
     enum { length = threads + 2 };
     __shared__ tb_real shared[2 * length];

@@ -30,6 +30,17 @@
 /* Elements of shared memory of trid_block_pivoted, for the block. */
 enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 
+#if TB_HOST_SCOPE
+/* Returns how many elements of work trid_host_pivoted needs: 4*n, and 20 for each partition. */
+TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
+{
+    if (n <= 0 || rows_per_lane < 1) return 0;
+    return 4 * (size_t)n + 20 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
+}
+#endif
+#define trid_host_pivoted_len_f32 trid_host_pivoted_len
+#define trid_host_pivoted_len_f64 trid_host_pivoted_len
+
 #ifndef __cplusplus
 #define trid_p_meet TB_OF(trid_p_meet)
 #define trid_p_pivot TB_OF(trid_p_pivot)
@@ -39,7 +50,6 @@ enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 #define trid_lane_pivoted_root TB_OF(trid_lane_pivoted_root)
 #define trid_lane_pivoted_split TB_OF(trid_lane_pivoted_split)
 #define trid_lane_pivoted_expand TB_OF(trid_lane_pivoted_expand)
-#define trid_host_pivoted_len TB_OF(trid_host_pivoted_len)
 #define trid_p_host_join TB_OF(trid_p_host_join)
 #define trid_p_host_split TB_OF(trid_p_host_split)
 #define trid_host_pivoted TB_OF(trid_host_pivoted)
@@ -54,8 +64,6 @@ enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 #define trid_lane_pivoted_split_f64 tb_f64::trid_lane_pivoted_split
 #define trid_lane_pivoted_expand_f32 tb_f32::trid_lane_pivoted_expand
 #define trid_lane_pivoted_expand_f64 tb_f64::trid_lane_pivoted_expand
-#define trid_host_pivoted_len_f32 tb_f32::trid_host_pivoted_len
-#define trid_host_pivoted_len_f64 tb_f64::trid_host_pivoted_len
 #define trid_host_pivoted_f32 tb_f32::trid_host_pivoted
 #define trid_host_pivoted_f64 tb_f64::trid_host_pivoted
 #endif
@@ -417,13 +425,6 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
 /* ---- host: plain C over arrays ----------------------------------------------------------------------------------- */
 
 #if TB_HOST_SCOPE
-
-/* Returns how many elements of work trid_host_pivoted needs: 4*n, and 20 for each partition. */
-TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
-{
-    if (n <= 0 || rows_per_lane < 1) return 0;
-    return 4 * (size_t)n + 20 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
-}
 
 /* Joins the borders of partitions, pair by pair, to that of the whole system. A group's border replaces that of its
    first partition, and the numbers that a join keeps are stored with the upper group's last partition. Returns 1 if an
