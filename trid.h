@@ -18,10 +18,23 @@
 
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1; a[0] and c[n-1] are not read.
 
+   Where to begin:
+     one system a thread                              trid_lane_thomas
+     one system across lanes, a warp, a block         trid_warp_hybrid, trid_block_hybrid
+     the same matrix for many right-hand sides        trid_lane_factor and _solve, trid_warp_factor and _solve
+     a matrix that is only just dominant              the functions named refined
+     a matrix that is not diagonally dominant         trid/pivoted.h
+     on the host                                      trid_host_thomas
+     transposed systems, linear recurrences           trid/lu.h: LU factors by scans
+     interleaved systems across a block               trid/interleaved.h
+     arrays of systems in device memory               trid/batch.h
+     systems cut across GPUs or machines              trid/slabs.h
+
    In C every name has a suffix, _f32 (float) or _f64 (double). In C++ names are overloaded; the names that C shares
    (lane, host, sizes) also exist with the suffix. `lanes` is the number of lanes that share a system (2, 4, 8, 16 or
-   32), k the rows that a lane holds, and w = log2 lanes. Costs are per lane, in FMA + multiplications + reciprocals +
-   shuffles. A shuffle of a double counts as two. In single precision each reciprocal of a reduction takes two more FMA.
+   32), k is the number of rows that a lane holds, and w = log2 lanes. The list gives costs a lane, in FMA +
+   multiplications + reciprocals + shuffles. A shuffle of a double counts as two. In single precision each reciprocal of
+   a reduction takes two more FMA.
 
      numbers
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)
@@ -68,46 +81,42 @@
      sizes and messages
        trid_host_hybrid_len, trid_host_hybrid_refined_len, trid_status_string
 
-   Built on it: trid/interleaved.h, interleaved systems across a block; trid/pivoted.h, for any nonsingular matrix;
-   trid/lu.h, LU factors and linear recurrences by scans; trid/slabs.h, systems cut across GPUs or machines;
-   trid/batch.h, arrays of systems in device memory.
-
-   What they share:
+   Common contract:
      Stability  No function of this header pivots. Where the matrix is diagonally dominant, |b| > |a| + |c| in every
                 row, no pivot is bad, and x is as accurate as the condition of the matrix allows. The Thomas algorithm
                 (trid_lane_thomas, _factor, trid_host_thomas) then leaves a residual of a few unit roundoffs. PCR, the
                 hybrid and the factors eliminate in other orders, and their residual grows as dominance fades. For
                 random systems whose couplings differ from row to row it follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs,
-                a fit, not a bound: few systems exceed it, none that we found by more than a factor of 3.5, and none
-                goes far beyond the condition. With equal coefficients in every row, such as -1 2 -1, it is at most 40,
-                and only a few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the
-                residual back to a few roundoffs, but not the error of x. trid_host_dominance returns the dominance. A
-                matrix that is not diagonally dominant can pass one order of elimination and fail another.
-     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
-                pivot is bad if it or its reciprocal is zero or not finite (tested by bits, so -ffast-math does not
-                matter). The row always exists. On the device each lane returns what it saw itself. The smallest
-                positive status of a system's lanes names the row where the failure began: trid_warp_status returns it
-                for a warp; examples/block_system.cu shows how for a block. The functions named pivoted return 1: in
-                their order of elimination no single row is at fault. A status that is ignored costs nothing, except in
-                trid_block_interleaved. A pivot that is tiny but not zero is not reported. A matrix that is singular up
-                to rounding has such a pivot, unless it happens to round to zero. x can then be anything, pivoted or
-                not; trid_host_residual and the device's residual functions show how well x solves the system, and
-                trid_host_dominance shows whether to expect trouble. NaN and inf in d alone are not failures: they
-                spread through their own system and no further (trid_p_neighbours, trid_lane_pad). Nor is overflow on
-                the way to x a failure: it shows in x.
-     Sizes      k and lanes are literals: every function is inlined, loops unroll, and arrays stay in registers up to
+                where dominance is the least |b| / (|a| + |c|) of the rows. This is a fit, not a bound. Few systems
+                exceed it, none that we found by more than a factor of 3.5, and none goes far beyond the condition. If
+                all rows have the same coefficients, such as -1 2 -1, the residual is at most 40 roundoffs, and only a
+                few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual back to
+                a few roundoffs, but do not reduce the error of x. A matrix that is not diagonally dominant can pass
+                one order of elimination and fail another. trid_host_dominance returns the dominance.
+     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified.
+                A pivot is bad if it or its reciprocal is zero or not finite, which is tested by bits, so that
+                -ffast-math does not matter. The row always exists. On the device each lane returns what it saw itself.
+                The smallest positive status of a system's lanes names the row where the failure began.
+                trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block. The functions
+                named pivoted return 1, because in their order of elimination no single row is at fault. A status that
+                is ignored costs nothing, except in trid_block_interleaved.
+     Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular up to rounding has such a
+                pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without. The
+                residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
+                spread through their own system and no further. Overflow on the way to x is no failure either; it shows
+                in x.
+     Sizes      k and lanes are literals: every function is inlined, and loops unroll. Arrays stay in registers up to
                 k = 32 in single and 16 in double precision (refined: 20 and 10 in a warp, 24 and 12 in a block;
-                pivoted: 32 and 12, and k > 32 is a bad argument). n is any number of rows up to k*lanes (k*blockDim in
-                a block). Functions pad with identity rows from n on, and return 0 there. A literal n == k*lanes makes
-                the padding free. n <= 0 is an empty system, but in lane and host scope n < 0 is a bad argument.
+                pivoted: 32 and 12, and k > 32 is a bad argument). n is any number of rows up to k*lanes (in a block,
+                k*threads). Functions pad with identity rows from n on, where x is 0. A literal n == k*lanes makes the
+                padding free. n <= 0 is an empty system, except in lane and host scope, where n < 0 is a bad argument.
      Lanes      In warp scope all 32 lanes of the warp call, converged; groups without a system pass n = 0.
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
 
    Options, defined before the header is included:
-     TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 demands. Default: off. The fast reciprocal does
-                      not, and fails at the ends of the range: last digits then differ from the host's, and a pivot
-                      above 1/FLT_MIN = 8.5e37 or below FLT_MIN in absolute value counts as bad. */
+     TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 demands. Without it the last digits differ from the
+                      host's, and a pivot above 1/FLT_MIN = 8.5e37 or below FLT_MIN in absolute value counts as bad. */
 
 #ifndef TB_BODY
 #ifndef TRID_H
@@ -197,21 +206,22 @@ enum {
     TRID_P_RECIPROCAL, /* the reciprocals of the pivots */
     TRID_P_ABOVE,      /* the multiple of the row above that a row subtracts */
     TRID_P_BELOW,      /* the multiple of the row below */
-    TRID_P_LEFT,       /* couples each reduced row to the previous partition's last unknown */
-    TRID_P_LAST,       /* couples it to its own partition's last; the last row, to the next one's first */
-    TRID_P_REDUCED     /* From f[5 k] on: numbers of the reduced row that the thread solves. In a warp that is its own
-                          partition's row; with interleaved systems it may be another's. */
+    TRID_P_LEFT,       /* each row's coupling to the last unknown of the previous partition */
+    TRID_P_LAST,       /* its coupling to the partition's own last unknown; in the last row, to the next partition's
+                          first */
+    TRID_P_REDUCED     /* from f[5 k] on: the numbers of the reduced row that the thread solves, in a warp that of its
+                          own partition, with interleaved systems perhaps that of another */
 };
 enum {
     TRID_P_LINK,  /* the last row's multiple of the next partition's first row */
     TRID_P_SCALE, /* turns the reduced right-hand side into x */
-    TRID_P_STEP   /* couplings up and down in PCR step 0, 1, .. 4 */
+    TRID_P_STEP   /* the couplings up and down in PCR steps 0, 1, .. 4 */
 };
 
 /* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle and
-   back, then row k-1. This makes two recurrences of half the length, for the same number of operations. The first visit
-   to a row divides it by its pivot (scale). A visit eliminates x[j-1] with the row above (down), x[j+1] with the row
-   below (up), or both. */
+   back, then row k-1. Elimination from both ends makes two recurrences of half the length, for the same number of
+   operations. The first visit to a row divides it by its pivot (scale). A visit eliminates x[j-1] with the row above
+   (down), x[j+1] with the row below (up), or both. */
 typedef struct {
     int row, scale, down, up;
 } trid_p_visit;
@@ -522,7 +532,7 @@ TB_HD tb_real trid_smallest(void)
 TB_HD unsigned trid_p_upper(tb_real x)
 {
 #if TB_BYTES == 8 && defined __CUDA_ARCH__
-    return (unsigned)__double2hiint(x); /* the code below would shift all 64 bits, by another distance */
+    return (unsigned)__double2hiint(x); /* the code below would shift all 64 bits */
 #else
     trid_p_bits u;
     memcpy(&u, &x, sizeof u);
@@ -536,15 +546,15 @@ TB_HD int trid_finite(tb_real x)
     return trid_p_upper(x) << 1 < TRID_P_INFINITE;
 }
 
-/* Returns whether r, the reciprocal of a pivot, is zero, infinite or NaN. This tests the pivot, too: a pivot of 0 has
-   the reciprocal inf or NaN, a pivot of inf has 0 or NaN. (The lower half of a double does not matter: the reciprocal
-   of a finite number is 0 or at least 2^-1024.) */
+/* Returns whether r, the reciprocal of a pivot, is zero, infinite or NaN. This also tests the pivot: a pivot of 0 has
+   the reciprocal inf or NaN, and a pivot of inf has 0 or NaN. (The lower half of a double does not matter, because the
+   reciprocal of a finite number is 0 or at least 2^-1024.) */
 TB_HD int trid_bad_pivot(tb_real r)
 {
     return (trid_p_upper(r) << 1) - 1 >= TRID_P_INFINITE - 1;
 }
 
-/* Returns |x| or |y|, whichever is larger. NaN is larger than anything, so the largest of many numbers hides no NaN. */
+/* Returns |x| or |y|, whichever is larger. NaN exceeds every number, so the largest of many numbers hides no NaN. */
 TB_HD tb_real trid_larger(tb_real x, tb_real y)
 {
     trid_p_bits u, v;
@@ -582,8 +592,8 @@ TB_HD tb_real trid_rcp(tb_real x)
 }
 
 /* Returns the verdict of a step on its pivot, whose reciprocal is r: 0 if it is good, 1 if it is finite but has no
-   reciprocal, 2 if it is not finite. After the first elimination a 2 may stem from a failure elsewhere. In the verdicts
-   of all steps, or-ed, bit 0 means that a failure began here. */
+   reciprocal, 2 if it is not finite. After the first elimination a 2 may stem from a failure elsewhere. Callers or the
+   verdicts of all steps; bit 0 then means that a failure began here. */
 TB_HD int trid_p_verdict(tb_real pivot, tb_real r)
 {
     return !trid_bad_pivot(r) ? 0 : trid_finite(pivot) ? 1 : 2;
@@ -649,8 +659,8 @@ TB_HD int trid_lane_factor(int n, const tb_real *a, const tb_real *b, const tb_r
     return 0;
 }
 
-/* Returns x - a y, in one rounding on the device. Where x is itself a product, the compiler would fuse that one
-   instead, and lengthen the recurrence through y by a multiplication. */
+/* Returns x - a y, in one rounding on the device. If x is itself a product, the compiler would otherwise fuse that
+   product, and lengthen the recurrence through y by a multiplication. */
 TB_HD tb_real trid_fnma(tb_real x, tb_real a, tb_real y)
 {
 #ifdef __CUDA_ARCH__
@@ -712,9 +722,9 @@ TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_rea
     d[v.row] = right;
 }
 
-/* Reduces a partition: for trid_lane_reduce with d; for the factors with keep, which receives what trid_p_reduce_right
-   needs, the first three arrays of f. Only the first `rows` rows need exist: identity rows that would pad the partition
-   have no couplings, and their right-hand sides are zero. */
+/* Reduces a partition. trid_lane_reduce passes d. The factors pass keep, which receives the numbers that
+   trid_p_reduce_right needs: the first three arrays of f. Only the first `rows` rows need exist, because identity rows
+   that would pad the partition have no couplings, and their right-hand sides are zero. */
 TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
 {
     int status = 0;
@@ -807,9 +817,10 @@ TB_HD void trid_lane_expand(int k, const tb_real *a, const tb_real *c, tb_real *
     trid_p_expand(k, a, c, 1, d, left, last);
 }
 
-/* Does one step of parallel cyclic reduction on one row: from *a x[j-s] + x[j] + *c x[j+s] = *d and rows j-s (up) and
-   j+s (down), which have unit diagonals too, it forms the row that couples to x[j-2s] and x[j+2s]. A substitute row,
-   up = (-1, 0, 0) or down = (0, -1, 0), leaves that end open: the row stays coupled to what lies beyond.
+/* Does one step of parallel cyclic reduction on one row. From *a x[j-s] + x[j] + *c x[j+s] = *d and the rows j-s (up)
+   and j+s (down), which also have unit diagonals, it forms the row that couples x[j] to x[j-2s] and x[j+2s]. A
+   substitute row, up = (-1, 0, 0) or down = (0, -1, 0), leaves that end open: the row stays coupled to the unknown
+   beyond.
    Needs    zeros for a row that does not exist
    Returns  0; 1 for a pivot without reciprocal; 2 for one that is not finite, perhaps from a failure in another row
    Cost     4 FMA + 5 mul + 1 rcp */
@@ -1224,8 +1235,8 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 }
 
 /* Solves as trid_block_hybrid across `warps` consecutive warps of a block, of which this one is number `part`. The
-   warps hold `rows` rows; this thread's begin at `first`. Number e < 6 of warp w is at shared[w by_warp + e by_number].
-   All threads of the block call. */
+   warps hold `rows` rows; this thread's rows begin at `first`. Each warp w shares six numbers, number e at
+   shared[w by_warp + e by_number]. All threads of the block call. */
 TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, int part, tb_real *a, tb_real *b,
                                 tb_real *c, tb_real *d, tb_real *shared, int by_warp, int by_number)
 {

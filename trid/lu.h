@@ -54,10 +54,9 @@ enum {
 };
 
 /* A ring: the data of a periodic system of n rows whose last unknown s stays out of the factors. Element e of one of
-   `systems` rings is ring[e * systems]. s is last (own - first x[0] - second x[n-2]), where x is the solution for s = 0
-   and own is d[n-1]. middle is y[n-2] as far as its own partition determines it; times is how much it gains from the y
-   above that partition. Before trid_warp_ring_open, last may be b[n-1], and middle is what x[n-2] gains directly from
-   s: -u[n-2], or 1 if n is 1. */
+   `systems` rings is ring[e * systems]. s = last (own - first x[0] - second x[n-2]), where x is the solution for s = 0
+   and own is d[n-1]. y[n-2] = middle + times y, where y is the value above the partition that holds row n-2. Before
+   trid_warp_ring_open, last may be b[n-1], and middle is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -73,15 +72,16 @@ enum {
 #define TRID_RING_PLACE(systems, parts, banks)                                                                         \
     (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts))) /* where rings begin in shared memory */
 
-/* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, one after another: a small
-   number in such a recurrence may be the difference of large ones. For a recurrence a lane keeps the factors of the
-   five steps of the scan, the product up to its last row, the coefficient of its first row (edge) and, for interleaved
-   systems, the second product of its pair; the first is then number 5. */
+/* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, one after another, because a
+   small number in such a recurrence may be the difference of large ones. For each recurrence a lane keeps numbers 0 to
+   4, the factors of the scan's steps; number 5, the product up to its last row; and the coefficient of its first row
+   (edge). With interleaved systems number 5 is the product of the first partition that the lane takes; the product of
+   the second is kept as well. */
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
 enum { TRID_P_MOST_SIDES = 4 }; /* of trid_warp_lu_solve_precomputed */
 
-/* A lane's numbers for a ring: for each recurrence those that it also keeps without a ring; the gain of its partition's
-   first x from the y above the partition; the y above and the x below it for s = 1 and d = 0. */
+/* A lane's numbers for a ring: those that it keeps for each recurrence; the factor by which the y above its partition
+   adds to the partition's first x; and, for s = 1 and d = 0, the y above the partition and the x below it. */
 enum { TRID_P_UP = 7, TRID_P_GAIN = 14, TRID_P_RING_ABOVE, TRID_P_RING_BELOW };
 
 #if TB_DEVICE_SCOPES
@@ -838,12 +838,12 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int tra
 /* ---- periodic systems -------------------------------------------------------------------------------------------- */
 
 /* The rows are y[j] + l[j] y[j-1] = d[j], then x[j] + u[j] x[j+1] = y[j]. l of row 0 and u of row n-2 couple to s. Rows
-   from n-1 on have l = 0, u = -1 and d = 0, so x is s in all of them: to the partitions, s is the y above the first row
-   and the x below the last. So s follows from the numbers that partitions exchange for s = 0, and each row is solved
-   only once. */
+   from n-1 on have l = 0, u = -1 and d = 0, so x is s in all of them. To the partitions, s is therefore the y above the
+   first row and the x below the last. s follows from the numbers that partitions exchange for s = 0, so each row is
+   solved only once. */
 
-/* Computes the results of both recurrences over k rows, given the y above them and x = 0 below: in q the last y, the
-   first x, and the coefficient of the x below in that x. A null d stands for 0. */
+/* Computes the results of both recurrences over k rows, given the y above them and x = 0 below. Leaves in q the last y,
+   the first x, and the factor by which the x below adds to that first x. A null d stands for 0. */
 TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_real *d, tb_real above, tb_real *q)
 {
     tb_real y = above, x = 0, times = trid_p_hidden(1);
@@ -1037,8 +1037,8 @@ TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, 
     return __syncthreads_or(grown);
 }
 
-/* Solves for a lane's partitions: ys and xs, which hold the last y and the first x of each, become the y above and the
-   x below each. */
+/* Solves for a lane's partitions. ys holds the last y of each partition, and xs behind it the first x of each. They
+   become the y above and the x below each partition. */
 TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_real *keep, const tb_real *own,
                                  tb_real *ys)
 {
