@@ -32,7 +32,7 @@
 
    In C every name has a suffix, _f32 (float) or _f64 (double). In C++ names are overloaded; the names that C shares
    (lane, host, sizes) also exist with the suffix. `lanes` is the number of lanes that share a system (2, 4, 8, 16 or
-   32), k is the number of rows that a lane holds, and w = log2 lanes. The list gives costs a lane, in FMA +
+   32), k is the number of rows that a lane holds, and w = log2 lanes. The list gives the cost for each lane, in FMA +
    multiplications + reciprocals + shuffles. A shuffle of a double counts as two. In single precision each reciprocal of
    a reduction takes two more FMA.
 
@@ -56,10 +56,10 @@
        trid_lane_residual    d - A x of k rows, and how large it is               3k FMA
        trid_lane_status      the status that a lane returns for its rows
      warp (all 32 lanes call; each group of `lanes` lanes solves a system)
-       trid_warp_lane, trid_warp_rank     this thread's lane; its number in its group
+       trid_warp_lane, trid_warp_rank                     this thread's lane; its number in its group
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
-       trid_warp_pcr, trid_warp_pcr_open     over some lanes; over lanes with both ends open
+       trid_warp_pcr, trid_warp_pcr_open                  over some lanes; over lanes with both ends open
        trid_warp_hybrid      k rows a lane                (6k-6+4w) FMA + (5k+1+5w) mul + (k+1+w) rcp + (4+6w) shfl
        trid_warp_reduce, trid_warp_expand                 its first and last phase; the caller does the PCR in between
        trid_warp_factor      the matrix's part of the hybrid, once; finds how many PCR steps matter
@@ -70,7 +70,7 @@
        trid_warp_status      a system's status from those of its lanes            w shfl
        trid_warp_uniform     tells the compiler that a number is the same in all lanes
      block (all threads call)
-       trid_block_thread, trid_block_threads     this thread's number in its block, and the number of threads
+       trid_block_thread, trid_block_threads              this thread's number in its block; how many threads it has
        trid_block_hybrid     one system across up to 32 warps                     hybrid + 1 barrier
        trid_block_hybrid_part                                  the same across some warps of a block
        trid_block_residual   d - A x, and how large it is                         3k FMA + 1 barrier
@@ -83,17 +83,19 @@
 
    Common contract:
      Stability  No function of this header pivots. Where the matrix is diagonally dominant, |b| > |a| + |c| in every
-                row, no pivot is bad, and x is as accurate as the condition of the matrix allows. The Thomas algorithm
-                (trid_lane_thomas, _factor, trid_host_thomas) then leaves a residual of a few unit roundoffs. PCR, the
-                hybrid and the factors eliminate in other orders, and their residual grows as dominance fades. For
-                random systems whose couplings differ from row to row it follows
-                    4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs,
-                where dominance is the least |b| / (|a| + |c|) of the rows. This is a fit, not a bound. Few systems
-                exceed it, none that we found by more than a factor of 3.5, and none goes far beyond the condition. If
-                all rows have the same coefficients, such as -1 2 -1, the residual is at most 40 roundoffs, and only a
-                few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual back to
-                a few roundoffs, but do not reduce the error of x. A matrix that is not diagonally dominant can pass
-                one order of elimination and fail another. trid_host_dominance returns the dominance.
+                row, no pivot is bad, and x is as accurate as the condition of the matrix allows. How well x solves the
+                system depends on the order of elimination. The measure is the residual, the largest |A x - d| over the
+                largest |A| |x| + |d|. The Thomas algorithm (trid_lane_thomas, _factor, trid_host_thomas) leaves a
+                residual of a few unit roundoffs. That of PCR, the hybrid and the factors grows as dominance fades,
+                where dominance is the least |b| / (|a| + |c|) of the rows. For random systems whose couplings differ
+                from row to row it follows
+                    4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs.
+                This is a fit, not a bound. Few systems exceed it, none that we found by more than a factor of 3.5, and
+                none goes far beyond the condition. If all rows have the same coefficients, such as -1 2 -1, the
+                residual is at most 40 unit roundoffs, and only a few for k >= 8, even at dominance 1 (docs/hybrid.md).
+                The refined functions bring the residual back to a few roundoffs, but do not reduce the error of x. A
+                matrix that is not diagonally dominant can pass one order of elimination and fail another.
+                trid_host_dominance returns the dominance.
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified.
                 A pivot is bad if it or its reciprocal is zero or not finite, which is tested by bits, so that
                 -ffast-math does not matter. The row always exists. On the device each lane returns what it saw itself.
@@ -116,7 +118,9 @@
 
    Options, defined before the header is included:
      TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 demands. Without it the last digits differ from the
-                      host's, and a pivot above 1/FLT_MIN = 8.5e37 or below FLT_MIN in absolute value counts as bad. */
+                      host's, and a pivot above 1/FLT_MIN = 8.5e37 or below FLT_MIN in absolute value counts as bad.
+
+   The algorithms begin at the heading "lane" below. Before it stand qualifiers, lengths, layouts and lists of names. */
 
 #ifndef TB_BODY
 #ifndef TRID_H

@@ -33,9 +33,9 @@
 
 /* Define the slots of reduced rows in shared memory, for `systems` systems of `parts` partitions. Both numbers are
    powers of two, and systems * parts is a multiple of 32. Shared memory serves a warp's access `banks` words at a time:
-   32 of four bytes, or 16 of eight. Partition j of system i has the number t = i + systems j. Threads write in the order
-   t and read in the order j + parts i, and both must touch `banks` different banks. So max(banks/parts, 1) words of
-   padding follow each row of max(systems, banks) words, and the banks/parts systems that are read together tile the
+   32 of four bytes, or 16 of eight. Partition j of system i has the number t = i + systems j. Threads write in the
+   order t and read in the order j + parts i, and both must touch `banks` different banks. So max(banks/parts, 1) words
+   of padding follow each row of max(systems, banks) words, and the banks/parts systems that are read together tile the
    banks. */
 #define TRID_P_INTERLEAVED_GAP(parts, banks) ((parts) < (banks) ? (banks) / (parts) : 1)
 #define TRID_P_INTERLEAVED_ROW(systems, banks) ((systems) > (banks) ? (systems) : (banks))

@@ -601,7 +601,7 @@ TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real 
    Returns  as trid_warp_lu: -1 if n > k*threads; the smallest positive status of the threads shows where the failure
             began
    Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside, one more for each warp if warps take
-            turns; __syncthreads() before another use of them
+            turns; call __syncthreads() before another use
    Cost     trid_warp_lu with lanes = 32, and up to 8 operations for each warp
    Error    as trid_warp_lu */
 TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *shared)
@@ -655,7 +655,7 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_lu; four barriers inside, six if transposed, warps - 1 more for each recurrence whose warps
-            take turns; __syncthreads() before another use
+            take turns; call __syncthreads() before another use
    Cost     trid_warp_lu_solve with lanes = 32, and up to 2 FMA for each warp
    Error    as trid_warp_lu_solve */
 TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, const tb_real *r, const tb_real *u,
@@ -764,8 +764,8 @@ TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int part
    Leaves   as trid_warp_lu
    Returns  as trid_block_interleaved, for the thread's own system
    Shared   TRID_BLOCK_INTERLEAVED_LU_LEN_F32 or _F64 (systems, parts) elements; bank conflicts as
-            trid_block_interleaved; three barriers inside, `parts` more if partitions take turns; __syncthreads() before
-            another use
+            trid_block_interleaved; three barriers inside, `parts` more if partitions take turns; call __syncthreads()
+            before another use
    Cost     trid_warp_lu with lanes = parts, and the exchange of numbers between partitions: 6 stores and 7 loads
    Error    as trid_warp_lu */
 TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,

@@ -89,8 +89,8 @@ TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
     return second;
 }
 
-/* Does the same, and keeps the row with the larger coefficient, by which the unknown is found later:
-   *rf * first + *rg * second is that row, divided by the coefficient. *bad: whether there is no such row. */
+/* Does as trid_p_meet, and keeps the row with the larger coefficient, by which the unknown is found later:
+   *rf * first + *rg * second is that row, divided by the coefficient. *bad says whether there is no such row. */
 TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf, tb_real *rg, int *bad)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -177,10 +177,10 @@ TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_
 /* Joins two neighbouring groups of partitions to one. The unknowns between them, the last of the upper group and the
    first of the lower, are eliminated with pivoting.
    Needs    the borders of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leaves them. `first` is the
-            upper group if the joined group will itself be joined to one above it (below = 1); otherwise, or if the
-            joined group is the whole system, it is the lower one
-   Leaves   border, that of the joined group, which may replace either: its p and q are u and v of the first, its u and
-            v those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split
+            upper group if the joined group will itself be joined to one above it (below = 1). Otherwise, also if the
+            joined group is the whole system, `first` is the lower group
+   Leaves   in border the border of the joined group, which may replace either. p and q of the joined group are u and v
+            of the first; its u and v are those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split
    Returns  0, or 1 if there was no pivot
    Cost     54 FMA or mul + 4 rcp, 6 comparisons, 33 selections */
 TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second, tb_real *border, tb_real *kept,
@@ -239,7 +239,7 @@ TB_HD int trid_lane_pivoted_root(const tb_real *border, tb_real *outer)
 /* Solves for the two unknowns that trid_lane_pivoted_combine eliminated.
    Needs    p, q, u, v of the joined group in outer, in this order
    Leaves   *last and *first, which are p and q of both groups that were joined. u and v of the first group are p and q
-            of the joined one; those of the second are its u and v
+            of the joined group; u and v of the second are u and v of the joined group
    Cost     7 FMA */
 TB_HD void trid_lane_pivoted_split(const tb_real *kept, int side, const tb_real *outer, tb_real *last, tb_real *first)
 {
@@ -383,8 +383,8 @@ TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_r
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_pivoted: -1 if n > k*threads or k > 32
-   Shared   TRID_BLOCK_PIVOTED_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use
-            of them (two arrays used alternately save it)
+   Shared   TRID_BLOCK_PIVOTED_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
+            use (alternating between two arrays saves this barrier)
    Cost     trid_warp_pivoted with lanes = 32, and for each level of the tree over the warps as much as for a level
             within them
    Error    as trid_warp_pivoted */
@@ -450,7 +450,7 @@ TB_HOST int trid_p_host_join(size_t partitions, tb_real *borders, tb_real *kept)
     return 0;
 }
 
-/* Splits the system's outer unknowns, `whole`, into those of each partition: a group's four outer unknowns replace its
+/* Computes the four outer unknowns of each partition from those of the system, `whole`. They replace the partition's
    border. */
 TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_real *whole, tb_real *borders)
 {
@@ -477,8 +477,8 @@ TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_
 }
 
 /* Solves any nonsingular system as trid_warp_pivoted. Partitions of rows_per_lane rows (of two, if that is one) are
-   reduced, and joined in pairs up a tree. Their number is arbitrary. The last may be shorter, but has at least two
-   rows: a single remaining row is added to the partition before it.
+   reduced, and joined in pairs up a tree. Any number of partitions is allowed. The last may be shorter, but has at
+   least two rows: a single remaining row is added to the partition before it.
    Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
    Returns  0, -1 for n < 0, rows_per_lane < 1 or > 32, or 1 if there was no pivot for an unknown: the matrix is
             singular, or not finite
