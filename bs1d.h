@@ -17,8 +17,8 @@
    diagonally dominant, that row takes its drift from the old values. Theta follows from price, delta and gamma by the
    PDE; it is 0 where early exercise is due.
 
-   The ladder, for 64 to 1024 points. Each rung exists with _f32 and _f64. A program compiles only the rungs that it
-   calls. docs/bs1d.md gives the figures.
+   The ladder, for 64 to 1024 points (docs/bs1d.md gives the figures). Each rung exists with _f32 and _f64. A program
+   compiles only the rungs that it calls:
      bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
      bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle, no barrier
      bs1d_explicit3   composes many time steps into one wide stencil, as many as it holds to rounding: a fraction of the

@@ -111,9 +111,7 @@ template <int unused = 0>
 static int bs1d_explicit2(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
 {
-    const bs1d_p_batch batch = {options, points, option, result, grid};
-    const int status = bs1d_p_arguments(batch);
-    return status || options == 0 ? status : bs1d_p_launch_explicit2<0>(batch, stream);
+    return bs1d_p_launch_explicit2<0>({options, points, option, result, grid}, stream);
 }
 #endif
 

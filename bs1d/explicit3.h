@@ -248,9 +248,7 @@ static int bs1d_explicit3(int options, int points, const bs1d_option *option, bs
                                       bs1d_p_explicit3<shape[2].k, shape[2].lanes, reach[2]>};
     const bs1d_p_batch batch = {options, points, option, result, grid};
     const int size = bs1d_p_size(points);
-    int status = bs1d_p_arguments(batch);
-    if (status || options == 0) return status;
-    status = bs1d_p_launch(kernels[size], shape[size].lanes, stream, batch);
+    const int status = bs1d_p_launch(kernels[size], shape[size].lanes, stream, batch);
     return status ? status : bs1d_p_launch_explicit2<1>(batch, stream);
 }
 #endif

@@ -237,18 +237,15 @@ TB_HOST constexpr bs1d_p_shape bs1d_p_shape_of(int size, bool paired = false)
     return size == 1 || TB_BYTES == 8 ? bs1d_p_shape{16, 32 * size} : bs1d_p_shape{32, 32};
 }
 
-/* Returns the status of a launch's arguments. */
-TB_HOST int bs1d_p_arguments(bs1d_p_batch batch)
-{
-    if (batch.options < 0 || (batch.options > 0 && (!batch.option || !batch.result))) return BS1D_BAD_ARGUMENT;
-    return batch.points < 64 || batch.points > 1024 ? BS1D_BAD_SIZE : BS1D_OK;
-}
-
-/* Launches a kernel on all options, by groups of `lanes`. The arguments `more` precede those that every kernel
-   takes. */
+/* Checks the arguments and launches a kernel on all options, by groups of `lanes`. The arguments `more` precede those
+   that every kernel takes.
+   Returns  the status of the launch */
 template <class kernel_type, class... more_types>
 TB_HOST int bs1d_p_launch(kernel_type *kernel, int lanes, cudaStream_t stream, bs1d_p_batch batch, more_types... more)
 {
+    if (batch.options < 0 || (batch.options > 0 && (!batch.option || !batch.result))) return BS1D_BAD_ARGUMENT;
+    if (batch.points < 64 || batch.points > 1024) return BS1D_BAD_SIZE;
+    if (batch.options == 0) return BS1D_OK;
     const int threads = bs1d_p_threads(lanes), groups = threads / lanes;
     const unsigned blocks = (unsigned)(batch.options / groups + (batch.options % groups != 0));
     cudaError_t error = trid_launch(kernel, blocks, threads, 0, stream, more..., batch.options, batch.points,

@@ -356,9 +356,7 @@ static int bs1d_p_launch_implicit(bs1d_p_batch batch, cudaStream_t stream)
 template <int rung>
 static int bs1d_p_rung(bs1d_p_batch batch, cudaStream_t stream)
 {
-    int status = bs1d_p_arguments(batch);
-    if (status || batch.options == 0) return status;
-    status = bs1d_p_launch_implicit<rung, 0>(batch, stream);
+    const int status = bs1d_p_launch_implicit<rung, 0>(batch, stream);
     return status ? status : bs1d_p_launch_implicit<rung, 1>(batch, stream);
 }
 
@@ -367,7 +365,7 @@ template <int unused = 0>
 static int bs1d_implicit1(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
 {
-    return bs1d_p_rung<1>(bs1d_p_batch{options, points, option, result, grid}, stream);
+    return bs1d_p_rung<1>({options, points, option, result, grid}, stream);
 }
 
 /* Prices a batch as bs1d_explicit1. */
@@ -375,7 +373,7 @@ template <int unused = 0>
 static int bs1d_implicit2(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
 {
-    return bs1d_p_rung<2>(bs1d_p_batch{options, points, option, result, grid}, stream);
+    return bs1d_p_rung<2>({options, points, option, result, grid}, stream);
 }
 
 /* Prices a batch as bs1d_explicit1. */
@@ -383,7 +381,7 @@ template <int unused = 0>
 static int bs1d_implicit3(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
 {
-    return bs1d_p_rung<3>(bs1d_p_batch{options, points, option, result, grid}, stream);
+    return bs1d_p_rung<3>({options, points, option, result, grid}, stream);
 }
 
 /* Prices a batch as bs1d_explicit1. */
@@ -393,7 +391,7 @@ static int bs1d_implicit4(int options, int points, const bs1d_option *option, bs
 {
     const bs1d_p_batch batch = {options, points, option, result, grid};
     const int status = bs1d_p_rung<4>(batch, stream);
-    return status || options == 0 ? status : bs1d_p_launch_implicit<5, 0>(batch, stream);
+    return status ? status : bs1d_p_launch_implicit<5, 0>(batch, stream);
 }
 #endif
 

@@ -45,8 +45,10 @@
 #if (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201) ||    \
     (defined SIMT_EMULATOR && !defined __CUDACC__)
 #define TRID_CLUSTERS 1
+#define TRID_P_CLUSTER_SPACE "shared::cluster"
 #else
 #define TRID_CLUSTERS 0
+#define TRID_P_CLUSTER_SPACE "shared"
 #endif
 
 /* Returns this block's rank in its cluster. */
@@ -469,14 +471,10 @@ TB_D tb_real trid_cluster_load(trid_cluster_place place)
     return *(tb_real *)place;
 #else
     tb_real x;
-#if TRID_CLUSTERS && defined __CUDA_ARCH__ && TB_BYTES == 4
-    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
-#elif TRID_CLUSTERS && defined __CUDA_ARCH__
-    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
-#elif TB_BYTES == 4
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
+#if TB_BYTES == 4
+    asm volatile("ld." TRID_P_CLUSTER_SPACE ".f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
 #else
-    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
+    asm volatile("ld." TRID_P_CLUSTER_SPACE ".f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
 #endif
     return x;
 #endif
@@ -486,16 +484,12 @@ TB_D tb_real trid_cluster_load(trid_cluster_place place)
    Lanes    any */
 TB_D void trid_cluster_store(trid_cluster_place place, tb_real x)
 {
-#if TRID_CLUSTERS && defined __CUDA_ARCH__ && TB_BYTES == 4
-    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
-#elif TRID_CLUSTERS && defined __CUDA_ARCH__
-    asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
-#elif defined __CUDA_ARCH__ && TB_BYTES == 4
-    asm volatile("st.shared.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
-#elif defined __CUDA_ARCH__
-    asm volatile("st.shared.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
-#else
+#if !defined __CUDA_ARCH__
     *(tb_real *)place = x;
+#elif TB_BYTES == 4
+    asm volatile("st." TRID_P_CLUSTER_SPACE ".f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
+#else
+    asm volatile("st." TRID_P_CLUSTER_SPACE ".f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
 #endif
 }
 
