@@ -17,7 +17,7 @@ enum {
 /* Returns this thread's lane in its group. */
 TB_D int bs1d_p_rank(int lanes)
 {
-    return lanes > 32 ? (int)threadIdx.x : trid_warp_lane() & (lanes - 1);
+    return lanes > 32 ? (int)threadIdx.x : trid_warp_rank(lanes);
 }
 
 /* Returns the number of this thread's group. */
@@ -85,16 +85,6 @@ typedef void bs1d_p_kernel(int, int, const bs1d_option *, bs1d_result *, tb_real
 
 /* ---- the beginning of a kernel ----------------------------------------------------------------------------------- */
 
-/* Returns the bits of x as an integer. */
-TB_D bs1d_int bs1d_p_bits(tb_real x)
-{
-#if TB_BYTES == 4
-    return __float_as_int(x);
-#else
-    return __double_as_longlong(x);
-#endif
-}
-
 /* Returns whether an option needs the kernels for special options. */
 TB_D int bs1d_p_special(bs1d_option o)
 {
@@ -119,17 +109,11 @@ TB_D void bs1d_p_idle(int points, bs1d_option *o, bs1d_model *m)
 TB_D int bs1d_p_load(int lanes, int group, bs1d_p_batch batch, bs1d_option *o, bs1d_model *m)
 {
     const int width = lanes > 32 ? 32 : lanes, valid = group < batch.options;
-    tb_real word;
+    tb_real word, words[9]; /* an option is nine words */
     transpose_load_striped(1, width, valid ? 9 : 0, (const tb_real *)(batch.option + (valid ? group : 0)), 0, &word);
-    o->spot = __shfl_sync(TB_FULL_WARP, word, 0, width);
-    o->strike = __shfl_sync(TB_FULL_WARP, word, 1, width);
-    o->rate = __shfl_sync(TB_FULL_WARP, word, 2, width);
-    o->dividend = __shfl_sync(TB_FULL_WARP, word, 3, width);
-    o->volatility = __shfl_sync(TB_FULL_WARP, word, 4, width);
-    o->maturity = __shfl_sync(TB_FULL_WARP, word, 5, width);
-    o->top = __shfl_sync(TB_FULL_WARP, word, 6, width);
-    o->steps = bs1d_p_bits(__shfl_sync(TB_FULL_WARP, word, 7, width));
-    o->flags = bs1d_p_bits(__shfl_sync(TB_FULL_WARP, word, 8, width));
+    TB_UNROLL
+    for (int e = 0; e < 9; e++) words[e] = __shfl_sync(TB_FULL_WARP, word, e, width);
+    memcpy(o, words, sizeof *o);
     int status = valid ? bs1d_p_model(*o, batch.points, m) : BS1D_P_NONE;
     if (!status && (o->flags & BS1D_GIVEN) && !batch.grid) status = BS1D_BAD_ARGUMENT;
     if (status) bs1d_p_idle(batch.points, o, m);
