@@ -3,7 +3,20 @@
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
    The strided axes of a grid give such systems. Neighbouring threads hold neighbouring systems, so that accesses
-   coalesce (examples/block_lines.cu). trid.h's conventions hold: k rows a thread, status, sizes, names; w = log2 parts.
+   coalesce. A block of 256 threads solves 32 columns of a grid of n <= 64 rows where they lie, with rows 8 (t / 32) and
+   the next seven of column t % 32 in thread t. examples/block_lines.cu is the whole program:
+
+       __shared__ float shared[TRID_BLOCK_INTERLEAVED_LEN_F32(32, 8)];
+       int column = 32 * (int)blockIdx.x + (int)threadIdx.x % 32, first = 8 * ((int)threadIdx.x / 32);
+       for (int j = 0; j < 8; j++) {
+           size_t at = (size_t)(first + j) * width + column;
+           if (first + j < n) ra[j] = a[at], rb[j] = b[at], rc[j] = c[at], rd[j] = d[at];
+       }
+       int status = trid_block_interleaved(8, 32, 8, n, ra, rb, rc, rd, shared);
+       for (int j = 0; j < 8; j++)
+           if (first + j < n) x[(size_t)(first + j) * width + column] = rd[j];
+
+   The common contract of trid.h holds, with k rows a thread and w = log2 parts.
 
      block (all threads call)
        trid_block_interleaved             interleaved systems, partitioned        reduce + expand + PCR + 2 barriers

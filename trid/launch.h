@@ -2,6 +2,16 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
+   A kernel that is a template over its sizes is compiled only for the sizes that a program launches:
+
+       template <int k>
+       TRID_KERNEL void scale(float factor, float *x)
+       {
+           for (int j = 0; j < k; j++) x[k * (blockDim.x * blockIdx.x + threadIdx.x) + j] *= factor;
+       }
+
+       cudaError_t error = trid_launch(scale<8>, blocks, threads, 0, stream, 2, x);
+
      launches
        trid_launch           launches a kernel that is a template over its sizes; returns the error of this launch only
        trid_allow_shared     allows a kernel all the dynamic shared memory of the device

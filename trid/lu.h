@@ -2,9 +2,15 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
-   A matrix is factored once, without pivoting, for many right-hand sides, including those of the transposed system. The
-   conventions of trid.h hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, names. docs/lu.md
-   derives the algorithms.
+   A matrix is factored once, without pivoting, for many right-hand sides, including those of the transposed system.
+   With rows in registers as in the kernel at the head of trid.h, A x = rd and then A^T x = re are solved by
+
+       int status = trid_warp_lu(8, 32, n, ra, rb, rc);
+       trid_warp_lu_solve(8, 32, 0, n, ra, rb, rc, rd);
+       trid_warp_lu_solve(8, 32, 1, n, ra, rb, rc, re);
+
+   The common contract of trid.h holds: k rows a lane, `lanes` lanes a system, w = log2 lanes. docs/lu.md derives the
+   algorithms.
 
      lane (one thread, no communication)
        trid_lane_lu          L and U of k rows, from the row above          k FMA + 2k mul + k rcp

@@ -2,8 +2,12 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
-   trid.h's conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, names. Rows are
-   eliminated in a binary tree of partitions, with pivoting between two rows at a time (docs/pivoted.md derives it).
+   A call takes the place of trid_warp_hybrid, for example in the kernel at the head of trid.h:
+
+       int status = trid_warp_pivoted(8, 32, n, ra, rb, rc, rd);
+
+   Rows are eliminated in a binary tree of partitions, with pivoting between two rows at a time (docs/pivoted.md derives
+   it). The common contract of trid.h holds: k rows a lane, `lanes` lanes a system, w = log2 lanes.
 
      lane (host and device: one thread, no communication)
        trid_lane_pivoted_reduce    k rows to two                            (23k-37) FMA or mul + (2k-3) rcp
