@@ -204,8 +204,8 @@ enum {
     TRID_MOST_ROWS = 32 /* rows a lane: the length of local arrays, of which the first k elements are used */
 };
 
-/* The layout of f, in which the factors are stored. First come five arrays of k, number i from f[i k] on, for the
-   partition that the thread holds: */
+/* The layout of the factors f. First come five arrays of k numbers each, array i from f[i k] on, for the partition that
+   the thread holds. */
 enum {
     TRID_P_RECIPROCAL, /* the reciprocals of the pivots */
     TRID_P_ABOVE,      /* the multiple of the row above that a row subtracts */
@@ -213,13 +213,15 @@ enum {
     TRID_P_LEFT,       /* each row's coupling to the last unknown of the previous partition */
     TRID_P_LAST,       /* its coupling to the partition's own last unknown; in the last row, to the next partition's
                           first */
-    TRID_P_REDUCED     /* from f[5 k] on: the numbers of the reduced row that the thread solves, in a warp that of its
-                          own partition, with interleaved systems perhaps that of another */
+    TRID_P_REDUCED     /* how many arrays there are */
 };
+
+/* From f[5 k] on come the numbers of the reduced row that the thread solves. In a warp that is the row of the thread's
+   own partition; with interleaved systems it may be the row of another. */
 enum {
     TRID_P_LINK,  /* the last row's multiple of the next partition's first row */
     TRID_P_SCALE, /* turns the reduced right-hand side into x */
-    TRID_P_STEP   /* the couplings up and down in PCR steps 0, 1, .. 4 */
+    TRID_P_STEP   /* from here on the couplings up and down, in PCR steps 0, 1, .. 4 */
 };
 
 /* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle and
@@ -245,13 +247,13 @@ TB_HD trid_p_visit trid_p_visit_of(int k, int i)
         v.row = i, v.scale = 1, v.down = i > 0, v.up = 0;
     else if (i < k - 2) /* up to the middle */
         v.row = k - 2 - (i - mid), v.scale = 1, v.down = 0, v.up = i > mid;
-    else if (i == k - 2)
+    else if (i == k - 2) /* the middle, from both sides */
         v.row = mid, v.scale = 1, v.down = mid > 0, v.up = mid < k - 2;
-    else if (back < mid && k > 1)
+    else if (back < mid && k > 1) /* back to row 0 */
         v.row = mid - 1 - back, v.scale = 0, v.down = 0, v.up = 1;
-    else if (back < k - 2)
+    else if (back < k - 2) /* back to row k-2 */
         v.row = back + 1, v.scale = 0, v.down = 1, v.up = 0;
-    else
+    else /* the last row */
         v.row = k - 1, v.scale = 1, v.down = k > 1, v.up = 0;
     return v;
 }

@@ -26,7 +26,12 @@
        trid_mbarrier_init, trid_mbarrier_expect, trid_cluster_send, trid_mbarrier_wait   messages between blocks
      trid_barrier_all        a barrier for warps in different loops
      copies from global to shared memory, asynchronous from compute capability 8.0 on
-       trid_copy_place_of, trid_copy_async, trid_copy_commit, TRID_COPY_AWAIT */
+       trid_copy_place_of, trid_copy_async, trid_copy_commit, TRID_COPY_AWAIT
+
+   Common contract:
+     Launches   Called on the host, in C++17. They are asynchronous, and return the error of the CUDA runtime.
+     Device     All functions compile for every device. On a device without clusters a cluster is one block; without
+                asynchronous copies a copy is complete when the call returns. */
 
 #ifndef TB_BODY
 #ifndef TRID_LAUNCH_H
