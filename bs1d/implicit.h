@@ -37,8 +37,8 @@ typedef struct {
 } bs1d_p_step_data;
 
 /* Builds rows of I - size A in the working precision (identity from points on), as time-dependent coefficients would
-   require in each step. (The compiler moves loop invariants out of the loop.) special, a literal: whether there may be
-   upwinding. */
+   require in each step. (The compiler moves loop invariants out of the loop.) special, a literal, says whether there
+   may be upwinding. */
 TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real *b, tb_real *c)
 {
     TB_UNROLL
@@ -66,9 +66,10 @@ TB_D void bs1d_p_increment(bs1d_p_step_data s, int crank, int call, const tb_rea
         g[i] = times * (a[i] * (x[i + 1] - x[i]) - c[i] * (x[i + 2] - x[i + 1]) - s.discount * x[i + 1]);
 }
 
-/* Solves M y = u, M = I - size A, or for the increment M y = size A u (Crank-Nicolson, size = 1/2: A u). A multiplier,
-   unless null, is added on the right-hand side, halved if y is half a Crank-Nicolson step. Only options with a
-   multiplier can have upwinding, or a last row of M without its drift. Without a factored matrix, builds the rows. */
+/* Solves M y = u with M = I - size A or, for the increment, M y = size A u (Crank-Nicolson, size = 1/2: M y = A u). A
+   multiplier, unless null, is added on the right-hand side, halved if y is half a Crank-Nicolson step. Only options
+   with a multiplier can have upwinding, or a last row of M without its drift. Without a factored matrix the function
+   builds the rows. */
 TB_D void bs1d_p_step_solve(bs1d_p_step_data s, int increment, int crank, int call, const tb_real *multiplier,
                             const tb_real *u, tb_real *y)
 {
@@ -150,9 +151,10 @@ TB_D void bs1d_warp_implicit3(int k, int lanes, int steps, int crank, int active
         bs1d_p_factored_steps(k, lanes, steps, crank, active, pcr_steps, f, u);
 }
 
-/* Takes steps in increments. Since M u' = u, size A u' = u' - u: the right-hand side of the next step is the increment
-   of this one (for Crank-Nicolson, A u' = 2y - A u), so a step costs one addition more than the direct form. Rounding
-   errors would grow from step to step, so every BS1D_P_REFRESH steps the right-hand side is recomputed from u. */
+/* Takes steps in increments. M u' = u gives size A u' = u' - u, so the right-hand side of the next step is the
+   increment of this one (for Crank-Nicolson, A u' = 2y - A u). A step costs one addition more than the direct form.
+   Rounding errors would grow from step to step, so every BS1D_P_REFRESH steps the right-hand side is recomputed from u.
+   */
 TB_D void bs1d_p_increment_steps(bs1d_p_step_data s, int steps, int crank, int pcr_steps, tb_real *u)
 {
     steps = trid_warp_uniform(steps);
@@ -271,8 +273,8 @@ TB_D bs1d_p_step_data bs1d_p_step_data_of(int k, int lanes, bs1d_model m, double
     return s;
 }
 
-/* Returns how many blocks of 128 threads a multiprocessor should hold. Among the limits on registers that follow, this
-   one was fastest or spills least. */
+/* Returns how many blocks of 128 threads a multiprocessor should hold, which limits the registers of a thread. Each
+   number was the fastest, or spills least. */
 TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 {
 #if TB_BYTES == 8
