@@ -985,9 +985,10 @@ TB_D int trid_warp_reduce(int k, int lanes, int n, tb_real *a, tb_real *b, tb_re
     trid_lane_pad(k, first, n, k * lanes, a, b, c, d);
     int status = trid_lane_reduce(k, a, b, c, d), bad = 0;
     if (k > 1) {
-        tb_real up[3], down[3];
-        trid_p_neighbours(lanes, 1, a[0], c[0], d[0], up, down);
-        bad = trid_lane_link(&a[k - 1], &c[k - 1], &d[k - 1], down[0], down[1], down[2]);
+        tb_real first_a = __shfl_down_sync(TB_FULL_WARP, a[0], 1, lanes);
+        tb_real first_c = __shfl_down_sync(TB_FULL_WARP, c[0], 1, lanes);
+        tb_real first_d = __shfl_down_sync(TB_FULL_WARP, d[0], 1, lanes);
+        bad = trid_lane_link(&a[k - 1], &c[k - 1], &d[k - 1], first_a, first_c, first_d);
     }
     return trid_lane_status(first, k, n, k * lanes, status, bad);
 }
@@ -1251,10 +1252,11 @@ TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, in
 
     tb_real row_a = a[k - 1], row_c = c[k - 1], row_d = d[k - 1];
     if (k > 1) {
-        tb_real up[3], down[3];
-        trid_p_neighbours(32, 1, a[0], c[0], d[0], up, down);
-        if (lane == 31) down[0] = 0, down[1] = -1, down[2] = 0; /* stays coupled to the next warp's first unknown */
-        bad |= trid_lane_link(&row_a, &row_c, &row_d, down[0], down[1], down[2]);
+        tb_real first_a = __shfl_down_sync(TB_FULL_WARP, a[0], 1);
+        tb_real first_c = __shfl_down_sync(TB_FULL_WARP, c[0], 1);
+        tb_real first_d = __shfl_down_sync(TB_FULL_WARP, d[0], 1);
+        if (lane == 31) first_a = 0, first_c = -1, first_d = 0; /* stays coupled to the next warp's first unknown */
+        bad |= trid_lane_link(&row_a, &row_c, &row_d, first_a, first_c, first_d);
     }
     bad |= trid_warp_pcr_open(32, &row_a, &row_c, &row_d);
 
