@@ -13,15 +13,16 @@
        lambda_j - gamma_j,  -2 lambda_j - rate dt,  lambda_j + gamma_j;    last row  -2 gamma_j,  2 gamma_j - rate dt
    (the top row has no second difference). An explicit step is u += A u. A backward Euler step solves (I - A) u' = u.
    Crank-Nicolson solves (I - A/2) u' = (I + A/2) u after a Rannacher start of four backward Euler steps of half the
-   size (two, if steps is 1). Where the drift is so large (2 gamma above about 1/2) that the last row would not be
+   size (two, if steps is 1). If the drift is so large (2 gamma above about 1/2) that the last row would not be
    diagonally dominant, that row takes its drift from the old values. Theta follows from price, delta and gamma by the
    PDE; it is 0 where early exercise is due.
 
-   The ladder, for 64 to 1024 points. Each rung exists with _f32 and _f64; docs/bs1d.md has the figures. A program
+   The ladder, for 64 to 1024 points (docs/bs1d.md gives the figures). Each rung exists with _f32 and _f64. A program
    compiles only the rungs that it calls:
      bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
      bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle, no barrier
-     bs1d_explicit3   composes as many time steps as fit, to rounding, into one wide stencil: a fraction of the work
+     bs1d_explicit3   composes many time steps into one wide stencil, as many as it holds to rounding: a fraction of the
+                      work
      bs1d_implicit1   a warp per option; builds the matrix in each step, as if it depended on time, and solves by the
                       hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
@@ -43,27 +44,27 @@
      bs1d_host_explicit, bs1d_host_implicit    the reference
      bs1d_status_string                        the text of a status
 
+   How to choose without bs1d_suggest (docs/bs1d.md has the table): take implicit4 with BS1D_CRANK_NICOLSON and
+   BS1D_AVERAGED. In single precision add BS1D_INCREMENT. Without it the rounding error alone is 1e-6 to 1e-4 of the
+   strike, and grows with points and steps. Let h = strike * volatility * sqrt(maturity). dS = h/4 gives an error of
+   0.002 h, which falls with the square of dS. 25 steps (American: 50) give an error of 1e-4 h, which falls with the
+   square of the number of steps. Take top = exp(2 volatility sqrt(maturity)) times the larger of strike and spot.
+   Points beyond are wasted. Where volatility^2 j < |rate - dividend|, central differences oscillate, and at the strike
+   they ruin the price. bs1d_check reports this, and BS1D_UPWIND or a smaller dS cures it.
+
+   Options, defined before the header is included:
+     BS1D_NO_LAUNCHES   leaves out kernels and launch functions.
+
    Rooms, in the folder bs1d:
      model.h      the PDE on its grid, payoffs, interpolation, the steps from maturity to 0: in double precision
-     option.h     an option's model, and the result from its values
+     option.h     an option's model, start values and rows, and the result from its values
      group.h      the lanes that share an option: a kernel's beginning, end and launch
      explicit1.h, explicit2.h, explicit3.h    a rung each: steps, kernel, launch
      implicit.h   all implicit rungs
      host.h       the reference
      suggest.h    checks, and the choice of method parameters
-   To add a flag, write it below, and into bs1d_p_special (option.h) if it needs the kernels for special options. To add
-   a rung, write a room, include it below and list it above.
-
-   How to choose without bs1d_suggest (docs/bs1d.md has the table): take implicit4 with BS1D_CRANK_NICOLSON,
-   BS1D_AVERAGED and, in single precision, BS1D_INCREMENT (without it the rounding error alone is 1e-6 to 1e-4 of the
-   strike, and grows with points and steps). Let h = strike * volatility * sqrt(maturity). dS = h/4 gives an error of
-   0.002 h, which falls with the square of dS. 25 steps (American: 50) give 1e-4 h, which falls with the square of their
-   number. Take top = exp(2 volatility sqrt(maturity)) times the larger of strike and spot: points beyond are wasted.
-   Where volatility^2 j < |rate - dividend|, central differences oscillate, which at the strike ruins the price.
-   bs1d_check reports it, and BS1D_UPWIND or a smaller dS cures it.
-
-   Options, defined before the header is included:
-     BS1D_NO_LAUNCHES   leaves out kernels and launch functions. */
+   To add a flag, write it below, and into bs1d_p_special (group.h) if it needs the kernels for special options. To add
+   a rung, write a room, include it below and list it above. */
 
 #ifndef TB_BODY
 #ifndef BS1D_H
@@ -92,9 +93,9 @@ enum {
 /* Status of an option (in its result) and of a launch (returned); bs3d.h shares it. */
 enum {
     BS1D_OK = 0,
-    BS1D_OSCILLATES = 2,       /* bs1d_check only: time-stepping would succeed, but volatility^2 j < |rate - dividend|
-                                  at the strike, where central differences oscillate: more points, a lower top, or
-                                  BS1D_UPWIND */
+    BS1D_OSCILLATES = 2,       /* bs1d_check only: the steps would succeed, but volatility^2 j < |rate - dividend| at
+                                  the strike, where central differences oscillate; more points, a lower top or
+                                  BS1D_UPWIND cure it */
     BS1D_NOT_FINITE = 1,       /* a number of the result is infinite or NaN */
     BS1D_BAD_ARGUMENT = -1,    /* a negative count, a null pointer, an unknown payoff */
     BS1D_BAD_SIZE = -2,        /* points out of range, or steps not in 1 .. 2^28 */

@@ -18,7 +18,7 @@
    element l*k+j in u[j]. In the striped layout, in which accesses coalesce, lane l of the warp holds elements l, 32+l,
    64+l, .. of the warp's 32*k. k is the size of a struct, or the number of rows of a system that a lane holds.
    Functions are overloaded for float and double, elements of 4 and 8 bytes. All except the increments only move bits,
-   so they also move other types of these sizes through cast pointers.
+   so through cast pointers they also move other types of these sizes.
 
      global memory to the blocked layout, and back
        transpose_load, _store, _increment                 through shared memory: any k, any alignment, all coalesced
@@ -37,11 +37,11 @@
 
    Which is best (docs/transpose.md has the figures):
      For one array use transpose_load and _store. For several, load all of them striped, so that all loads are in flight
-     at once, and then transpose them one by one. _vec is as fast if a lane's k elements take 16 bytes, and for loads up
-     to 32 bytes; beyond that, a cache line is evicted before all its pieces are used. Use _shfl where shared memory
-     is short.
+     at once, and then transpose them one by one. _vec is as fast where a lane's k elements take 16 bytes, and its loads
+     are as fast up to 32 bytes. With more bytes a lane, a cache line is evicted before all its pieces are used. Use
+     _shfl where shared memory is short.
 
-   What they share:
+   Common contract:
      Lanes    All 32 lanes of the warp call, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group has its own
               row: its lanes pass the same pointer and n.
      Sizes    k and w are literals: loops unroll and u stays in registers. n may be any number, but a group accesses
@@ -99,10 +99,10 @@
 
 /* An array of 32 rows of `width` words is written along its rows, in the order t = i + j*width, and read along its
    columns, or vice versa. The map sends (i,j) to a slot. Shared memory serves `banks` words at once: 32 of four bytes,
-   or 16 of eight, where a warp's access is served in two halves of 16 lanes. Let width = p*f, with p a power of two
-   and f odd. With slot = t, rows that are banks/p apart would begin in the same bank. So one word of padding follows
-   every f*max(p, banks) words: banks/p rows, or each row if p >= banks. (With 32 banks an odd width is never padded:
-   the 32 rows end where the first word of padding would follow.) */
+   or 16 of eight. (An access to words of eight bytes is served in two halves of 16 lanes.) Let width = p*f, with p a
+   power of two and f odd. With slot = t, rows that are banks/p apart would begin in the same bank. So one word of
+   padding follows every f*max(p, banks) words, which are banks/p rows, or one row if p >= banks. (With 32 banks an odd
+   width is never padded, because the 32 rows end where the first word of padding would follow.) */
 #define TRANSPOSE_P_POWER(width) ((width) & -(width))
 #define TRANSPOSE_P_PERIOD(width, banks)                                                                               \
     ((width) / TRANSPOSE_P_POWER(width) * (TRANSPOSE_P_POWER(width) > (banks) ? TRANSPOSE_P_POWER(width) : (banks)))
@@ -123,7 +123,8 @@ TB_HD int transpose_index(int banks, int width, int i, int j)
 }
 
 /* Returns the slot of t = 32*r + lane, a warp's r-th access along the rows. Padding never falls within a half of 16
-   lanes, so these share the quotient of transpose_index, which depends only on the literal r and a bit of the lane. */
+   lanes. So all lanes of a half share the quotient of transpose_index, and it depends only on the literal r and one bit
+   of the lane. */
 TB_HD int transpose_row_slot(int banks, int width, int r, int lane)
 {
     int halves = TRANSPOSE_P_PERIOD(width, banks) / 16, half = 2 * r;
@@ -131,7 +132,7 @@ TB_HD int transpose_row_slot(int banks, int width, int r, int lane)
     return 32 * r + lane + half / halves + straddled;
 }
 
-/* Returns the slot of i = 0, j = lane; column i follows i words later, since the padding never falls within a row. */
+/* Returns the slot of i = 0, j = lane. Column i follows i words later, because padding never falls within a row. */
 TB_HD int transpose_column_slot(int banks, int width, int lane)
 {
     return lane * width + lane / (TRANSPOSE_P_PERIOD(width, banks) / width);
@@ -365,8 +366,8 @@ TB_D void transpose_increment(int k, int w, int n, tb_real *u, tb_real *dst, tb_
 /* ---- by shuffles ------------------------------------------------------------------------------------------------- */
 
 /* Define the order from which the shuffles start. In each access along the row, lane p of the group takes element e(p)
-   of w neighbours, and the i-th access fills register r(i). Exchanging the lowest m = log2 min(k,w) bits of the
-   register's number with the highest m bits of the lane's number then gives the blocked layout. */
+   of w neighbours. The i-th access fills register r(i). The blocked layout then follows by exchanging the lowest
+   m = log2 min(k,w) bits of the register's number with the highest m bits of the lane's number. */
 TB_D int transpose_p_shfl_element(int k, int w)
 {
     int p = transpose_p_lane() & (w - 1), rest = w > k ? w / k : 1;

@@ -18,10 +18,23 @@
 
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1; a[0] and c[n-1] are not read.
 
+   Where to begin:
+     one system a thread                              trid_lane_thomas
+     one system across lanes, a warp, a block         trid_warp_hybrid, trid_block_hybrid
+     the same matrix for many right-hand sides        trid_lane_factor and _solve, trid_warp_factor and _solve
+     a matrix that is only just dominant              the functions named refined
+     a matrix that is not diagonally dominant         trid/pivoted.h
+     on the host                                      trid_host_thomas
+     transposed systems, linear recurrences           trid/lu.h: LU factors by scans
+     interleaved systems across a block               trid/interleaved.h
+     arrays of systems in device memory               trid/batch.h
+     systems cut across GPUs or machines              trid/slabs.h
+
    In C every name has a suffix, _f32 (float) or _f64 (double). In C++ names are overloaded; the names that C shares
    (lane, host, sizes) also exist with the suffix. `lanes` is the number of lanes that share a system (2, 4, 8, 16 or
-   32), k the rows that a lane holds, and w = log2 lanes. Costs are per lane, in FMA + multiplications + reciprocals +
-   shuffles. A shuffle of a double counts as two. In single precision each reciprocal of a reduction takes two more FMA.
+   32), k is the number of rows that a lane holds, and w = log2 lanes. The list gives the cost for each lane, in FMA +
+   multiplications + reciprocals + shuffles. A shuffle of a double counts as two. In single precision each reciprocal of
+   a reduction takes two more FMA.
 
      numbers
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)
@@ -43,10 +56,10 @@
        trid_lane_residual    d - A x of k rows, and how large it is               3k FMA
        trid_lane_status      the status that a lane returns for its rows
      warp (all 32 lanes call; each group of `lanes` lanes solves a system)
-       trid_warp_lane        this thread's lane
+       trid_warp_lane, trid_warp_rank                     this thread's lane; its number in its group
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
-       trid_warp_pcr, trid_warp_pcr_open     over some lanes; over lanes with both ends open
+       trid_warp_pcr, trid_warp_pcr_open                  over some lanes; over lanes with both ends open
        trid_warp_hybrid      k rows a lane                (6k-6+4w) FMA + (5k+1+5w) mul + (k+1+w) rcp + (4+6w) shfl
        trid_warp_reduce, trid_warp_expand                 its first and last phase; the caller does the PCR in between
        trid_warp_factor      the matrix's part of the hybrid, once; finds how many PCR steps matter
@@ -57,7 +70,7 @@
        trid_warp_status      a system's status from those of its lanes            w shfl
        trid_warp_uniform     tells the compiler that a number is the same in all lanes
      block (all threads call)
-       trid_block_thread, trid_block_threads     this thread's number in its block, and the number of threads
+       trid_block_thread, trid_block_threads              this thread's number in its block; how many threads it has
        trid_block_hybrid     one system across up to 32 warps                     hybrid + 1 barrier
        trid_block_hybrid_part                                  the same across some warps of a block
        trid_block_residual   d - A x, and how large it is                         3k FMA + 1 barrier
@@ -68,46 +81,46 @@
      sizes and messages
        trid_host_hybrid_len, trid_host_hybrid_refined_len, trid_status_string
 
-   Built on it: trid/interleaved.h, interleaved systems across a block; trid/pivoted.h, for any nonsingular matrix;
-   trid/lu.h, LU factors and linear recurrences by scans; trid/slabs.h, systems cut across GPUs or machines;
-   trid/batch.h, arrays of systems in device memory.
-
-   What they share:
+   Common contract:
      Stability  No function of this header pivots. Where the matrix is diagonally dominant, |b| > |a| + |c| in every
-                row, no pivot is bad, and x is as accurate as the condition of the matrix allows. The Thomas algorithm
-                (trid_lane_thomas, _factor, trid_host_thomas) then leaves a residual of a few unit roundoffs. PCR, the
-                hybrid and the factors eliminate in other orders, and their residual grows as dominance fades. For
-                random systems whose couplings differ from row to row it follows
-                    4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs,
-                a fit, not a bound: few systems exceed it, none that we found by more than a factor of 3.5, and none
-                goes far beyond the condition. With equal coefficients in every row, such as -1 2 -1, it is at most 40,
-                and only a few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the
-                residual back to a few roundoffs, but not the error of x. trid_host_dominance returns the dominance. A
+                row, no pivot is bad, and x is as accurate as the condition of the matrix allows. How well x solves the
+                system depends on the order of elimination. The measure is the residual, the largest |A x - d| over the
+                largest |A| |x| + |d|. The Thomas algorithm (trid_lane_thomas, _factor, trid_host_thomas) leaves a
+                residual of a few unit roundoffs. That of PCR, the hybrid and the factors grows as dominance fades,
+                where dominance is the least |b| / (|a| + |c|) of the rows. For random systems whose couplings differ
+                from row to row it follows
+                    4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs.
+                This is a fit, not a bound. Few systems exceed it, none that we found by more than a factor of 3.5, and
+                none goes far beyond the condition. If all rows have the same coefficients, such as -1 2 -1, the
+                residual is at most 40 unit roundoffs, and only a few for k >= 8, even at dominance 1 (docs/hybrid.md).
+                The refined functions bring the residual back to a few roundoffs, but do not reduce the error of x. A
                 matrix that is not diagonally dominant can pass one order of elimination and fail another.
-     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
-                pivot is bad if it or its reciprocal is zero or not finite (tested by bits, so -ffast-math does not
-                matter). The row always exists. On the device each lane returns what it saw itself. The smallest
-                positive status of a system's lanes names the row where the failure began: trid_warp_status returns it
-                for a warp; examples/block_system.cu shows how for a block. The functions named pivoted return 1: in
-                their order of elimination no single row is at fault. A status that is ignored costs nothing, except in
-                trid_block_interleaved. A pivot that is tiny but not zero is not reported. A matrix that is singular up
-                to rounding has such a pivot, unless it happens to round to zero. x can then be anything, pivoted or
-                not; trid_host_residual and the device's residual functions show how well x solves the system, and
-                trid_host_dominance shows whether to expect trouble. NaN and inf in d alone are not failures: they
-                spread through their own system and no further (trid_p_neighbours, trid_lane_pad). Nor is overflow on
-                the way to x a failure: it shows in x.
-     Sizes      k and lanes are literals: every function is inlined, loops unroll, and arrays stay in registers up to
+                trid_host_dominance returns the dominance.
+     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified.
+                A pivot is bad if it or its reciprocal is zero or not finite, which is tested by bits, so that
+                -ffast-math does not matter. The row always exists. On the device each lane returns what it saw itself.
+                The smallest positive status of a system's lanes names the row where the failure began.
+                trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block. The functions
+                named pivoted return 1, because in their order of elimination no single row is at fault. A status that
+                is ignored costs nothing, except in trid_block_interleaved.
+     Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular up to rounding has such a
+                pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without. The
+                residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
+                spread through their own system and no further. Overflow on the way to x is no failure either; it shows
+                in x.
+     Sizes      k and lanes are literals: every function is inlined, and loops unroll. Arrays stay in registers up to
                 k = 32 in single and 16 in double precision (refined: 20 and 10 in a warp, 24 and 12 in a block;
-                pivoted: 32 and 12, and k > 32 is a bad argument). n is any number of rows up to k*lanes (k*blockDim in
-                a block). Functions pad with identity rows from n on, and return 0 there. A literal n == k*lanes makes
-                the padding free. n <= 0 is an empty system, but in lane and host scope n < 0 is a bad argument.
+                pivoted: 32 and 12, and k > 32 is a bad argument). n is any number of rows up to k*lanes (in a block,
+                k*threads). Functions pad with identity rows from n on, where x is 0. A literal n == k*lanes makes the
+                padding free. n <= 0 is an empty system, except in lane and host scope, where n < 0 is a bad argument.
      Lanes      In warp scope all 32 lanes of the warp call, converged; groups without a system pass n = 0.
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
 
    Options, defined before the header is included:
-     TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 demands. Default: off. The fast reciprocal does
-                      not, and fails at the ends of the range: last digits then differ from the host's, and a pivot
-                      above 1/FLT_MIN = 8.5e37 or below FLT_MIN in absolute value counts as bad. */
+     TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 demands. Without it the last digits differ from the
+                      host's, and a pivot above 1/FLT_MIN = 8.5e37 or below FLT_MIN in absolute value counts as bad.
+
+   The algorithms begin at the heading "lane" below. Before it stand qualifiers, lengths, layouts and lists of names. */
 
 #ifndef TB_BODY
 #ifndef TRID_H
@@ -191,27 +204,30 @@ enum {
     TRID_MOST_ROWS = 32 /* rows a lane: the length of local arrays, of which the first k elements are used */
 };
 
-/* The layout of f, in which the factors are stored. First come five arrays of k, number i from f[i k] on, for the
-   partition that the thread holds: */
+/* The layout of the factors f. First come five arrays of k numbers each, array i from f[i k] on, for the partition that
+   the thread holds. */
 enum {
     TRID_P_RECIPROCAL, /* the reciprocals of the pivots */
     TRID_P_ABOVE,      /* the multiple of the row above that a row subtracts */
     TRID_P_BELOW,      /* the multiple of the row below */
-    TRID_P_LEFT,       /* couples each reduced row to the previous partition's last unknown */
-    TRID_P_LAST,       /* couples it to its own partition's last; the last row, to the next one's first */
-    TRID_P_REDUCED     /* From f[5 k] on: numbers of the reduced row that the thread solves. In a warp that is its own
-                          partition's row; with interleaved systems it may be another's. */
+    TRID_P_LEFT,       /* each row's coupling to the last unknown of the previous partition */
+    TRID_P_LAST,       /* its coupling to the partition's own last unknown; in the last row, to the next partition's
+                          first */
+    TRID_P_REDUCED     /* how many arrays there are */
 };
+
+/* From f[5 k] on come the numbers of the reduced row that the thread solves. In a warp that is the row of the thread's
+   own partition; with interleaved systems it may be the row of another. */
 enum {
     TRID_P_LINK,  /* the last row's multiple of the next partition's first row */
     TRID_P_SCALE, /* turns the reduced right-hand side into x */
-    TRID_P_STEP   /* couplings up and down in PCR step 0, 1, .. 4 */
+    TRID_P_STEP   /* from here on the couplings up and down, in PCR steps 0, 1, .. 4 */
 };
 
 /* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle and
-   back, then row k-1. This makes two recurrences of half the length, for the same number of operations. The first visit
-   to a row divides it by its pivot (scale). A visit eliminates x[j-1] with the row above (down), x[j+1] with the row
-   below (up), or both. */
+   back, then row k-1. Elimination from both ends makes two recurrences of half the length, for the same number of
+   operations. The first visit to a row divides it by its pivot (scale). A visit eliminates x[j-1] with the row above
+   (down), x[j+1] with the row below (up), or both. */
 typedef struct {
     int row, scale, down, up;
 } trid_p_visit;
@@ -231,13 +247,13 @@ TB_HD trid_p_visit trid_p_visit_of(int k, int i)
         v.row = i, v.scale = 1, v.down = i > 0, v.up = 0;
     else if (i < k - 2) /* up to the middle */
         v.row = k - 2 - (i - mid), v.scale = 1, v.down = 0, v.up = i > mid;
-    else if (i == k - 2)
+    else if (i == k - 2) /* the middle, from both sides */
         v.row = mid, v.scale = 1, v.down = mid > 0, v.up = mid < k - 2;
-    else if (back < mid && k > 1)
+    else if (back < mid && k > 1) /* back to row 0 */
         v.row = mid - 1 - back, v.scale = 0, v.down = 0, v.up = 1;
-    else if (back < k - 2)
+    else if (back < k - 2) /* back to row k-2 */
         v.row = back + 1, v.scale = 0, v.down = 1, v.up = 0;
-    else
+    else /* the last row */
         v.row = k - 1, v.scale = 1, v.down = k > 1, v.up = 0;
     return v;
 }
@@ -256,6 +272,12 @@ TB_D int trid_warp_lane(void)
 #else
     return 0; /* the host pass of nvcc compiles this and never calls it */
 #endif
+}
+
+/* Returns this lane's number in its group of `lanes` lanes. */
+TB_D int trid_warp_rank(int lanes)
+{
+    return trid_warp_lane() & (lanes - 1);
 }
 
 /* Returns n, and tells the compiler that it is the same in all lanes. Otherwise the compiler guards every shuffle of a
@@ -311,6 +333,20 @@ TB_D int trid_block_threads(void)
 #endif
 
 #if TB_HOST_SCOPE
+/* Returns how many elements of work trid_host_hybrid needs: 4*n, and 6 per partition; never more than 10*n. */
+TB_HOST size_t trid_host_hybrid_len(int n, int rows_per_lane)
+{
+    if (n <= 0 || rows_per_lane < 1) return 0;
+    return 4 * (size_t)n + 6 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
+}
+
+/* Returns how many elements of work trid_host_hybrid_refined needs: 2*n more than trid_host_hybrid. */
+TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
+{
+    size_t hybrid = trid_host_hybrid_len(n, rows_per_lane);
+    return hybrid > 0 ? hybrid + 2 * (size_t)n : 0;
+}
+
 /* Test by bits whether x is NaN, and whether it is infinite. */
 TB_HOST int trid_p_nan(double x)
 {
@@ -344,6 +380,12 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
     return n > full ? TRID_BAD_ARGUMENT : row > rows ? rows : row;
 }
 
+/* The names of functions that are the same in both precisions. */
+#define trid_host_hybrid_len_f32 trid_host_hybrid_len
+#define trid_host_hybrid_len_f64 trid_host_hybrid_len
+#define trid_host_hybrid_refined_len_f32 trid_host_hybrid_refined_len
+#define trid_host_hybrid_refined_len_f64 trid_host_hybrid_refined_len
+
 #ifndef __cplusplus
 #define trid_abs TB_OF(trid_abs)
 #define trid_roundoff TB_OF(trid_roundoff)
@@ -374,9 +416,7 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_host_thomas TB_OF(trid_host_thomas)
 #define trid_p_host_pcr TB_OF(trid_p_host_pcr)
 #define trid_host_pcr TB_OF(trid_host_pcr)
-#define trid_host_hybrid_len TB_OF(trid_host_hybrid_len)
 #define trid_host_hybrid TB_OF(trid_host_hybrid)
-#define trid_host_hybrid_refined_len TB_OF(trid_host_hybrid_refined_len)
 #define trid_host_hybrid_refined TB_OF(trid_host_hybrid_refined)
 #define trid_host_residual TB_OF(trid_host_residual)
 #define trid_host_dominance TB_OF(trid_host_dominance)
@@ -413,12 +453,8 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_host_thomas_f64 tb_f64::trid_host_thomas
 #define trid_host_pcr_f32 tb_f32::trid_host_pcr
 #define trid_host_pcr_f64 tb_f64::trid_host_pcr
-#define trid_host_hybrid_len_f32 tb_f32::trid_host_hybrid_len
-#define trid_host_hybrid_len_f64 tb_f64::trid_host_hybrid_len
 #define trid_host_hybrid_f32 tb_f32::trid_host_hybrid
 #define trid_host_hybrid_f64 tb_f64::trid_host_hybrid
-#define trid_host_hybrid_refined_len_f32 tb_f32::trid_host_hybrid_refined_len
-#define trid_host_hybrid_refined_len_f64 tb_f64::trid_host_hybrid_refined_len
 #define trid_host_hybrid_refined_f32 tb_f32::trid_host_hybrid_refined
 #define trid_host_hybrid_refined_f64 tb_f64::trid_host_hybrid_refined
 #define trid_host_residual_f32 tb_f32::trid_host_residual
@@ -502,7 +538,7 @@ TB_HD tb_real trid_smallest(void)
 TB_HD unsigned trid_p_upper(tb_real x)
 {
 #if TB_BYTES == 8 && defined __CUDA_ARCH__
-    return (unsigned)__double2hiint(x); /* the code below would shift all 64 bits, by another distance */
+    return (unsigned)__double2hiint(x); /* the code below would shift all 64 bits */
 #else
     trid_p_bits u;
     memcpy(&u, &x, sizeof u);
@@ -516,15 +552,15 @@ TB_HD int trid_finite(tb_real x)
     return trid_p_upper(x) << 1 < TRID_P_INFINITE;
 }
 
-/* Returns whether r, the reciprocal of a pivot, is zero, infinite or NaN. This tests the pivot, too: a pivot of 0 has
-   the reciprocal inf or NaN, a pivot of inf has 0 or NaN. (The lower half of a double does not matter: the reciprocal
-   of a finite number is 0 or at least 2^-1024.) */
+/* Returns whether r, the reciprocal of a pivot, is zero, infinite or NaN. This also tests the pivot: a pivot of 0 has
+   the reciprocal inf or NaN, and a pivot of inf has 0 or NaN. (The lower half of a double does not matter, because the
+   reciprocal of a finite number is 0 or at least 2^-1024.) */
 TB_HD int trid_bad_pivot(tb_real r)
 {
     return (trid_p_upper(r) << 1) - 1 >= TRID_P_INFINITE - 1;
 }
 
-/* Returns |x| or |y|, whichever is larger. NaN is larger than anything, so the largest of many numbers hides no NaN. */
+/* Returns |x| or |y|, whichever is larger. NaN exceeds every number, so the largest of many numbers hides no NaN. */
 TB_HD tb_real trid_larger(tb_real x, tb_real y)
 {
     trid_p_bits u, v;
@@ -562,8 +598,8 @@ TB_HD tb_real trid_rcp(tb_real x)
 }
 
 /* Returns the verdict of a step on its pivot, whose reciprocal is r: 0 if it is good, 1 if it is finite but has no
-   reciprocal, 2 if it is not finite. After the first elimination a 2 may stem from a failure elsewhere. In the verdicts
-   of all steps, or-ed, bit 0 means that a failure began here. */
+   reciprocal, 2 if it is not finite. After the first elimination a 2 may stem from a failure elsewhere. Callers or the
+   verdicts of all steps; bit 0 then means that a failure began here. */
 TB_HD int trid_p_verdict(tb_real pivot, tb_real r)
 {
     return !trid_bad_pivot(r) ? 0 : trid_finite(pivot) ? 1 : 2;
@@ -629,8 +665,8 @@ TB_HD int trid_lane_factor(int n, const tb_real *a, const tb_real *b, const tb_r
     return 0;
 }
 
-/* Returns x - a y, in one rounding on the device. Where x is itself a product, the compiler would fuse that one
-   instead, and lengthen the recurrence through y by a multiplication. */
+/* Returns x - a y, in one rounding on the device. If x is itself a product, the compiler would otherwise fuse that
+   product, and lengthen the recurrence through y by a multiplication. */
 TB_HD tb_real trid_fnma(tb_real x, tb_real a, tb_real y)
 {
 #ifdef __CUDA_ARCH__
@@ -692,9 +728,9 @@ TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_rea
     d[v.row] = right;
 }
 
-/* Reduces a partition: for trid_lane_reduce with d; for the factors with keep, which receives what trid_p_reduce_right
-   needs, the first three arrays of f. Only the first `rows` rows need exist: identity rows that would pad the partition
-   have no couplings, and their right-hand sides are zero. */
+/* Reduces a partition. trid_lane_reduce passes d. The factors pass keep, which receives the numbers that
+   trid_p_reduce_right needs: the first three arrays of f. Only the first `rows` rows need exist, because identity rows
+   that would pad the partition have no couplings, and their right-hand sides are zero. */
 TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
 {
     int status = 0;
@@ -787,9 +823,10 @@ TB_HD void trid_lane_expand(int k, const tb_real *a, const tb_real *c, tb_real *
     trid_p_expand(k, a, c, 1, d, left, last);
 }
 
-/* Does one step of parallel cyclic reduction on one row: from *a x[j-s] + x[j] + *c x[j+s] = *d and rows j-s (up) and
-   j+s (down), which have unit diagonals too, it forms the row that couples to x[j-2s] and x[j+2s]. A substitute row,
-   up = (-1, 0, 0) or down = (0, -1, 0), leaves that end open: the row stays coupled to what lies beyond.
+/* Does one step of parallel cyclic reduction on one row. From *a x[j-s] + x[j] + *c x[j+s] = *d and the rows j-s (up)
+   and j+s (down), which also have unit diagonals, it forms the row that couples x[j] to x[j-2s] and x[j+2s]. A
+   substitute row, up = (-1, 0, 0) or down = (0, -1, 0), leaves that end open: the row stays coupled to the unknown
+   beyond.
    Needs    zeros for a row that does not exist
    Returns  0; 1 for a pivot without reciprocal; 2 for one that is not finite, perhaps from a failure in another row
    Cost     4 FMA + 5 mul + 1 rcp */
@@ -893,7 +930,7 @@ TB_D int trid_warp_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d)
 /* Zeroes the couplings out of the system: lane 0 has no row above, lane lanes-1 none below. */
 TB_D void trid_p_corners(int lanes, tb_real *a, tb_real *c)
 {
-    int rank = trid_warp_lane() & (lanes - 1);
+    int rank = trid_warp_rank(lanes);
     if (rank == 0) *a = 0;
     if (rank == lanes - 1) *c = 0;
 }
@@ -910,7 +947,7 @@ TB_D int trid_warp_pcr1(int lanes, tb_real a, tb_real c, tb_real *d)
 {
     trid_p_corners(lanes, &a, &c);
     int bad = trid_warp_pcr(lanes, lanes, a, c, d);
-    return trid_lane_status(trid_warp_lane() & (lanes - 1), 1, lanes, lanes, 0, bad);
+    return trid_lane_status(trid_warp_rank(lanes), 1, lanes, lanes, 0, bad);
 }
 
 /* Solves a[i] x[2l+i-1] + x[2l+i] + c[i] x[2l+i+1] = d[i], with rows 2l and 2l+1 in lane l of the group and a unit
@@ -931,7 +968,7 @@ TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
     status |= trid_warp_pcr(lanes, lanes, a[1], c[1], &d[1]);
     tb_real left = __shfl_up_sync(TB_FULL_WARP, d[1], 1, lanes);
     d[0] = d[0] - a[0] * left - c[0] * d[1];
-    return trid_lane_status(2 * (trid_warp_lane() & (lanes - 1)), 2, 2 * lanes, 2 * lanes, 0, status);
+    return trid_lane_status(2 * trid_warp_rank(lanes), 2, 2 * lanes, 2 * lanes, 0, status);
 }
 
 /* Reduces the k rows of each lane to one: the first phase of the hybrid. Row k*l + j of the system is a[j], b[j], c[j],
@@ -944,7 +981,7 @@ TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
    Cost     (4k-4) FMA + (5k+1) mul + (k+1) rcp + 3 shuffles */
 TB_D int trid_warp_reduce(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
-    int first = k * (trid_warp_lane() & (lanes - 1));
+    int first = k * trid_warp_rank(lanes);
     trid_lane_pad(k, first, n, k * lanes, a, b, c, d);
     int status = trid_lane_reduce(k, a, b, c, d), bad = 0;
     if (k > 1) {
@@ -986,7 +1023,7 @@ TB_D int trid_warp_hybrid(int k, int lanes, int n, tb_real *a, tb_real *b, tb_re
     tb_real x = d[k - 1];
     int bad = trid_warp_pcr(lanes, lanes, a[k - 1], c[k - 1], &x);
     trid_warp_expand(k, lanes, a, c, d, x);
-    return status ? status : trid_lane_status(k * (trid_warp_lane() & (lanes - 1)), k, n, k * lanes, 0, bad);
+    return status ? status : trid_lane_status(k * trid_warp_rank(lanes), k, n, k * lanes, 0, bad);
 }
 
 /* Factors a partition, rows first .. first+k-1 of n, where all lanes together hold `full` rows. Leaves the five arrays
@@ -1085,7 +1122,7 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
 TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *f,
                           int *steps)
 {
-    int first = k * (trid_warp_lane() & (lanes - 1));
+    int first = k * trid_warp_rank(lanes);
     int status = trid_p_factor_partition(k, first, n, k * lanes, a, b, c, f);
     const tb_real *left = f + TRID_P_LEFT * k, *last = f + TRID_P_LAST * k;
     f[TRID_P_REDUCED * k + TRID_P_LINK] = last[k - 1];
@@ -1104,7 +1141,7 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
    Error    as trid_warp_hybrid, plus that of the steps left out (trid_warp_factor) */
 TB_D void trid_warp_solve(int k, int lanes, int n, int steps, const tb_real *f, tb_real *d)
 {
-    trid_p_solve_partition(k, k * (trid_warp_lane() & (lanes - 1)), n, k * lanes, f, 1, d);
+    trid_p_solve_partition(k, k * trid_warp_rank(lanes), n, k * lanes, f, 1, d);
     tb_real first = k > 1 ? __shfl_down_sync(TB_FULL_WARP, d[0], 1, lanes) : 0;
     tb_real x = trid_p_solve_reduced(k, lanes, steps, f + TRID_P_REDUCED * k, 1, d[k - 1], first);
     trid_warp_expand(k, lanes, f + TRID_P_LEFT * k, f + TRID_P_LAST * k, d, x);
@@ -1121,7 +1158,7 @@ TB_D void trid_warp_residual(int k, int lanes, int n, const tb_real *a, const tb
 {
     tb_real left = __shfl_up_sync(TB_FULL_WARP, x[k - 1], 1, lanes),
             right = __shfl_down_sync(TB_FULL_WARP, x[0], 1, lanes);
-    trid_lane_residual(k, k * (trid_warp_lane() & (lanes - 1)), n, a, b, c, d, x, left, right, r, error, size);
+    trid_lane_residual(k, k * trid_warp_rank(lanes), n, a, b, c, d, x, left, right, r, error, size);
 }
 
 /* Solves as trid_warp_solve, then solves for the residual: one step of iterative refinement, in working precision, with
@@ -1187,7 +1224,7 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
    lanes-1, and lane lanes-1 to the first unknown of the next group. */
 TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 {
-    int lane = trid_warp_lane() & (lanes - 1), bad = 0;
+    int lane = trid_warp_rank(lanes), bad = 0;
     tb_real up[3], down[3];
     TB_UNROLL
     for (int s = 1; s < lanes; s *= 2) {
@@ -1204,8 +1241,8 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 }
 
 /* Solves as trid_block_hybrid across `warps` consecutive warps of a block, of which this one is number `part`. The
-   warps hold `rows` rows; this thread's begin at `first`. Number e < 6 of warp w is at shared[w by_warp + e by_number].
-   All threads of the block call. */
+   warps hold `rows` rows; this thread's rows begin at `first`. Each warp w shares six numbers, number e at
+   shared[w by_warp + e by_number]. All threads of the block call. */
 TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, int part, tb_real *a, tb_real *b,
                                 tb_real *c, tb_real *d, tb_real *shared, int by_warp, int by_number)
 {
@@ -1374,13 +1411,6 @@ TB_HOST int trid_host_pcr(int n, const tb_real *a, const tb_real *b, const tb_re
     return 0;
 }
 
-/* Returns how many elements of work trid_host_hybrid needs: 4*n, and 6 per partition; never more than 10*n. */
-TB_HOST size_t trid_host_hybrid_len(int n, int rows_per_lane)
-{
-    if (n <= 0 || rows_per_lane < 1) return 0;
-    return 4 * (size_t)n + 6 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
-}
-
 /* Solves a system by the hybrid, as trid_warp_hybrid does: it reduces partitions of rows_per_lane rows, finds their
    last unknowns by PCR, and expands the rows. Any number of partitions is allowed; a shorter last one is padded
    internally.
@@ -1428,13 +1458,6 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
         if (j < rows) x[j++] = last;
     }
     return 0;
-}
-
-/* Returns how many elements of work trid_host_hybrid_refined needs: 2*n more than trid_host_hybrid. */
-TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
-{
-    size_t hybrid = trid_host_hybrid_len(n, rows_per_lane);
-    return hybrid > 0 ? hybrid + 2 * (size_t)n : 0;
 }
 
 /* Solves a system by the hybrid with one step of refinement, as trid_warp_hybrid_refined does.

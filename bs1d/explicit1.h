@@ -49,9 +49,8 @@ TB_D void bs1d_p_explicit1_steps(int steps, tb_real a, tb_real b, tb_real c, con
 
 /* Prices an option in a block of up to `threads` threads. */
 template <int threads>
-__launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads)
-TRID_KERNEL void bs1d_p_explicit1(int options, int points, const bs1d_option *option, bs1d_result *result,
-                                  tb_real *grid)
+__launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads) TRID_KERNEL
+    void bs1d_p_explicit1(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
 {
     enum { length = threads + 2 };
     __shared__ tb_real shared[2 * length];
@@ -89,13 +88,8 @@ static int bs1d_explicit1(int options, int points, const bs1d_option *option, bs
                           cudaStream_t stream)
 {
     const bs1d_p_batch batch = {options, points, option, result, grid};
-    const int status = bs1d_p_arguments(batch);
-    if (status || options == 0) return status;
     bs1d_p_kernel *const kernels[] = {bs1d_p_explicit1<256>, bs1d_p_explicit1<512>, bs1d_p_explicit1<1024>};
-    const unsigned threads = (unsigned)(points + 31) / 32 * 32;
-    cudaError_t error = trid_launch(kernels[bs1d_p_size(points)], (unsigned)options, threads, 0, stream, options,
-                                    points, option, result, grid);
-    return error == cudaSuccess ? BS1D_OK : BS1D_LAUNCH_FAILED;
+    return bs1d_p_launch(kernels[bs1d_p_size(points)], (points + 31) / 32 * 32, stream, batch);
 }
 
 #endif /* TB_BODY */

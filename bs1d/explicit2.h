@@ -16,8 +16,8 @@
 #else /* TB_BODY: C over tb_real */
 
 /* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; u never
-   falls below floor, unless floor is null. In double precision it visits every second point first, and the neighbours'
-   points last: consecutive multiply-adds then share a point, which saves a read of the register file. */
+   falls below floor, unless floor is null. In double precision the function visits every second point first, and the
+   neighbours' points last. Consecutive multiply-adds then share a point, which saves a read of the register file. */
 TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *floor,
                                const tb_real *x, tb_real *u)
 {
@@ -67,9 +67,9 @@ TB_D void bs1d_warp_explicit2(int k, int lanes, int steps, const tb_real *a, con
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
 /* Prices all options, or with special_alone those that explicit3 leaves. */
 template <int k, int lanes>
-__launch_bounds__(bs1d_p_threads(lanes), TB_BYTES == 4 && k == 8 ? 7 : 0)
-TRID_KERNEL void bs1d_p_explicit2(int special_alone, int options, int points, const bs1d_option *option,
-                                  bs1d_result *result, tb_real *grid)
+__launch_bounds__(bs1d_p_threads(lanes), TB_BYTES == 4 && k == 8 ? 7 : 0) TRID_KERNEL
+    void bs1d_p_explicit2(int special_alone, int options, int points, const bs1d_option *option, bs1d_result *result,
+                          tb_real *grid)
 {
     __shared__ tb_real all_shared[bs1d_p_threads(lanes) / lanes * bs1d_p_shared(lanes)];
     tb_real *shared = all_shared + threadIdx.x / lanes * bs1d_p_shared(lanes), u[k], a[k], b[k], c[k];
@@ -98,11 +98,7 @@ TRID_KERNEL void bs1d_p_explicit2(int special_alone, int options, int points, co
 template <int special_alone>
 static int bs1d_p_launch_explicit2(bs1d_p_batch batch, cudaStream_t stream)
 {
-#if TB_BYTES == 4
-    constexpr bs1d_p_shape shape[] = {{8, 32}, {16, 32}, {32, 32}};
-#else
-    constexpr bs1d_p_shape shape[] = {{8, 32}, {16, 32}, {16, 64}};
-#endif
+    constexpr bs1d_p_shape shape[] = {bs1d_p_shape_of(0), bs1d_p_shape_of(1), bs1d_p_shape_of(2)};
     void (*const kernels[])(int, int, int, const bs1d_option *, bs1d_result *, tb_real *) = {
         bs1d_p_explicit2<shape[0].k, shape[0].lanes>, bs1d_p_explicit2<shape[1].k, shape[1].lanes>,
         bs1d_p_explicit2<shape[2].k, shape[2].lanes>};
@@ -115,9 +111,7 @@ template <int unused = 0>
 static int bs1d_explicit2(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
 {
-    const bs1d_p_batch batch = {options, points, option, result, grid};
-    const int status = bs1d_p_arguments(batch);
-    return status || options == 0 ? status : bs1d_p_launch_explicit2<0>(batch, stream);
+    return bs1d_p_launch_explicit2<0>({options, points, option, result, grid}, stream);
 }
 #endif
 

@@ -203,9 +203,8 @@ TB_D void bs1d_warp_explicit3(int k, int lanes, int reach, int sweeps, const tb_
 /* Takes as many composed steps as the option's number of steps allows, and the rest singly. Special options are left
    to explicit2. */
 template <int k, int lanes, int reach>
-__launch_bounds__(bs1d_p_threads(lanes))
-TRID_KERNEL void bs1d_p_explicit3(int options, int points, const bs1d_option *option, bs1d_result *result,
-                                  tb_real *grid)
+__launch_bounds__(bs1d_p_threads(lanes)) TRID_KERNEL
+    void bs1d_p_explicit3(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
 {
     __shared__ tb_real all_shared[bs1d_p_threads(lanes) / lanes * bs1d_p_shared(lanes)];
     tb_real *shared = all_shared + threadIdx.x / lanes * bs1d_p_shared(lanes), u[k], a[k], b[k], c[k];
@@ -242,21 +241,14 @@ template <int unused = 0>
 static int bs1d_explicit3(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
 {
-#if TB_BYTES == 4
-    constexpr bs1d_p_shape shape[] = {{8, 32}, {16, 32}, {32, 32}};
-    constexpr int reach[] = {8, 4, 2};
-#else
-    constexpr bs1d_p_shape shape[] = {{8, 32}, {16, 32}, {16, 64}};
-    constexpr int reach[] = {5, 2, 2};
-#endif
+    constexpr bs1d_p_shape shape[] = {bs1d_p_shape_of(0), bs1d_p_shape_of(1), bs1d_p_shape_of(2)};
+    constexpr int reach[] = {TB_BYTES == 4 ? 8 : 5, TB_BYTES == 4 ? 4 : 2, 2};
     bs1d_p_kernel *const kernels[] = {bs1d_p_explicit3<shape[0].k, shape[0].lanes, reach[0]>,
                                       bs1d_p_explicit3<shape[1].k, shape[1].lanes, reach[1]>,
                                       bs1d_p_explicit3<shape[2].k, shape[2].lanes, reach[2]>};
     const bs1d_p_batch batch = {options, points, option, result, grid};
     const int size = bs1d_p_size(points);
-    int status = bs1d_p_arguments(batch);
-    if (status || options == 0) return status;
-    status = bs1d_p_launch(kernels[size], shape[size].lanes, stream, batch);
+    const int status = bs1d_p_launch(kernels[size], shape[size].lanes, stream, batch);
     return status ? status : bs1d_p_launch_explicit2<1>(batch, stream);
 }
 #endif

@@ -17,7 +17,7 @@ enum {
 /* Returns this thread's lane in its group. */
 TB_D int bs1d_p_rank(int lanes)
 {
-    return lanes > 32 ? (int)threadIdx.x : trid_warp_lane() & (lanes - 1);
+    return lanes > 32 ? (int)threadIdx.x : trid_warp_rank(lanes);
 }
 
 /* Returns the number of this thread's group. */
@@ -63,12 +63,12 @@ TB_HD constexpr int bs1d_p_shared(int lanes)
     return lanes > 32 ? 208 : 8;
 }
 
-/* The shape of a kernel: rows per lane, lanes per group. A table of shapes lists one for each size of grid. */
+/* The shape of a kernel: rows per lane, lanes per group. */
 struct bs1d_p_shape {
     int k, lanes;
 };
 
-/* Returns a grid's index in a table of shapes. */
+/* Returns the size of a grid: 0, 1 or 2. A rung has a kernel for each. */
 TB_HOST int bs1d_p_size(int points)
 {
     return points <= 256 ? 0 : points <= 512 ? 1 : 2;
@@ -81,26 +81,26 @@ TB_HOST int bs1d_p_size(int points)
 
 #else /* TB_BODY: C over tb_real */
 
-/* The arguments of a launch. Kernels take the five one by one: as a struct they made explicit2 up to 4 % slower. */
-typedef struct {
-    int options, points;
-    const bs1d_option *option;
-    bs1d_result *result;
-    tb_real *grid;
-} bs1d_p_batch;
-
 typedef void bs1d_p_kernel(int, int, const bs1d_option *, bs1d_result *, tb_real *);
 
 /* ---- the beginning of a kernel ----------------------------------------------------------------------------------- */
 
-/* Returns the bits of x as an integer. */
-TB_D bs1d_int bs1d_p_bits(tb_real x)
+/* Returns whether an option needs the kernels for special options. */
+TB_D int bs1d_p_special(bs1d_option o)
 {
-#if TB_BYTES == 4
-    return __float_as_int(x);
-#else
-    return __double_as_longlong(x);
-#endif
+    return (o.flags & (BS1D_AMERICAN | BS1D_UPWIND)) != 0;
+}
+
+/* Sets *o and *m to an option whose steps change nothing. */
+TB_D void bs1d_p_idle(int points, bs1d_option *o, bs1d_model *m)
+{
+    o->strike = o->maturity = o->top = 1;
+    o->spot = o->rate = o->dividend = o->volatility = 0;
+    o->steps = 1;
+    o->flags = 0;
+    m->variance = m->drift = m->discount = 0;
+    m->points = points;
+    m->upwind = 0;
 }
 
 /* Loads the group's option and computes its model. A bad option gets a model whose steps change nothing, so that its
@@ -109,17 +109,11 @@ TB_D bs1d_int bs1d_p_bits(tb_real x)
 TB_D int bs1d_p_load(int lanes, int group, bs1d_p_batch batch, bs1d_option *o, bs1d_model *m)
 {
     const int width = lanes > 32 ? 32 : lanes, valid = group < batch.options;
-    tb_real word;
+    tb_real word, words[9]; /* an option is nine words */
     transpose_load_striped(1, width, valid ? 9 : 0, (const tb_real *)(batch.option + (valid ? group : 0)), 0, &word);
-    o->spot = __shfl_sync(TB_FULL_WARP, word, 0, width);
-    o->strike = __shfl_sync(TB_FULL_WARP, word, 1, width);
-    o->rate = __shfl_sync(TB_FULL_WARP, word, 2, width);
-    o->dividend = __shfl_sync(TB_FULL_WARP, word, 3, width);
-    o->volatility = __shfl_sync(TB_FULL_WARP, word, 4, width);
-    o->maturity = __shfl_sync(TB_FULL_WARP, word, 5, width);
-    o->top = __shfl_sync(TB_FULL_WARP, word, 6, width);
-    o->steps = bs1d_p_bits(__shfl_sync(TB_FULL_WARP, word, 7, width));
-    o->flags = bs1d_p_bits(__shfl_sync(TB_FULL_WARP, word, 8, width));
+    TB_UNROLL
+    for (int e = 0; e < 9; e++) words[e] = __shfl_sync(TB_FULL_WARP, word, e, width);
+    memcpy(o, words, sizeof *o);
     int status = valid ? bs1d_p_model(*o, batch.points, m) : BS1D_P_NONE;
     if (!status && (o->flags & BS1D_GIVEN) && !batch.grid) status = BS1D_BAD_ARGUMENT;
     if (status) bs1d_p_idle(batch.points, o, m);
@@ -134,48 +128,6 @@ TB_D int bs1d_p_steady(int status, int points, bs1d_option *o, bs1d_model *m)
         bs1d_p_idle(points, o, m);
     }
     return status;
-}
-
-/* Computes rows first .. first+k-1 of the values at maturity: the payoff, or the values given in the grid. */
-TB_D void bs1d_p_start(int k, int group, int first, bs1d_p_batch batch, bs1d_option o, tb_real *u)
-{
-    double ds = (double)o.top / (batch.points - 1);
-    const tb_real *row = batch.grid + group * (size_t)batch.points;
-    TB_UNROLL
-    for (int i = 0; i < k; i++) {
-        int j = first + i;
-        u[i] = 0;
-        if (j < batch.points)
-            u[i] = o.flags & BS1D_GIVEN
-                       ? row[j]
-                       : (tb_real)bs1d_lane_payoff((int)o.flags, (double)o.strike, ds, batch.points, j);
-    }
-}
-
-/* Computes the least value of an American option; for others, a number below all values. */
-TB_D void bs1d_p_floor(int k, int first, int points, bs1d_option o, tb_real *floor)
-{
-    double ds = (double)o.top / (points - 1);
-    TB_UNROLL
-    for (int i = 0; i < k; i++) {
-        floor[i] = (o.flags & BS1D_AMERICAN) ? 0 : bs1d_p_lowest();
-        if ((o.flags & BS1D_AMERICAN) && first + i < points)
-            floor[i] =
-                (tb_real)bs1d_lane_payoff((int)o.flags & ~BS1D_AVERAGED, (double)o.strike, ds, points, first + i);
-    }
-}
-
-/* Computes rows first .. first+k-1 of A, which is zero from points on. */
-TB_D void bs1d_p_rows(int k, bs1d_model model, int first, tb_real *a, tb_real *b, tb_real *c)
-{
-    TB_UNROLL
-    for (int i = 0; i < k; i++) {
-        double ra, rb, rc;
-        bs1d_lane_row(model, first + i, &ra, &rb, &rc);
-        a[i] = (tb_real)ra;
-        b[i] = (tb_real)rb;
-        c[i] = (tb_real)rc;
-    }
 }
 
 /* ---- in each step ------------------------------------------------------------------------------------------------ */
@@ -262,18 +214,22 @@ TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int sta
 /* ---- its launch -------------------------------------------------------------------------------------------------- */
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Returns the status of a launch's arguments. */
-TB_HOST int bs1d_p_arguments(bs1d_p_batch batch)
+/* Returns the shape of a kernel for grids of this size. With paired, two options of size 0 share a warp. */
+TB_HOST constexpr bs1d_p_shape bs1d_p_shape_of(int size, bool paired = false)
 {
-    if (batch.options < 0 || (batch.options > 0 && (!batch.option || !batch.result))) return BS1D_BAD_ARGUMENT;
-    return batch.points < 64 || batch.points > 1024 ? BS1D_BAD_SIZE : BS1D_OK;
+    if (size == 0) return paired ? bs1d_p_shape{16, 16} : bs1d_p_shape{8, 32};
+    return size == 1 || TB_BYTES == 8 ? bs1d_p_shape{16, 32 * size} : bs1d_p_shape{32, 32};
 }
 
-/* Launches a kernel on all options, by groups of `lanes`. The arguments `more` precede those that every kernel
-   takes. */
+/* Checks the arguments and launches a kernel on all options, by groups of `lanes`. The arguments `more` precede those
+   that every kernel takes.
+   Returns  the status of the launch */
 template <class kernel_type, class... more_types>
 TB_HOST int bs1d_p_launch(kernel_type *kernel, int lanes, cudaStream_t stream, bs1d_p_batch batch, more_types... more)
 {
+    if (batch.options < 0 || (batch.options > 0 && (!batch.option || !batch.result))) return BS1D_BAD_ARGUMENT;
+    if (batch.points < 64 || batch.points > 1024) return BS1D_BAD_SIZE;
+    if (batch.options == 0) return BS1D_OK;
     const int threads = bs1d_p_threads(lanes), groups = threads / lanes;
     const unsigned blocks = (unsigned)(batch.options / groups + (batch.options % groups != 0));
     cudaError_t error = trid_launch(kernel, blocks, threads, 0, stream, more..., batch.options, batch.points,

@@ -27,6 +27,7 @@ enum { BS1D_P_REFRESH = 16 }; /* increments: steps after which the increment is 
 
 /* The data of an implicit step. */
 typedef struct {
+    int k, lanes;                      /* literals */
     tb_real variance, drift, discount; /* of size A */
     tb_real least;                     /* upwinding: lambda_j is at least `least` j */
     tb_real left_out;                  /* omitted from the last row of the matrix (bs1d_lane_matrix) */
@@ -36,12 +37,12 @@ typedef struct {
 } bs1d_p_step_data;
 
 /* Builds rows of I - size A in the working precision (identity from points on), as time-dependent coefficients would
-   require in each step. (The compiler moves loop invariants out of the loop.) special, a literal: whether there may be
-   upwinding. */
-TB_D void bs1d_p_matrix_now(int k, int special, bs1d_p_step_data s, tb_real *a, tb_real *b, tb_real *c)
+   require in each step. (The compiler moves loop invariants out of the loop.) special, a literal, says whether there
+   may be upwinding. */
+TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real *b, tb_real *c)
 {
     TB_UNROLL
-    for (int i = 0; i < k; i++) {
+    for (int i = 0; i < s.k; i++) {
         tb_real j = (tb_real)(s.first + i < s.points ? s.first + i : 0), gamma = s.drift * j;
         tb_real lambda = s.variance * j * j;
         if (special) lambda = bs1d_p_max(lambda, s.least * j);
@@ -52,42 +53,44 @@ TB_D void bs1d_p_matrix_now(int k, int special, bs1d_p_step_data s, tb_real *a, 
     }
 }
 
-/* Computes g = times (size A) u, with a and c of I - size A. It takes differences of neighbours, as single precision
-   requires. */
-TB_D void bs1d_p_increment(int k, int lanes, tb_real times, int call, bs1d_p_step_data s, const tb_real *a,
-                           const tb_real *c, const tb_real *u, tb_real *g, tb_real *shared)
+/* Computes g = size A u or, for Crank-Nicolson, twice that, with a and c of I - size A. It takes differences of
+   neighbours, as single precision requires. */
+TB_D void bs1d_p_increment(bs1d_p_step_data s, int crank, int call, const tb_real *a, const tb_real *c,
+                           const tb_real *u, tb_real *g)
 {
+    const tb_real times = crank ? 2 : 1;
     tb_real x[TRID_MOST_ROWS + 2];
-    bs1d_p_halo(k, lanes, 1, call, u, x, shared);
+    bs1d_p_halo(s.k, s.lanes, 1, call, u, x, s.shared + 192);
     TB_UNROLL
-    for (int i = 0; i < k; i++)
+    for (int i = 0; i < s.k; i++)
         g[i] = times * (a[i] * (x[i + 1] - x[i]) - c[i] * (x[i + 2] - x[i + 1]) - s.discount * x[i + 1]);
 }
 
-/* Solves M y = u, M = I - size A, or for the increment M y = size A u (Crank-Nicolson, size = 1/2: A u). A multiplier,
-   unless null, is added on the right-hand side, halved if y is half a Crank-Nicolson step. Only options with a
-   multiplier can have upwinding, or a last row of M without its drift. Without a factored matrix, builds the rows. */
-TB_D void bs1d_p_step_solve(int k, int lanes, int increment, int crank, int call, bs1d_p_step_data s,
-                            const tb_real *multiplier, const tb_real *u, tb_real *y)
+/* Solves M y = u with M = I - size A or, for the increment, M y = size A u (Crank-Nicolson, size = 1/2: M y = A u). A
+   multiplier, unless null, is added on the right-hand side, halved if y is half a Crank-Nicolson step. Only options
+   with a multiplier can have upwinding, or a last row of M without its drift. Without a factored matrix the function
+   builds the rows. */
+TB_D void bs1d_p_step_solve(bs1d_p_step_data s, int increment, int crank, int call, const tb_real *multiplier,
+                            const tb_real *u, tb_real *y)
 {
     const int special = multiplier != 0;
     tb_real a[TRID_MOST_ROWS] = {0}, b[TRID_MOST_ROWS] = {0}, c[TRID_MOST_ROWS] = {0};
     tb_real part = !increment && crank ? (tb_real)0.5 : 1;
-    if (!s.f || increment) bs1d_p_matrix_now(k, special, s, a, b, c);
+    if (!s.f || increment) bs1d_p_matrix_now(s, special, a, b, c);
     if (increment) {
-        bs1d_p_increment(k, lanes, crank ? 2 : 1, call, s, a, c, u, y, s.shared + 192);
+        bs1d_p_increment(s, crank, call, a, c, u, y);
     } else {
         TB_UNROLL
-        for (int i = 0; i < k; i++) y[i] = u[i];
+        for (int i = 0; i < s.k; i++) y[i] = u[i];
     }
     if (special) {
         TB_UNROLL
-        for (int i = 0; i < k; i++) y[i] += part * multiplier[i];
+        for (int i = 0; i < s.k; i++) y[i] += part * multiplier[i];
         if (s.left_out != 0) {
             tb_real x[TRID_MOST_ROWS + 2];
-            if (!increment) bs1d_p_halo(k, lanes, 1, call, u, x, s.shared + 192);
+            if (!increment) bs1d_p_halo(s.k, s.lanes, 1, call, u, x, s.shared + 192);
             TB_UNROLL
-            for (int i = 0; i < k; i++) {
+            for (int i = 0; i < s.k; i++) {
                 if (s.first + i != s.points - 1) continue;
                 a[i] = 0;
                 b[i] = 1 + s.discount;
@@ -95,13 +98,13 @@ TB_D void bs1d_p_step_solve(int k, int lanes, int increment, int crank, int call
             }
         }
     }
-    if (lanes > 32) {
+    if (s.lanes > 32) {
         __syncthreads(); /* the previous solve has been read */
-        trid_block_hybrid(k, k * lanes, a, b, c, y, s.shared);
+        trid_block_hybrid(s.k, s.k * s.lanes, a, b, c, y, s.shared);
     } else if (s.f) {
-        trid_warp_solve(k, lanes, k * lanes, s.pcr_steps, s.f, y);
+        trid_warp_solve(s.k, s.lanes, s.k * s.lanes, s.pcr_steps, s.f, y);
     } else {
-        trid_warp_hybrid(k, lanes, k * lanes, a, b, c, y);
+        trid_warp_hybrid(s.k, s.lanes, s.k * s.lanes, a, b, c, y);
     }
 }
 
@@ -148,24 +151,25 @@ TB_D void bs1d_warp_implicit3(int k, int lanes, int steps, int crank, int active
         bs1d_p_factored_steps(k, lanes, steps, crank, active, pcr_steps, f, u);
 }
 
-/* Takes steps in increments. Since M u' = u, size A u' = u' - u: the right-hand side of the next step is the increment
-   of this one (for Crank-Nicolson, A u' = 2y - A u), so a step costs one addition more than the direct form. Rounding
-   errors would grow from step to step, so every BS1D_P_REFRESH steps the right-hand side is recomputed from u. */
-TB_D void bs1d_p_increment_steps(int k, int lanes, int steps, int crank, int pcr_steps, bs1d_p_step_data s, tb_real *u)
+/* Takes steps in increments. M u' = u gives size A u' = u' - u, so the right-hand side of the next step is the
+   increment of this one (for Crank-Nicolson, A u' = 2y - A u). A step costs one addition more than the direct form.
+   Rounding errors would grow from step to step, so every BS1D_P_REFRESH steps the right-hand side is recomputed from u.
+   */
+TB_D void bs1d_p_increment_steps(bs1d_p_step_data s, int steps, int crank, int pcr_steps, tb_real *u)
 {
     steps = trid_warp_uniform(steps);
     for (int done = 0; done < steps; done += BS1D_P_REFRESH) {
         int some = steps - done < BS1D_P_REFRESH ? steps - done : BS1D_P_REFRESH;
         tb_real a[TRID_MOST_ROWS] = {0}, b[TRID_MOST_ROWS], c[TRID_MOST_ROWS] = {0}, g[TRID_MOST_ROWS];
-        bs1d_p_matrix_now(k, 0, s, a, b, c);
-        bs1d_p_increment(k, lanes, crank ? 2 : 1, 0, s, a, c, u, g, s.shared);
+        bs1d_p_matrix_now(s, 0, a, b, c);
+        bs1d_p_increment(s, crank, 0, a, c, u, g);
         for (int t = 0; t < some; t++) {
             tb_real y[TRID_MOST_ROWS];
             TB_UNROLL
-            for (int i = 0; i < k; i++) y[i] = g[i];
-            trid_warp_solve(k, lanes, k * lanes, pcr_steps, s.f, y);
+            for (int i = 0; i < s.k; i++) y[i] = g[i];
+            trid_warp_solve(s.k, s.lanes, s.k * s.lanes, pcr_steps, s.f, y);
             TB_UNROLL
-            for (int i = 0; i < k; i++) {
+            for (int i = 0; i < s.k; i++) {
                 u[i] += y[i];
                 g[i] = crank ? 2 * y[i] - g[i] : y[i];
             }
@@ -177,69 +181,68 @@ TB_D void bs1d_p_increment_steps(int k, int lanes, int steps, int crank, int pcr
 
 /* Takes steps of a rung, the same number in all groups of the warp. Rung 5 is rung 4 in increments; crank is a
    literal. */
-TB_D void bs1d_p_steps(int rung, int k, int lanes, int steps, int crank, int call, bs1d_p_step_data s, tb_real *u)
+TB_D void bs1d_p_steps(bs1d_p_step_data s, int rung, int steps, int crank, int call, tb_real *u)
 {
     if (s.f && rung == 5) {
         int pcr_steps = trid_warp_uniform(s.pcr_steps);
-        if (k <= 16 && pcr_steps == 0) /* as in bs1d_warp_implicit3 */
-            bs1d_p_increment_steps(k, lanes, steps, crank, 0, s, u);
+        if (s.k <= 16 && pcr_steps == 0) /* as in bs1d_warp_implicit3 */
+            bs1d_p_increment_steps(s, steps, crank, 0, u);
         else
-            bs1d_p_increment_steps(k, lanes, steps, crank, pcr_steps, s, u);
+            bs1d_p_increment_steps(s, steps, crank, pcr_steps, u);
     } else if (s.f) {
-        bs1d_warp_implicit3(k, lanes, steps, crank, 1, s.pcr_steps, s.f, u);
+        bs1d_warp_implicit3(s.k, s.lanes, steps, crank, 1, s.pcr_steps, s.f, u);
     } else {
         const int increment = rung == 2 || rung == 5;
         steps = trid_warp_uniform(steps);
         for (int i = 0; i < steps; i++) {
             tb_real y[TRID_MOST_ROWS];
-            bs1d_p_step_solve(k, lanes, increment, crank, call + i, s, (const tb_real *)0, u, y);
+            bs1d_p_step_solve(s, increment, crank, call + i, (const tb_real *)0, u, y);
             TB_UNROLL
-            for (int j = 0; j < k; j++) u[j] = bs1d_p_next(increment, crank, u[j], y[j]);
+            for (int j = 0; j < s.k; j++) u[j] = bs1d_p_next(increment, crank, u[j], y[j]);
         }
     }
 }
 
 /* Takes all steps of the groups of a warp. A group without an option stands by. The steps that all groups have in
    common come first, at full speed; then each group takes its remaining steps one by one. */
-TB_D void bs1d_p_all_steps(int rung, int k, int lanes, bs1d_p_plan plan, int stands_by, bs1d_p_step_data s, tb_real *u)
+TB_D void bs1d_p_all_steps(bs1d_p_step_data s, int rung, bs1d_p_plan plan, int stands_by, tb_real *u)
 {
     const int increment = rung == 2 || rung == 5;
-    int total = plan.implicit + plan.crank, start = bs1d_p_least(lanes, stands_by ? BS1D_P_NEVER : plan.implicit);
-    int common = bs1d_p_least(lanes, stands_by ? BS1D_P_NEVER : plan.implicit > start ? 0 : plan.crank);
+    int total = plan.implicit + plan.crank, start = bs1d_p_least(s.lanes, stands_by ? BS1D_P_NEVER : plan.implicit);
+    int common = bs1d_p_least(s.lanes, stands_by ? BS1D_P_NEVER : plan.implicit > start ? 0 : plan.crank);
     if (start == BS1D_P_NEVER) return;
-    bs1d_p_steps(rung, k, lanes, start, 0, 0, s, u);
-    bs1d_p_steps(rung, k, lanes, common, 1, start, s, u);
-    if (lanes >= 32) return;
-    int longest = -bs1d_p_least(lanes, stands_by ? 0 : -total);
+    bs1d_p_steps(s, rung, start, 0, 0, u);
+    bs1d_p_steps(s, rung, common, 1, start, u);
+    if (s.lanes >= 32) return;
+    int longest = -bs1d_p_least(s.lanes, stands_by ? 0 : -total);
     for (int n = start + common; n < longest; n++) {
         tb_real y[TRID_MOST_ROWS];
         int crank = n >= plan.implicit, active = !stands_by && n < total;
-        bs1d_p_step_solve(k, lanes, increment, crank, n, s, (const tb_real *)0, u, y);
+        bs1d_p_step_solve(s, increment, crank, n, (const tb_real *)0, u, y);
         TB_UNROLL
-        for (int j = 0; j < k; j++) u[j] = active ? bs1d_p_next(increment, crank, u[j], y[j]) : u[j];
+        for (int j = 0; j < s.k; j++) u[j] = active ? bs1d_p_next(increment, crank, u[j], y[j]) : u[j];
     }
 }
 
 /* Takes all steps of a special option: one with early exercise, upwinding, or a last row of the matrix without its
    drift. Early exercise follows Ikonen and Toivanen: the multiplier, times dt, is added on the right-hand side and
    subtracted from the result; raising the result to the floor then changes the multiplier. */
-TB_D void bs1d_p_special_steps(int k, int lanes, int increment, bs1d_p_plan plan, bs1d_p_step_data s,
-                               const tb_real *floor, tb_real *u)
+TB_D void bs1d_p_special_steps(bs1d_p_step_data s, int increment, bs1d_p_plan plan, const tb_real *floor, tb_real *u)
 {
     int total = trid_warp_uniform(plan.implicit + plan.crank);
     tb_real multiplier[TRID_MOST_ROWS];
     TB_UNROLL
-    for (int i = 0; i < k; i++) multiplier[i] = 0;
+    for (int i = 0; i < s.k; i++) multiplier[i] = 0;
     for (int n = 0; n < total; n++) {
         tb_real y[TRID_MOST_ROWS];
         int crank = n >= plan.implicit;
         if (n == plan.implicit) {
             TB_UNROLL
-            for (int i = 0; i < k; i++) multiplier[i] *= 2; /* from here on it belongs to a full step */
+            for (int i = 0; i < s.k; i++) multiplier[i] *= 2; /* from here on it belongs to a full step */
         }
-        bs1d_p_step_solve(k, lanes, increment, crank, n, s, multiplier, u, y);
+        bs1d_p_step_solve(s, increment, crank, n, multiplier, u, y);
         TB_UNROLL
-        for (int i = 0; i < k; i++) {
+        for (int i = 0; i < s.k; i++) {
             tb_real free = bs1d_p_next(increment, crank, u[i], y[i]) - multiplier[i];
             u[i] = bs1d_p_max(free, floor[i]);
             multiplier[i] = u[i] - free;
@@ -250,28 +253,13 @@ TB_D void bs1d_p_special_steps(int k, int lanes, int increment, bs1d_p_plan plan
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Computes rows first .. first+k-1 of I - size A.
-   Returns  whether they are diagonally dominant */
-TB_D int bs1d_p_implicit_rows(int k, bs1d_model m, double size, int first, tb_real *a, tb_real *b, tb_real *c)
-{
-    int dominant = 1;
-    TB_UNROLL
-    for (int i = 0; i < k; i++) {
-        double ra, rb, rc;
-        bs1d_lane_matrix(m, size, first + i, &ra, &rb, &rc);
-        dominant &= fabs(rb) > fabs(ra) + fabs(rc);
-        a[i] = (tb_real)ra;
-        b[i] = (tb_real)rb;
-        c[i] = (tb_real)rc;
-    }
-    return dominant;
-}
-
 /* Returns the data of the steps; f is the memory for a factored matrix, or null. */
-TB_D bs1d_p_step_data bs1d_p_step_data_of(bs1d_model m, double size, double left_out, int first, const tb_real *f,
-                                          tb_real *shared)
+TB_D bs1d_p_step_data bs1d_p_step_data_of(int k, int lanes, bs1d_model m, double size, double left_out, int first,
+                                          const tb_real *f, tb_real *shared)
 {
     bs1d_p_step_data s;
+    s.k = k;
+    s.lanes = lanes;
     s.variance = (tb_real)(size * m.variance);
     s.drift = (tb_real)(size * m.drift);
     s.discount = (tb_real)(size * m.discount);
@@ -285,8 +273,8 @@ TB_D bs1d_p_step_data bs1d_p_step_data_of(bs1d_model m, double size, double left
     return s;
 }
 
-/* Returns how many blocks of 128 threads a multiprocessor should hold. Among the limits on registers that follow, this
-   one was fastest or spills least. */
+/* Returns how many blocks of 128 threads a multiprocessor should hold, which limits the registers of a thread. Each
+   number was the fastest, or spills least. */
 TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 {
 #if TB_BYTES == 8
@@ -301,8 +289,8 @@ TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 /* Prices the special options, or all others, by rungs 1 to 4, or by 5, which is rung 4 in increments. The call for all
    others also reports bad options. */
 template <int rung, int special, int k, int lanes>
-__launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k))
-TRID_KERNEL void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
+__launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k)) TRID_KERNEL
+    void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
 {
     __shared__ tb_real all_shared[bs1d_p_threads(lanes) / lanes * bs1d_p_shared(lanes)];
     tb_real *shared = all_shared + threadIdx.x / lanes * bs1d_p_shared(lanes), u[k], f[TRID_WARP_FACTOR_LEN(k)];
@@ -337,15 +325,15 @@ TRID_KERNEL void bs1d_p_implicit(int options, int points, const bs1d_option *opt
         for (int i = 0; i < k; i++) a[i] = c[i] = 0, b[i] = 1;
     }
 
-    bs1d_p_step_data s = bs1d_p_step_data_of(m, plan.size, left_out, first, factored ? f : 0, shared);
+    bs1d_p_step_data s = bs1d_p_step_data_of(k, lanes, m, plan.size, left_out, first, factored ? f : 0, shared);
     if (factored) trid_warp_factor(k, lanes, k * lanes, a, b, c, f, rung >= 4 ? &s.pcr_steps : (int *)0);
     if (!early) bs1d_p_start(k, group, first, batch, o, u);
     if (special) {
         tb_real floor[k];
         bs1d_p_floor(k, first, points, o, floor);
-        bs1d_p_special_steps(k, lanes, increment, plan, s, floor, u);
+        bs1d_p_special_steps(s, increment, plan, floor, u);
     } else {
-        bs1d_p_all_steps(rung, k, lanes, plan, status != 0, s, u);
+        bs1d_p_all_steps(s, rung, plan, status != 0, u);
     }
     if (lanes > 32) __syncthreads();
     bs1d_p_finish(k, lanes, group, batch, status, u, shared);
@@ -357,32 +345,20 @@ TRID_KERNEL void bs1d_p_implicit(int options, int points, const bs1d_option *opt
 template <int rung, int special>
 static int bs1d_p_launch_implicit(bs1d_p_batch batch, cudaStream_t stream)
 {
-    constexpr int row = special ? 0 : rung <= 2 ? 1 : rung <= 4 ? 2 : 3;
-#if TB_BYTES == 4
-    constexpr bs1d_p_shape shape[][3] = {{{8, 32}, {16, 32}, {32, 32}},   /* special options */
-                                         {{8, 32}, {16, 32}, {32, 32}},   /* rungs 1 and 2 */
-                                         {{16, 16}, {16, 32}, {32, 32}},  /* rungs 3 and 4 */
-                                         {{16, 16}, {16, 32}, {32, 32}}}; /* rung 4 in increments */
-#else
-    constexpr bs1d_p_shape shape[][3] = {{{8, 32}, {16, 32}, {16, 64}},
-                                         {{16, 16}, {16, 32}, {16, 64}},
-                                         {{16, 16}, {16, 32}, {16, 64}},
-                                         {{8, 32}, {16, 32}, {16, 64}}};
-#endif
-    bs1d_p_kernel *const kernels[] = {bs1d_p_implicit<rung, special, shape[row][0].k, shape[row][0].lanes>,
-                                      bs1d_p_implicit<rung, special, shape[row][1].k, shape[row][1].lanes>,
-                                      bs1d_p_implicit<rung, special, shape[row][2].k, shape[row][2].lanes>};
+    constexpr bool paired = !special && (TB_BYTES == 4 ? rung >= 3 : rung <= 4);
+    constexpr bs1d_p_shape shape[] = {bs1d_p_shape_of(0, paired), bs1d_p_shape_of(1), bs1d_p_shape_of(2)};
+    bs1d_p_kernel *const kernels[] = {bs1d_p_implicit<rung, special, shape[0].k, shape[0].lanes>,
+                                      bs1d_p_implicit<rung, special, shape[1].k, shape[1].lanes>,
+                                      bs1d_p_implicit<rung, special, shape[2].k, shape[2].lanes>};
     const int size = bs1d_p_size(batch.points);
-    return bs1d_p_launch(kernels[size], shape[row][size].lanes, stream, batch);
+    return bs1d_p_launch(kernels[size], shape[size].lanes, stream, batch);
 }
 
 /* Launches a rung: its kernel for the special options, and its kernel for all others. */
 template <int rung>
 static int bs1d_p_rung(bs1d_p_batch batch, cudaStream_t stream)
 {
-    int status = bs1d_p_arguments(batch);
-    if (status || batch.options == 0) return status;
-    status = bs1d_p_launch_implicit<rung, 0>(batch, stream);
+    const int status = bs1d_p_launch_implicit<rung, 0>(batch, stream);
     return status ? status : bs1d_p_launch_implicit<rung, 1>(batch, stream);
 }
 
@@ -391,7 +367,7 @@ template <int unused = 0>
 static int bs1d_implicit1(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
 {
-    return bs1d_p_rung<1>(bs1d_p_batch{options, points, option, result, grid}, stream);
+    return bs1d_p_rung<1>({options, points, option, result, grid}, stream);
 }
 
 /* Prices a batch as bs1d_explicit1. */
@@ -399,7 +375,7 @@ template <int unused = 0>
 static int bs1d_implicit2(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
 {
-    return bs1d_p_rung<2>(bs1d_p_batch{options, points, option, result, grid}, stream);
+    return bs1d_p_rung<2>({options, points, option, result, grid}, stream);
 }
 
 /* Prices a batch as bs1d_explicit1. */
@@ -407,7 +383,7 @@ template <int unused = 0>
 static int bs1d_implicit3(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
 {
-    return bs1d_p_rung<3>(bs1d_p_batch{options, points, option, result, grid}, stream);
+    return bs1d_p_rung<3>({options, points, option, result, grid}, stream);
 }
 
 /* Prices a batch as bs1d_explicit1. */
@@ -417,7 +393,7 @@ static int bs1d_implicit4(int options, int points, const bs1d_option *option, bs
 {
     const bs1d_p_batch batch = {options, points, option, result, grid};
     const int status = bs1d_p_rung<4>(batch, stream);
-    return status || options == 0 ? status : bs1d_p_launch_implicit<5, 0>(batch, stream);
+    return status ? status : bs1d_p_launch_implicit<5, 0>(batch, stream);
 }
 #endif
 

@@ -3,7 +3,20 @@
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
    The strided axes of a grid give such systems. Neighbouring threads hold neighbouring systems, so that accesses
-   coalesce (examples/block_lines.cu). trid.h's conventions hold: k rows a thread, status, sizes, names; w = log2 parts.
+   coalesce. A block of 256 threads solves 32 columns of a grid of n <= 64 rows where they lie, with rows 8 (t / 32) and
+   the next seven of column t % 32 in thread t. examples/block_lines.cu is the whole program:
+
+       __shared__ float shared[TRID_BLOCK_INTERLEAVED_LEN_F32(32, 8)];
+       int column = 32 * (int)blockIdx.x + (int)threadIdx.x % 32, first = 8 * ((int)threadIdx.x / 32);
+       for (int j = 0; j < 8; j++) {
+           size_t at = (size_t)(first + j) * width + column;
+           if (first + j < n) ra[j] = a[at], rb[j] = b[at], rc[j] = c[at], rd[j] = d[at];
+       }
+       int status = trid_block_interleaved(8, 32, 8, n, ra, rb, rc, rd, shared);
+       for (int j = 0; j < 8; j++)
+           if (first + j < n) x[(size_t)(first + j) * width + column] = rd[j];
+
+   The common contract of trid.h holds, with k rows a thread and w = log2 parts.
 
      block (all threads call)
        trid_block_interleaved             interleaved systems, partitioned        reduce + expand + PCR + 2 barriers
@@ -31,11 +44,12 @@
     TRID_INTERLEAVED_SOLVE_LEN(systems, parts, 32) /* trid_block_interleaved_factor and _solve */
 #define TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts) TRID_INTERLEAVED_SOLVE_LEN(systems, parts, 16)
 
-/* Slots of reduced rows in shared memory, for `systems` systems of `parts` partitions (powers of two, systems * parts a
-   multiple of 32). Shared memory serves a warp's access `banks` words at a time: 32 of four bytes, or 16 of eight.
-   Partition j of system i has the number t = i + systems j. Threads write in the order t and read in the order
-   j + parts i, and both must touch `banks` different banks. So max(banks/parts, 1) words of padding follow each row of
-   max(systems, banks) words, and the banks/parts systems that are read together tile the banks. */
+/* Define the slots of reduced rows in shared memory, for `systems` systems of `parts` partitions. Both numbers are
+   powers of two, and systems * parts is a multiple of 32. Shared memory serves a warp's access `banks` words at a time:
+   32 of four bytes, or 16 of eight. Partition j of system i has the number t = i + systems j. Threads write in the
+   order t and read in the order j + parts i, and both must touch `banks` different banks. So max(banks/parts, 1) words
+   of padding follow each row of max(systems, banks) words, and the banks/parts systems that are read together tile the
+   banks. */
 #define TRID_P_INTERLEAVED_GAP(parts, banks) ((parts) < (banks) ? (banks) / (parts) : 1)
 #define TRID_P_INTERLEAVED_ROW(systems, banks) ((systems) > (banks) ? (systems) : (banks))
 #define TRID_INTERLEAVED_SLOT(systems, parts, banks, t)                                                                \
@@ -78,9 +92,9 @@ TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
 #endif /* TRID_INTERLEAVED_H */
 #else /* TB_BODY: C over tb_real */
 
-/* Returns the bytes of shared memory that a launch needs for trid_block_interleaved: six arrays of one number per
-   partition, with padding. 32 systems in 8 partitions take 6 (256 + 256 / 32 * 2) * 8 = 13056 bytes in double
-   precision. */
+/* Returns the bytes of shared memory that a launch needs for trid_block_interleaved: six arrays of one number a
+   partition, with padding. In double precision 32 systems in 8 partitions take 6 (256 + 256 / 32 * 2) * 8 = 13056
+   bytes. */
 TB_HD size_t trid_block_interleaved_bytes(int systems, int parts)
 {
     return (size_t)TRID_INTERLEAVED_LEN(systems, parts, TRID_BANKS) * sizeof(tb_real);
@@ -143,19 +157,20 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
                 threads systems .. 2*systems-1     systems 0 .. systems-1, rows k .. 2k-1    ...   `parts` partitions
    The reduced rows pass through shared memory to groups of `parts` lanes, each of which solves one system, and the
    unknowns return the same way.
-   Needs    k >= 1 a literal; systems and parts powers of two, parts <= 32, systems*parts the threads of the block, a
-            multiple of 32 (literals, or the same numbers in all threads, which costs two dozen more operations);
-            n <= k*parts, which may differ between systems; a of row 0, c of row n-1 and rows from n on are not read
+   Needs    k >= 1 a literal. systems and parts are powers of two, parts <= 32, and systems*parts is the number of
+            threads of the block, a multiple of 32. They are literals, or else the same in all threads, which costs two
+            dozen more operations. n <= k*parts may differ between systems. a of row 0, c of row n-1 and rows from n on
+            are not read
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_hybrid, for the thread's own system: -1 if n > k*parts; the smallest positive status of the
             system's threads names the row where the failure began
    Shared   TRID_BLOCK_INTERLEAVED_LEN_F32 or _F64 (systems, parts) elements (above 48 KiB a launch needs
-            cudaFuncSetAttribute). No bank conflicts when storing rows, loading a partition's own row and storing
-            unknowns; up to one extra cycle for each half of a warp when reading another partition's (tests/test_banks.c
-            counts them). Two barriers inside; call __syncthreads() before another use.
-   Cost     trid_warp_hybrid with lanes = parts, its link and expansion through 8 stores and 9 loads, the last of each
-            for the status */
+            cudaFuncSetAttribute). Storing rows, loading a partition's own row and storing unknowns cause no bank
+            conflicts. Loading another partition's row or unknown takes up to one extra cycle for each half of a warp
+            (tests/test_banks.c counts them). Two barriers inside; call __syncthreads() before another use.
+   Cost     trid_warp_hybrid with lanes = parts. Its link and expansion go through 8 stores and 9 loads, of which one
+            each is for the status */
 TB_D int trid_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
                                 tb_real *shared)
 {
@@ -172,10 +187,10 @@ TB_D void trid_block_interleaved_unchecked(int k, int systems, int parts, int n,
     trid_p_block_interleaved(k, systems, parts, n, a, b, c, d, shared, 0);
 }
 
-/* Exchanges reduced rows through the first two of the three arrays. The thread that holds a partition gives one word
-   each of its first and last row. It gets the last row's word of the partition that it solves (*last) and the first
-   row's word of the next one (*first, if k > 1). A system's last partition gets its own first word, to which it does
-   not couple. */
+/* Exchanges reduced rows through the first two of the three arrays. The thread that holds a partition gives one word of
+   its first row and one of its last. In return it gets a word of the last row of the partition that it solves (*last)
+   and a word of the first row of the next partition (*first, if k > 1). A system's last partition does not couple to a
+   next one, and gets its own first word. */
 TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real *first, tb_real *last, tb_real *shared)
 {
     enum { banks = TRID_BANKS };

@@ -2,6 +2,16 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
+   A kernel that is a template over its sizes is compiled only for the sizes that a program launches:
+
+       template <int k>
+       TRID_KERNEL void scale(float factor, float *x)
+       {
+           for (int j = 0; j < k; j++) x[k * (blockDim.x * blockIdx.x + threadIdx.x) + j] *= factor;
+       }
+
+       cudaError_t error = trid_launch(scale<8>, blocks, threads, 0, stream, 2, x);
+
      launches
        trid_launch           launches a kernel that is a template over its sizes; returns the error of this launch only
        trid_allow_shared     allows a kernel all the dynamic shared memory of the device
@@ -16,7 +26,12 @@
        trid_mbarrier_init, trid_mbarrier_expect, trid_cluster_send, trid_mbarrier_wait   messages between blocks
      trid_barrier_all        a barrier for warps in different loops
      copies from global to shared memory, asynchronous from compute capability 8.0 on
-       trid_copy_place_of, trid_copy_async, trid_copy_commit, TRID_COPY_AWAIT */
+       trid_copy_place_of, trid_copy_async, trid_copy_commit, TRID_COPY_AWAIT
+
+   Common contract:
+     Launches   Called on the host, in C++17. They are asynchronous, and return the error of the CUDA runtime.
+     Device     All functions compile for every device. On a device without clusters a cluster is one block; without
+                asynchronous copies a copy is complete when the call returns. */
 
 #ifndef TB_BODY
 #ifndef TRID_LAUNCH_H
@@ -45,8 +60,10 @@
 #if (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201) ||    \
     (defined SIMT_EMULATOR && !defined __CUDACC__)
 #define TRID_CLUSTERS 1
+#define TRID_P_CLUSTER_SPACE "shared::cluster"
 #else
 #define TRID_CLUSTERS 0
+#define TRID_P_CLUSTER_SPACE "shared"
 #endif
 
 /* Returns this block's rank in its cluster. */
@@ -470,14 +487,10 @@ TB_D tb_real trid_cluster_load(trid_cluster_place place)
     return *(tb_real *)place;
 #else
     tb_real x;
-#if TRID_CLUSTERS && defined __CUDA_ARCH__ && TB_BYTES == 4
-    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
-#elif TRID_CLUSTERS && defined __CUDA_ARCH__
-    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
-#elif TB_BYTES == 4
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
+#if TB_BYTES == 4
+    asm volatile("ld." TRID_P_CLUSTER_SPACE ".f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
 #else
-    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
+    asm volatile("ld." TRID_P_CLUSTER_SPACE ".f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
 #endif
     return x;
 #endif
@@ -487,16 +500,12 @@ TB_D tb_real trid_cluster_load(trid_cluster_place place)
    Lanes    any */
 TB_D void trid_cluster_store(trid_cluster_place place, tb_real x)
 {
-#if TRID_CLUSTERS && defined __CUDA_ARCH__ && TB_BYTES == 4
-    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
-#elif TRID_CLUSTERS && defined __CUDA_ARCH__
-    asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
-#elif defined __CUDA_ARCH__ && TB_BYTES == 4
-    asm volatile("st.shared.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
-#elif defined __CUDA_ARCH__
-    asm volatile("st.shared.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
-#else
+#if !defined __CUDA_ARCH__
     *(tb_real *)place = x;
+#elif TB_BYTES == 4
+    asm volatile("st." TRID_P_CLUSTER_SPACE ".f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
+#else
+    asm volatile("st." TRID_P_CLUSTER_SPACE ".f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
 #endif
 }
 

@@ -2,9 +2,15 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
-   A matrix is factored once, without pivoting, for many right-hand sides, including those of the transposed system. The
-   conventions of trid.h hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, names. docs/lu.md
-   derives the algorithms.
+   A matrix is factored once, without pivoting, for many right-hand sides, including those of the transposed system.
+   With rows in registers as in the kernel at the head of trid.h, A x = rd and then A^T x = re are solved by
+
+       int status = trid_warp_lu(8, 32, n, ra, rb, rc);
+       trid_warp_lu_solve(8, 32, 0, n, ra, rb, rc, rd);
+       trid_warp_lu_solve(8, 32, 1, n, ra, rb, rc, re);
+
+   The common contract of trid.h holds: k rows a lane, `lanes` lanes a system, w = log2 lanes. docs/lu.md derives the
+   algorithms.
 
      lane (one thread, no communication)
        trid_lane_lu          L and U of k rows, from the row above          k FMA + 2k mul + k rcp
@@ -54,10 +60,9 @@ enum {
 };
 
 /* A ring: the data of a periodic system of n rows whose last unknown s stays out of the factors. Element e of one of
-   `systems` rings is ring[e * systems]. s is last (own - first x[0] - second x[n-2]), where x is the solution for s = 0
-   and own is d[n-1]. middle is y[n-2] as far as its own partition determines it; times is how much it gains from the y
-   above that partition. Before trid_warp_ring_open, last may be b[n-1], and middle is what x[n-2] gains directly from
-   s: -u[n-2], or 1 if n is 1. */
+   `systems` rings is ring[e * systems]. s = last (own - first x[0] - second x[n-2]), where x is the solution for s = 0
+   and own is d[n-1]. y[n-2] = middle + times y, where y is the value above the partition that holds row n-2. Before
+   trid_warp_ring_open, last may be b[n-1], and middle is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -68,21 +73,21 @@ enum {
     TRID_RING_LEN
 };
 #define TRID_BLOCK_INTERLEAVED_LU_LEN_F32(systems, parts)                                                              \
-    TRID_P_INTERLEAVED_LU_LEN(systems, parts, 32) /* trid_block_interleaved_lu: for the block */
-#define TRID_BLOCK_INTERLEAVED_LU_LEN_F64(systems, parts) TRID_P_INTERLEAVED_LU_LEN(systems, parts, 16)
+    TRID_RING_PLACE(systems, parts, 32) /* trid_block_interleaved_lu: for the block */
+#define TRID_BLOCK_INTERLEAVED_LU_LEN_F64(systems, parts) TRID_RING_PLACE(systems, parts, 16)
 #define TRID_RING_PLACE(systems, parts, banks)                                                                         \
     (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts))) /* where rings begin in shared memory */
-#define TRID_P_INTERLEAVED_LU_LEN(systems, parts, banks) TRID_RING_PLACE(systems, parts, banks)
 
-/* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, one after another: a small
-   number in such a recurrence may be the difference of large ones. For a recurrence a lane keeps the factors of the
-   five steps of the scan, the product up to its last row, the coefficient of its first row (edge) and, for interleaved
-   systems, the second product of its pair; the first is then number 5. */
+/* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, one after another, because a
+   small number in such a recurrence may be the difference of large ones. For each recurrence a lane keeps numbers 0 to
+   4, the factors of the scan's steps; number 5, the product up to its last row; and the coefficient of its first row
+   (edge). With interleaved systems number 5 is the product of the first partition that the lane takes; the product of
+   the second is kept as well. */
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
 enum { TRID_P_MOST_SIDES = 4 }; /* of trid_warp_lu_solve_precomputed */
 
-/* A lane's numbers for a ring: for each recurrence those that it also keeps without a ring; the gain of its partition's
-   first x from the y above the partition; the y above and the x below it for s = 1 and d = 0. */
+/* A lane's numbers for a ring: those that it keeps for each recurrence; the factor by which the y above its partition
+   adds to the partition's first x; and, for s = 1 and d = 0, the y above the partition and the x below it. */
 enum { TRID_P_UP = 7, TRID_P_GAIN = 14, TRID_P_RING_ABOVE, TRID_P_RING_BELOW };
 
 #if TB_DEVICE_SCOPES
@@ -90,7 +95,7 @@ enum { TRID_P_UP = 7, TRID_P_GAIN = 14, TRID_P_RING_ABOVE, TRID_P_RING_BELOW };
 /* Returns whether this lane is its group's first in the direction of a recurrence. */
 TB_D int trid_warp_recurrence_first(int lanes, int up)
 {
-    return (trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0);
+    return trid_warp_rank(lanes) == (up ? lanes - 1 : 0);
 }
 
 #define TB_BODY "lu.h"
@@ -223,41 +228,52 @@ TB_D int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
     return status;
 }
 
-/* Returns row j's coefficient in a linear recurrence: m[j], or with shift the m of the row before it in the
-   recurrence's direction. For the partition's first row it is edge. */
-TB_D tb_real trid_p_recurrence_link(int k, int up, int shift, const tb_real *m, tb_real edge, int j)
+/* A linear recurrence over a partition of k rows, x[j] + m[j] x[j-1] = d[j], or upwards x[j] + m[j] x[j+1] = d[j]. With
+   shift, row j has the m of the row visited before it. The coefficient of the first row visited is edge. k, up and
+   shift are literals. */
+typedef struct {
+    int k, up, shift;
+    const tb_real *m;
+    tb_real edge;
+} trid_p_recurrence;
+
+/* Returns the i-th row that a recurrence visits. */
+TB_D int trid_p_recurrence_row(trid_p_recurrence r, int i)
 {
-    return j == (up ? k - 1 : 0) ? edge : m[up ? j + shift : j - shift];
+    return r.up ? r.k - 1 - i : i;
+}
+
+/* Returns the coefficient of that row. */
+TB_D tb_real trid_p_recurrence_coefficient(trid_p_recurrence r, int i)
+{
+    return i == 0 ? r.edge : r.m[trid_p_recurrence_row(r, i - r.shift)];
 }
 
 /* Returns p of a partition whose last unknown is p x + q, where x is the unknown before the partition. */
-TB_D tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real *m, tb_real edge)
+TB_D tb_real trid_p_recurrence_product(trid_p_recurrence r)
 {
-    tb_real p = -edge;
+    tb_real p = -r.edge;
     TB_UNROLL
-    for (int i = 1; i < k; i++) p *= -trid_p_recurrence_link(k, up, shift, m, edge, up ? k - 1 - i : i);
+    for (int i = 1; i < r.k; i++) p *= -trid_p_recurrence_coefficient(r, i);
     return p;
 }
 
 /* Returns q of that partition. */
-TB_D tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, tb_real edge, const tb_real *d)
+TB_D tb_real trid_p_recurrence_sum(trid_p_recurrence r, const tb_real *d)
 {
-    tb_real q = d[up ? k - 1 : 0];
+    tb_real q = d[trid_p_recurrence_row(r, 0)];
     TB_UNROLL
-    for (int i = 1; i < k; i++) {
-        int j = up ? k - 1 - i : i;
-        q = trid_fnma(d[j], trid_p_recurrence_link(k, up, shift, m, edge, j), q);
-    }
+    for (int i = 1; i < r.k; i++) q = trid_fnma(d[trid_p_recurrence_row(r, i)], trid_p_recurrence_coefficient(r, i), q);
     return q;
 }
 
 /* Solves the partition's rows. `from` is the unknown before it. */
-TB_D void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, tb_real edge, tb_real from, tb_real *d)
+TB_D void trid_p_recurrence_expand(trid_p_recurrence r, tb_real from, tb_real *d)
 {
     TB_UNROLL
-    for (int i = 0; i < k; i++) {
-        int j = up ? k - 1 - i : i;
-        d[j] = from = trid_fnma(d[j], trid_p_recurrence_link(k, up, shift, m, edge, j), from);
+    for (int i = 0; i < r.k; i++) {
+        int j = trid_p_recurrence_row(r, i);
+        d[j] = from = trid_fnma(d[j], trid_p_recurrence_coefficient(r, i), from);
     }
 }
 
@@ -275,12 +291,13 @@ TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
 TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
                                    tb_real *keep)
 {
-    int end = up ? k - 1 : 0, rank = trid_warp_lane() & (lanes - 1), grown = 0;
-    tb_real edge = shift ? trid_p_recurrence_shuffle(lanes, up, m[up ? 0 : k - 1], 1) : m[end];
-    if (shift && rank == (up ? lanes - 1 : 0)) edge = outside;
-    if (first) edge = 0;
-    tb_real p = trid_p_recurrence_product(k, up, shift, m, edge);
-    keep[TRID_P_RECURRENCE_EDGE] = edge;
+    trid_p_recurrence r = {k, up, shift, m, m[up ? k - 1 : 0]};
+    int rank = trid_warp_rank(lanes), grown = 0;
+    if (shift) r.edge = trid_p_recurrence_shuffle(lanes, up, m[up ? 0 : k - 1], 1);
+    if (shift && rank == (up ? lanes - 1 : 0)) r.edge = outside;
+    if (first) r.edge = 0;
+    tb_real p = trid_p_recurrence_product(r);
+    keep[TRID_P_RECURRENCE_EDGE] = r.edge;
     TB_UNROLL
     for (int i = 0; i < 5; i++) {
         keep[i] = p;
@@ -294,12 +311,10 @@ TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb
     return __any_sync(TB_FULL_WARP, grown);
 }
 
-/* Returns the lane's last unknown, computed from all rows of its group up to it, with 0 before the group. */
-TB_D tb_real trid_p_recurrence_scan(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep,
-                                    const tb_real *d)
+/* Scans a recurrence over the lanes of a group, where this lane is number rank. q is the last unknown of the lane's
+   partition with 0 before the partition. Returns it with 0 before the group. */
+TB_D tb_real trid_p_recurrence_scan(int lanes, int rank, int up, const tb_real *keep, tb_real q)
 {
-    tb_real q = trid_p_recurrence_sum(k, up, shift, m, keep[TRID_P_RECURRENCE_EDGE], d);
-    int rank = trid_warp_lane() & (lanes - 1);
     TB_UNROLL
     for (int i = 0; i < 5; i++)
         if (1 << i < lanes) {
@@ -310,18 +325,17 @@ TB_D tb_real trid_p_recurrence_scan(int k, int lanes, int up, int shift, const t
 }
 
 /* Solves the rows of each lane. `from` is the unknown before them; with turns, only the group's first lane needs it. */
-TB_D void trid_p_recurrence_close(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
-                                  tb_real from, tb_real *d)
+TB_D void trid_p_recurrence_close(trid_p_recurrence r, int lanes, int turns, tb_real from, tb_real *d)
 {
-    int rank = trid_warp_lane() & (lanes - 1), turn = up ? lanes - 1 - rank : rank;
+    int rank = trid_warp_rank(lanes), turn = r.up ? lanes - 1 - rank : rank;
     tb_real last = 0;
     TB_LOOP
     for (int s = 0; s < (turns ? lanes : 1); s++) {
-        tb_real before = trid_p_recurrence_shuffle(lanes, up, last, 1);
+        tb_real before = trid_p_recurrence_shuffle(lanes, r.up, last, 1);
         if (turns && turn > 0) from = before;
         if (!turns || turn == s) {
-            trid_p_recurrence_expand(k, up, shift, m, keep[TRID_P_RECURRENCE_EDGE], from, d);
-            last = d[up ? 0 : k - 1];
+            trid_p_recurrence_expand(r, from, d);
+            last = d[trid_p_recurrence_row(r, r.k - 1)];
         }
     }
 }
@@ -330,10 +344,15 @@ TB_D void trid_p_recurrence_close(int k, int lanes, int up, int shift, const tb_
 TB_D void trid_warp_recurrence(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
                                tb_real *d)
 {
+    trid_p_recurrence r = {k, up, shift, m, keep[TRID_P_RECURRENCE_EDGE]};
+    int rank = trid_warp_rank(lanes);
     tb_real from = 0;
-    if (!turns) from = trid_p_recurrence_shuffle(lanes, up, trid_p_recurrence_scan(k, lanes, up, shift, m, keep, d), 1);
-    if ((trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0)) from = 0;
-    trid_p_recurrence_close(k, lanes, up, shift, m, keep, turns, from, d);
+    if (!turns) {
+        tb_real last = trid_p_recurrence_scan(lanes, trid_warp_rank(lanes), up, keep, trid_p_recurrence_sum(r, d));
+        from = trid_p_recurrence_shuffle(lanes, up, last, 1);
+    }
+    if (rank == (up ? lanes - 1 : 0)) from = 0;
+    trid_p_recurrence_close(r, lanes, turns, from, d);
 }
 
 /* Does both halves of a recurrence across `lanes` lanes. */
@@ -355,7 +374,7 @@ TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, cons
 TB_D void trid_warp_recurrence_solve(int k, int lanes, int up, int n, const tb_real *m, tb_real *d)
 {
     tb_real own[TRID_MOST_ROWS];
-    int first = k * (trid_warp_lane() & (lanes - 1));
+    int first = k * trid_warp_rank(lanes);
     TB_UNROLL
     for (int j = 0; j < k; j++) {
         int there = n >= k * lanes || first + j < n, linked = up ? first + j + 1 < n : j > 0 || first > 0;
@@ -369,7 +388,7 @@ TB_D void trid_warp_recurrence_solve(int k, int lanes, int up, int n, const tb_r
    could be scaled. */
 TB_D int trid_p_lu_scan(int lanes, tb_real *map)
 {
-    int good = trid_p_lu_scale(map), rank = trid_warp_lane() & (lanes - 1);
+    int good = trid_p_lu_scale(map), rank = trid_warp_rank(lanes);
     TB_UNROLL
     for (int i = 0; i < 5; i++)
         if (1 << i < lanes) {
@@ -384,7 +403,7 @@ TB_D int trid_p_lu_scan(int lanes, tb_real *map)
 /* Factors the rows, one lane after another. u is c / pivot of the row above the group's first lane. */
 TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb_real *c)
 {
-    int rank = trid_warp_lane() & (lanes - 1), status = 0;
+    int rank = trid_warp_rank(lanes), status = 0;
     tb_real last = 0;
     TB_LOOP
     for (int s = 0; s < lanes; s++) {
@@ -410,7 +429,7 @@ TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb
             roundoffs of each row (docs/lu.md). Factors found in turns are those of trid_lane_factor */
 TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c)
 {
-    int rank = trid_warp_lane() & (lanes - 1);
+    int rank = trid_warp_rank(lanes);
     tb_real map[4];
     trid_lane_pad(k, k * rank, n, k * lanes, a, b, c, (tb_real *)0);
     int before = __shfl_up_sync(TB_FULL_WARP, trid_p_signs(b[k - 1], c[k - 1]), 1, lanes);
@@ -453,7 +472,7 @@ TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
 TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_real *l, const tb_real *r,
                              const tb_real *u, tb_real *d)
 {
-    trid_p_lu_begin(k, transposed, k * (trid_warp_lane() & (lanes - 1)), n, k * lanes, r, d);
+    trid_p_lu_begin(k, transposed, k * trid_warp_rank(lanes), n, k * lanes, r, d);
     trid_p_warp_recurrence_solve(k, lanes, 0, transposed, transposed ? u : l, d);
     trid_p_warp_recurrence_solve(k, lanes, 1, transposed, transposed ? l : u, d);
     trid_p_lu_end(k, transposed, r, d);
@@ -470,7 +489,7 @@ TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_r
    Error    the omitted steps change x by the order of the unit roundoff times the largest element of x */
 TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_real *keep, int *steps)
 {
-    int rank = trid_warp_lane() & (lanes - 1), turns = 0;
+    int rank = trid_warp_rank(lanes), turns = 0;
     *steps = 0;
     TB_UNROLL
     for (int up = 0; up < 2; up++) {
@@ -493,10 +512,11 @@ TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_re
 TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, int steps, const tb_real *m,
                                            const tb_real *keep, int stride, tb_real *d)
 {
-    tb_real q[TRID_P_MOST_SIDES], edge = m[up ? k - 1 : 0];
+    trid_p_recurrence r = {k, up, 0, m, m[up ? k - 1 : 0]};
+    tb_real q[TRID_P_MOST_SIDES];
     int p = 0;
     TB_UNROLL
-    for (int side = 0; side < sides; side++) q[side] = trid_p_recurrence_sum(k, up, 0, m, edge, d + k * side);
+    for (int side = 0; side < sides; side++) q[side] = trid_p_recurrence_sum(r, d + k * side);
     TB_UNROLL
     for (int s = 1; s < lanes; s *= 2) {
         if (p >= steps) break;
@@ -507,7 +527,7 @@ TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, 
     }
     TB_UNROLL
     for (int side = 0; side < sides; side++)
-        trid_p_recurrence_expand(k, up, 0, m, edge, trid_p_recurrence_shuffle(lanes, up, q[side], 1), d + k * side);
+        trid_p_recurrence_expand(r, trid_p_recurrence_shuffle(lanes, up, q[side], 1), d + k * side);
 }
 
 /* Solves A x = d for `sides` right-hand sides at once, with the results of trid_warp_lu and trid_warp_lu_precompute.
@@ -550,21 +570,22 @@ TB_D void trid_block_recurrence(int k, int up, int shift, const tb_real *m, cons
 {
     int thread = trid_block_thread(), warp = thread / 32, lane = thread & 31, warps = trid_block_threads() / 32;
     int exit = lane == (up ? 0 : 31), entry = lane == (up ? 31 : 0);
+    trid_p_recurrence r = {k, up, shift, m, keep[TRID_P_RECURRENCE_EDGE]};
     if (!turns) {
-        tb_real q = trid_p_recurrence_scan(k, 32, up, shift, m, keep, d), before = 0;
+        tb_real q = trid_p_recurrence_scan(32, trid_warp_rank(32), up, keep, trid_p_recurrence_sum(r, d)), before = 0;
         if (exit) shared[32 + warp] = q;
         __syncthreads();
         TB_LOOP
         for (int i = up ? warps - 1 : 0; i != warp; i += up ? -1 : 1) before = shared[32 + i] + shared[i] * before;
         tb_real above = trid_p_recurrence_shuffle(32, up, q, 1);
         tb_real times = trid_p_recurrence_shuffle(32, up, keep[5], 1);
-        trid_p_recurrence_close(k, 32, up, shift, m, keep, 0, entry ? before : above + times * before, d);
+        trid_p_recurrence_close(r, 32, 0, entry ? before : above + times * before, d);
         return;
     }
     TB_LOOP
     for (int s = 0; s < warps; s++) {
         if ((up ? warps - 1 - warp : warp) == s) {
-            trid_p_recurrence_close(k, 32, up, shift, m, keep, 1, s > 0 ? shared[96 + (s & 1)] : (tb_real)0, d);
+            trid_p_recurrence_close(r, 32, 1, s > 0 ? shared[96 + (s & 1)] : (tb_real)0, d);
             if (exit) shared[97 - (s & 1)] = d[up ? 0 : k - 1];
         }
         __syncthreads();
@@ -586,7 +607,7 @@ TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real 
    Returns  as trid_warp_lu: -1 if n > k*threads; the smallest positive status of the threads shows where the failure
             began
    Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside, one more for each warp if warps take
-            turns; __syncthreads() before another use of them
+            turns; call __syncthreads() before another use
    Cost     trid_warp_lu with lanes = 32, and up to 8 operations for each warp
    Error    as trid_warp_lu */
 TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *shared)
@@ -640,7 +661,7 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_lu; four barriers inside, six if transposed, warps - 1 more for each recurrence whose warps
-            take turns; __syncthreads() before another use
+            take turns; call __syncthreads() before another use
    Cost     trid_warp_lu_solve with lanes = 32, and up to 2 FMA for each warp
    Error    as trid_warp_lu_solve */
 TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, const tb_real *r, const tb_real *u,
@@ -656,38 +677,40 @@ TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, co
    the partitions: a group of min(parts, 32) lanes takes a system, each lane one partition or, if parts is 64, two.
    Thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of system t / group. */
 
+/* Returns TRID_INTERLEAVED_SLOT for the body's real type. systems and parts are literals. */
+TB_D int trid_p_slot(int systems, int parts, int t)
+{
+    return TRID_INTERLEAVED_SLOT(systems, parts, TRID_BANKS, t);
+}
+
 /* Does the work of trid_warp_recurrence_open for interleaved systems, with two barriers inside, four with shift. */
 TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                                 tb_real *keep, tb_real *shared)
 {
-    enum { banks = TRID_BANKS };
-    int thread = trid_block_thread(), partition = thread / systems,
-        slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    int thread = trid_block_thread(), partition = thread / systems, slot = trid_p_slot(systems, parts, thread);
     int first = partition == (up ? parts - 1 : 0), group = parts < 32 ? parts : 32, each = parts / group, grown = 0;
-    tb_real edge = m[up ? k - 1 : 0], one[1];
+    trid_p_recurrence r = {k, up, shift, m, m[up ? k - 1 : 0]};
     if (shift) {
         shared[slot] = m[up ? 0 : k - 1];
         __syncthreads();
-        if (!first)
-            edge = shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, up ? thread + systems : thread - systems)];
+        if (!first) r.edge = shared[trid_p_slot(systems, parts, up ? thread + systems : thread - systems)];
         __syncthreads();
     }
-    if (first) edge = 0;
-    shared[slot] = trid_p_recurrence_product(k, up, shift, m, edge);
+    if (first) r.edge = 0;
+    shared[slot] = trid_p_recurrence_product(r);
     __syncthreads();
     if (thread < systems * group) {
         int rank = thread % group, line = thread / group;
-        tb_real low = shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * each * rank)];
+        tb_real low = shared[trid_p_slot(systems, parts, line + systems * each * rank)];
         tb_real high =
-            each > 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * (each * rank + each - 1))]
-                     : (tb_real)1;
+            each > 1 ? shared[trid_p_slot(systems, parts, line + systems * (each * rank + each - 1))] : (tb_real)1;
         const tb_real most = TRID_P_RECURRENCE_GROWTH;
         grown = !(trid_abs(low) <= most) || !(trid_abs(high) <= most);
-        one[0] = -low * high;
-        grown |= trid_warp_recurrence_open(1, group, up, 0, one, 0, 0, keep);
+        const tb_real one = -low * high;
+        grown |= trid_warp_recurrence_open(1, group, up, 0, &one, 0, 0, keep);
         keep[5] = low, keep[TRID_P_INTERLEAVED_SECOND] = high;
     }
-    keep[TRID_P_RECURRENCE_EDGE] = edge;
+    keep[TRID_P_RECURRENCE_EDGE] = r.edge;
     return __syncthreads_or(grown);
 }
 
@@ -696,34 +719,26 @@ TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, i
 TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                             const tb_real *keep, int turns, tb_real *d, tb_real *shared)
 {
-    enum { banks = TRID_BANKS };
-    int thread = trid_block_thread(), partition = thread / systems,
-        slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    int thread = trid_block_thread(), partition = thread / systems, slot = trid_p_slot(systems, parts, thread);
     int turn = up ? parts - 1 - partition : partition, group = parts < 32 ? parts : 32, each = parts / group;
-    tb_real edge = keep[TRID_P_RECURRENCE_EDGE],
-            *come = shared + TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
+    trid_p_recurrence r = {k, up, shift, m, keep[TRID_P_RECURRENCE_EDGE]};
+    tb_real *come = shared + trid_p_slot(systems, parts, systems * parts);
     if (!turns) {
-        shared[slot] = trid_p_recurrence_sum(k, up, shift, m, edge, d);
+        shared[slot] = trid_p_recurrence_sum(r, d);
         __syncthreads();
         if (thread < systems * group) {
             int rank = thread % group, line = thread / group;
-            int low = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * each * rank);
-            int high = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * (each * rank + each - 1));
+            int low = trid_p_slot(systems, parts, line + systems * each * rank);
+            int high = trid_p_slot(systems, parts, line + systems * (each * rank + each - 1));
             tb_real q = shared[up ? high : low], own = q;
             if (each > 1) q = shared[up ? low : high] + keep[up ? 5 : TRID_P_INTERLEAVED_SECOND] * q;
-            TB_UNROLL
-            for (int i = 0; i < 5; i++)
-                if (1 << i < group) {
-                    tb_real before = trid_p_recurrence_shuffle(group, up, q, 1 << i);
-                    if (up ? rank + (1 << i) < group : rank >= 1 << i) q += keep[i] * before;
-                }
-            tb_real from = trid_p_recurrence_shuffle(group, up, q, 1);
+            tb_real from = trid_p_recurrence_shuffle(group, up, trid_p_recurrence_scan(group, rank, up, keep, q), 1);
             if (rank == (up ? group - 1 : 0)) from = 0;
             come[up ? high : low] = from;
             if (each > 1) come[up ? low : high] = own + keep[up ? TRID_P_INTERLEAVED_SECOND : 5] * from;
         }
         __syncthreads();
-        trid_p_recurrence_expand(k, up, shift, m, edge, come[slot], d);
+        trid_p_recurrence_expand(r, come[slot], d);
         return;
     }
     TB_LOOP
@@ -731,9 +746,8 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
         __syncthreads();
         if (turn == s) {
             tb_real from =
-                s > 0 ? come[TRID_INTERLEAVED_SLOT(systems, parts, banks, up ? thread + systems : thread - systems)]
-                      : (tb_real)0;
-            trid_p_recurrence_expand(k, up, shift, m, edge, from, d);
+                s > 0 ? come[trid_p_slot(systems, parts, up ? thread + systems : thread - systems)] : (tb_real)0;
+            trid_p_recurrence_expand(r, from, d);
             come[slot] = d[up ? 0 : k - 1];
         }
     }
@@ -756,18 +770,15 @@ TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int part
    Leaves   as trid_warp_lu
    Returns  as trid_block_interleaved, for the thread's own system
    Shared   TRID_BLOCK_INTERLEAVED_LU_LEN_F32 or _F64 (systems, parts) elements; bank conflicts as
-            trid_block_interleaved; three barriers inside, `parts` more if partitions take turns; __syncthreads() before
-            another use
+            trid_block_interleaved; three barriers inside, `parts` more if partitions take turns; call __syncthreads()
+            before another use
    Cost     trid_warp_lu with lanes = parts, and the exchange of numbers between partitions: 6 stores and 7 loads
    Error    as trid_warp_lu */
 TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
                                    tb_real *shared)
 {
-    enum { banks = TRID_BANKS };
-    int thread = trid_block_thread(), partition = thread / systems,
-        slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-    int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
-        above = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems);
+    int thread = trid_block_thread(), partition = thread / systems, slot = trid_p_slot(systems, parts, thread);
+    int part = trid_p_slot(systems, parts, systems * parts), above = trid_p_slot(systems, parts, thread - systems);
     int group = parts < 32 ? parts : 32, each = parts / group, status = 0;
     tb_real map[4], *signs = shared + 4 * part;
     trid_lane_pad(k, k * partition, n, k * parts, a, b, c, (tb_real *)0);
@@ -781,8 +792,8 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
     __syncthreads();
     if (thread < systems * group) {
         int rank = thread % group, line = thread / group;
-        int low = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * each * rank);
-        int high = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * (each * rank + each - 1));
+        int low = trid_p_slot(systems, parts, line + systems * each * rank);
+        int high = trid_p_slot(systems, parts, line + systems * (each * rank + each - 1));
         tb_real first[4], all[4];
         TB_UNROLL
         for (int e = 0; e < 4; e++) first[e] = shared[e * part + low], all[e] = shared[e * part + high];
@@ -833,12 +844,12 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int tra
 /* ---- periodic systems -------------------------------------------------------------------------------------------- */
 
 /* The rows are y[j] + l[j] y[j-1] = d[j], then x[j] + u[j] x[j+1] = y[j]. l of row 0 and u of row n-2 couple to s. Rows
-   from n-1 on have l = 0, u = -1 and d = 0, so x is s in all of them: to the partitions, s is the y above the first row
-   and the x below the last. So s follows from the numbers that partitions exchange for s = 0, and each row is solved
-   only once. */
+   from n-1 on have l = 0, u = -1 and d = 0, so x is s in all of them. To the partitions, s is therefore the y above the
+   first row and the x below the last. s follows from the numbers that partitions exchange for s = 0, so each row is
+   solved only once. */
 
-/* Computes the results of both recurrences over k rows, given the y above them and x = 0 below: in q the last y, the
-   first x, and the coefficient of the x below in that x. A null d stands for 0. */
+/* Computes the results of both recurrences over k rows, given the y above them and x = 0 below. Leaves in q the last y,
+   the first x, and the factor by which the x below adds to that first x. A null d stands for 0. */
 TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_real *d, tb_real above, tb_real *q)
 {
     tb_real y = above, x = 0, times = trid_p_hidden(1);
@@ -873,7 +884,7 @@ TB_D int trid_p_ring_partition(int k, int n)
    group's first x for s = 1 in *first. Returns whether a recurrence grows anywhere in the warp. */
 TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *first)
 {
-    const int rank = trid_warp_lane() & (lanes - 1);
+    const int rank = trid_warp_rank(lanes);
     tb_real down = -p[0], up = -p[2], x;
     int grown = __any_sync(TB_FULL_WARP, !(trid_abs(p[1]) <= (tb_real)TRID_P_RECURRENCE_GROWTH));
     grown |= trid_warp_recurrence_open(1, lanes, 0, 0, &down, 0, 0, keep);
@@ -882,7 +893,7 @@ TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *f
     keep[TRID_P_RING_ABOVE] = __shfl_up_sync(TB_FULL_WARP, keep[5], 1, lanes);
     if (rank == 0) keep[TRID_P_RING_ABOVE] = 1;
     x = p[1] * keep[TRID_P_RING_ABOVE] + (rank == lanes - 1 ? p[2] : (tb_real)0);
-    x = trid_p_recurrence_scan(1, lanes, 1, 0, &up, keep + TRID_P_UP, &x);
+    x = trid_p_recurrence_scan(lanes, trid_warp_rank(lanes), 1, keep + TRID_P_UP, x);
     keep[TRID_P_RING_BELOW] = __shfl_down_sync(TB_FULL_WARP, x, 1, lanes);
     if (rank == lanes - 1) keep[TRID_P_RING_BELOW] = 1;
     *first = __shfl_sync(TB_FULL_WARP, x, 0, lanes);
@@ -893,12 +904,12 @@ TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *f
    x. */
 TB_D tb_real trid_p_ring_scan(int lanes, const tb_real *keep, tb_real *q)
 {
-    const int rank = trid_warp_lane() & (lanes - 1);
-    tb_real y = trid_p_recurrence_scan(1, lanes, 0, 0, q, keep, q);
+    const int rank = trid_warp_rank(lanes);
+    tb_real y = trid_p_recurrence_scan(lanes, trid_warp_rank(lanes), 0, keep, q[0]);
     q[0] = __shfl_up_sync(TB_FULL_WARP, y, 1, lanes);
     if (rank == 0) q[0] = 0;
     q[1] += keep[TRID_P_GAIN] * q[0];
-    tb_real x = trid_p_recurrence_scan(1, lanes, 1, 0, q, keep + TRID_P_UP, q + 1);
+    tb_real x = trid_p_recurrence_scan(lanes, trid_warp_rank(lanes), 1, keep + TRID_P_UP, q[1]);
     q[1] = __shfl_down_sync(TB_FULL_WARP, x, 1, lanes);
     if (rank == lanes - 1) q[1] = 0;
     return __shfl_sync(TB_FULL_WARP, x, 0, lanes);
@@ -908,7 +919,7 @@ TB_D tb_real trid_p_ring_scan(int lanes, const tb_real *keep, tb_real *q)
 TB_D void trid_p_ring_open(int lanes, int from, tb_real first, tb_real middle, tb_real *ring, int stride)
 {
     middle = __shfl_sync(TB_FULL_WARP, middle, from, lanes);
-    if ((trid_warp_lane() & (lanes - 1)) == 0) {
+    if (trid_warp_rank(lanes) == 0) {
         tb_real *last = &ring[TRID_RING_LAST * stride];
         *last =
             trid_rcp_refined(*last + ring[TRID_RING_FIRST * stride] * first + ring[TRID_RING_SECOND * stride] * middle);
@@ -929,8 +940,9 @@ TB_D void trid_p_ring_close(int lanes, int from, tb_real first, tb_real middle, 
 /* Solves the rows of a partition. `above` and `below` are the y and the x around it. */
 TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real above, tb_real below, tb_real *d)
 {
-    trid_p_recurrence_expand(k, 0, 0, l, l[0], above, d);
-    trid_p_recurrence_expand(k, 1, 0, u, u[k - 1], below, d);
+    trid_p_recurrence down = {k, 0, 0, l, l[0]}, up = {k, 1, 0, u, u[k - 1]};
+    trid_p_recurrence_expand(down, above, d);
+    trid_p_recurrence_expand(up, below, d);
 }
 
 /* Precomputes, once for many right-hand sides, the numbers that depend only on a periodic system's factors. The rows
@@ -943,7 +955,7 @@ TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real 
 TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *l, const tb_real *u, tb_real *rings,
                              tb_real *keep)
 {
-    const int rank = trid_warp_lane() & (lanes - 1), systems = 32 >> trid_log2(lanes);
+    const int rank = trid_warp_rank(lanes), systems = 32 >> trid_log2(lanes);
     tb_real p[3], first, *own = rings + (trid_warp_lane() >> trid_log2(lanes));
     trid_p_ring_rows(k, l, u, (const tb_real *)0, 1, p);
     int grown = trid_p_ring_join(lanes, p, keep, &first);
@@ -969,7 +981,7 @@ TB_D void trid_warp_ring_solve(int k, int lanes, int n, const tb_real *l, const 
     tb_real q[3];
     trid_p_ring_rows(k, l, u, d, 0, q);
     tb_real first = trid_p_ring_scan(lanes, keep, q);
-    tb_real middle = trid_p_ring_middle(k, n, trid_warp_lane() & (lanes - 1), l, d, q[0]);
+    tb_real middle = trid_p_ring_middle(k, n, trid_warp_rank(lanes), l, d, q[0]);
     __syncwarp(TB_FULL_WARP);
     trid_p_ring_close(lanes, trid_p_ring_partition(k, n), first, middle, keep,
                       rings + (trid_warp_lane() >> trid_log2(lanes)), 32 >> trid_log2(lanes), q);
@@ -980,10 +992,9 @@ TB_D void trid_warp_ring_solve(int k, int lanes, int n, const tb_real *l, const 
    parts / group partitions of system t / group, from number parts / group * (t % group) on. */
 TB_D int trid_p_lane_slot(int systems, int parts, int e)
 {
-    enum { banks = TRID_BANKS };
     const int group = parts < 32 ? parts : 32, thread = trid_block_thread();
-    return TRID_INTERLEAVED_SLOT(systems, parts, banks,
-                                 (thread >> trid_log2(group)) + systems * (parts / group * (thread & (group - 1)) + e));
+    return trid_p_slot(systems, parts,
+                       (thread >> trid_log2(group)) + systems * (parts / group * (thread & (group - 1)) + e));
 }
 
 /* Does the work of trid_warp_ring_open for interleaved systems, or for one system that a block holds; then systems is 1
@@ -998,14 +1009,13 @@ TB_D int trid_p_lane_slot(int systems, int parts, int e)
 TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, int known, const tb_real *l,
                                           const tb_real *u, tb_real *keep, tb_real *shared)
 {
-    enum { banks = TRID_BANKS };
     const int thread = trid_block_thread(), partition = thread / systems, group = parts < 32 ? parts : 32;
-    const int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts), each = parts / group;
+    const int part = trid_p_slot(systems, parts, systems * parts), each = parts / group;
     const int from = trid_p_ring_partition(k, n);
     tb_real p[3], *times = shared + 2 * part, *rings = shared + 5 * part;
     trid_p_ring_rows(k, l, u, (const tb_real *)0, 1, p);
     TB_UNROLL
-    for (int e = 0; e < 3; e++) times[e * part + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = p[e];
+    for (int e = 0; e < 3; e++) times[e * part + trid_p_slot(systems, parts, thread)] = p[e];
     if (partition == from)
         rings[TRID_RING_TIMES * systems + thread % systems] =
             trid_p_ring_middle(k, n, partition, l, (const tb_real *)0, 1);
@@ -1033,14 +1043,13 @@ TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, 
     return __syncthreads_or(grown);
 }
 
-/* Solves for a lane's partitions: ys and xs, which hold the last y and the first x of each, become the y above and the
-   x below each. */
+/* Solves for a lane's partitions. ys holds the last y of each partition, and xs behind it the first x of each. They
+   become the y above and the x below each partition. */
 TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_real *keep, const tb_real *own,
                                  tb_real *ys)
 {
-    enum { banks = TRID_BANKS };
     const int group = parts < 32 ? parts : 32, each = parts / group, rank = trid_block_thread() & (group - 1);
-    const int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
+    const int part = trid_p_slot(systems, parts, systems * parts);
     const int from = trid_p_ring_partition(k, n);
     tb_real *xs = ys + part, *times = xs + part, q[2] = {0, 0}, through = 1, middle = 0;
     TB_UNROLL
@@ -1082,10 +1091,9 @@ TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_
 TB_D void trid_block_interleaved_ring_solve(int k, int systems, int parts, int n, const tb_real *l, const tb_real *u,
                                             const tb_real *keep, tb_real *d, tb_real *shared)
 {
-    enum { banks = TRID_BANKS };
     const int thread = trid_block_thread(), partition = thread / systems, group = parts < 32 ? parts : 32;
-    const int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
-    const int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    const int part = trid_p_slot(systems, parts, systems * parts);
+    const int slot = trid_p_slot(systems, parts, thread);
     tb_real *rings = shared + 5 * part, q[3];
     trid_p_ring_rows(k, l, u, d, 0, q);
     shared[slot] = q[0], shared[part + slot] = q[1];

@@ -2,8 +2,12 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
-   trid.h's conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, names. Rows are
-   eliminated in a binary tree of partitions, with pivoting between two rows at a time (docs/pivoted.md derives it).
+   A call takes the place of trid_warp_hybrid, for example in the kernel at the head of trid.h:
+
+       int status = trid_warp_pivoted(8, 32, n, ra, rb, rc, rd);
+
+   Rows are eliminated in a binary tree of partitions, with pivoting between two rows at a time (docs/pivoted.md derives
+   it). The common contract of trid.h holds: k rows a lane, `lanes` lanes a system, w = log2 lanes.
 
      lane (host and device: one thread, no communication)
        trid_lane_pivoted_reduce    k rows to two                            (23k-37) FMA or mul + (2k-3) rcp
@@ -30,6 +34,17 @@
 /* Elements of shared memory of trid_block_pivoted, for the block. */
 enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 
+#if TB_HOST_SCOPE
+/* Returns how many elements of work trid_host_pivoted needs: 4*n, and 20 for each partition. */
+TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
+{
+    if (n <= 0 || rows_per_lane < 1) return 0;
+    return 4 * (size_t)n + 20 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
+}
+#endif
+#define trid_host_pivoted_len_f32 trid_host_pivoted_len
+#define trid_host_pivoted_len_f64 trid_host_pivoted_len
+
 #ifndef __cplusplus
 #define trid_p_meet TB_OF(trid_p_meet)
 #define trid_p_pivot TB_OF(trid_p_pivot)
@@ -39,7 +54,6 @@ enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 #define trid_lane_pivoted_root TB_OF(trid_lane_pivoted_root)
 #define trid_lane_pivoted_split TB_OF(trid_lane_pivoted_split)
 #define trid_lane_pivoted_expand TB_OF(trid_lane_pivoted_expand)
-#define trid_host_pivoted_len TB_OF(trid_host_pivoted_len)
 #define trid_p_host_join TB_OF(trid_p_host_join)
 #define trid_p_host_split TB_OF(trid_p_host_split)
 #define trid_host_pivoted TB_OF(trid_host_pivoted)
@@ -54,8 +68,6 @@ enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 #define trid_lane_pivoted_split_f64 tb_f64::trid_lane_pivoted_split
 #define trid_lane_pivoted_expand_f32 tb_f32::trid_lane_pivoted_expand
 #define trid_lane_pivoted_expand_f64 tb_f64::trid_lane_pivoted_expand
-#define trid_host_pivoted_len_f32 tb_f32::trid_host_pivoted_len
-#define trid_host_pivoted_len_f64 tb_f64::trid_host_pivoted_len
 #define trid_host_pivoted_f32 tb_f32::trid_host_pivoted
 #define trid_host_pivoted_f64 tb_f64::trid_host_pivoted
 #endif
@@ -81,8 +93,8 @@ TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
     return second;
 }
 
-/* Does the same, and keeps the row with the larger coefficient, by which the unknown is found later:
-   *rf * first + *rg * second is that row, divided by the coefficient. *bad: whether there is no such row. */
+/* Does as trid_p_meet, and keeps the row with the larger coefficient, by which the unknown is found later:
+   *rf * first + *rg * second is that row, divided by the coefficient. *bad says whether there is no such row. */
 TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf, tb_real *rg, int *bad)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -169,10 +181,10 @@ TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_
 /* Joins two neighbouring groups of partitions to one. The unknowns between them, the last of the upper group and the
    first of the lower, are eliminated with pivoting.
    Needs    the borders of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leaves them. `first` is the
-            upper group if the joined group will itself be joined to one above it (below = 1); otherwise, or if the
-            joined group is the whole system, it is the lower one
-   Leaves   border, that of the joined group, which may replace either: its p and q are u and v of the first, its u and
-            v those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split
+            upper group if the joined group will itself be joined to one above it (below = 1). Otherwise, also if the
+            joined group is the whole system, `first` is the lower group
+   Leaves   in border the border of the joined group, which may replace either. p and q of the joined group are u and v
+            of the first; its u and v are those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split
    Returns  0, or 1 if there was no pivot
    Cost     54 FMA or mul + 4 rcp, 6 comparisons, 33 selections */
 TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second, tb_real *border, tb_real *kept,
@@ -231,7 +243,7 @@ TB_HD int trid_lane_pivoted_root(const tb_real *border, tb_real *outer)
 /* Solves for the two unknowns that trid_lane_pivoted_combine eliminated.
    Needs    p, q, u, v of the joined group in outer, in this order
    Leaves   *last and *first, which are p and q of both groups that were joined. u and v of the first group are p and q
-            of the joined one; those of the second are its u and v
+            of the joined group; u and v of the second are u and v of the joined group
    Cost     7 FMA */
 TB_HD void trid_lane_pivoted_split(const tb_real *kept, int side, const tb_real *outer, tb_real *last, tb_real *first)
 {
@@ -339,7 +351,7 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
     int root = count > 1 ? count / 2 - 1 : 0, bad = trid_lane_pivoted_root(border, outer);
     outer[0] = __shfl_sync(TB_FULL_WARP, outer[0], root, lanes);
     outer[3] = __shfl_sync(TB_FULL_WARP, outer[3], root, lanes);
-    return (trid_warp_lane() & (lanes - 1)) == root ? bad : 0;
+    return trid_warp_rank(lanes) == root ? bad : 0;
 }
 
 /* Solves any nonsingular system of n <= k*lanes rows. The rows are laid out as in trid_warp_hybrid, but need not be
@@ -357,7 +369,7 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
 TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     if (k > TRID_MOST_ROWS) return TRID_BAD_ARGUMENT;
-    int rank = trid_warp_lane() & (lanes - 1), side;
+    int rank = trid_warp_rank(lanes), side;
     unsigned flags;
     tb_real border[9], kept[9], outer[4];
     trid_lane_pad(k, k * rank, n, k * lanes, a, b, c, d);
@@ -375,8 +387,8 @@ TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_r
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_pivoted: -1 if n > k*threads or k > 32
-   Shared   TRID_BLOCK_PIVOTED_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use
-            of them (two arrays used alternately save it)
+   Shared   TRID_BLOCK_PIVOTED_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
+            use (alternating between two arrays saves this barrier)
    Cost     trid_warp_pivoted with lanes = 32, and for each level of the tree over the warps as much as for a level
             within them
    Error    as trid_warp_pivoted */
@@ -418,13 +430,6 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
 
 #if TB_HOST_SCOPE
 
-/* Returns how many elements of work trid_host_pivoted needs: 4*n, and 20 for each partition. */
-TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
-{
-    if (n <= 0 || rows_per_lane < 1) return 0;
-    return 4 * (size_t)n + 20 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
-}
-
 /* Joins the borders of partitions, pair by pair, to that of the whole system. A group's border replaces that of its
    first partition, and the numbers that a join keeps are stored with the upper group's last partition. Returns 1 if an
    unknown had no pivot. */
@@ -449,7 +454,7 @@ TB_HOST int trid_p_host_join(size_t partitions, tb_real *borders, tb_real *kept)
     return 0;
 }
 
-/* Splits the system's outer unknowns, `whole`, into those of each partition: a group's four outer unknowns replace its
+/* Computes the four outer unknowns of each partition from those of the system, `whole`. They replace the partition's
    border. */
 TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_real *whole, tb_real *borders)
 {
@@ -476,8 +481,8 @@ TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_
 }
 
 /* Solves any nonsingular system as trid_warp_pivoted. Partitions of rows_per_lane rows (of two, if that is one) are
-   reduced, and joined in pairs up a tree. Their number is arbitrary. The last may be shorter, but has at least two
-   rows: a single remaining row is added to the partition before it.
+   reduced, and joined in pairs up a tree. Any number of partitions is allowed. The last may be shorter, but has at
+   least two rows: a single remaining row is added to the partition before it.
    Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
    Returns  0, -1 for n < 0, rows_per_lane < 1 or > 32, or 1 if there was no pivot for an unknown: the matrix is
             singular, or not finite

@@ -32,5 +32,4 @@ inline namespace tb_f64
 }
 #endif
 #undef TB_BODY
-#undef TB_BODY
 #endif /* TB_BODY */
