@@ -303,7 +303,7 @@ TB_D void trid_copy_commit(void)
 #if TB_DEVICE_SCOPES && !defined __CUDACC_RTC__
 #define TB_LAUNCHES 1
 #if __cplusplus < 201703L
-#error "Triband's kernels and launches need C++17: nvcc -std=c++17, which is the default from CUDA 12 on"
+#error "Triband's kernels and launches need C++17: pass -std=c++17"
 #endif
 #ifdef __CUDACC__
 #define TRID_KERNEL static __global__
