@@ -449,7 +449,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         if (trid_p_batch_reports(plan)) {
             trid_p_batch_join(trid_p_batch_row(met, n), &worst[line]);
             p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
-            if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line], 0, (tb_real)0, (tb_real)0);
+            if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line]);
         }
         __syncthreads(); /* shared memory has been read */
     }

@@ -96,7 +96,7 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
         if (reports) {
             __syncthreads();
             if (part == 0 && block == 0 && here.in_batch)
-                trid_p_batch_tell(plan, here.system, worst[line], 0, (tb_real)0, (tb_real)0);
+                trid_p_batch_tell(plan, here.system, worst[line]);
         }
     }
 }
@@ -209,36 +209,34 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
                                    : trid_p_batch_interleaved<tb_real, solver, shape, rows_type>;
     trid_p_batch_needs needs = tiles::needs(plan.flags, blocks);
     trid_device device;
-    dim3 grid, block(shape::threads);
+    unsigned grid;
     const trid_device *const known = trid_p_batch_known_device(work);
-    if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess)
+    if (trid_p_batch_count(&plan, shape::systems, 1, &grid))
         return shape::few ? (int)TRID_P_BATCH_NOT_LAUNCHED : (int)TRID_BATCH_BAD_SIZE;
     if constexpr (shape::few) {
         const int processors = known ? known->processors : trid_device_attribute(cudaDevAttrMultiProcessorCount);
         if (plan.tiles > (unsigned)(needs.resident * processors)) return TRID_P_BATCH_NOT_LAUNCHED;
     }
-    if (known)
-        device = *known;
-    else if (trid_p_batch_ask_device(kernel, &device))
-        return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_p_batch_device_of(work, kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
     if (shape::elsewhere && device.always_pipelined) return TRID_P_BATCH_NOT_LAUNCHED;
     const size_t bytes = (size_t)needs.bytes;
     const int ever = tiles::needs(~0, 16).bytes, room = device.shared_bytes - needs.fixed,
               allowed = ever < room ? ever : room;
     if constexpr (shape::cluster) {
         if (device.major < 9 || needs.bytes + needs.fixed > device.shared_bytes) return TRID_P_BATCH_NOT_LAUNCHED;
-        if (trid_p_batch_allow(kernel, known, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+        if (trid_p_batch_allow(kernel, allowed)) return TRID_BATCH_LAUNCH_FAILED;
+        const dim3 block(shape::threads);
         const unsigned clusters = (unsigned)trid_p_batch_clusters(kernel, known, blocks, block, bytes);
         if (clusters == 0) return TRID_P_BATCH_NOT_LAUNCHED;
-        grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
+        grid = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
         return trid_p_batch_launched(
-            trid_launch_cluster(kernel, grid, blocks, block, bytes, work.stream, plan, rows, work.d, work.x));
+            trid_launch_cluster(kernel, dim3(grid), blocks, block, bytes, work.stream, plan, rows, work.d, work.x));
     } else if constexpr (shape::pipelined) {
         while (needs.resident >= needs.least && needs.resident * (needs.bytes + needs.fixed) > device.shared_bytes)
             needs.resident--;
         if (device.major < needs.since || needs.resident < needs.least) return TRID_P_BATCH_NOT_LAUNCHED;
     }
-    if (bytes && trid_p_batch_allow(kernel, known, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    if (bytes && trid_p_batch_allow(kernel, allowed)) return TRID_BATCH_LAUNCH_FAILED;
     return trid_p_batch_launch_tiles(kernel, grid, shape::threads, shape::pipelined ? needs.resident : 0, bytes, device,
                                      work.stream, plan, rows, work.d, work.x);
 }

@@ -121,13 +121,17 @@ struct trid_p_batch_warp_chunk {
         trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, h.d, shared + 3 * apart);
         trid_p_batch_put_known(rows, first, valid, known, &h);
     }
-    template <class rows_type>
-    TRID_P_BATCH_MEMBER void load_again(const rows_type &rows, const tb_real *, held &h) const
+    TRID_P_BATCH_MEMBER void load_again(const trid_p_batch_arrays<tb_real> &, const tb_real *, held &h) const
     {
-        const tb_real *kept = shared + 3 * apart + trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
-        trid_p_batch_again(apart, trid_p_batch_rows_of(rows), system, first, valid, shared, &h);
+        const tb_real *kept = shared + trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
         TB_UNROLL
-        for (int j = 0; j < k; j++) h.d[j] = j < valid ? kept[j] : (tb_real)0;
+        for (int j = 0; j < k; j++) {
+            h.a[j] = j < valid ? kept[j] : (tb_real)0;
+            h.b[j] = j < valid ? kept[apart + j] : (tb_real)0;
+            h.c[j] = j < valid ? kept[2 * apart + j] : (tb_real)0;
+        }
+        TB_UNROLL
+        for (int j = 0; j < k; j++) h.d[j] = j < valid ? kept[3 * apart + j] : (tb_real)0;
     }
     TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *around) const
     {
@@ -400,7 +404,7 @@ TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, r
     if (is_first) trid_p_batch_know(0, end, &h);
     if (is_last) trid_p_batch_know(k - 1, end, &h);
     trid_p_batch_failed(levels.worst, chunk.system, 1, chunk.template solve<0>(h));
-    if (checked) {
+    if constexpr (checked) {
         tb_real before[k], around_before[2] = {0, 0};
         if (levels.before) {
             chunk.load_before(levels.before, before, around_before);
@@ -438,9 +442,9 @@ TRID_KERNEL void trid_p_batch_told(trid_p_batch_levels<tb_real> levels, int rows
         row = chunk < whole ? trid_p_batch_row(chunk * rows + (left % 2 ? 1 : rows), plan.n)
                             : whole * rows + (left - 2 * whole);
     if (row > plan.n) row = levels.worst[2 * system + 1];
-    const tb_real error = trid_p_batch_number<tb_real>(checked ? levels.largest[2 * system] : 0);
-    const tb_real size = trid_p_batch_number<tb_real>(checked ? levels.largest[2 * system + 1] : 0);
-    trid_p_batch_tell(plan, system, row > plan.n ? (int)TRID_P_BATCH_NO_ROW : row, checked, error, size);
+    trid_p_batch_worst worst = {0, 0};
+    if (checked) worst = {levels.largest[2 * system], levels.largest[2 * system + 1]};
+    trid_p_batch_tell<checked, tb_real>(plan, system, row > plan.n ? (int)TRID_P_BATCH_NO_ROW : row, worst);
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
@@ -452,9 +456,17 @@ static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, 
 {
     const long long systems = levels.plan.lines.systems * levels.plan.lines.groups;
     if (!trid_p_batch_reports(levels.plan)) return TRID_BATCH_OK;
-    return trid_p_batch_launched(trid_launch(trid_p_batch_told<tb_real, checked>,
-                                             dim3((unsigned)((systems + 255) / 256)), dim3(256), 0, stream, levels,
-                                             (int)rows, (int)whole));
+    return trid_p_batch_start(trid_p_batch_told<tb_real, checked>, (systems + 255) / 256, 256, 0, stream, levels,
+                              (int)rows, (int)whole);
+}
+
+/* Clears the record of failed rows, two ints a system from `at` on in scratch, if the caller asked for a report. */
+static inline int trid_p_batch_clear_worst(const trid_p_batch_plan &plan, long long at, cudaStream_t stream, int **worst)
+{
+    const size_t bytes = (size_t)(8 * plan.lines.systems * plan.lines.groups);
+    if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
+    *worst = (int *)((char *)plan.scratch + at);
+    return trid_p_batch_launched(cudaMemsetAsync(*worst, TRID_P_BATCH_NO_ROW_BYTE, bytes, stream));
 }
 
 /* Makes the plan of the reduced systems, which are in scratch, and the levels that describe them to the chunks. Clears
@@ -465,14 +477,13 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
                                     trid_p_batch_work<tb_real> *work)
 {
     const long long systems = plan.lines.systems * plan.lines.groups, n = layout.left;
-    const size_t two = (size_t)(8 * systems); /* bytes of two ints a system */
     char *scratch = (char *)plan.scratch;
     tb_real *const first = (tb_real *)(scratch + layout.reduced), *const last = first + 3 * n * systems;
     trid_p_batch_plan *reduced = &work->plan;
     const cudaStream_t stream = work->stream;
     work->plan = trid_p_batch_plan(), work->d = work->x = last; /* solved in place */
     reduced->lines =
-        trid_p_batch_is_interleaved(plan) ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
+        trid_p_lines_are_interleaved(plan.lines) ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
     reduced->n = (int)n;
     reduced->flags = plan.flags & TRID_BATCH_PERIODIC;
     reduced->scratch = scratch + layout.end;
@@ -485,11 +496,9 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     levels->top = corners.top, levels->bottom = corners.bottom;
     if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
     levels->below = reduced->report.status = (int *)(scratch + layout.below);
-    levels->worst = (int *)(scratch + layout.worst);
-    return cudaMemsetAsync(scratch + layout.largest, 0, two, stream) == cudaSuccess &&
-                   cudaMemsetAsync(levels->worst, TRID_P_BATCH_NO_ROW_BYTE, two, stream) == cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    if (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * systems), stream) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_clear_worst(plan, layout.worst, stream, &levels->worst);
 }
 
 /* Solves reduced systems on chip. */
@@ -536,10 +545,10 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
     const trid_p_batch_level_layout layout =
         trid_p_batch_level_layout_of(plan.n, all, (int)sizeof(tb_real), interleaved, periodic, refined);
     char *scratch = (char *)plan.scratch;
-    dim3 grid, block(chunk_type::threads);
-    if (trid_p_batch_count(&plan, systems, 1, &grid) != cudaSuccess || plan.tiles > 0x7fffffffll / layout.chunks)
+    unsigned blocks;
+    if (trid_p_batch_count(&plan, systems, 1, &blocks) || plan.tiles > 0x7fffffffll / layout.chunks)
         return TRID_BATCH_BAD_SIZE;
-    grid = dim3(chunk_type::blocks(plan, (unsigned)layout.chunks));
+    blocks = chunk_type::blocks(plan, (unsigned)layout.chunks);
     trid_p_batch_levels<tb_real> levels;
     trid_p_batch_work<tb_real> reduced = work;
     int status = trid_p_batch_begin_level(plan, layout, corners, &levels, &reduced);
@@ -554,15 +563,15 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
         levels.before = pass > 0 ? first_x : (tb_real *)0;
         levels.keep = pass < refined ? first_x : (tb_real *)0;
         if (reports && checked && pass == refined) levels.largest = (unsigned *)(scratch + layout.largest);
-        if (trid_launch(trid_p_batch_long_reduce<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
-                        work.stream, levels, rows, work.d) != cudaSuccess)
-            return TRID_BATCH_LAUNCH_FAILED;
-        status = is_long ? trid_p_batch_launch_chunks<systems, within, kind, bounds>(reduced, left, ends)
-                         : trid_p_batch_launch_reduced<interleaved, periodic, bounds>(reduced, left, ends);
+        status = trid_p_batch_start(trid_p_batch_long_reduce<tb_real, k, systems, parts, path, method, rows_type>,
+                                    blocks, chunk_type::threads, 0, work.stream, levels, rows, work.d);
+        if (!status)
+            status = is_long ? trid_p_batch_launch_chunks<systems, within, kind, bounds>(reduced, left, ends)
+                             : trid_p_batch_launch_reduced<interleaved, periodic, bounds>(reduced, left, ends);
+        if (!status)
+            status = trid_p_batch_start(trid_p_batch_long_expand<tb_real, k, systems, parts, path, method, rows_type>,
+                                        blocks, chunk_type::threads, 0, work.stream, levels, rows, work.d, work.x);
         if (status) return status;
-        if (trid_launch(trid_p_batch_long_expand<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
-                        work.stream, levels, rows, work.d, work.x) != cudaSuccess)
-            return TRID_BATCH_LAUNCH_FAILED;
     }
     return trid_p_batch_launch_told<checked>(levels, layout.rows, periodic ? plan.n / layout.rows : layout.chunks,
                                              work.stream);

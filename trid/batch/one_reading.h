@@ -536,12 +536,9 @@ trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid
         parts->wanted = above->any, parts->worst = above->worst;
         parts->scale = above->scale * above->rows, parts->most = above->most;
     }
-    cudaError_t error = cudaMemsetAsync(scratch, 0xff, (size_t)layout.worst, work.stream);
-    if (error == cudaSuccess && trid_p_batch_reports(work.plan)) {
-        parts->worst = (int *)(scratch + layout.worst);
-        error = cudaMemsetAsync(parts->worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * systems), work.stream);
-    }
-    return trid_p_batch_launched(error);
+    if (cudaMemsetAsync(scratch, 0xff, (size_t)layout.worst, work.stream) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_clear_worst(work.plan, layout.worst, work.stream, &parts->worst);
 }
 
 /* Launches contiguous systems, the caller's or the links of `above`. Links that no warp can solve are systems as
@@ -554,23 +551,19 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
     typedef trid_p_batch_partitions<tb_real> of;
     enum { most_bytes = sizeof(typename of::memory), fixed = 1024 }; /* fixed: what each block takes in addition */
     const auto solve = trid_p_batch_one_reading<tb_real>;
-    const trid_device *const known = trid_p_batch_known_device(work);
     const long long systems = work.plan.lines.systems * work.plan.lines.groups;
     const trid_p_batch_partitions_layout layout =
         trid_p_batch_partitions_layout_of(work.plan.n, systems, (int)sizeof(tb_real));
     trid_device device;
     of parts = of();
-    if (known)
-        device = *known;
-    else if (trid_p_batch_ask_device(solve, &device))
-        return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_p_batch_device_of(work, solve, &device)) return TRID_BATCH_LAUNCH_FAILED;
     if (device.shared_bytes < most_bytes + fixed) return TRID_P_BATCH_NOT_LAUNCHED;
-    if (trid_p_batch_allow(solve, known, most_bytes) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_p_batch_allow(solve, most_bytes)) return TRID_BATCH_LAUNCH_FAILED;
     const int bytes = most_bytes - (of::most_warps - layout.warps) * (int)sizeof(typename of::warp_memory);
     const int room = device.shared_bytes / (bytes + fixed);
     const int full = TRID_P_BATCH_PARTITION_RESIDENT * of::most_warps / layout.warps;
     const auto launch = [&](int again) {
-        return trid_p_batch_launch_tiles(solve, dim3(parts.total), 32 * layout.warps, room < full ? room : full,
+        return trid_p_batch_launch_tiles(solve, parts.total, 32 * layout.warps, room < full ? room : full,
                                          (size_t)bytes, device, work.stream, parts, again, rows, work.d, work.x);
     };
     int status = trid_p_batch_begin_partitions(work, layout, above, &parts);
@@ -581,8 +574,8 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
         trid_p_batch_work<tb_real> links = {{}, c + parts.total, parts.z, work.stream, work.device};
         links.plan.lines = trid_lines_contiguous(parts.count, systems), links.plan.n = parts.count;
         links.plan.scratch = scratch + layout.end;
-        status = trid_p_batch_launched(trid_launch(trid_p_batch_make_links<tb_real>, dim3((parts.total + 255) / 256),
-                                                   dim3(256), 0, work.stream, parts, a));
+        status = trid_p_batch_start(trid_p_batch_make_links<tb_real>, (parts.total + 255) / 256, 256, 0, work.stream,
+                                    parts, a);
         if (!status) status = trid_p_batch_launch_one_reading(links, {a, b, c, 1, parts.count, 0}, &parts);
     }
     if (!status) status = launch(1);
@@ -598,7 +591,7 @@ static int trid_p_batch_launch_levels(const trid_p_batch_work<tb_real> &work, co
 {
     typedef trid_p_batch_how how;
     enum { systems = TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)) };
-    if (trid_p_batch_is_interleaved(work.plan)) {
+    if (trid_p_lines_are_interleaved(work.plan.lines)) {
         if constexpr (bounds::interleaved)
             return trid_p_batch_launch_chunks<systems, how::strided, method, bounds>(work, rows, corners);
     } else if constexpr (bounds::contiguous) {

@@ -184,27 +184,22 @@ struct trid_p_batch_one_matrix {
 /* The properties of a type of rows: whether it is arrays, one matrix for all systems, or a function object that makes
    the rows; and whether it wraps another type of rows and adds the known first and last unknowns of each system, or is
    for LU. */
+template <int arrays, int one_matrix, int known, int lu>
+struct trid_p_batch_rows_are {
+    enum { are_arrays = arrays, are_one_matrix = one_matrix, are_known = known, are_lu = lu };
+};
 template <class rows_type>
-struct trid_p_batch_rows {
-    enum { are_arrays = 0, are_one_matrix = 0, are_known = 0, are_lu = 0 };
-};
+struct trid_p_batch_rows : trid_p_batch_rows_are<0, 0, 0, 0> {};
 template <class tb_real>
-struct trid_p_batch_rows<trid_p_batch_arrays<tb_real>> {
-    enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 0 };
-};
+struct trid_p_batch_rows<trid_p_batch_arrays<tb_real>> : trid_p_batch_rows_are<1, 0, 0, 0> {};
 template <class tb_real>
-struct trid_p_batch_rows<trid_p_batch_one_matrix<tb_real>> {
-    enum { are_arrays = 0, are_one_matrix = 1, are_known = 0, are_lu = 0 };
-};
+struct trid_p_batch_rows<trid_p_batch_one_matrix<tb_real>> : trid_p_batch_rows_are<0, 1, 0, 0> {};
 template <class tb_real, class rows_type>
-struct trid_p_batch_rows<trid_p_batch_known<tb_real, rows_type>> {
-    typedef trid_p_batch_rows<rows_type> inner;
-    enum { are_arrays = inner::are_arrays, are_one_matrix = inner::are_one_matrix, are_known = 1, are_lu = 0 };
-};
+struct trid_p_batch_rows<trid_p_batch_known<tb_real, rows_type>>
+    : trid_p_batch_rows_are<trid_p_batch_rows<rows_type>::are_arrays, trid_p_batch_rows<rows_type>::are_one_matrix, 1,
+                            0> {};
 template <class tb_real, int factor, int periodic>
-struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor, periodic>> {
-    enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 1 };
-};
+struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor, periodic>> : trid_p_batch_rows_are<1, 0, 0, 1> {};
 
 /* Returns only the rows, by value: references would change registers and instructions. */
 template <class rows_type>
@@ -314,26 +309,6 @@ TB_D int trid_p_batch_row(int status, int n)
     return status <= 0 ? TRID_P_BATCH_NO_ROW : status < n ? status : n;
 }
 
-/* Reports on one system. With checked, error and size are the largest of the system's rows.
-   Lanes    one thread */
-template <class tb_real>
-TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, int checked, tb_real error,
-                            tb_real size)
-{
-    const trid_p_batch_report &report = plan.report;
-    int status = bad == TRID_P_BATCH_NO_ROW ? 0 : bad;
-    if (checked) {
-        tb_real residual = error == 0 && size == 0 ? (tb_real)0 : error / size;
-        if (!status && !(residual <= (tb_real)report.tolerance)) status = plan.n + 1;
-        if (report.residual) report.residual[system] = (float)residual;
-    }
-    if (report.status) report.status[system] = status;
-    if (status && report.failed) {
-        atomicAdd(&report.failed[0], 1ull);
-        atomicMin(&report.failed[1], (unsigned long long)system);
-    }
-}
-
 /* Returns whether a warp's systems are to be solved: with repair, only if one of them has a status other than 0. */
 TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int own_n)
 {
@@ -367,6 +342,26 @@ TB_D tb_real trid_p_batch_number(unsigned bits)
 TB_D unsigned trid_p_batch_most(unsigned x, unsigned y)
 {
     return x > y ? x : y;
+}
+
+/* Reports on one system; checked: with its residual, from the largest of all of its rows.
+   Lanes    one thread */
+template <int checked = 0, class tb_real = float>
+TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, trid_p_batch_worst worst = {0, 0})
+{
+    const trid_p_batch_report &report = plan.report;
+    int status = bad == TRID_P_BATCH_NO_ROW ? 0 : bad;
+    if (checked) {
+        const tb_real error = trid_p_batch_number<tb_real>(worst.error), size = trid_p_batch_number<tb_real>(worst.size);
+        const tb_real residual = error == 0 && size == 0 ? (tb_real)0 : error / size;
+        if (!status && !(residual <= (tb_real)report.tolerance)) status = plan.n + 1;
+        if (report.residual) report.residual[system] = (float)residual;
+    }
+    if (report.status) report.status[system] = status;
+    if (status && report.failed) {
+        atomicAdd(&report.failed[0], 1ull);
+        atomicMin(&report.failed[1], (unsigned long long)system);
+    }
 }
 
 /* Returns whether some rows' residual is so small that a step of refinement would not make it smaller. */
