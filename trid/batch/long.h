@@ -53,11 +53,13 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
                      that the thread knows of
      around()        leaves x before and after the thread's rows, within the chunk
      raise()         raises the system's largest error and size
-     store()         stores x, or keeps it for load_before()
+     store()         stores x, or keeps it for load_before() */
+template <class tb_real, int k, int systems, int parts, int path, int keeps>
+struct trid_p_batch_chunk;
 
-   Here a warp holds a chunk of a system, contiguous or strided. */
+/* A warp holds a chunk of one system, contiguous or strided. */
 template <class tb_real, int rows_a_lane, int path, int keeps>
-struct trid_p_batch_warp_chunk {
+struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     enum {
         k = rows_a_lane,
         scope = trid_p_batch_how::block, /* a warp has rows of one system */
@@ -183,8 +185,8 @@ struct trid_p_batch_warp_chunk {
 };
 
 /* For interleaved systems, a block holds one chunk of each of `systems` systems. */
-template <class tb_real, int rows_a_thread, int systems, int threads_a_chunk>
-struct trid_p_batch_block_chunk {
+template <class tb_real, int rows_a_thread, int systems, int threads_a_chunk, int path, int keeps>
+struct trid_p_batch_chunk {
     enum {
         k = rows_a_thread,
         parts = threads_a_chunk,
@@ -277,16 +279,6 @@ struct trid_p_batch_block_chunk {
     }
 };
 
-/* The type of a chunk: a warp's, of one system, or a block's, of several interleaved ones. */
-template <class tb_real, int k, int systems, int parts, int path, int keeps>
-struct trid_p_batch_chunk {
-    typedef trid_p_batch_block_chunk<tb_real, k, systems, parts> type;
-};
-template <class tb_real, int k, int path, int keeps>
-struct trid_p_batch_chunk<tb_real, k, 1, 32, path, keeps> {
-    typedef trid_p_batch_warp_chunk<tb_real, k, path, keeps> type;
-};
-
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /* Replaces d by the residual of an earlier solve's x. */
@@ -338,7 +330,7 @@ TB_D void trid_p_batch_store_row(const trid_p_batch_levels<tb_real> &levels, lon
    other rows to its last row and to that of the thread before. With levels.before, the right-hand side is the residual
    of that x. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
-          class chunk_type = typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type>
+          class chunk_type = trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == trid_p_batch_how::checked))
 TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
 {
@@ -376,7 +368,7 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
 /* Solves for the chunks' unknowns, given f and z. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type =
-              typename trid_p_batch_chunk<tb_real, k, systems, parts, path, method == trid_p_batch_how::checked>::type>
+              trid_p_batch_chunk<tb_real, k, systems, parts, path, method == trid_p_batch_how::checked>>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(method == trid_p_batch_how::checked))
 TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
                                           tb_real *x)
@@ -532,7 +524,7 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
         k = TRID_P_BATCH_CHUNK_ROWS,
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };
-    typedef typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type chunk_type;
+    typedef trid_p_batch_chunk<tb_real, k, systems, parts, path, 0> chunk_type;
     if constexpr (interleaved && !periodic && !checked) {
         enum { least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1 };
         const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::beyond, least>(work, rows);

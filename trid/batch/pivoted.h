@@ -21,7 +21,7 @@ TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real), sizeof(tb_real) == 4 ? 3 :
 TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, trid_p_batch_arrays<tb_real> rows,
                                              const tb_real *d, tb_real *x)
 {
-    typedef trid_p_batch_warp_chunk<tb_real, k, path, 0> chunk_type;
+    typedef trid_p_batch_chunk<tb_real, k, 1, 32, path, 0> chunk_type;
     __shared__ typename chunk_type::memory memory;
     chunk_type chunk = {tree.plan};
     if (!chunk.begin(tree.count, &memory) || !trid_p_batch_wanted(tree.plan, chunk.system, 1)) return;
@@ -91,7 +91,7 @@ static int trid_p_batch_launch_pivoted_chunks(const trid_p_batch_tree<tb_real> &
                                               const trid_p_batch_arrays<tb_real> &rows)
 {
     enum { k = TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
-    typedef trid_p_batch_warp_chunk<tb_real, k, path, 0> chunk_type;
+    typedef trid_p_batch_chunk<tb_real, k, 1, 32, path, 0> chunk_type;
     return trid_p_batch_start(trid_p_batch_pivoted_chunks<tb_real, k, path>, chunk_type::blocks(tree.plan, tree.count),
                               chunk_type::threads, 0, work.stream, tree, rows, work.d, work.x);
 }
