@@ -170,27 +170,31 @@ TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_rea
     }
     return status;
 }
-/* Eliminates as trid_lane_interface_row, but in the right-hand side only, rows begin .. end-1, of which d points to the
-   first. Leaves the right-hand sides of the part's first and last row. */
+/* Eliminates as trid_lane_interface_row, but in the right-hand side only. d points to the first of `rows` rows. If
+   `all` is set, takes `burst` rows and ignores `rows`. */
+template <class tb_real, int burst, int all>
+TB_D void trid_p_batch_eliminate_some(int rows, const tb_real *kept, const tb_real *d, long long step, tb_real *top,
+                                      tb_real *bottom)
+{
+    enum { vector = 16 / sizeof(tb_real) };
+    tb_real r[burst];
+    TB_UNROLL
+    for (int j = 0; j < burst; j++, d += step) r[j] = all || j < rows ? *d : (tb_real)0;
+    TB_UNROLL
+    for (int j = 0; j < burst; j++)
+        if (all || j < rows) {
+            const tb_real *of = kept + j * TRID_P_BATCH_INTERFACE_ROW;
+            const trid_p_batch_word<tb_real> two = *(const trid_p_batch_word<tb_real> *)of;
+            const tb_real before = vector > 2 ? two.v[vector > 2 ? 2 : 0] : of[2];
+            *top -= before * *bottom;
+            *bottom = two.v[1] * (r[j] - two.v[0] * *bottom);
+        }
+}
 template <class tb_real>
 TB_D void trid_p_batch_eliminate_right(int begin, int end, const tb_real *kept, const tb_real *d, long long step,
                                        tb_real *top, tb_real *bottom)
 {
-    enum { vector = 16 / sizeof(tb_real), burst = 8 };
-    const auto eliminate = [&](int all, int rows, const tb_real *kept, const tb_real *d) { /* of a burst */
-        tb_real r[burst];
-        TB_UNROLL
-        for (int j = 0; j < burst; j++, d += step) r[j] = all || j < rows ? *d : (tb_real)0;
-        TB_UNROLL
-        for (int j = 0; j < burst; j++)
-            if (all || j < rows) {
-                const tb_real *of = kept + j * TRID_P_BATCH_INTERFACE_ROW;
-                const trid_p_batch_word<tb_real> two = *(const trid_p_batch_word<tb_real> *)of;
-                const tb_real before = vector > 2 ? two.v[vector > 2 ? 2 : 0] : of[2];
-                *top -= before * *bottom;
-                *bottom = two.v[1] * (r[j] - two.v[0] * *bottom);
-            }
-    };
+    const int burst = 8;
     int row = begin + 1;
     *top = *d;
     *bottom = 0;
@@ -198,8 +202,8 @@ TB_D void trid_p_batch_eliminate_right(int begin, int end, const tb_real *kept, 
     kept += row * TRID_P_BATCH_INTERFACE_ROW;
     TRID_P_BATCH_LOOP
     for (; row + burst <= end; row += burst, d += burst * step, kept += burst * TRID_P_BATCH_INTERFACE_ROW)
-        eliminate(1, burst, kept, d);
-    eliminate(0, end - row, kept, d);
+        trid_p_batch_eliminate_some<tb_real, burst, 1>(burst, kept, d, step, top, bottom);
+    trid_p_batch_eliminate_some<tb_real, burst, 0>(end - row, kept, d, step, top, bottom);
 }
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800 /* 1024 threads per multiprocessor */
 #define TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) 4
