@@ -11,7 +11,7 @@ static inline int trid_p_batch_is_contiguous(const trid_p_batch_plan &plan, cons
         return plan.lines.step == 1;
 }
 
-/* Returns whether systems are too long to be solved on chip. checked: 0, 1, or 2 for a solve with pivoting. */
+/* Returns whether systems are too long to be solved on chip. checked: 0, 1 with residuals, 2 with pivoting. */
 static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int checked)
 {
     return joined.n > (checked == 2                           ? TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, joined.step == 1)
@@ -19,8 +19,8 @@ static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int 
                                                               : TRID_P_BATCH_ON_CHIP(bytes, checked));
 }
 
-/* Returns whether any of `count` elements from p on lies between the first and the last element of x with all its
-   sides, even in a gap between elements. */
+/* Returns whether `count` elements from p on reach into the memory from the first element of x to the last one of all
+   its sides, be it only into a gap between elements. */
 template <class tb_real>
 static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x, const tb_real *p, long long count,
                                       long long sides = 1, long long pitch = 0)

@@ -167,7 +167,8 @@ static const trid_device *trid_p_batch_known_device(const trid_p_batch_work<tb_r
 
 /* Describes the device: as the caller did, or as the runtime does for a kernel. */
 template <class tb_real, class... parameters>
-static int trid_p_batch_device_of(const trid_p_batch_work<tb_real> &work, void (*kernel)(parameters...), trid_device *of)
+static int trid_p_batch_device_of(const trid_p_batch_work<tb_real> &work, void (*kernel)(parameters...),
+                                  trid_device *of)
 {
     const trid_device *const known = trid_p_batch_known_device(work);
     if (!known) return trid_p_batch_ask_device(kernel, of);

@@ -137,9 +137,9 @@ TB_D int trid_p_batch_across(int flags, int n, int periodic)
     return n > 1 && flags & TRID_BATCH_TRANSPOSED && (periodic || flags & TRID_BATCH_FACTORED);
 }
 
-/* Opens a periodic system's ring. Its last row and last column stay out of the factors, which are those of the n-1 rows
-   before, an ordinary system. The same factors solve the transposed system; the ring then holds x before the product
-   with r, which comes last.
+/* Opens a periodic system's ring. Its last row and last column are left out of the factors: the n-1 rows before are an
+   ordinary system. The same factors solve the transposed system; the product with r then comes last, and the ring holds
+   x before that product.
    Returns  c of row n-2, in the thread that holds it */
 template <class scope_type, class tb_real, int k>
 TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,

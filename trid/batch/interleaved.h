@@ -95,8 +95,7 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
         trid_p_batch_finish(pipeline, here, p, x, u.d);
         if (reports) {
             __syncthreads();
-            if (part == 0 && block == 0 && here.in_batch)
-                trid_p_batch_tell(plan, here.system, worst[line]);
+            if (part == 0 && block == 0 && here.in_batch) trid_p_batch_tell(plan, here.system, worst[line]);
         }
     }
 }

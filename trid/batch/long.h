@@ -367,8 +367,7 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
 
 /* Solves for the chunks' unknowns, given f and z. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
-          class chunk_type =
-              trid_p_batch_chunk<tb_real, k, systems, parts, path, method == trid_p_batch_how::checked>>
+          class chunk_type = trid_p_batch_chunk<tb_real, k, systems, parts, path, method == trid_p_batch_how::checked>>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(method == trid_p_batch_how::checked))
 TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
                                           tb_real *x)
@@ -453,7 +452,8 @@ static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, 
 }
 
 /* Clears the record of failed rows, two ints a system from `at` on in scratch, if the caller asked for a report. */
-static inline int trid_p_batch_clear_worst(const trid_p_batch_plan &plan, long long at, cudaStream_t stream, int **worst)
+static inline int trid_p_batch_clear_worst(const trid_p_batch_plan &plan, long long at, cudaStream_t stream,
+                                           int **worst)
 {
     const size_t bytes = (size_t)(8 * plan.lines.systems * plan.lines.groups);
     if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
@@ -474,8 +474,8 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     trid_p_batch_plan *reduced = &work->plan;
     const cudaStream_t stream = work->stream;
     work->plan = trid_p_batch_plan(), work->d = work->x = last; /* solved in place */
-    reduced->lines =
-        trid_p_lines_are_interleaved(plan.lines) ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
+    reduced->lines = trid_p_lines_are_interleaved(plan.lines) ? trid_lines_interleaved(n, systems)
+                                                              : trid_lines_contiguous(n, systems);
     reduced->n = (int)n;
     reduced->flags = plan.flags & TRID_BATCH_PERIODIC;
     reduced->scratch = scratch + layout.end;

@@ -122,11 +122,11 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
         tree.outer = (tb_real *)(scratch + layout.outer[at]);
         tree.joined = at < last ? (tb_real *)(scratch + layout.border[at + 1]) : (tb_real *)0;
         tree.around = at < last ? (tb_real *)(scratch + layout.outer[at + 1]) : (tb_real *)0;
-        const int status =
-            !chunks ? trid_p_batch_start(trid_p_batch_pivoted_groups<tb_real>, (plan.tiles * tree.groups + 3) / 4, 128,
-                                         0, stream, tree)
-            : plan.lines.step == 1 ? trid_p_batch_launch_pivoted_chunks<tb_real, how::contiguous>(tree, work, rows)
-                                   : trid_p_batch_launch_pivoted_chunks<tb_real, how::strided>(tree, work, rows);
+        const int status = !chunks ? trid_p_batch_start(trid_p_batch_pivoted_groups<tb_real>,
+                                                        (plan.tiles * tree.groups + 3) / 4, 128, 0, stream, tree)
+                           : plan.lines.step == 1
+                               ? trid_p_batch_launch_pivoted_chunks<tb_real, how::contiguous>(tree, work, rows)
+                               : trid_p_batch_launch_pivoted_chunks<tb_real, how::strided>(tree, work, rows);
         if (status) return status;
     }
     trid_p_batch_levels<tb_real> levels = {};

@@ -10,11 +10,12 @@
 
 /* The choices that select shapes and kernels. */
 struct trid_p_batch_how {
-    /* The method; one or several with |. beyond, reduced and shared_else are the hybrid's, for interleaved systems:
-       systems that no block holds; the reduced systems of long ones; one matrix for all if `shared` does not serve.
-       checked: with residuals; refined: and with a step of refinement if requested; several: several right-hand sides,
-       by LU; factored: the same from factors, if shapes differ; factor: LU factors; periodic: long periodic systems, by
-       the hybrid. */
+    /* The method, or several joined by |. beyond, reduced and shared_else are the hybrid for some interleaved systems.
+         beyond, reduced              systems that no block holds; the reduced systems of long ones
+         shared, shared_else          one matrix for all systems; the same where shared does not serve
+         checked, refined             with residuals; with a step of refinement too, if the flags ask for it
+         several, factored, factor    right-hand sides by LU; the same from factors, where shapes differ; the factors
+         periodic                     long periodic systems, by the hybrid */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
                          checks = checked | refined, factored = 2048;
@@ -95,8 +96,8 @@ struct trid_p_batch_tile {
     int count;              /* of systems; 0: beyond the last */
 };
 
-/* Returns n, but hides its origin from the compiler. The compiler then computes it again instead of keeping it in
-   registers that the solve needs. */
+/* Returns n, but hides from the compiler where n came from. What depends on n is then computed again instead of kept
+   in registers that the solve needs. */
 template <class integer>
 TB_D integer trid_p_batch_again_as(integer n)
 {
@@ -126,8 +127,8 @@ struct trid_p_batch_arrays {
     long long step, stride, jump;
 };
 
-/* Additional data of launches for several right-hand sides: how many there are, and how far apart; the addresses of the
-   two corners of a periodic system, in rows 0 and n-1, and of u, which trid_batch_factor stores. */
+/* What launches for several right-hand sides need in addition: how many sides there are and how far apart; where the
+   two corners of a periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
 template <class tb_real>
 struct trid_p_batch_more {
     long long sides, pitch;
@@ -135,9 +136,9 @@ struct trid_p_batch_more {
     tb_real *u;
 };
 
-/* The positions of the interface unknowns of partitions: two numbers a system, dealt out in shares of systems. In a
-   share of m systems, the number of f of its system s is at 2*(systems in the shares before) + s, and that of z is m
-   further. */
+/* Where the interfaces of partitions are: two numbers a system, one for f and one for z, dealt out in shares of
+   systems. If b systems are in the shares before, the number for f of system s of a share is at 2*b + s. In a share of
+   m systems the number for z is m elements further on. */
 struct trid_p_batch_shares {
     long long share, lines;
     TRID_P_BATCH_MEMBER long long of(long long line, long long *pitch) const
@@ -148,9 +149,9 @@ struct trid_p_batch_shares {
     }
 };
 
-/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows by trid_p_batch_rows_of, and
-   as early as possible the known unknowns by trid_p_batch_ask_known, with which it overwrites the two rows. For other
-   types of rows none of this generates code. */
+/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows by trid_p_batch_rows_of. As
+   early as possible it loads the known unknowns by trid_p_batch_ask_known, and overwrites the two rows with them. For
+   other types of rows these functions generate no code. */
 template <class tb_real, class rows_type>
 struct trid_p_batch_known {
     rows_type rows;
@@ -184,22 +185,27 @@ struct trid_p_batch_one_matrix {
 /* The properties of a type of rows: whether it is arrays, one matrix for all systems, or a function object that makes
    the rows; and whether it wraps another type of rows and adds the known first and last unknowns of each system, or is
    for LU. */
-template <int arrays, int one_matrix, int known, int lu>
-struct trid_p_batch_rows_are {
-    enum { are_arrays = arrays, are_one_matrix = one_matrix, are_known = known, are_lu = lu };
-};
 template <class rows_type>
-struct trid_p_batch_rows : trid_p_batch_rows_are<0, 0, 0, 0> {};
+struct trid_p_batch_rows {
+    enum { are_arrays = 0, are_one_matrix = 0, are_known = 0, are_lu = 0 };
+};
 template <class tb_real>
-struct trid_p_batch_rows<trid_p_batch_arrays<tb_real>> : trid_p_batch_rows_are<1, 0, 0, 0> {};
+struct trid_p_batch_rows<trid_p_batch_arrays<tb_real>> {
+    enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 0 };
+};
 template <class tb_real>
-struct trid_p_batch_rows<trid_p_batch_one_matrix<tb_real>> : trid_p_batch_rows_are<0, 1, 0, 0> {};
+struct trid_p_batch_rows<trid_p_batch_one_matrix<tb_real>> {
+    enum { are_arrays = 0, are_one_matrix = 1, are_known = 0, are_lu = 0 };
+};
 template <class tb_real, class rows_type>
-struct trid_p_batch_rows<trid_p_batch_known<tb_real, rows_type>>
-    : trid_p_batch_rows_are<trid_p_batch_rows<rows_type>::are_arrays, trid_p_batch_rows<rows_type>::are_one_matrix, 1,
-                            0> {};
+struct trid_p_batch_rows<trid_p_batch_known<tb_real, rows_type>> {
+    typedef trid_p_batch_rows<rows_type> inner;
+    enum { are_arrays = inner::are_arrays, are_one_matrix = inner::are_one_matrix, are_known = 1, are_lu = 0 };
+};
 template <class tb_real, int factor, int periodic>
-struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor, periodic>> : trid_p_batch_rows_are<1, 0, 0, 1> {};
+struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor, periodic>> {
+    enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 1 };
+};
 
 /* Returns only the rows, by value: references would change registers and instructions. */
 template <class rows_type>
@@ -352,7 +358,8 @@ TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int
     const trid_p_batch_report &report = plan.report;
     int status = bad == TRID_P_BATCH_NO_ROW ? 0 : bad;
     if (checked) {
-        const tb_real error = trid_p_batch_number<tb_real>(worst.error), size = trid_p_batch_number<tb_real>(worst.size);
+        const tb_real error = trid_p_batch_number<tb_real>(worst.error),
+                      size = trid_p_batch_number<tb_real>(worst.size);
         const tb_real residual = error == 0 && size == 0 ? (tb_real)0 : error / size;
         if (!status && !(residual <= (tb_real)report.tolerance)) status = plan.n + 1;
         if (report.residual) report.residual[system] = (float)residual;

@@ -59,8 +59,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
         trid_block_interleaved_solve_stored(k, systems, parts, k * parts, steps, factors + part * own_len,
                                             reduced + thread % parts * reduced_len, 1, u.d, shared);
         trid_p_batch_finish(pipeline, here, p, x, u.d);
-        if (part == 0 && here.in_batch && trid_p_batch_reports(plan))
-            trid_p_batch_tell(plan, here.system, worst);
+        if (part == 0 && here.in_batch && trid_p_batch_reports(plan)) trid_p_batch_tell(plan, here.system, worst);
     }
 }
 template <class tb_real, class shape, class rows_type>
