@@ -100,8 +100,6 @@
 
 #define TRID_BATCH_VERSION 300 /* 100 * major + minor */
 
-#define TRID_BATCH_API TB_HOST
-
 #ifdef __CUDA_ARCH__ /* a loop that must not be unrolled: its body is long */
 #define TRID_P_BATCH_LOOP _Pragma("unroll 1")
 #else
@@ -202,7 +200,7 @@ typedef struct {
 
 #if TB_HOST_SCOPE
 /* Returns the text of a launch's status. */
-TRID_BATCH_API const char *trid_batch_status_string(int status)
+TB_HOST const char *trid_batch_status_string(int status)
 {
     switch (status) {
     case TRID_BATCH_OK:

@@ -386,15 +386,6 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
                                                           rows);
 }
 
-/* Launches the block that holds the longest systems on chip, for any n. */
-template <class tb_real, class rows_type>
-static int trid_p_batch_launch_block(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
-{
-    constexpr int longest = 16384 / (int)sizeof(tb_real);
-    return trid_p_batch_launch_contiguous_shape<trid_p_batch_first_shape<tb_real>(
-        trid_p_batch_how::hybrid, trid_p_batch_how::contiguous, longest)>(work, rows);
-}
-
 /* Launches systems that need no scratch, of either layout. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)

@@ -309,15 +309,6 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equati
         if (j == end) own->b[j] = scope.known(TRID_RING_LAST), own->c[j] = scope.known(TRID_RING_FIRST);
 }
 
-/* Joins the least bad rows of threads that share a system. The call includes barriers before and after.
-   Lanes    all threads of the block */
-TB_D void trid_p_batch_join(int bad, int *worst)
-{
-    __syncthreads();
-    if (bad != TRID_P_BATCH_NO_ROW) atomicMin(worst, bad);
-    __syncthreads();
-}
-
 /* Solves a contiguous tile. It reads the matrix once for all right-hand sides, and loads the next of these ahead. */
 template <class of, class tb_real, int factor, int periodic>
 TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
@@ -447,7 +438,10 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
             trid_p_batch_scatter(k, p.valid, 0, u.c, plan.lines.step, more.u + p.at);
         }
         if (trid_p_batch_reports(plan)) {
-            trid_p_batch_join(trid_p_batch_row(met, n), &worst[line]);
+            const int bad = trid_p_batch_row(met, n);
+            __syncthreads();
+            if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+            __syncthreads();
             p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
             if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line]);
         }

@@ -493,19 +493,22 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     return trid_p_batch_clear_worst(plan, layout.worst, stream, &levels->worst);
 }
 
-/* Solves reduced systems on chip. */
+/* Solves reduced systems on chip; contiguous ones by the block that holds the longest, whatever their n. */
 template <int interleaved, int periodic, class bounds, class tb_real>
 static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows,
                                        const trid_p_batch_more<tb_real> &corners)
 {
     typedef trid_p_batch_bounds<TRID_BATCH_MAX_N, 1, bounds::only> any_n;
+    typedef trid_p_batch_how how;
+    constexpr int longest = 16384 / (int)sizeof(tb_real);
     const trid_p_batch_lu_rows<tb_real, 0, 1> both = {rows, corners};
     if constexpr (periodic)
-        return trid_p_batch_launch_on_chip<trid_p_batch_how::several, any_n>(work, both);
+        return trid_p_batch_launch_on_chip<how::several, any_n>(work, both);
     else if constexpr (interleaved)
-        return trid_p_batch_launch_interleaved<trid_p_batch_how::reduced>(work, rows);
+        return trid_p_batch_launch_interleaved<how::reduced>(work, rows);
     else
-        return trid_p_batch_launch_block(work, rows);
+        return trid_p_batch_launch_contiguous_shape<trid_p_batch_first_shape<tb_real>(how::hybrid, how::contiguous,
+                                                                                      longest)>(work, rows);
 }
 
 /* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else by chunks, and the reduced
