@@ -195,8 +195,8 @@ struct trid_p_batch_contiguous_shape {
 };
 
 /* A call is launched by the first shape that serves it. With pivoting, elimination is a sequence of dependent
-   operations, whose latency only other warps hide: a few registers in local memory cost less than a warp. There are so
-   few warps that the data of checked solves fit in the 48 KiB of shared memory that a block has by default. */
+   operations, whose latency only other warps hide: a few registers in local memory cost less than a warp. The blocks of
+   checked solves have so few warps that their data fit in the 48 KiB of shared memory that a block has by default. */
 struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
     static constexpr trid_p_batch_contiguous_shape rows[] = {
         {hybrid, lanes, full, 32, {{4, 3}, {}}},

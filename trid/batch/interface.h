@@ -311,7 +311,7 @@ static int trid_p_batch_begin_cut(trid_p_batch_cut<tb_real> *cut, int whole = 0)
     return trid_p_batch_count(&plan, TRID_P_BATCH_INTERFACE_THREADS / cut->parts, 1, &cut->blocks);
 }
 
-/* Launches a kernel whose blocks keep `bytes` bytes for each row of one matrix. */
+/* Launches a kernel. If its blocks keep one matrix, they keep `bytes` bytes for each row; otherwise bytes is 0. */
 template <class tb_real, class... parameters, class... given>
 static int trid_p_batch_launch_cut(void (*kernel)(trid_p_batch_plan, parameters...), size_t bytes,
                                    const trid_p_batch_cut<tb_real> &cut, const given &...arguments)

@@ -19,8 +19,8 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Solves the block's systems, or the block's rows of a cluster's. With pivoting, a tile whose rows are all dominant is
-   solved without, except in clusters, whose blocks would have to agree. Any bad row then counts as row 0.
+/* Solves the block's systems, or its rows of those of a cluster. With pivoting, the hybrid solves a tile whose rows are
+   all dominant, except in clusters, whose blocks would have to agree. Any bad row then counts as row 0.
    Returns  1 + the least bad row of this thread, which is not in worst */
 template <class shape, int pivoted, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
@@ -134,11 +134,11 @@ struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };
 /* A call is launched by the first row that serves it and fits the device. Kernels for hybrid, pivoted and LU request
-   `burst` rows of the matrix at a time, the others all rows. With 256 rows, bursts of two save up to 9 % if a matrix
-   that is not periodic is factored or has been; with fewer rows they cost up to 24 %. Clusters of blocks with 8
-   partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double precision up to 512, and from
-   897 to 1024. If 16 blocks have no room for the messages that they exchange (a pivoted solve that adds to x), fewer
-   blocks of 32 partitions take over. */
+   `burst` rows of the matrix at a time, the others all rows at once. With 256 rows, bursts of two save up to 9 % where
+   a matrix that is not periodic is factored, or solved from its factors; with fewer rows they cost up to 24 %.
+   Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double
+   precision up to 512, and from 897 to 1024. If 16 blocks have no room for the messages that they exchange (a pivoted
+   solve that adds to x), fewer blocks of 32 partitions take over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {

@@ -85,9 +85,9 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
-/* Requests the warp's elements of an array. Those of rows from .. to - 1 exist; the others become `fill`. by_words: for
-   launches in which many warps are not full, requests pieces of 16 bytes wherever possible; else it requests warps that
-   are not full number by number, which takes less time. */
+/* Requests the warp's elements of an array. Those of rows from .. to - 1 exist; the others become `fill`. A full warp
+   requests pieces of 16 bytes. Any other requests number by number, which takes less time unless many warps are not
+   full. With by_words it requests pieces wherever possible. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)
@@ -473,7 +473,7 @@ TRID_KERNEL void trid_p_batch_one_reading(trid_p_batch_partitions<tb_real> parts
         trid_p_batch_reduced<tb_real, of::k> next;
         unsigned after = 0;
         int bad = 0, later = 0;
-        if (threadIdx.x == 0) /* early, because it takes a while; */
+        if (threadIdx.x == 0) /* early, because it takes a while */
             after = again ? trid_p_batch_next_left(parts, ahead) : atomicAdd(parts.ticket, 1u);
         held.seen = trid_p_batch_look_around(parts, held.index); /* early, too */
         if (has) {

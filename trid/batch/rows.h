@@ -136,7 +136,7 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_pl
 /* Returns which of the warp's systems, s, has element f; its row is f - s*n. If systems are strided, element f lies
    s*(stride - n*step) from where it would be if each system followed the one before. Loads advance a pointer by 32
    steps each, in half the instructions that a new address takes. Stores would gain as much, but one kernel with
-   pivoting has no register for it. */
+   pivoting has no register for the pointer. */
 template <int scope>
 TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
 {
