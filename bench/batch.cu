@@ -586,9 +586,9 @@ struct Tune {
 
     trid_p_batch_plan plan(int flags = 0) const
     {
-        trid_p_batch_plan plan;
-        launched(trid_p_batch_begin(lines, flags, sizeof(T), NULL, 0, &plan));
-        return plan;
+        trid_p_batch_call<T> call = {lines, NULL, NULL, NULL, NULL, NULL, NULL, 0, flags};
+        launched(trid_p_batch_begin(&call));
+        return call.work.plan;
     }
     trid_p_batch_arrays<T> rows(int factored = 0) const
     {

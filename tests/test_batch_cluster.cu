@@ -36,14 +36,13 @@ static int launch_of(way w, trid_lines lines, int flags, const T *a, const T *b,
     }
     typedef trid_p_batch_how how;
     const int F = sizeof(T) == 4 ? 2 : 1, method = PIVOTED ? how::pivoted : how::hybrid;
-    trid_p_batch_plan plan;
-    int status = trid_p_batch_begin(lines, flags, sizeof(T), asked(flags, report), 0, &plan);
-    trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
+    const asked with(flags, report);
+    trid_p_batch_call<T> call = {lines, a, b, c, d, x, with, 0};
+    int status = trid_p_batch_begin(&call);
     if (status) return status;
     auto start = [&](auto shape) {
-        const trid_p_batch_work<T> work = {plan, d, x, 0, 0};
         return trid_p_batch_launch_shape<method, decltype(shape)>(
-            work, w.parts, trid_p_batch_is_vectorised(plan.lines, rows, d), rows);
+            call.work, w.parts, trid_p_batch_is_vectorised(call.work.plan.lines, call.rows, d), call.rows);
     };
     status = w.S == 16 ? start(trid_p_batch_shape<16, 16 * F, 16, 2, 256, how::clusters>())
                        : start(trid_p_batch_shape<16, 8 * F, 32, 4, 128, how::clusters>());

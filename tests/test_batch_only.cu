@@ -110,12 +110,11 @@ static void test_unstaged(void)
     for (long long n : {2, 17, 100, 300, 1024}) {
         const trid_lines lines = trid_lines_interleaved(n, 9);
         ones<T> s(lines, 0);
-        trid_p_batch_work<T> work = {{}, s.d.at(), s.x.at(), 0, 0};
-        int status = trid_p_batch_begin(lines, 0, sizeof(T), 0, 0, &work.plan);
-        const trid_p_batch_arrays<T> rows = {s.a.at(), s.b.at(), s.c.at(), lines.step, lines.stride, lines.jump};
+        trid_p_batch_call<T> call = {lines, s.a.at(), s.b.at(), s.c.at(), s.d.at(), s.x.at(), NULL, 0};
+        int status = trid_p_batch_begin(&call);
         if (!status)
             status = trid_p_batch_launch_tiling<trid_p_batch_how::hybrid, 1, TRID_BATCH_MAX_N, first_unpipelined()>(
-                work, 0, rows);
+                call.work, 0, call.rows);
         expect("unstaged", 0, &s, status, 0);
     }
 }

@@ -43,8 +43,8 @@
    of a solver).
 
    docs/batch.md says which kernel serves which size, and lists the measurements. A launch that a program calls is
-   compiled for all lengths and layouts; with bounds on n as template arguments (TRID_BATCH_ONLY_CONTIGUOUS), only for
-   these, in a fraction of the time.
+   compiled for all lengths and layouts. Template arguments may restrict both, which shortens compilation to a fraction
+   of the time (TRID_BATCH_ONLY_CONTIGUOUS).
 
    Common to all launches:
      Stability  No pivoting, except in trid_batch_pivoted: safe for matrices that are diagonally dominant, or nearly so
@@ -53,9 +53,8 @@
      Options    a trid_batch_options, or null
      Returns    an enum trid_batch_status, 0 for a successful launch. The options' status reports failures on the
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
-     Arrays     a, b, c, d are not changed. x is an array of its own or d itself, which solves in place; it may share no
-                element with a, b or c, and with d only if it is d. Pointers need only the alignment of their element;
-                others are rejected.
+     Arrays     a, b, c, d are not changed. x is an array of its own, or d itself to solve in place. It shares no
+                element with a, b or c, nor with any other d. An array must be aligned to its elements.
      Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null.
      Stream     any; calls on one stream follow one another, like kernels.
 
@@ -73,19 +72,17 @@
 
    To add a shape, add a row to trid_p_batch_contiguous_shapes (contiguous.h) or trid_p_batch_tilings (interleaved.h);
    bench/fill.sh carries it into docs/batch.md.
-   To add a method, a way to solve a tile, write its name into trid_p_batch_how (plan.h), and its rows into the two
-   tables, by which a kernel knows its method. (A row of several methods serves calls of each; its kernel cannot tell
-   them apart.) For contiguous systems: what it keeps and checks, in trid_p_batch_instance; how it solves, in
-   trid_p_batch_solve_own and trid_p_batch_check, or a tile of its own beside trid_p_batch_contiguous_tile; which layout
-   it takes, in trid_p_batch_launch_contiguous (contiguous.h). For interleaved systems: a trid_p_batch_tiles, as in
-   checked.h. Device functions are overloads, so a kernel may call those of both precisions. bench/batch_table.cc and
-   tests/codegen.sh name methods. A method with a launch of its own is also an operation.
-   To add an operation, a launch, write the function that checks its arguments, in a room with all of its code. Add to
-   this file its line and its room above, its #include below, its aliases if it takes a function object, and its flags,
-   in the enumerations and in trid_batch_status_string. Add its line to entries.h (for one precision only, both within
-   #if TB_BYTES == 8), and its scratch to trid_batch_scratch. Elsewhere: a title in bench/batch_table.cc, if
-   sizes choose its kernels; tests/batch_field.h, tests/test_batch*.cu, tests/faults.txt and tests/codegen_ladders.cu;
-   bench/batch.cu; README.md, docs/README.md, guide.md and batch.md.
+   To add a method, a way to solve a tile, add its name to trid_p_batch_how (plan.h) and its rows to these two tables. A
+   row of several methods serves calls of each, and its kernel cannot tell them apart. For contiguous systems, say in
+   contiguous.h what the method keeps and checks (trid_p_batch_instance), how it solves (trid_p_batch_solve_own and
+   trid_p_batch_check, or a tile beside trid_p_batch_contiguous_tile), and which layout it takes
+   (trid_p_batch_launch_contiguous). For interleaved systems, define a trid_p_batch_tiles, as checked.h does.
+   bench/batch_table.cc and tests/codegen.sh name methods. A method with a launch of its own is also an operation.
+   To add an operation, a launch, write the function that checks its arguments, in a room with all of its code. List it
+   and its room above, add its #include below, its flags (also to trid_batch_status_string), and aliases if it takes a
+   function object. Add it to entries.h, and its scratch to trid_batch_scratch. Then add it to tests/batch_field.h,
+   tests/test_batch*.cu, tests/faults.txt, tests/codegen_ladders.cu, bench/batch.cu and the pages; and, if sizes choose
+   its kernels, its title to bench/batch_table.cc.
 
    Options, defined before the header is included:
      TRID_BATCH_IMPLEMENTATION   in one .cu file of a program written in C: the launches as functions with C linkage */
@@ -102,8 +99,6 @@
 #include "launch.h"
 
 #define TRID_BATCH_VERSION 200 /* 100 * major + minor */
-
-#define TRID_BATCH_API TB_HOST
 
 #ifdef __CUDA_ARCH__ /* a loop that must not be unrolled: its body is long */
 #define TRID_P_BATCH_LOOP _Pragma("unroll 1")
@@ -126,8 +121,7 @@ enum trid_batch_status {
     TRID_BATCH_BAD_SIZE = -2,     /* a negative size, n above 2^30, elements beyond 2^56, or 2^31 tiles or chunks */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
-    TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch does not take (TRID_BATCH_.._FLAGS), or not with this
-                                     call */
+    TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch or this call does not take (TRID_BATCH_.._FLAGS) */
     TRID_BATCH_BAD_SCRATCH = -6,  /* scratch is needed and null, off its alignment, or less than trid_batch_scratch */
     TRID_BATCH_LAUNCH_FAILED = -8 /* rejected by the CUDA runtime */
 };
@@ -206,7 +200,7 @@ typedef struct {
 
 #if TB_HOST_SCOPE
 /* Returns the text of a launch's status. */
-TRID_BATCH_API const char *trid_batch_status_string(int status)
+TB_HOST const char *trid_batch_status_string(int status)
 {
     switch (status) {
     case TRID_BATCH_OK:

@@ -1,12 +1,6 @@
 /* call.h - a room of trid/batch.h: checks the arguments of a call, and derives what kernels need from them.
    MIT licence, see LICENSE. */
 
-/* Returns whether the systems of a plan are interleaved. */
-static inline int trid_p_batch_is_interleaved(const trid_p_batch_plan &plan)
-{
-    return trid_p_lines_are_interleaved(plan.lines);
-}
-
 /* Returns whether both the rows and the right-hand sides are contiguous in memory. */
 template <class rows_type>
 static inline int trid_p_batch_is_contiguous(const trid_p_batch_plan &plan, const rows_type &rows)
@@ -17,7 +11,7 @@ static inline int trid_p_batch_is_contiguous(const trid_p_batch_plan &plan, cons
         return plan.lines.step == 1;
 }
 
-/* Returns whether systems are too long to be solved on chip. checked: 0, 1, or 2 for a solve with pivoting. */
+/* Returns whether systems are too long to be solved on chip. checked: 0, 1 with residuals, 2 with pivoting. */
 static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int checked)
 {
     return joined.n > (checked == 2                           ? TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, joined.step == 1)
@@ -25,8 +19,8 @@ static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int 
                                                               : TRID_P_BATCH_ON_CHIP(bytes, checked));
 }
 
-/* Returns whether any of `count` elements from p on lies between the first and the last element of x with all its
-   sides, even in a gap between elements. */
+/* Returns whether `count` elements from p on reach into the memory from the first element of x to the last one of all
+   its sides, be it only into a gap between elements. */
 template <class tb_real>
 static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x, const tb_real *p, long long count,
                                       long long sides = 1, long long pitch = 0)
@@ -38,39 +32,11 @@ static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x,
     return count > 0 && at < to && at + (size_t)count * sizeof(tb_real) > from;
 }
 
-/* Returns whether an array is not aligned to its elements. */
+/* Returns whether an array is null or not aligned to its elements. */
 template <class tb_real, class... pointers>
-static inline int trid_p_batch_is_misaligned(const tb_real *a, const pointers *...others)
+static inline int trid_p_batch_is_bad(const tb_real *a, const pointers *...others)
 {
-    return ((size_t)a | ... | (size_t)others) % sizeof(tb_real) != 0;
-}
-
-/* Returns the flags of a call. */
-static inline int trid_p_batch_flags(const trid_batch_options *options)
-{
-    return options ? options->flags : 0;
-}
-
-/* Makes the plan of a call with these flags, and initialises failed. An element takes `bytes` bytes. */
-static inline int trid_p_batch_begin(trid_lines lines, int flags, int bytes, const trid_batch_options *options,
-                                     cudaStream_t stream, trid_p_batch_plan *plan)
-{
-    const trid_batch_options none = {0, 0, 0, 0, 0, 0, 0, 0}, &of = options ? *options : none;
-    if (of.scratch && ((size_t)of.scratch % 16 || of.scratch_bytes < trid_batch_scratch(lines, flags, bytes)))
-        return TRID_BATCH_BAD_SCRATCH;
-    *plan = trid_p_batch_plan();
-    plan->lines = trid_p_lines_join(lines);
-    plan->n = (int)lines.n;
-    plan->flags = flags;
-    plan->repair = (flags & TRID_BATCH_REPAIR) != 0;
-    plan->scratch = of.scratch;
-    plan->report = {of.status, of.residual, of.tolerance, of.failed};
-    if (of.tolerance == 0) plan->report.tolerance = 128 * (bytes == 4 ? 0x1p-24 : 0x1p-53);
-    if (!of.failed) return TRID_BATCH_OK;
-    return cudaMemsetAsync(of.failed, 0, sizeof *of.failed, stream) == cudaSuccess &&
-                   cudaMemsetAsync(of.failed + 1, 0xff, sizeof *of.failed, stream) == cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    return (!a || ... || !others) || ((size_t)a | ... | (size_t)others) % sizeof(tb_real) != 0;
 }
 
 /* Returns whether a call is solved as interleaved systems. If only the kernels for one layout are compiled, they solve
@@ -78,7 +44,7 @@ static inline int trid_p_batch_begin(trid_lines lines, int flags, int bytes, con
 template <class bounds>
 static int trid_p_batch_as_interleaved(const trid_p_batch_plan &plan)
 {
-    return !bounds::interleaved ? 0 : !bounds::contiguous ? 1 : trid_p_batch_is_interleaved(plan);
+    return !bounds::interleaved ? 0 : !bounds::contiguous ? 1 : trid_p_lines_are_interleaved(plan.lines);
 }
 /* Returns whether no kernel is compiled for these systems. */
 template <class bounds>
@@ -86,7 +52,7 @@ static int trid_p_batch_is_not_compiled(const trid_p_batch_plan &plan)
 {
     return plan.n < bounds::least || plan.n > bounds::most ||
            (plan.n > TRID_P_BATCH_ON_CHIP_INTERLEAVED &&
-            trid_p_batch_as_interleaved<bounds>(plan) != trid_p_batch_is_interleaved(plan));
+            trid_p_batch_as_interleaved<bounds>(plan) != trid_p_lines_are_interleaved(plan.lines));
 }
 
 /* Returns the rows of a call as arrays. One matrix for all systems has no strides. */
@@ -118,7 +84,7 @@ struct trid_p_batch_call {
     tb_real *x;
     const trid_batch_options *options;
     cudaStream_t stream;
-    int flags = trid_p_batch_flags(options), empty = 0; /* empty: nothing to do */
+    int flags = options ? options->flags : 0, empty = 0; /* empty: nothing to do */
     trid_p_batch_work<tb_real> work = {};
     trid_p_batch_arrays<tb_real> rows = {};
 };
@@ -168,35 +134,54 @@ static int trid_p_batch_meets_matrix(const trid_lines &lines, int flags, int k, 
     return 0;
 }
 
-/* Checks the arguments of a call that takes the flags `known`. */
+/* Checks the flags of a call that takes those of `known`, and its lines. */
 template <class tb_real>
-static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int made = 0)
+static int trid_p_batch_refuse_lines(trid_p_batch_call<tb_real> *call, int known)
 {
-    const tb_real *const matrix[3] = {call->a, call->b, call->c}, *d = call->d, *x = call->x;
     const trid_lines lines = call->lines = trid_p_lines_of(call->lines);
     if (call->flags & ~known) return TRID_BATCH_BAD_FLAGS;
     const int status = trid_lines_check(lines);
     call->empty = !status && trid_p_lines_empty(lines);
+    return !status && !call->empty && lines.n > TRID_BATCH_MAX_N ? (int)TRID_BATCH_BAD_SIZE : status;
+}
+
+/* Checks all arguments of a call. made: there are no arrays a, b, c. */
+template <class tb_real>
+static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int made = 0)
+{
+    const tb_real *const matrix[3] = {call->a, call->b, call->c}, *d = call->d, *x = call->x;
+    const int status = trid_p_batch_refuse_lines(call, known);
     if (status || call->empty) return status;
-    if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
-    if (!d || !x || (!made && (!call->a || !call->b || !call->c))) return TRID_BATCH_BAD_ARGUMENT;
-    if (trid_p_batch_is_misaligned(call->a, call->b, call->c, d, x)) return TRID_BATCH_BAD_ARGUMENT;
-    if (d != x && trid_lines_overlap(lines, d, x, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
+    if (trid_p_batch_is_bad(d, x)) return TRID_BATCH_BAD_ARGUMENT;
+    if (!made && trid_p_batch_is_bad(call->a, call->b, call->c)) return TRID_BATCH_BAD_ARGUMENT;
+    if (d != x && trid_lines_overlap(call->lines, d, x, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
     for (int k = 0; k < 3 && !made; k++)
-        if (trid_p_batch_meets_matrix(lines, call->flags, k, matrix[k], x)) return TRID_BATCH_OVERLAP;
+        if (trid_p_batch_meets_matrix(call->lines, call->flags, k, matrix[k], x)) return TRID_BATCH_OVERLAP;
     return TRID_BATCH_OK;
 }
 
-/* Begins a call whose arguments were accepted. */
+/* Begins a call whose arguments were accepted: makes its plan, and initialises failed. */
 template <class tb_real>
-static int trid_p_batch_begin_call(trid_p_batch_call<tb_real> *call)
+static int trid_p_batch_begin(trid_p_batch_call<tb_real> *call)
 {
-    trid_p_batch_plan *plan = &call->work.plan;
-    const int status = trid_p_batch_begin(call->lines, call->flags, sizeof(tb_real), call->options, call->stream, plan);
-    call->work.d = call->d, call->work.x = call->x, call->work.stream = call->stream;
-    call->work.device = call->options ? call->options->device : 0;
-    call->rows = trid_p_batch_rows_at(call->lines, call->flags, call->a, call->b, call->c);
-    return status;
+    const trid_batch_options none = {0, 0, 0, 0, 0, 0, 0, 0}, &of = call->options ? *call->options : none;
+    const int bytes = sizeof(tb_real), flags = call->flags;
+    if (of.scratch && ((size_t)of.scratch % 16 || of.scratch_bytes < trid_batch_scratch(call->lines, flags, bytes)))
+        return TRID_BATCH_BAD_SCRATCH;
+    trid_p_batch_plan plan = trid_p_batch_plan();
+    plan.lines = trid_p_lines_join(call->lines);
+    plan.n = (int)call->lines.n;
+    plan.flags = flags;
+    plan.repair = (flags & TRID_BATCH_REPAIR) != 0;
+    plan.scratch = of.scratch;
+    plan.report = {of.status, of.residual, of.tolerance, of.failed};
+    if (of.tolerance == 0) plan.report.tolerance = 128 * (bytes == 4 ? 0x1p-24 : 0x1p-53);
+    call->work = {plan, call->d, call->x, call->stream, of.device};
+    call->rows = trid_p_batch_rows_at(call->lines, flags, call->a, call->b, call->c);
+    if (of.failed && (cudaMemsetAsync(of.failed, 0, sizeof *of.failed, call->stream) != cudaSuccess ||
+                      cudaMemsetAsync(of.failed + 1, 0xff, sizeof *of.failed, call->stream) != cudaSuccess))
+        return TRID_BATCH_LAUNCH_FAILED;
+    return TRID_BATCH_OK;
 }
 
 /* Checks and begins a call that takes the flags `known`. The launch itself sets the flags `own` in addition. */
@@ -206,7 +191,7 @@ static int trid_p_batch_accept(trid_p_batch_call<tb_real> *call, int known, int 
     if (call->flags & ~known) return TRID_BATCH_BAD_FLAGS;
     call->flags |= own;
     int status = trid_p_batch_refuse(call, known | own);
-    if (!status) status = trid_p_batch_begin_call(call);
+    if (!status) status = trid_p_batch_begin(call);
     if (!status && !call->empty) trid_p_batch_sides(call->work.plan, &call->rows);
     return status;
 }

@@ -158,8 +158,7 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
     if (reports) {
         __syncthreads();
         if (threadIdx.x < systems && here.in_batch)
-            trid_p_batch_tell(plan, here.system, worst[line], 1, trid_p_batch_number<tb_real>(largest[line]),
-                              trid_p_batch_number<tb_real>(largest[systems + line]));
+            trid_p_batch_tell<1, tb_real>(plan, here.system, worst[line], {largest[line], largest[systems + line]});
     }
 }
 

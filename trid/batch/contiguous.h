@@ -195,8 +195,8 @@ struct trid_p_batch_contiguous_shape {
 };
 
 /* A call is launched by the first shape that serves it. With pivoting, elimination is a sequence of dependent
-   operations, whose latency only other warps hide: a few registers in local memory cost less than a warp. There are so
-   few warps that the data of checked solves fit in the 48 KiB of shared memory that a block has by default. */
+   operations, whose latency only other warps hide: a few registers in local memory cost less than a warp. The blocks of
+   checked solves have so few warps that their data fit in the 48 KiB of shared memory that a block has by default. */
 struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
     static constexpr trid_p_batch_contiguous_shape rows[] = {
         {hybrid, lanes, full, 32, {{4, 3}, {}}},
@@ -331,17 +331,16 @@ static int trid_p_batch_launch_contiguous_shape(const trid_p_batch_work<tb_real>
     constexpr int warps = s.build[sizeof(tb_real) == 8].warps, resident = s.build[sizeof(tb_real) == 8].resident;
     trid_p_batch_plan plan = work.plan;
     const int lanes = s.scope == trid_p_batch_how::lanes, needed = lanes ? warps : (plan.n + 32 * s.k - 1) / (32 * s.k);
-    dim3 grid;
-    if (trid_p_batch_count(&plan, lanes ? 32 / plan.lanes : 1, lanes ? warps : 1, &grid) != cudaSuccess)
-        return TRID_BATCH_BAD_SIZE;
+    unsigned blocks;
+    if (trid_p_batch_count(&plan, lanes ? 32 / plan.lanes : 1, lanes ? warps : 1, &blocks)) return TRID_BATCH_BAD_SIZE;
     if (s.method == trid_p_batch_how::shared) {
-        const unsigned repeat = grid.x / TRID_P_BATCH_LEAST_BLOCKS;
+        const unsigned repeat = blocks / TRID_P_BATCH_LEAST_BLOCKS;
         plan.repeat = repeat < 1 ? 1 : repeat > 16 ? 16 : repeat;
-        grid.x = (grid.x + plan.repeat - 1) / plan.repeat;
+        blocks = (blocks + plan.repeat - 1) / plan.repeat;
     }
-    return trid_p_batch_launched(
-        trid_launch(trid_p_batch_contiguous<tb_real, s.method, s.scope, s.layout, s.k, warps, resident, rows_type>,
-                    grid, dim3((unsigned)(32 * needed)), 0, work.stream, plan, rows, work.d, work.x));
+    return trid_p_batch_start(
+        trid_p_batch_contiguous<tb_real, s.method, s.scope, s.layout, s.k, warps, resident, rows_type>, blocks,
+        32 * needed, 0, work.stream, plan, rows, work.d, work.x);
 }
 
 /* Launches shape `first`, which serves some system of least .. most rows, if it is `at` or a later one. */
@@ -355,17 +354,6 @@ static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real>
             if (at == first) return trid_p_batch_launch_contiguous_shape<at>(work, rows);
         return trid_p_batch_launch_first<method, least, most, at + 1>(first, work, rows);
     }
-}
-
-/* Returns whether the rows of the matrix follow one another from system to system, if they are in memory. One matrix
-   for all systems always does, as each block reads it. */
-template <class rows_type>
-static int trid_p_batch_rows_follow(const trid_p_batch_plan &plan, const rows_type &rows)
-{
-    if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
-        return trid_p_batch_rows_of(rows).stride == plan.n;
-    else
-        return 1;
 }
 
 /* Returns whether a full tile can be accessed in pieces of 16 bytes. */
@@ -391,19 +379,11 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
     int layout = plan.lines.systems % (32 / lanes) ? trid_p_batch_how::contiguous : trid_p_batch_how::full;
     if constexpr ((method & trid_p_batch_how::checks) != 0)
         if (!trid_p_batch_has_words(work, rows)) layout = trid_p_batch_how::contiguous;
-    if (plan.lines.step != 1 || (lanes < 32 && (plan.lines.stride != n || !trid_p_batch_rows_follow(plan, rows))))
-        layout = trid_p_batch_how::strided;
+    int follow = plan.lines.stride == n; /* each system follows the one before; one matrix for all always does */
+    if constexpr (trid_p_batch_rows<rows_type>::are_arrays) follow &= trid_p_batch_rows_of(rows).stride == n;
+    if (plan.lines.step != 1 || (lanes < 32 && !follow)) layout = trid_p_batch_how::strided;
     return trid_p_batch_launch_first<method, least, most>(trid_p_batch_first_shape<tb_real>(method, layout, n), work,
                                                           rows);
-}
-
-/* Launches the block that holds the longest systems on chip, for any n. */
-template <class tb_real, class rows_type>
-static int trid_p_batch_launch_block(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
-{
-    constexpr int longest = 16384 / (int)sizeof(tb_real);
-    return trid_p_batch_launch_contiguous_shape<trid_p_batch_first_shape<tb_real>(
-        trid_p_batch_how::hybrid, trid_p_batch_how::contiguous, longest)>(work, rows);
 }
 
 /* Launches systems that need no scratch, of either layout. */

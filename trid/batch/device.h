@@ -80,15 +80,24 @@ static inline int trid_p_batch_launched(cudaError_t error)
     return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* Counts the tiles of `width` systems, of which a block takes per_block. */
-static inline cudaError_t trid_p_batch_count(trid_p_batch_plan *plan, int width, int per_block, dim3 *grid)
+/* Counts the tiles of `width` systems, and the blocks, of which each takes per_block tiles. */
+static inline int trid_p_batch_count(trid_p_batch_plan *plan, int width, int per_block, unsigned *blocks)
 {
-    long long per_group = (plan->lines.systems + width - 1) / width;
-    if (per_group > 0x7fffffffll / plan->lines.groups) return cudaErrorInvalidConfiguration;
+    const long long per_group = (plan->lines.systems + width - 1) / width, tiles = per_group * plan->lines.groups;
+    if (per_group > 0x7fffffffll / plan->lines.groups) return TRID_BATCH_BAD_SIZE;
     plan->per_group = (unsigned)per_group;
-    plan->tiles = (unsigned)(per_group * plan->lines.groups);
-    *grid = dim3((unsigned)((per_group * plan->lines.groups + per_block - 1) / per_block));
-    return cudaSuccess;
+    plan->tiles = (unsigned)tiles;
+    *blocks = (unsigned)((tiles + per_block - 1) / per_block);
+    return TRID_BATCH_OK;
+}
+
+/* Launches a kernel of one-dimensional blocks, with `bytes` bytes of shared memory. */
+template <class... parameters, class... given>
+static int trid_p_batch_start(void (*kernel)(parameters...), long long blocks, int threads, size_t bytes,
+                              cudaStream_t stream, const given &...arguments)
+{
+    return trid_p_batch_launched(
+        trid_launch(kernel, dim3((unsigned)blocks), dim3((unsigned)threads), bytes, stream, arguments...));
 }
 
 /* Queries what launches need to know of the device. If the kernel was compiled for an earlier architecture, that one
@@ -156,13 +165,23 @@ static const trid_device *trid_p_batch_known_device(const trid_p_batch_work<tb_r
     return work.device && work.device->code == (const void *)kernel ? work.device : (const trid_device *)0;
 }
 
+/* Describes the device: as the caller did, or as the runtime does for a kernel. */
+template <class tb_real, class... parameters>
+static int trid_p_batch_device_of(const trid_p_batch_work<tb_real> &work, void (*kernel)(parameters...),
+                                  trid_device *of)
+{
+    const trid_device *const known = trid_p_batch_known_device(work);
+    if (!known) return trid_p_batch_ask_device(kernel, of);
+    *of = *known;
+    return TRID_BATCH_OK;
+}
+
 /* Allows a kernel `bytes` bytes of shared memory. All launches of a kernel allow the same, so concurrent host threads
    do not disturb each other. */
 template <class... parameters>
-static cudaError_t trid_p_batch_allow(void (*kernel)(parameters...), const trid_device *known, int bytes)
+static int trid_p_batch_allow(void (*kernel)(parameters...), int bytes)
 {
-    if (!known) return trid_allow_shared(kernel);
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    return trid_p_batch_launched(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
 /* Returns how many clusters of a kernel run at a time. */
@@ -181,10 +200,10 @@ static int trid_p_batch_clusters(void (*kernel)(parameters...), const trid_devic
 /* Launches a kernel whose blocks take one tile after another, with `bytes` bytes of shared memory. It launches at most
    `resident` blocks per multiprocessor, so that all stay on the device, or the whole grid if resident is 0. */
 template <class... parameters, class... given>
-static int trid_p_batch_launch_tiles(void (*kernel)(parameters...), dim3 grid, int threads, int resident, size_t bytes,
-                                     const trid_device &device, cudaStream_t stream, const given &...arguments)
+static int trid_p_batch_launch_tiles(void (*kernel)(parameters...), unsigned blocks, int threads, int resident,
+                                     size_t bytes, const trid_device &device, cudaStream_t stream,
+                                     const given &...arguments)
 {
     const unsigned most = (unsigned)(device.processors * resident);
-    if (most && grid.x > most) grid.x = most;
-    return trid_p_batch_launched(trid_launch(kernel, grid, dim3((unsigned)threads), bytes, stream, arguments...));
+    return trid_p_batch_start(kernel, most && blocks > most ? most : blocks, threads, bytes, stream, arguments...);
 }

@@ -137,9 +137,9 @@ TB_D int trid_p_batch_across(int flags, int n, int periodic)
     return n > 1 && flags & TRID_BATCH_TRANSPOSED && (periodic || flags & TRID_BATCH_FACTORED);
 }
 
-/* Opens a periodic system's ring. Its last row and last column stay out of the factors, which are those of the n-1 rows
-   before, an ordinary system. The same factors solve the transposed system; the ring then holds x before the product
-   with r, which comes last.
+/* Opens a periodic system's ring. Its last row and last column are left out of the factors: the n-1 rows before are an
+   ordinary system. The same factors solve the transposed system; the product with r then comes last, and the ring holds
+   x before that product.
    Returns  c of row n-2, in the thread that holds it */
 template <class scope_type, class tb_real, int k>
 TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,
@@ -309,15 +309,6 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equati
         if (j == end) own->b[j] = scope.known(TRID_RING_LAST), own->c[j] = scope.known(TRID_RING_FIRST);
 }
 
-/* Joins the least bad rows of threads that share a system. The call includes barriers before and after.
-   Lanes    all threads of the block */
-TB_D void trid_p_batch_join(int bad, int *worst)
-{
-    __syncthreads();
-    if (bad != TRID_P_BATCH_NO_ROW) atomicMin(worst, bad);
-    __syncthreads();
-}
-
 /* Solves a contiguous tile. It reads the matrix once for all right-hand sides, and loads the next of these ahead. */
 template <class of, class tb_real, int factor, int periodic>
 TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
@@ -447,9 +438,12 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
             trid_p_batch_scatter(k, p.valid, 0, u.c, plan.lines.step, more.u + p.at);
         }
         if (trid_p_batch_reports(plan)) {
-            trid_p_batch_join(trid_p_batch_row(met, n), &worst[line]);
+            const int bad = trid_p_batch_row(met, n);
+            __syncthreads();
+            if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+            __syncthreads();
             p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
-            if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line], 0, (tb_real)0, (tb_real)0);
+            if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line]);
         }
         __syncthreads(); /* shared memory has been read */
     }

@@ -123,12 +123,11 @@ TB_D void trid_p_batch_join_parts(const trid_p_batch_plan &plan, const trid_p_ba
         to.c[at] = c[k];
         to.d[at] = r[k];
     }
-    trid_p_batch_tell(plan, p.system, bad, 0, (tb_real)0, (tb_real)0);
+    trid_p_batch_tell(plan, p.system, bad);
 }
 
-#define TRID_P_BATCH_INTERFACE_RESIDENT(tb_real) (sizeof(tb_real) == 4 ? 4 : 3)
 template <class tb_real, int interleaved, class rows_type>
-TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS, TRID_P_BATCH_INTERFACE_RESIDENT(tb_real))
+TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS, sizeof(tb_real) == 4 ? 4 : 3)
 TRID_KERNEL void trid_p_batch_interface_reduce(trid_p_batch_plan plan, rows_type rows, const tb_real *d, int parts,
                                                trid_p_batch_interface<tb_real> to)
 {
@@ -258,39 +257,34 @@ TRID_KERNEL void trid_p_batch_interface_reduce_shared(trid_p_batch_plan plan, tr
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* A call on partitions: the caller's arguments, then the numbers derived from them. */
+/* A call on partitions, then the numbers derived from it. */
+template <class tb_real>
 struct trid_p_batch_cut {
-    trid_lines lines;
+    trid_p_batch_call<tb_real> call;
     long long share;
-    const trid_batch_options *options;
-    cudaStream_t stream;
-    int flags = trid_p_batch_flags(options);
-    trid_p_batch_plan plan = {};
     trid_p_batch_shares shares = {};
-    int empty = 0, interleaved = 0, parts = 0; /* empty: nothing to do */
-    int one_matrix = 0;                        /* a block keeps the matrix for all its tiles */
-    dim3 grid = {};
+    int interleaved = 0, parts = 0;
+    int one_matrix = 0; /* a block keeps the matrix for all its tiles */
+    unsigned blocks = 0;
 };
 
 /* Checks a call's sizes, and that the arrays of interfaces overlap neither each other nor the arrays that are read. The
-   last array that is read has the layout `lines`, the others have the layout of the matrix. */
+   last array that is read has the layout of the lines, the others have the layout of the matrix. */
 template <class tb_real, int inputs, int arrays>
-static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_real *const (&from)[inputs],
+static int trid_p_batch_refuse_cut(trid_p_batch_cut<tb_real> *cut, int known, const tb_real *const (&from)[inputs],
                                    const tb_real *const (&ends)[arrays])
 {
-    const trid_lines lines = cut->lines = trid_p_lines_of(cut->lines);
-    if (cut->flags & ~known) return TRID_BATCH_BAD_FLAGS;
-    int status = trid_lines_check(lines);
+    const int status = trid_p_batch_refuse_lines(&cut->call, known);
+    const trid_lines lines = cut->call.lines;
     const long long all = lines.systems * lines.groups;
-    cut->empty = !status && all == 0;
-    if (status || cut->empty) return status;
-    if (lines.n > TRID_BATCH_MAX_N || cut->share < 1) return TRID_BATCH_BAD_SIZE;
+    if (status || all == 0) return status;
+    if (cut->share < 1) return TRID_BATCH_BAD_SIZE;
     if (lines.n < 2) return TRID_BATCH_SHORT;
-    const trid_lines matrix = cut->flags & TRID_BATCH_SHARED ? trid_lines_contiguous(lines.n, 1) : lines;
+    const trid_lines matrix = cut->call.flags & TRID_BATCH_SHARED ? trid_lines_contiguous(lines.n, 1) : lines;
     for (int i = 0; i < inputs; i++)
-        if (!from[i] || trid_p_batch_is_misaligned(from[i])) return TRID_BATCH_BAD_ARGUMENT;
+        if (trid_p_batch_is_bad(from[i])) return TRID_BATCH_BAD_ARGUMENT;
     for (int k = 0; k < arrays; k++) {
-        if (!ends[k] || trid_p_batch_is_misaligned(ends[k])) return TRID_BATCH_BAD_ARGUMENT;
+        if (trid_p_batch_is_bad(ends[k])) return TRID_BATCH_BAD_ARGUMENT;
         for (int i = 0; i < inputs; i++)
             if (trid_p_batch_within(i + 1 < inputs ? matrix : lines, from[i], ends[k], 2 * all))
                 return TRID_BATCH_OVERLAP;
@@ -302,81 +296,75 @@ static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_re
 }
 
 /* Begins the call. Unless `whole` is set, cuts each system into as many parts as leave enough rows in each. Interleaved
-   systems get at most 8 parts, so that a warp takes neighbouring systems. An element takes `bytes` bytes. */
-static inline int trid_p_batch_begin_cut(trid_p_batch_cut *cut, int bytes, int whole)
+   systems get at most 8 parts, so that a warp takes neighbouring systems. */
+template <class tb_real>
+static int trid_p_batch_begin_cut(trid_p_batch_cut<tb_real> *cut, int whole = 0)
 {
-    const int status = trid_p_batch_begin(cut->lines, cut->flags, bytes, cut->options, cut->stream, &cut->plan);
-    if (status || cut->empty) return status;
-    const int n = cut->plan.n, interleaved = cut->interleaved = trid_p_batch_is_interleaved(cut->plan);
+    trid_p_batch_plan &plan = cut->call.work.plan;
+    const int status = trid_p_batch_begin(&cut->call);
+    if (status || cut->call.empty) return status;
+    const int n = plan.n, interleaved = cut->interleaved = trid_p_lines_are_interleaved(plan.lines);
     const int most = whole ? 1 : interleaved ? 8 : 32, rows = interleaved ? 16 : 2;
     for (cut->parts = 1; cut->parts < most && n / (2 * cut->parts) >= rows;) cut->parts *= 2;
-    cut->shares = {cut->share, cut->lines.systems * cut->lines.groups};
-    cut->one_matrix = interleaved && (cut->flags & TRID_BATCH_SHARED) && n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED;
-    return trid_p_batch_count(&cut->plan, TRID_P_BATCH_INTERFACE_THREADS / cut->parts, 1, &cut->grid) == cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_BAD_SIZE;
+    cut->shares = {cut->share, plan.lines.systems * plan.lines.groups};
+    cut->one_matrix = interleaved && (plan.flags & TRID_BATCH_SHARED) && n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED;
+    return trid_p_batch_count(&plan, TRID_P_BATCH_INTERFACE_THREADS / cut->parts, 1, &cut->blocks);
 }
 
-/* Launches a kernel whose blocks keep `bytes` bytes for each row of one matrix. */
+/* Launches a kernel. If its blocks keep one matrix, they keep `bytes` bytes for each row; otherwise bytes is 0. */
 template <class tb_real, class... parameters, class... given>
 static int trid_p_batch_launch_cut(void (*kernel)(trid_p_batch_plan, parameters...), size_t bytes,
-                                   const trid_p_batch_cut &cut, const given &...arguments)
+                                   const trid_p_batch_cut<tb_real> &cut, const given &...arguments)
 {
-    enum { threads = TRID_P_BATCH_INTERFACE_THREADS };
-    trid_device device;
-    if (bytes == 0)
-        return trid_p_batch_launched(
-            trid_launch(kernel, cut.grid, dim3((unsigned)threads), 0, cut.stream, cut.plan, arguments...));
-    if (trid_p_batch_ask_device(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
-    return trid_p_batch_launch_tiles(kernel, cut.grid, threads, TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real),
-                                     (size_t)cut.plan.n * bytes, device, cut.stream, cut.plan, arguments...);
+    const trid_p_batch_work<tb_real> &work = cut.call.work;
+    const int resident = bytes ? TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) : 0;
+    trid_device device = {};
+    if (bytes && trid_p_batch_device_of(work, kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launch_tiles(kernel, cut.blocks, TRID_P_BATCH_INTERFACE_THREADS, resident,
+                                     (size_t)work.plan.n * bytes, device, work.stream, work.plan, arguments...);
 }
 
 template <class tb_real, class rows_type>
-static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut cut, int known, const rows_type &rows,
-                                                const tb_real *d, tb_real *a, tb_real *c, tb_real *r)
+static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut<tb_real> cut, int known, const rows_type &rows,
+                                                tb_real *a, tb_real *c, tb_real *r)
 {
-    const tb_real *const ends[3] = {a, c, r};
+    const tb_real *const ends[3] = {a, c, r}, *d = cut.call.d;
     int status;
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
         status = trid_p_batch_refuse_cut(&cut, known, {rows.a, rows.b, rows.c, d}, ends);
     else
         status = trid_p_batch_refuse_cut(&cut, known, {d}, ends);
-    if (!status) status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
-    if (status || cut.empty) return status;
+    if (!status) status = trid_p_batch_begin_cut(&cut);
+    if (status || cut.call.empty) return status;
     const trid_p_batch_interface<tb_real> to = {cut.shares, a, c, r};
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
         if (cut.one_matrix)
-            return trid_p_batch_launch_cut<tb_real>(trid_p_batch_interface_reduce_shared<tb_real>,
-                                                    TRID_P_BATCH_INTERFACE_ROW * sizeof(tb_real), cut, rows, d,
-                                                    cut.parts, to);
-    return trid_p_batch_launch_cut<tb_real>(cut.interleaved ? trid_p_batch_interface_reduce<tb_real, 1, rows_type>
-                                                            : trid_p_batch_interface_reduce<tb_real, 0, rows_type>,
-                                            0, cut, rows, d, cut.parts, to);
+            return trid_p_batch_launch_cut(trid_p_batch_interface_reduce_shared<tb_real>,
+                                           TRID_P_BATCH_INTERFACE_ROW * sizeof(tb_real), cut, rows, d, cut.parts, to);
+    return trid_p_batch_launch_cut(cut.interleaved ? trid_p_batch_interface_reduce<tb_real, 1, rows_type>
+                                                   : trid_p_batch_interface_reduce<tb_real, 0, rows_type>,
+                                   0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known, interleaved partitions with one matrix by its factors.
-   given: the same call for partitions whose ends are not known. */
+/* Solves partitions whose first and last unknowns are known, interleaved partitions with one matrix by its factors. */
 template <class bounds, class tb_real, class rows_type>
-static int trid_p_batch_launch_interface_expand(trid_p_batch_call<tb_real> given, long long share,
-                                                const rows_type &rows, const tb_real *ends)
+static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, const rows_type &rows,
+                                                const tb_real *ends)
 {
     typedef trid_p_batch_rows<rows_type> is;
-    const tb_real *const all[1] = {ends}, *right = given.x;
+    trid_p_batch_call<tb_real> &call = cut.call;
+    const tb_real *const all[1] = {ends}, *right = call.x;
     const int shared = is::are_one_matrix ? TRID_BATCH_SHARED : 0, made = !is::are_arrays && !shared;
     const int known = made ? TRID_BATCH_EXPAND_ROWS_FLAGS : TRID_BATCH_EXPAND_FLAGS;
-    trid_p_batch_cut cut = {given.lines, share, given.options, given.stream};
-    int status = trid_p_batch_refuse(&given, known, made);
+    int status = trid_p_batch_refuse(&call, known, made);
     if (!status) status = trid_p_batch_refuse_cut(&cut, known, {right}, all);
-    if (!status) status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
-    if (status || cut.empty) return status;
+    if (!status) status = trid_p_batch_begin_cut(&cut);
+    if (status || call.empty) return status;
     const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, cut.shares};
-    const trid_p_batch_work<tb_real> work = {cut.plan, given.d, given.x, given.stream,
-                                             given.options ? given.options->device : 0};
     if constexpr (is::are_one_matrix && bounds::interleaved)
-        if (trid_p_batch_as_interleaved<bounds>(cut.plan) && cut.plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
-            return trid_p_batch_launch_shared_interleaved(work, ended);
-    return trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(work, ended);
+        if (trid_p_batch_as_interleaved<bounds>(call.work.plan) && call.work.plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
+            return trid_p_batch_launch_shared_interleaved(call.work, ended);
+    return trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(call.work, ended);
 }
 
 #define TB_BODY "batch/interface.h"
@@ -412,9 +400,10 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
                                        const tb_real *d, long long share, tb_real *interface_a, tb_real *interface_c,
                                        tb_real *interface_d, const trid_batch_options *options, cudaStream_t stream)
 {
-    return trid_p_batch_launch_interface_reduce({lines, share, options, stream}, TRID_BATCH_REDUCE_FLAGS,
-                                                trid_p_batch_rows_at(lines, trid_p_batch_flags(options), a, b, c), d,
-                                                interface_a, interface_c, interface_d);
+    const trid_p_batch_cut<tb_real> cut = {{lines, a, b, c, d, 0, options, stream}, share};
+    return trid_p_batch_launch_interface_reduce(cut, TRID_BATCH_REDUCE_FLAGS,
+                                                trid_p_batch_rows_at(lines, cut.call.flags, a, b, c), interface_a,
+                                                interface_c, interface_d);
 }
 
 /* Expands partitions whose first and last unknowns are known. `ends` holds them, laid out as interface_d was.
@@ -430,11 +419,11 @@ static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const
                                        const trid_batch_options *options, cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    const trid_p_batch_call<tb_real> call = {lines, a, b, c, d, x, options, stream};
+    const trid_p_batch_cut<tb_real> cut = {{lines, a, b, c, d, x, options, stream}, share};
     const trid_p_batch_one_matrix<tb_real> shared = {a, b, c, (int)lines.n};
     const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, 0, a, b, c);
-    return call.flags & TRID_BATCH_SHARED ? trid_p_batch_launch_interface_expand<bounds>(call, share, shared, ends)
-                                          : trid_p_batch_launch_interface_expand<bounds>(call, share, rows, ends);
+    return cut.call.flags & TRID_BATCH_SHARED ? trid_p_batch_launch_interface_expand<bounds>(cut, shared, ends)
+                                              : trid_p_batch_launch_interface_expand<bounds>(cut, rows, ends);
 }
 
 /* Reduces as trid_batch_interface_reduce, with a matrix made in registers (trid_batch_solve_rows). a of row 0 couples
@@ -446,8 +435,9 @@ static int trid_batch_interface_reduce_rows(trid_lines lines, const rows_type &r
                                             tb_real *interface_a, tb_real *interface_c, tb_real *interface_d,
                                             const trid_batch_options *options, cudaStream_t stream)
 {
-    return trid_p_batch_launch_interface_reduce({lines, share, options, stream}, TRID_BATCH_REDUCE_ROWS_FLAGS, rows, d,
-                                                interface_a, interface_c, interface_d);
+    return trid_p_batch_launch_interface_reduce({{lines, 0, 0, 0, d, 0, options, stream}, share},
+                                                TRID_BATCH_REDUCE_ROWS_FLAGS, rows, interface_a, interface_c,
+                                                interface_d);
 }
 
 /* Expands as trid_batch_interface_expand, with a matrix made in registers.
@@ -459,8 +449,8 @@ static int trid_batch_interface_expand_rows(trid_lines lines, const rows_type &r
                                             cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    const trid_p_batch_call<tb_real> call = {lines, 0, 0, 0, d, x, options, stream};
-    return trid_p_batch_launch_interface_expand<bounds>(call, share, rows, ends);
+    return trid_p_batch_launch_interface_expand<bounds, tb_real>({{lines, 0, 0, 0, d, x, options, stream}, share}, rows,
+                                                                 ends);
 }
 
 #endif /* TB_BODY */

@@ -19,8 +19,8 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Solves the block's systems, or the block's rows of a cluster's. With pivoting, a tile whose rows are all dominant is
-   solved without, except in clusters, whose blocks would have to agree. Any bad row then counts as row 0.
+/* Solves the block's systems, or its rows of those of a cluster. With pivoting, the hybrid solves a tile whose rows are
+   all dominant, except in clusters, whose blocks would have to agree. Any bad row then counts as row 0.
    Returns  1 + the least bad row of this thread, which is not in worst */
 template <class shape, int pivoted, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
@@ -95,8 +95,7 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
         trid_p_batch_finish(pipeline, here, p, x, u.d);
         if (reports) {
             __syncthreads();
-            if (part == 0 && block == 0 && here.in_batch)
-                trid_p_batch_tell(plan, here.system, worst[line], 0, (tb_real)0, (tb_real)0);
+            if (part == 0 && block == 0 && here.in_batch) trid_p_batch_tell(plan, here.system, worst[line]);
         }
     }
 }
@@ -135,11 +134,11 @@ struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };
 /* A call is launched by the first row that serves it and fits the device. Kernels for hybrid, pivoted and LU request
-   `burst` rows of the matrix at a time, the others all rows. With 256 rows, bursts of two save up to 9 % if a matrix
-   that is not periodic is factored or has been; with fewer rows they cost up to 24 %. Clusters of blocks with 8
-   partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double precision up to 512, and from
-   897 to 1024. If 16 blocks have no room for the messages that they exchange (a pivoted solve that adds to x), fewer
-   blocks of 32 partitions take over. */
+   `burst` rows of the matrix at a time, the others all rows at once. With 256 rows, bursts of two save up to 9 % where
+   a matrix that is not periodic is factored, or solved from its factors; with fewer rows they cost up to 24 %.
+   Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double
+   precision up to 512, and from 897 to 1024. If 16 blocks have no room for the messages that they exchange (a pivoted
+   solve that adds to x), fewer blocks of 32 partitions take over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {
@@ -209,36 +208,34 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
                                    : trid_p_batch_interleaved<tb_real, solver, shape, rows_type>;
     trid_p_batch_needs needs = tiles::needs(plan.flags, blocks);
     trid_device device;
-    dim3 grid, block(shape::threads);
+    unsigned grid;
     const trid_device *const known = trid_p_batch_known_device(work);
-    if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess)
+    if (trid_p_batch_count(&plan, shape::systems, 1, &grid))
         return shape::few ? (int)TRID_P_BATCH_NOT_LAUNCHED : (int)TRID_BATCH_BAD_SIZE;
     if constexpr (shape::few) {
         const int processors = known ? known->processors : trid_device_attribute(cudaDevAttrMultiProcessorCount);
         if (plan.tiles > (unsigned)(needs.resident * processors)) return TRID_P_BATCH_NOT_LAUNCHED;
     }
-    if (known)
-        device = *known;
-    else if (trid_p_batch_ask_device(kernel, &device))
-        return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_p_batch_device_of(work, kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
     if (shape::elsewhere && device.always_pipelined) return TRID_P_BATCH_NOT_LAUNCHED;
     const size_t bytes = (size_t)needs.bytes;
     const int ever = tiles::needs(~0, 16).bytes, room = device.shared_bytes - needs.fixed,
               allowed = ever < room ? ever : room;
     if constexpr (shape::cluster) {
         if (device.major < 9 || needs.bytes + needs.fixed > device.shared_bytes) return TRID_P_BATCH_NOT_LAUNCHED;
-        if (trid_p_batch_allow(kernel, known, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+        if (trid_p_batch_allow(kernel, allowed)) return TRID_BATCH_LAUNCH_FAILED;
+        const dim3 block(shape::threads);
         const unsigned clusters = (unsigned)trid_p_batch_clusters(kernel, known, blocks, block, bytes);
         if (clusters == 0) return TRID_P_BATCH_NOT_LAUNCHED;
-        grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
+        grid = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
         return trid_p_batch_launched(
-            trid_launch_cluster(kernel, grid, blocks, block, bytes, work.stream, plan, rows, work.d, work.x));
+            trid_launch_cluster(kernel, dim3(grid), blocks, block, bytes, work.stream, plan, rows, work.d, work.x));
     } else if constexpr (shape::pipelined) {
         while (needs.resident >= needs.least && needs.resident * (needs.bytes + needs.fixed) > device.shared_bytes)
             needs.resident--;
         if (device.major < needs.since || needs.resident < needs.least) return TRID_P_BATCH_NOT_LAUNCHED;
     }
-    if (bytes && trid_p_batch_allow(kernel, known, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    if (bytes && trid_p_batch_allow(kernel, allowed)) return TRID_BATCH_LAUNCH_FAILED;
     return trid_p_batch_launch_tiles(kernel, grid, shape::threads, shape::pipelined ? needs.resident : 0, bytes, device,
                                      work.stream, plan, rows, work.d, work.x);
 }

@@ -2,14 +2,14 @@
    MIT licence, see LICENSE. */
 
 /* Returns the layout of contiguous systems: all rows of system 0, then all rows of system 1, and so on. */
-TRID_BATCH_API trid_lines trid_lines_contiguous(long long n, long long systems)
+TB_HOST trid_lines trid_lines_contiguous(long long n, long long systems)
 {
     trid_lines lines = {n, 1, systems, n, 1, 0};
     return lines;
 }
 
 /* Returns the layout of interleaved systems: row 0 of all systems, then row 1 of all, and so on. */
-TRID_BATCH_API trid_lines trid_lines_interleaved(long long n, long long systems)
+TB_HOST trid_lines trid_lines_interleaved(long long n, long long systems)
 {
     trid_lines lines = {n, systems, systems, 1, 1, 0};
     return lines;
@@ -17,7 +17,7 @@ TRID_BATCH_API trid_lines trid_lines_interleaved(long long n, long long systems)
 
 /* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis, launches
    refuse the lines that it returns (TRID_BATCH_BAD_SIZE). */
-TRID_BATCH_API trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
+TB_HOST trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
     /* y: groups = 0 would mean one group */
     trid_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nz ? nx : 0, 1, nz, nx * ny};
@@ -26,21 +26,21 @@ TRID_BATCH_API trid_lines trid_lines_axis(long long nx, long long ny, long long 
 }
 
 /* Returns a caller's lines, with groups = 1 if the caller left it 0. Call it before counting systems or groups. */
-TRID_BATCH_API trid_lines trid_p_lines_of(trid_lines lines)
+TB_HOST trid_lines trid_p_lines_of(trid_lines lines)
 {
     if (lines.groups == 0) lines.groups = 1;
     return lines;
 }
 
 /* Returns whether there is nothing to solve. */
-TRID_BATCH_API int trid_p_lines_empty(trid_lines lines)
+TB_HOST int trid_p_lines_empty(trid_lines lines)
 {
     return lines.n == 0 || lines.systems == 0;
 }
 
 /* Returns whether the sizes are safe to calculate with: products of counts, and offsets, are below 2^56, so scratch is
    below 2^62 bytes. */
-TRID_BATCH_API int trid_p_lines_valid(trid_lines lines)
+TB_HOST int trid_p_lines_valid(trid_lines lines)
 {
     const long long most = 1ll << 56;
     long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
@@ -61,7 +61,7 @@ TRID_BATCH_API int trid_p_lines_valid(trid_lines lines)
 
 /* Returns whether there are i, |i| < m, and j, |j| < n, with i*p + j*q = at, not both 0 if at is 0.
    Needs    p, q >= 0; m, n >= 1 */
-TRID_BATCH_API int trid_p_lines_meet(long long p, long long m, long long q, long long n, long long at)
+TB_HOST int trid_p_lines_meet(long long p, long long m, long long q, long long n, long long at)
 {
     if (at == 0 && ((p == 0 && m > 1) || (q == 0 && n > 1))) return 1;
     if (p == 0 || m == 1) return at != 0 && q > 0 && at % q == 0 && at / q < n && at / q > -n;
@@ -97,7 +97,7 @@ TRID_BATCH_API int trid_p_lines_meet(long long p, long long m, long long q, long
 }
 
 /* Returns whether two elements lie `at` apart in memory; if at is 0, whether two different ones coincide. */
-TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
+TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
 {
     long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
     long long reach = 0;
@@ -136,7 +136,7 @@ TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
    Returns  TRID_BATCH_OK, _BAD_SIZE, or _OVERLAP if two elements coincide
    Cost     a few comparisons if each of step, stride and jump exceeds the reach of the smaller ones, as usual; else an
             exact search, whose time grows as the least of n, systems and groups */
-TRID_BATCH_API int trid_lines_check(trid_lines lines)
+TB_HOST int trid_lines_check(trid_lines lines)
 {
     lines = trid_p_lines_of(lines);
     if (!trid_p_lines_valid(lines)) return TRID_BATCH_BAD_SIZE;
@@ -147,7 +147,7 @@ TRID_BATCH_API int trid_lines_check(trid_lines lines)
 /* Returns whether arrays of this layout at p and at q share memory. An element takes `bytes` bytes.
    Needs    valid lines
    Cost     as trid_lines_check; less if the arrays are too far apart to overlap */
-TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const void *q, int bytes)
+TB_HOST int trid_lines_overlap(trid_lines lines, const void *p, const void *q, int bytes)
 {
     lines = trid_p_lines_of(lines);
     if (trid_p_lines_empty(lines)) return 0;
@@ -160,7 +160,7 @@ TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const voi
 
 /* Returns the same systems in as few groups as possible. If only one system remains, sets the stride at which a second
    would follow. */
-TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
+TB_HOST trid_lines trid_p_lines_join(trid_lines lines)
 {
     if (lines.systems == 1) {
         lines.systems = lines.groups;
@@ -175,7 +175,7 @@ TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
 
 /* Returns whether neighbours in memory belong to neighbouring systems rather than to the same system.
    Needs    lines in as few groups as possible */
-TRID_BATCH_API int trid_p_lines_are_interleaved(trid_lines lines)
+TB_HOST int trid_p_lines_are_interleaved(trid_lines lines)
 {
     long long step = lines.step, stride = lines.stride;
     return lines.n > 1 && lines.systems > 1 && (stride < 0 ? -stride : stride) < (step < 0 ? -step : step);

@@ -53,11 +53,13 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
                      that the thread knows of
      around()        leaves x before and after the thread's rows, within the chunk
      raise()         raises the system's largest error and size
-     store()         stores x, or keeps it for load_before()
+     store()         stores x, or keeps it for load_before() */
+template <class tb_real, int k, int systems, int parts, int path, int keeps>
+struct trid_p_batch_chunk;
 
-   Here a warp holds a chunk of a system, contiguous or strided. */
+/* A warp holds a chunk of one system, contiguous or strided. */
 template <class tb_real, int rows_a_lane, int path, int keeps>
-struct trid_p_batch_warp_chunk {
+struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     enum {
         k = rows_a_lane,
         scope = trid_p_batch_how::block, /* a warp has rows of one system */
@@ -121,13 +123,17 @@ struct trid_p_batch_warp_chunk {
         trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, h.d, shared + 3 * apart);
         trid_p_batch_put_known(rows, first, valid, known, &h);
     }
-    template <class rows_type>
-    TRID_P_BATCH_MEMBER void load_again(const rows_type &rows, const tb_real *, held &h) const
+    TRID_P_BATCH_MEMBER void load_again(const trid_p_batch_arrays<tb_real> &, const tb_real *, held &h) const
     {
-        const tb_real *kept = shared + 3 * apart + trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
-        trid_p_batch_again(apart, trid_p_batch_rows_of(rows), system, first, valid, shared, &h);
+        const tb_real *kept = shared + trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
         TB_UNROLL
-        for (int j = 0; j < k; j++) h.d[j] = j < valid ? kept[j] : (tb_real)0;
+        for (int j = 0; j < k; j++) {
+            h.a[j] = j < valid ? kept[j] : (tb_real)0;
+            h.b[j] = j < valid ? kept[apart + j] : (tb_real)0;
+            h.c[j] = j < valid ? kept[2 * apart + j] : (tb_real)0;
+        }
+        TB_UNROLL
+        for (int j = 0; j < k; j++) h.d[j] = j < valid ? kept[3 * apart + j] : (tb_real)0;
     }
     TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *around) const
     {
@@ -179,8 +185,8 @@ struct trid_p_batch_warp_chunk {
 };
 
 /* For interleaved systems, a block holds one chunk of each of `systems` systems. */
-template <class tb_real, int rows_a_thread, int systems, int threads_a_chunk>
-struct trid_p_batch_block_chunk {
+template <class tb_real, int rows_a_thread, int systems, int threads_a_chunk, int path, int keeps>
+struct trid_p_batch_chunk {
     enum {
         k = rows_a_thread,
         parts = threads_a_chunk,
@@ -273,16 +279,6 @@ struct trid_p_batch_block_chunk {
     }
 };
 
-/* The type of a chunk: a warp's, of one system, or a block's, of several interleaved ones. */
-template <class tb_real, int k, int systems, int parts, int path, int keeps>
-struct trid_p_batch_chunk {
-    typedef trid_p_batch_block_chunk<tb_real, k, systems, parts> type;
-};
-template <class tb_real, int k, int path, int keeps>
-struct trid_p_batch_chunk<tb_real, k, 1, 32, path, keeps> {
-    typedef trid_p_batch_warp_chunk<tb_real, k, path, keeps> type;
-};
-
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /* Replaces d by the residual of an earlier solve's x. */
@@ -334,7 +330,7 @@ TB_D void trid_p_batch_store_row(const trid_p_batch_levels<tb_real> &levels, lon
    other rows to its last row and to that of the thread before. With levels.before, the right-hand side is the residual
    of that x. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
-          class chunk_type = typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type>
+          class chunk_type = trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == trid_p_batch_how::checked))
 TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
 {
@@ -371,8 +367,7 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
 
 /* Solves for the chunks' unknowns, given f and z. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
-          class chunk_type =
-              typename trid_p_batch_chunk<tb_real, k, systems, parts, path, method == trid_p_batch_how::checked>::type>
+          class chunk_type = trid_p_batch_chunk<tb_real, k, systems, parts, path, method == trid_p_batch_how::checked>>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(method == trid_p_batch_how::checked))
 TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
                                           tb_real *x)
@@ -400,7 +395,7 @@ TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, r
     if (is_first) trid_p_batch_know(0, end, &h);
     if (is_last) trid_p_batch_know(k - 1, end, &h);
     trid_p_batch_failed(levels.worst, chunk.system, 1, chunk.template solve<0>(h));
-    if (checked) {
+    if constexpr (checked) {
         tb_real before[k], around_before[2] = {0, 0};
         if (levels.before) {
             chunk.load_before(levels.before, before, around_before);
@@ -438,9 +433,9 @@ TRID_KERNEL void trid_p_batch_told(trid_p_batch_levels<tb_real> levels, int rows
         row = chunk < whole ? trid_p_batch_row(chunk * rows + (left % 2 ? 1 : rows), plan.n)
                             : whole * rows + (left - 2 * whole);
     if (row > plan.n) row = levels.worst[2 * system + 1];
-    const tb_real error = trid_p_batch_number<tb_real>(checked ? levels.largest[2 * system] : 0);
-    const tb_real size = trid_p_batch_number<tb_real>(checked ? levels.largest[2 * system + 1] : 0);
-    trid_p_batch_tell(plan, system, row > plan.n ? (int)TRID_P_BATCH_NO_ROW : row, checked, error, size);
+    trid_p_batch_worst worst = {0, 0};
+    if (checked) worst = {levels.largest[2 * system], levels.largest[2 * system + 1]};
+    trid_p_batch_tell<checked, tb_real>(plan, system, row > plan.n ? (int)TRID_P_BATCH_NO_ROW : row, worst);
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
@@ -452,9 +447,18 @@ static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, 
 {
     const long long systems = levels.plan.lines.systems * levels.plan.lines.groups;
     if (!trid_p_batch_reports(levels.plan)) return TRID_BATCH_OK;
-    return trid_p_batch_launched(trid_launch(trid_p_batch_told<tb_real, checked>,
-                                             dim3((unsigned)((systems + 255) / 256)), dim3(256), 0, stream, levels,
-                                             (int)rows, (int)whole));
+    return trid_p_batch_start(trid_p_batch_told<tb_real, checked>, (systems + 255) / 256, 256, 0, stream, levels,
+                              (int)rows, (int)whole);
+}
+
+/* Clears the record of failed rows, two ints a system from `at` on in scratch, if the caller asked for a report. */
+static inline int trid_p_batch_clear_worst(const trid_p_batch_plan &plan, long long at, cudaStream_t stream,
+                                           int **worst)
+{
+    const size_t bytes = (size_t)(8 * plan.lines.systems * plan.lines.groups);
+    if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
+    *worst = (int *)((char *)plan.scratch + at);
+    return trid_p_batch_launched(cudaMemsetAsync(*worst, TRID_P_BATCH_NO_ROW_BYTE, bytes, stream));
 }
 
 /* Makes the plan of the reduced systems, which are in scratch, and the levels that describe them to the chunks. Clears
@@ -465,14 +469,13 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
                                     trid_p_batch_work<tb_real> *work)
 {
     const long long systems = plan.lines.systems * plan.lines.groups, n = layout.left;
-    const size_t two = (size_t)(8 * systems); /* bytes of two ints a system */
     char *scratch = (char *)plan.scratch;
     tb_real *const first = (tb_real *)(scratch + layout.reduced), *const last = first + 3 * n * systems;
     trid_p_batch_plan *reduced = &work->plan;
     const cudaStream_t stream = work->stream;
     work->plan = trid_p_batch_plan(), work->d = work->x = last; /* solved in place */
-    reduced->lines =
-        trid_p_batch_is_interleaved(plan) ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
+    reduced->lines = trid_p_lines_are_interleaved(plan.lines) ? trid_lines_interleaved(n, systems)
+                                                              : trid_lines_contiguous(n, systems);
     reduced->n = (int)n;
     reduced->flags = plan.flags & TRID_BATCH_PERIODIC;
     reduced->scratch = scratch + layout.end;
@@ -485,26 +488,27 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     levels->top = corners.top, levels->bottom = corners.bottom;
     if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
     levels->below = reduced->report.status = (int *)(scratch + layout.below);
-    levels->worst = (int *)(scratch + layout.worst);
-    return cudaMemsetAsync(scratch + layout.largest, 0, two, stream) == cudaSuccess &&
-                   cudaMemsetAsync(levels->worst, TRID_P_BATCH_NO_ROW_BYTE, two, stream) == cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    if (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * systems), stream) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_clear_worst(plan, layout.worst, stream, &levels->worst);
 }
 
-/* Solves reduced systems on chip. */
+/* Solves reduced systems on chip; contiguous ones by the block that holds the longest, whatever their n. */
 template <int interleaved, int periodic, class bounds, class tb_real>
 static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows,
                                        const trid_p_batch_more<tb_real> &corners)
 {
     typedef trid_p_batch_bounds<TRID_BATCH_MAX_N, 1, bounds::only> any_n;
+    typedef trid_p_batch_how how;
+    constexpr int longest = 16384 / (int)sizeof(tb_real);
     const trid_p_batch_lu_rows<tb_real, 0, 1> both = {rows, corners};
     if constexpr (periodic)
-        return trid_p_batch_launch_on_chip<trid_p_batch_how::several, any_n>(work, both);
+        return trid_p_batch_launch_on_chip<how::several, any_n>(work, both);
     else if constexpr (interleaved)
-        return trid_p_batch_launch_interleaved<trid_p_batch_how::reduced>(work, rows);
+        return trid_p_batch_launch_interleaved<how::reduced>(work, rows);
     else
-        return trid_p_batch_launch_block(work, rows);
+        return trid_p_batch_launch_contiguous_shape<trid_p_batch_first_shape<tb_real>(how::hybrid, how::contiguous,
+                                                                                      longest)>(work, rows);
 }
 
 /* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else by chunks, and the reduced
@@ -523,7 +527,7 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
         k = TRID_P_BATCH_CHUNK_ROWS,
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };
-    typedef typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type chunk_type;
+    typedef trid_p_batch_chunk<tb_real, k, systems, parts, path, 0> chunk_type;
     if constexpr (interleaved && !periodic && !checked) {
         enum { least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1 };
         const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::beyond, least>(work, rows);
@@ -536,10 +540,10 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
     const trid_p_batch_level_layout layout =
         trid_p_batch_level_layout_of(plan.n, all, (int)sizeof(tb_real), interleaved, periodic, refined);
     char *scratch = (char *)plan.scratch;
-    dim3 grid, block(chunk_type::threads);
-    if (trid_p_batch_count(&plan, systems, 1, &grid) != cudaSuccess || plan.tiles > 0x7fffffffll / layout.chunks)
+    unsigned blocks;
+    if (trid_p_batch_count(&plan, systems, 1, &blocks) || plan.tiles > 0x7fffffffll / layout.chunks)
         return TRID_BATCH_BAD_SIZE;
-    grid = dim3(chunk_type::blocks(plan, (unsigned)layout.chunks));
+    blocks = chunk_type::blocks(plan, (unsigned)layout.chunks);
     trid_p_batch_levels<tb_real> levels;
     trid_p_batch_work<tb_real> reduced = work;
     int status = trid_p_batch_begin_level(plan, layout, corners, &levels, &reduced);
@@ -554,15 +558,15 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
         levels.before = pass > 0 ? first_x : (tb_real *)0;
         levels.keep = pass < refined ? first_x : (tb_real *)0;
         if (reports && checked && pass == refined) levels.largest = (unsigned *)(scratch + layout.largest);
-        if (trid_launch(trid_p_batch_long_reduce<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
-                        work.stream, levels, rows, work.d) != cudaSuccess)
-            return TRID_BATCH_LAUNCH_FAILED;
-        status = is_long ? trid_p_batch_launch_chunks<systems, within, kind, bounds>(reduced, left, ends)
-                         : trid_p_batch_launch_reduced<interleaved, periodic, bounds>(reduced, left, ends);
+        status = trid_p_batch_start(trid_p_batch_long_reduce<tb_real, k, systems, parts, path, method, rows_type>,
+                                    blocks, chunk_type::threads, 0, work.stream, levels, rows, work.d);
+        if (!status)
+            status = is_long ? trid_p_batch_launch_chunks<systems, within, kind, bounds>(reduced, left, ends)
+                             : trid_p_batch_launch_reduced<interleaved, periodic, bounds>(reduced, left, ends);
+        if (!status)
+            status = trid_p_batch_start(trid_p_batch_long_expand<tb_real, k, systems, parts, path, method, rows_type>,
+                                        blocks, chunk_type::threads, 0, work.stream, levels, rows, work.d, work.x);
         if (status) return status;
-        if (trid_launch(trid_p_batch_long_expand<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
-                        work.stream, levels, rows, work.d, work.x) != cudaSuccess)
-            return TRID_BATCH_LAUNCH_FAILED;
     }
     return trid_p_batch_launch_told<checked>(levels, layout.rows, periodic ? plan.n / layout.rows : layout.chunks,
                                              work.stream);

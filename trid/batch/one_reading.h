@@ -86,9 +86,9 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
-/* Requests the warp's elements of an array. Those of rows from .. to - 1 exist; the others become `fill`. by_words: for
-   launches in which many warps are not full, requests pieces of 16 bytes wherever possible; else it requests warps that
-   are not full number by number, which takes less time. */
+/* Requests the warp's elements of an array. Those of rows from .. to - 1 exist; the others become `fill`. A full warp
+   requests pieces of 16 bytes. Any other requests number by number, which takes less time unless many warps are not
+   full. With by_words it requests pieces wherever possible. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)
@@ -474,7 +474,7 @@ TRID_KERNEL void trid_p_batch_one_reading(trid_p_batch_partitions<tb_real> parts
         trid_p_batch_reduced<tb_real, of::k> next;
         unsigned after = 0;
         int bad = 0, later = 0;
-        if (threadIdx.x == 0) /* early, because it takes a while; */
+        if (threadIdx.x == 0) /* early, because it takes a while */
             after = again ? trid_p_batch_next_left(parts, ahead) : atomicAdd(parts.ticket, 1u);
         held.seen = trid_p_batch_look_around(parts, held.index); /* early, too */
         if (has) {
@@ -537,12 +537,9 @@ trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid
         parts->wanted = above->any, parts->worst = above->worst;
         parts->scale = above->scale * above->rows, parts->most = above->most;
     }
-    cudaError_t error = cudaMemsetAsync(scratch, 0xff, (size_t)layout.worst, work.stream);
-    if (error == cudaSuccess && trid_p_batch_reports(work.plan)) {
-        parts->worst = (int *)(scratch + layout.worst);
-        error = cudaMemsetAsync(parts->worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * systems), work.stream);
-    }
-    return trid_p_batch_launched(error);
+    if (cudaMemsetAsync(scratch, 0xff, (size_t)layout.worst, work.stream) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_clear_worst(work.plan, layout.worst, work.stream, &parts->worst);
 }
 
 /* Launches contiguous systems, the caller's or the links of `above`. Links that no warp can solve are systems as
@@ -555,23 +552,19 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
     typedef trid_p_batch_partitions<tb_real> of;
     enum { most_bytes = sizeof(typename of::memory), fixed = 1024 }; /* fixed: what each block takes in addition */
     const auto solve = trid_p_batch_one_reading<tb_real>;
-    const trid_device *const known = trid_p_batch_known_device(work);
     const long long systems = work.plan.lines.systems * work.plan.lines.groups;
     const trid_p_batch_partitions_layout layout =
         trid_p_batch_partitions_layout_of(work.plan.n, systems, (int)sizeof(tb_real));
     trid_device device;
     of parts = of();
-    if (known)
-        device = *known;
-    else if (trid_p_batch_ask_device(solve, &device))
-        return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_p_batch_device_of(work, solve, &device)) return TRID_BATCH_LAUNCH_FAILED;
     if (device.shared_bytes < most_bytes + fixed) return TRID_P_BATCH_NOT_LAUNCHED;
-    if (trid_p_batch_allow(solve, known, most_bytes) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_p_batch_allow(solve, most_bytes)) return TRID_BATCH_LAUNCH_FAILED;
     const int bytes = most_bytes - (of::most_warps - layout.warps) * (int)sizeof(typename of::warp_memory);
     const int room = device.shared_bytes / (bytes + fixed);
     const int full = TRID_P_BATCH_PARTITION_RESIDENT * of::most_warps / layout.warps;
     const auto launch = [&](int again) {
-        return trid_p_batch_launch_tiles(solve, dim3(parts.total), 32 * layout.warps, room < full ? room : full,
+        return trid_p_batch_launch_tiles(solve, parts.total, 32 * layout.warps, room < full ? room : full,
                                          (size_t)bytes, device, work.stream, parts, again, rows, work.d, work.x);
     };
     int status = trid_p_batch_begin_partitions(work, layout, above, &parts);
@@ -582,8 +575,8 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
         trid_p_batch_work<tb_real> links = {{}, c + parts.total, parts.z, work.stream, work.device};
         links.plan.lines = trid_lines_contiguous(parts.count, systems), links.plan.n = parts.count;
         links.plan.scratch = scratch + layout.end;
-        status = trid_p_batch_launched(trid_launch(trid_p_batch_make_links<tb_real>, dim3((parts.total + 255) / 256),
-                                                   dim3(256), 0, work.stream, parts, a));
+        status = trid_p_batch_start(trid_p_batch_make_links<tb_real>, (parts.total + 255) / 256, 256, 0, work.stream,
+                                    parts, a);
         if (!status) status = trid_p_batch_launch_one_reading(links, {a, b, c, 1, parts.count, 0}, &parts);
     }
     if (!status) status = launch(1);
@@ -599,7 +592,7 @@ static int trid_p_batch_launch_levels(const trid_p_batch_work<tb_real> &work, co
 {
     typedef trid_p_batch_how how;
     enum { systems = TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)) };
-    if (trid_p_batch_is_interleaved(work.plan)) {
+    if (trid_p_lines_are_interleaved(work.plan.lines)) {
         if constexpr (bounds::interleaved)
             return trid_p_batch_launch_chunks<systems, how::strided, method, bounds>(work, rows, corners);
     } else if constexpr (bounds::contiguous) {

@@ -269,10 +269,10 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
     }
 }
 
-/* Takes rows as they arrive, burst by burst, and asks for the same rows of tile `index`, the next one. Since these were
-   asked for, `others` groups have been: one for x as it was. Rows of the matrix beyond the system are identity rows.
-   known: where the ends of systems arrive. makes: rows is a function object, which makes the matrix. early: where the
-   next rows are is found while these are awaited, though it takes registers. */
+/* Takes rows as they arrive, burst by burst, and requests the same rows of the next tile, `index`. After the rows that
+   arrive, `others` groups of copies were requested: one, for the x before the solve. Rows of the matrix beyond the
+   system become identity rows. known: where the ends of systems arrive. makes: rows is a function object, which makes
+   the matrix. early: finds where the next rows are before these have arrived, though that takes registers. */
 template <int makes = 0, int early = 0, int others = 1, class of, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
                               const trid_p_batch_place &next, tb_real *known, tb_real *end,

@@ -16,14 +16,12 @@ struct trid_p_batch_tree {
     int *worst;
     int down;
 };
-template <class tb_real> /* blocks per multiprocessor, as in trid_p_batch_contiguous_shapes */
-static constexpr int trid_p_batch_pivoted_resident = sizeof(tb_real) == 4 ? 3 : 6;
-template <class tb_real, int k, int path>
-TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real), trid_p_batch_pivoted_resident<tb_real>)
+template <class tb_real, int k, int path> /* blocks per multiprocessor as in trid_p_batch_contiguous_shapes */
+TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real), sizeof(tb_real) == 4 ? 3 : 6)
 TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, trid_p_batch_arrays<tb_real> rows,
                                              const tb_real *d, tb_real *x)
 {
-    typedef trid_p_batch_warp_chunk<tb_real, k, path, 0> chunk_type;
+    typedef trid_p_batch_chunk<tb_real, k, 1, 32, path, 0> chunk_type;
     __shared__ typename chunk_type::memory memory;
     chunk_type chunk = {tree.plan};
     if (!chunk.begin(tree.count, &memory) || !trid_p_batch_wanted(tree.plan, chunk.system, 1)) return;
@@ -88,14 +86,14 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
 }
 
 template <class tb_real, int path>
-static cudaError_t trid_p_batch_launch_pivoted_chunks(const trid_p_batch_tree<tb_real> &tree,
-                                                      const trid_p_batch_work<tb_real> &work,
-                                                      const trid_p_batch_arrays<tb_real> &rows)
+static int trid_p_batch_launch_pivoted_chunks(const trid_p_batch_tree<tb_real> &tree,
+                                              const trid_p_batch_work<tb_real> &work,
+                                              const trid_p_batch_arrays<tb_real> &rows)
 {
     enum { k = TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
-    typedef trid_p_batch_warp_chunk<tb_real, k, path, 0> chunk_type;
-    return trid_launch(trid_p_batch_pivoted_chunks<tb_real, k, path>, dim3(chunk_type::blocks(tree.plan, tree.count)),
-                       dim3(chunk_type::threads), 0, work.stream, tree, rows, work.d, work.x);
+    typedef trid_p_batch_chunk<tb_real, k, 1, 32, path, 0> chunk_type;
+    return trid_p_batch_start(trid_p_batch_pivoted_chunks<tb_real, k, path>, chunk_type::blocks(tree.plan, tree.count),
+                              chunk_type::threads, 0, work.stream, tree, rows, work.d, work.x);
 }
 template <class tb_real>
 static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows)
@@ -105,20 +103,15 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
     trid_p_batch_plan plan = work.plan;
     enum { chunk_rows = 32 * TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
     if (!plan.scratch) return TRID_BATCH_BAD_SCRATCH;
-    const int reports = trid_p_batch_reports(plan);
     const long long systems = plan.lines.systems * plan.lines.groups;
     const trid_p_batch_pivoted_layout layout = trid_p_batch_pivoted_layout_of(plan.n, systems, sizeof(tb_real));
     char *scratch = (char *)plan.scratch;
-    dim3 grid;
-    if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess || systems > 0x7fffffffll / layout.count[0])
+    unsigned blocks;
+    if (trid_p_batch_count(&plan, 1, 1, &blocks) || systems > 0x7fffffffll / layout.count[0])
         return TRID_BATCH_BAD_SIZE;
     trid_p_batch_tree<tb_real> tree = {};
     tree.plan = plan;
-    if (reports) {
-        tree.worst = (int *)(scratch + layout.worst);
-        if (cudaMemsetAsync(tree.worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * systems), stream) != cudaSuccess)
-            return TRID_BATCH_LAUNCH_FAILED;
-    }
+    if (trid_p_batch_clear_worst(plan, layout.worst, stream, &tree.worst)) return TRID_BATCH_LAUNCH_FAILED;
     const int last = layout.levels - 1;
     for (int step = -1; step <= 2 * last + 1; step++) { /* chunks, up all levels, down all below the top, chunks */
         const int level = step <= last ? step : 2 * last - step, chunks = level < 0, at = chunks ? 0 : level;
@@ -129,12 +122,12 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
         tree.outer = (tb_real *)(scratch + layout.outer[at]);
         tree.joined = at < last ? (tb_real *)(scratch + layout.border[at + 1]) : (tb_real *)0;
         tree.around = at < last ? (tb_real *)(scratch + layout.outer[at + 1]) : (tb_real *)0;
-        const cudaError_t error =
-            !chunks ? trid_launch(trid_p_batch_pivoted_groups<tb_real>, dim3((plan.tiles * tree.groups + 3) / 4),
-                                  dim3(128), 0, stream, tree)
-            : plan.lines.step == 1 ? trid_p_batch_launch_pivoted_chunks<tb_real, how::contiguous>(tree, work, rows)
-                                   : trid_p_batch_launch_pivoted_chunks<tb_real, how::strided>(tree, work, rows);
-        if (error != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+        const int status = !chunks ? trid_p_batch_start(trid_p_batch_pivoted_groups<tb_real>,
+                                                        (plan.tiles * tree.groups + 3) / 4, 128, 0, stream, tree)
+                           : plan.lines.step == 1
+                               ? trid_p_batch_launch_pivoted_chunks<tb_real, how::contiguous>(tree, work, rows)
+                               : trid_p_batch_launch_pivoted_chunks<tb_real, how::strided>(tree, work, rows);
+        if (status) return status;
     }
     trid_p_batch_levels<tb_real> levels = {};
     levels.plan = plan, levels.worst = tree.worst;
@@ -172,7 +165,7 @@ static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real 
     if (work.plan.n < least || work.plan.n > most) return TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::interleaved) {
         status = TRID_P_BATCH_NOT_LAUNCHED;
-        if (trid_p_batch_is_interleaved(work.plan))
+        if (trid_p_lines_are_interleaved(work.plan.lines))
             status = trid_p_batch_launch_interleaved<how::pivoted, least, most>(work, call.rows);
         if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }

@@ -10,11 +10,12 @@
 
 /* The choices that select shapes and kernels. */
 struct trid_p_batch_how {
-    /* The method; one or several with |. beyond, reduced and shared_else are the hybrid's, for interleaved systems:
-       systems that no block holds; the reduced systems of long ones; one matrix for all if `shared` does not serve.
-       checked: with residuals; refined: and with a step of refinement if requested; several: several right-hand sides,
-       by LU; factored: the same from factors, if shapes differ; factor: LU factors; periodic: long periodic systems, by
-       the hybrid. */
+    /* The method, or several joined by |. beyond, reduced and shared_else are the hybrid for some interleaved systems.
+         beyond, reduced              systems that no block holds; the reduced systems of long ones
+         shared, shared_else          one matrix for all systems; the same where shared does not serve
+         checked, refined             with residuals; with a step of refinement too, if the flags ask for it
+         several, factored, factor    right-hand sides by LU; the same from factors, where shapes differ; the factors
+         periodic                     long periodic systems, by the hybrid */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
                          checks = checked | refined, factored = 2048;
@@ -95,8 +96,8 @@ struct trid_p_batch_tile {
     int count;              /* of systems; 0: beyond the last */
 };
 
-/* Returns n, but hides its origin from the compiler. The compiler then computes it again instead of keeping it in
-   registers that the solve needs. */
+/* Returns n, but hides from the compiler where n came from. What depends on n is then computed again instead of kept
+   in registers that the solve needs. */
 template <class integer>
 TB_D integer trid_p_batch_again_as(integer n)
 {
@@ -126,8 +127,8 @@ struct trid_p_batch_arrays {
     long long step, stride, jump;
 };
 
-/* Additional data of launches for several right-hand sides: how many there are, and how far apart; the addresses of the
-   two corners of a periodic system, in rows 0 and n-1, and of u, which trid_batch_factor stores. */
+/* What launches for several right-hand sides need in addition: how many sides there are and how far apart; where the
+   two corners of a periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
 template <class tb_real>
 struct trid_p_batch_more {
     long long sides, pitch;
@@ -135,9 +136,9 @@ struct trid_p_batch_more {
     tb_real *u;
 };
 
-/* The positions of the interface unknowns of partitions: two numbers a system, dealt out in shares of systems. In a
-   share of m systems, the number of f of its system s is at 2*(systems in the shares before) + s, and that of z is m
-   further. */
+/* Where the interfaces of partitions are: two numbers a system, one for f and one for z, dealt out in shares of
+   systems. If b systems are in the shares before, the number for f of system s of a share is at 2*b + s. In a share of
+   m systems the number for z is m elements further on. */
 struct trid_p_batch_shares {
     long long share, lines;
     TRID_P_BATCH_MEMBER long long of(long long line, long long *pitch) const
@@ -148,9 +149,9 @@ struct trid_p_batch_shares {
     }
 };
 
-/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows by trid_p_batch_rows_of, and
-   as early as possible the known unknowns by trid_p_batch_ask_known, with which it overwrites the two rows. For other
-   types of rows none of this generates code. */
+/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows by trid_p_batch_rows_of. As
+   early as possible it loads the known unknowns by trid_p_batch_ask_known, and overwrites the two rows with them. For
+   other types of rows these functions generate no code. */
 template <class tb_real, class rows_type>
 struct trid_p_batch_known {
     rows_type rows;
@@ -314,26 +315,6 @@ TB_D int trid_p_batch_row(int status, int n)
     return status <= 0 ? TRID_P_BATCH_NO_ROW : status < n ? status : n;
 }
 
-/* Reports on one system. With checked, error and size are the largest of the system's rows.
-   Lanes    one thread */
-template <class tb_real>
-TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, int checked, tb_real error,
-                            tb_real size)
-{
-    const trid_p_batch_report &report = plan.report;
-    int status = bad == TRID_P_BATCH_NO_ROW ? 0 : bad;
-    if (checked) {
-        tb_real residual = error == 0 && size == 0 ? (tb_real)0 : error / size;
-        if (!status && !(residual <= (tb_real)report.tolerance)) status = plan.n + 1;
-        if (report.residual) report.residual[system] = (float)residual;
-    }
-    if (report.status) report.status[system] = status;
-    if (status && report.failed) {
-        atomicAdd(&report.failed[0], 1ull);
-        atomicMin(&report.failed[1], (unsigned long long)system);
-    }
-}
-
 /* Returns whether a warp's systems are to be solved: with repair, only if one of them has a status other than 0. */
 TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int own_n)
 {
@@ -367,6 +348,27 @@ TB_D tb_real trid_p_batch_number(unsigned bits)
 TB_D unsigned trid_p_batch_most(unsigned x, unsigned y)
 {
     return x > y ? x : y;
+}
+
+/* Reports on one system; checked: with its residual, from the largest of all of its rows.
+   Lanes    one thread */
+template <int checked = 0, class tb_real = float>
+TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, trid_p_batch_worst worst = {0, 0})
+{
+    const trid_p_batch_report &report = plan.report;
+    int status = bad == TRID_P_BATCH_NO_ROW ? 0 : bad;
+    if (checked) {
+        const tb_real error = trid_p_batch_number<tb_real>(worst.error),
+                      size = trid_p_batch_number<tb_real>(worst.size);
+        const tb_real residual = error == 0 && size == 0 ? (tb_real)0 : error / size;
+        if (!status && !(residual <= (tb_real)report.tolerance)) status = plan.n + 1;
+        if (report.residual) report.residual[system] = (float)residual;
+    }
+    if (report.status) report.status[system] = status;
+    if (status && report.failed) {
+        atomicAdd(&report.failed[0], 1ull);
+        atomicMin(&report.failed[1], (unsigned long long)system);
+    }
 }
 
 /* Returns whether some rows' residual is so small that a step of refinement would not make it smaller. */

@@ -161,7 +161,7 @@ TB_D trid_p_batch_worst trid_p_batch_residual_of(const trid_p_batch_plan &plan, 
     return worst;
 }
 
-/* Stores x of a full tile in words, or adds it to what is there. It passes through the memory of a. */
+/* Stores x of a full tile in words, or adds it to what is there. x passes through the memory of a. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_store_full(const trid_p_batch_plan &plan, const tb_real *x, tb_real *dst, tb_real *kept)
 {

@@ -77,9 +77,7 @@ TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batc
             if (checked) worst.size = trid_p_batch_most(worst.size, room.worst[w].size);
         }
     }
-    if (here.rank == 0 && here.own_n)
-        trid_p_batch_tell(plan, here.system, bad, checked, trid_p_batch_number<tb_real>(worst.error),
-                          trid_p_batch_number<tb_real>(worst.size));
+    if (here.rank == 0 && here.own_n) trid_p_batch_tell<checked, tb_real>(plan, here.system, bad, worst);
 }
 
 /* ---- elements: a warp's accesses, and shared memory -------------------------------------------------------------- */
@@ -138,7 +136,7 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_pl
 /* Returns which of the warp's systems, s, has element f; its row is f - s*n. If systems are strided, element f lies
    s*(stride - n*step) from where it would be if each system followed the one before. Loads advance a pointer by 32
    steps each, in half the instructions that a new address takes. Stores would gain as much, but one kernel with
-   pivoting has no register for it. */
+   pivoting has no register for the pointer. */
 template <int scope>
 TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
 {
@@ -275,26 +273,6 @@ TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *
         trid_p_batch_transpose<layout, literal>(k, rows, (tb_real)0, slot, own->a, shared);
         trid_p_batch_transpose<layout, literal>(k, rows, (tb_real)1, slot, own->b, shared + apart);
         trid_p_batch_transpose<layout, literal>(k, rows - !corners, (tb_real)0, slot, own->c, shared + 2 * apart);
-    }
-}
-
-/* Reads the lane's matrix again, from where trid_p_batch_transpose_matrix left it, len elements an array, or makes it
-   again. */
-template <class rows_type, class tb_real, int k>
-TB_D void trid_p_batch_again(int len, const rows_type &make, long long system, int first, int rows,
-                             const tb_real *shared, trid_p_batch_equations<tb_real, k> *own)
-{
-    int column = trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
-    TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-            own->a[j] = j < rows ? shared[column + j] : (tb_real)0;
-            own->b[j] = j < rows ? shared[len + column + j] : (tb_real)0;
-            own->c[j] = j < rows ? shared[2 * len + column + j] : (tb_real)0;
-        } else {
-            own->a[j] = own->b[j] = own->c[j] = 0;
-            if (j < rows) make(system, first + j, &own->a[j], &own->b[j], &own->c[j]);
-        }
     }
 }
 

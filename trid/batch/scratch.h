@@ -28,7 +28,7 @@
 typedef struct {
     long long rows, chunks, left, largest, worst, below, reduced, before, end;
 } trid_p_batch_level_layout;
-TRID_BATCH_API trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long long systems, int bytes,
+TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long long systems, int bytes,
                                                                       int interleaved, int periodic, int refined)
 {
     trid_p_batch_level_layout layout;
@@ -64,7 +64,7 @@ typedef struct {
     int warps, rows; /* of a partition */
     long long count, left, z, ends, worst, links, end;
 } trid_p_batch_partitions_layout;
-TRID_BATCH_API trid_p_batch_partitions_layout trid_p_batch_partitions_layout_of(long long n, long long systems,
+TB_HOST trid_p_batch_partitions_layout trid_p_batch_partitions_layout_of(long long n, long long systems,
                                                                                 int bytes)
 {
     trid_p_batch_partitions_layout layout;
@@ -86,7 +86,7 @@ TRID_BATCH_API trid_p_batch_partitions_layout trid_p_batch_partitions_layout_of(
 }
 
 /* Returns the bytes of this scratch, including that of the links. */
-TRID_BATCH_API long long trid_p_batch_partitions_end(long long n, long long systems, int bytes)
+TB_HOST long long trid_p_batch_partitions_end(long long n, long long systems, int bytes)
 {
     const trid_p_batch_partitions_layout layout = trid_p_batch_partitions_layout_of(n, systems, bytes);
     const int has_links = layout.count > 32 * TRID_P_BATCH_LINKS;
@@ -99,7 +99,7 @@ typedef struct {
     int levels;
     long long count[8], border[8], outer[8], worst, end; /* of groups in a system */
 } trid_p_batch_pivoted_layout;
-TRID_BATCH_API trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long long n, long long systems, int bytes)
+TB_HOST trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long long n, long long systems, int bytes)
 {
     const long long rows = 32 * TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes);
     trid_p_batch_pivoted_layout layout;
@@ -120,7 +120,7 @@ TRID_BATCH_API trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long l
 
 /* Returns the bytes of all levels of systems of n rows. Systems of up to on_chip rows need none, nor do reduced systems
    of up to `above` rows. */
-TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems, int bytes, int interleaved,
+TB_HOST long long trid_p_batch_levels_end(long long n, long long systems, int bytes, int interleaved,
                                                  int periodic, int refined, long long on_chip, long long above)
 {
     long long total = 0;
@@ -141,7 +141,7 @@ TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems,
             refuse with it
    Cost     about 20 bytes a system, and 0.03 of an array (interleaved: 0.07); with TRID_BATCH_REFINED one array more,
             with TRID_BATCH_PERIODIC four times the rows beyond the last 512 (interleaved: 128) */
-TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
+TB_HOST long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {
     lines = trid_p_lines_of(lines);
     if (!trid_p_lines_valid(lines) || lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;

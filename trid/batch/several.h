@@ -41,7 +41,7 @@ static int trid_p_batch_launch_side(const trid_p_batch_work<tb_real> &work,
     const trid_p_batch_plan &plan = work.plan;
     if (plan.flags & TRID_BATCH_PERIODIC)
         return trid_p_batch_launch_levels<how::periodic, bounds>(work, rows.rows, rows.more);
-    if (trid_p_batch_is_interleaved(plan) || trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
+    if (trid_p_lines_are_interleaved(plan.lines) || trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
         return trid_p_batch_launch_levels<how::hybrid, bounds>(work, rows.rows);
     int status = TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::contiguous)
@@ -55,9 +55,8 @@ static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, 
     const long long blocks = (lines.n * lines.systems * lines.groups + 255) / 256;
     if (trid_p_lines_are_interleaved(lines))
         lines = {lines.systems, lines.stride, lines.n, lines.step, lines.groups, lines.jump};
-    return trid_p_batch_launched(trid_launch(trid_p_batch_duplicate<tb_real>,
-                                             dim3((unsigned)(blocks < 65536 ? blocks : 65536)), dim3(256), 0, stream,
-                                             lines, from, to));
+    return trid_p_batch_start(trid_p_batch_duplicate<tb_real>, blocks < 65536 ? blocks : 65536, 256, 0, stream, lines,
+                              from, to);
 }
 
 /* Returns the rows of a launch for several right-hand sides, and the corners of the matrix. If the kernels do not
@@ -126,7 +125,7 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     int status = none || sides < 0 ? trid_lines_check(lines) : trid_p_batch_refuse(&call, TRID_BATCH_SEVERAL_FLAGS);
     if (!status && sides < 0) status = TRID_BATCH_BAD_SIZE;
     if (!status && !none) status = trid_p_batch_refuse_sides(call, sides, pitch);
-    if (!status) status = trid_p_batch_begin_call(&call);
+    if (!status) status = trid_p_batch_begin(&call);
     if (status || none) return status;
     trid_p_batch_work<tb_real> &work = call.work;
     const trid_p_batch_lu_rows<tb_real, 0> rows = trid_p_batch_lu_rows_of<0>(&call, sides, pitch, (tb_real *)0);
@@ -159,23 +158,20 @@ static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
     const tb_real *const to[2] = {r, u}, *const from[3] = {a, b, c}, *none = 0;
-    trid_p_batch_call<tb_real> call = {trid_p_lines_of(lines), a, b, c, none, r, options, stream};
-    lines = call.lines;
-    if (call.flags & ~TRID_BATCH_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
-    int status = trid_lines_check(lines), empty = trid_p_lines_empty(lines);
+    trid_p_batch_call<tb_real> call = {lines, a, b, c, none, r, options, stream};
+    int status = trid_p_batch_refuse_lines(&call, TRID_BATCH_FACTOR_FLAGS);
     if (status) return status;
-    if (!empty) {
-        if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
-        if (!a || !b || !c || !r || !u) return TRID_BATCH_BAD_ARGUMENT;
-        if (trid_p_batch_is_misaligned(a, b, c, r, u)) return TRID_BATCH_BAD_ARGUMENT;
+    lines = call.lines;
+    if (!call.empty) {
+        if (trid_p_batch_is_bad(a, b, c, r, u)) return TRID_BATCH_BAD_ARGUMENT;
         if (trid_lines_overlap(lines, r, u, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
         for (int k = 0; k < 6; k++) /* r may be b, u may be c */
             if ((k % 3 != k / 3 + 1 || to[k / 3] != from[k % 3]) &&
                 trid_p_batch_meets_matrix(lines, call.flags, k % 3, from[k % 3], to[k / 3]))
                 return TRID_BATCH_OVERLAP;
     }
-    status = trid_p_batch_begin_call(&call);
-    if (status || empty) return status;
+    status = trid_p_batch_begin(&call);
+    if (status || call.empty) return status;
     const trid_p_batch_plan &plan = call.work.plan;
     const trid_p_batch_lu_rows<tb_real, 1> rows = trid_p_batch_lu_rows_of<1>(&call, 0, 0, u);
     if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;

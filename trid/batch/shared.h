@@ -5,8 +5,6 @@
 
 /* Solves interleaved systems with one matrix, which a block factors once. That leaves few operations and few registers
    for each tile, so that a multiprocessor holds several blocks, of which one solves while the others wait. */
-template <class tb_real, int threads>
-static constexpr int trid_p_batch_shared_resident = (sizeof(tb_real) == 4 ? 1024 : 768) / threads;
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -61,8 +59,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
         trid_block_interleaved_solve_stored(k, systems, parts, k * parts, steps, factors + part * own_len,
                                             reduced + thread % parts * reduced_len, 1, u.d, shared);
         trid_p_batch_finish(pipeline, here, p, x, u.d);
-        if (part == 0 && here.in_batch && trid_p_batch_reports(plan))
-            trid_p_batch_tell(plan, here.system, worst, 0, (tb_real)0, (tb_real)0);
+        if (part == 0 && here.in_batch && trid_p_batch_reports(plan)) trid_p_batch_tell(plan, here.system, worst);
     }
 }
 template <class tb_real, class shape, class rows_type>
@@ -74,7 +71,7 @@ struct trid_p_batch_tiles<trid_p_batch_how::shared, tb_real, shape, rows_type> {
         constexpr int elements = 3 * span + (5 * shape::k + 17) * shape::parts + known;
         const int bytes = (flags & TRID_BATCH_ADD ? 2 : 1) * shape::k * shape::threads * real;
         /* 1536: the block's own use */
-        return {bytes, elements * real + 1536, trid_p_batch_shared_resident<tb_real, shape::threads>, 1, 0};
+        return {bytes, elements * real + 1536, (real == 4 ? 1024 : 768) / shape::threads, 1, 0};
     }
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
                                           tb_real *x)

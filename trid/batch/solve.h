@@ -42,9 +42,8 @@ template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    typedef trid_p_batch_bounds<most, least, only> bounds;
-    return trid_p_batch_make<trid_p_batch_how::hybrid, bounds, tb_real>({lines, a, b, c, d, x, options, stream},
-                                                                        TRID_BATCH_SOLVE_FLAGS);
+    return trid_p_batch_make<trid_p_batch_how::hybrid, trid_p_batch_bounds<most, least, only>, tb_real>(
+        {lines, a, b, c, d, x, options, stream}, TRID_BATCH_SOLVE_FLAGS);
 }
 
 /* Solves as trid_batch_solve, and computes the residual of each system on chip, before x is stored.
@@ -60,9 +59,8 @@ template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    typedef trid_p_batch_bounds<most, least, only> bounds;
-    return trid_p_batch_make<trid_p_batch_how::checked, bounds, tb_real>({lines, a, b, c, d, x, options, stream},
-                                                                         TRID_BATCH_CHECKED_FLAGS);
+    return trid_p_batch_make<trid_p_batch_how::checked, trid_p_batch_bounds<most, least, only>, tb_real>(
+        {lines, a, b, c, d, x, options, stream}, TRID_BATCH_CHECKED_FLAGS);
 }
 
 /* Solves as trid_batch_checked does, and takes a step of iterative refinement in the same precision where the residual
@@ -78,9 +76,8 @@ template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    typedef trid_p_batch_bounds<most, least, only> bounds;
-    return trid_p_batch_make<trid_p_batch_how::refined, bounds, tb_real>({lines, a, b, c, d, x, options, stream},
-                                                                         TRID_BATCH_CHECKED_FLAGS, TRID_BATCH_REFINED);
+    return trid_p_batch_make<trid_p_batch_how::refined, trid_p_batch_bounds<most, least, only>, tb_real>(
+        {lines, a, b, c, d, x, options, stream}, TRID_BATCH_CHECKED_FLAGS, TRID_BATCH_REFINED);
 }
 
 /* Solves as trid_batch_solve, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the system
@@ -100,7 +97,7 @@ static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const 
     typedef trid_p_batch_bounds<most, least, only> bounds;
     trid_p_batch_call<tb_real> call = {lines, 0, 0, 0, d, x, options, stream};
     int status = trid_p_batch_refuse(&call, TRID_BATCH_SOLVE_ROWS_FLAGS, 1);
-    if (!status) status = trid_p_batch_begin_call(&call);
+    if (!status) status = trid_p_batch_begin(&call);
     return status || call.empty ? status : trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(call.work, rows);
 }
 

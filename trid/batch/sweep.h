@@ -1,7 +1,7 @@
 /* sweep.h - a room of trid/batch.h: a block solves a tile of interleaved systems, on its own or as part of a cluster.
    MIT licence, see LICENSE. */
 
-/* Loads the thread's rows from .. valid - 1, from being 0 or 1; the others become 0. */
+/* Loads the thread's rows `from` (0 or 1) .. valid - 1; the others become 0. */
 template <class tb_real>
 TB_D void trid_p_batch_gather(int k, int from, int valid, const tb_real *src, long long step, tb_real *u)
 {
@@ -133,10 +133,10 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 /* Solves the systems of the block: thread t holds rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems,
    identity rows beyond the system. As trid_block_interleaved, but with up to 64 partitions (a lane then has two rows of
    the reduced system), and with a status for each system.
-   Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of reduced ones. With open, the rows
-            are `parts` <= 32 partitions of a longer system, and nothing is solved: the thread's last row then couples
-            to the unknown above the first partition (a) and to the last of the last partition (c; in that partition to
-            the unknown below it)
+   Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system.
+            With open, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
+            last row then couples to the unknown above the first partition (a) and to the last unknown of the last
+            partition (c), or in that partition to the unknown below it
    Returns  the least bad row of this thread */
 template <int systems, int parts, int open = 0, class tb_real, int k>
 TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own,

@@ -109,7 +109,7 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
         interface_c[at + k * pitch] = c[k];
         atomicMax(&reach[k], rows_needed[k]);
     }
-    trid_p_batch_tell(plan, p.system, trid_p_batch_row(status, plan.n), 0, (tb_real)0, (tb_real)0);
+    trid_p_batch_tell(plan, p.system, trid_p_batch_row(status, plan.n));
 }
 
 #define TB_BODY "batch/weights.h"
@@ -137,22 +137,21 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
                                        cudaStream_t stream)
 {
     const tb_real *const ends[2] = {interface_a, interface_c}, *const arrays[5] = {a, b, c, u, v};
-    trid_p_batch_cut cut = {lines, share, options, stream};
-    if (cut.flags & ~TRID_BATCH_INTERFACE_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
+    trid_p_batch_cut<tb_real> cut = {{lines, a, b, c, 0, 0, options, stream}, share};
+    if (cut.call.flags & ~TRID_BATCH_INTERFACE_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
     if (!reach) return TRID_BATCH_BAD_ARGUMENT;
     int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_INTERFACE_FACTOR_FLAGS, arrays, ends);
     if (status) return status;
-    for (int k = 0; k < 4 && !cut.empty; k++)
+    for (int k = 0; k < 4 && !cut.call.empty; k++)
         if ((k < 3 && trid_lines_overlap(lines, arrays[k], u, sizeof(tb_real))) ||
             trid_lines_overlap(lines, arrays[k], v, sizeof(tb_real)))
             return TRID_BATCH_OVERLAP;
-    status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 1);
+    status = trid_p_batch_begin_cut(&cut, 1);
     if (status) return status;
     if (cudaMemsetAsync(reach, 0, 2 * sizeof *reach, stream) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
-    if (cut.empty) return TRID_BATCH_OK;
-    return trid_p_batch_launch_cut<tb_real>(trid_p_batch_interface_factor<tb_real>, 0, cut,
-                                            trid_p_batch_rows_at(cut.lines, 0, a, b, c), u, v, cut.shares, interface_a,
-                                            interface_c, reach);
+    if (cut.call.empty) return TRID_BATCH_OK;
+    return trid_p_batch_launch_cut(trid_p_batch_interface_factor<tb_real>, 0, cut, cut.call.rows, u, v, cut.shares,
+                                   interface_a, interface_c, reach);
 }
 
 /* Computes interface_d of trid_batch_interface_reduce for each new d, as products of d with u and with v over `first`
@@ -168,18 +167,17 @@ static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const 
                                       const trid_batch_options *options, cudaStream_t stream)
 {
     const tb_real *const ends[1] = {interface_d};
-    trid_p_batch_cut cut = {lines, share, options, stream};
+    trid_p_batch_cut<tb_real> cut = {{lines, u, v, v, d, 0, options, stream}, share};
     int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_WEIGH_FLAGS, {u, v, d}, ends);
-    if (status || cut.empty) return status;
+    if (status || cut.call.empty) return status;
     if (first < 0 || first > lines.n || last < 0 || last > lines.n) return TRID_BATCH_BAD_SIZE;
-    status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
+    status = trid_p_batch_begin_cut(&cut);
     if (status) return status;
-    return trid_p_batch_launch_cut<tb_real>(cut.one_matrix    ? trid_p_batch_interface_weigh<tb_real, 1, 1>
-                                            : cut.interleaved ? trid_p_batch_interface_weigh<tb_real, 1, 0>
-                                                              : trid_p_batch_interface_weigh<tb_real, 0, 0>,
-                                            cut.one_matrix ? 2 * sizeof(tb_real) : 0, cut,
-                                            trid_p_batch_rows_at(cut.lines, cut.flags, u, v, v), d, (int)first,
-                                            (int)last, cut.parts, cut.shares, interface_d);
+    return trid_p_batch_launch_cut(cut.one_matrix    ? trid_p_batch_interface_weigh<tb_real, 1, 1>
+                                   : cut.interleaved ? trid_p_batch_interface_weigh<tb_real, 1, 0>
+                                                     : trid_p_batch_interface_weigh<tb_real, 0, 0>,
+                                   cut.one_matrix ? 2 * sizeof(tb_real) : 0, cut, cut.call.rows, d, (int)first,
+                                   (int)last, cut.parts, cut.shares, interface_d);
 }
 
 #endif /* TB_BODY */
