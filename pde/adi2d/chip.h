@@ -1,9 +1,9 @@
-/* chip.h - a room of adi2d.h, read once for each model and precision: a grid in the shared memory of a cluster: its
-   layout, and access for threads.
+/* chip.h - a room of adi2d.h, read once for each model and precision: the layout of a grid in the shared memory of a
+   cluster, and access to it.
    MIT licence, see LICENSE. */
 
 /* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
-   y, where each is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane holds per_lane
+   y, where `each` is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane holds per_lane
    neighbouring points, and a block solves its own rows. Along y neighbouring threads take neighbouring columns: `parts`
    threads share a column, and each holds per_lane points of it. A block solves its share of the columns, and reaches
    other blocks' rows through their shared memory. */
@@ -27,7 +27,7 @@ struct adi2d_p_chip : fd_p_chip {
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which gives identity rows */
     int number[2]; /* number q of x at [q pitch + swizzle(i)], of y at [q per_lane parts + j] */
     int exchange;  /* for the solve along y */
-    int factors;   /* for the matrix along y: each partition's, then each reduced row's; the number of PCR steps */
+    int factors;   /* of the matrix along y: each partition's, each reduced row's, and the number of PCR steps */
     int bytes;     /* in total */
 };
 
@@ -116,7 +116,7 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
         if (m == k) r->a[m] = row[0], r->b[m] = row[1], r->c[m] = row[2], r->d[m] = value;
 }
 
-/* Returns the term that a face adds to F along its axis at (i, j), with v in `array`, at the step's start (end 0) or end
+/* Returns the term that a face adds to F of an array along its axis at (i, j), at the step's start (end 0) or end
    (1). */
 FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
                                           int i, int j, int end)

@@ -7,7 +7,7 @@
 #define adi2d_coalesced FD_OF(coalesced)
 
 /* A problem's arrays. In each pair, the first is contiguous along x, with point (i, j) at i + n[0] j, and the second
-   along y, at j + n[1] i. Threads that each take a line along the other axis then coalesce. */
+   along y, at j + n[1] i. The accesses of threads whose lines lie along the other axis then coalesce. */
 typedef struct {
     fd_p_tables t;
     unsigned long long *lost; /* the first step with a value that is not finite, times 2^32, plus the first such point
@@ -17,7 +17,7 @@ typedef struct {
 } adi2d_p_rung_arrays;
 
 /* The arguments of a launch: the arrays of problem 0; those of the other problems follow at distances of as.bytes. If
-   each thread laid out its problem instead, it would need more registers and take 1.05 to 1.1 times as long. */
+   each thread laid out its problem instead, a kernel would need more registers and take 1.05 to 1.1 times as long. */
 typedef struct {
     fd_p_launch as;
     adi2d_p_rung_arrays arrays;
@@ -60,8 +60,8 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
     return a;
 }
 
-/* The data of a line's thread. Numbers that all rows of the line share are held in registers: a store would make the
-   compiler load them again for each row. */
+/* The data of a line's thread. Numbers that all rows of the line share are in registers: from memory, the compiler
+   would load them again after each store. */
 typedef struct {
     adi2d_p_rung_arrays a;
     fd_step_data data;      /* the step's */
@@ -84,7 +84,7 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
     }
     const fd_p_step *made = &l.a.t.step[step];
     l.data = made->data, l.when[0] = made->from, l.when[1] = made->to;
-    l.changes = !l.data.time_independent; /* made->changes is the same, but takes registers and a tenth of the time */
+    l.changes = !l.data.time_independent; /* made->changes is the same, but takes more registers and a tenth longer */
     for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
     return l;
 }
@@ -110,8 +110,8 @@ TB_D fd_p_edge adi2d_p_rung_edge(const adi2d_p_rung_line &l, int axis, int side,
     return {axis, side, l.a.t.problem->face[axis][side], {i, j, 0}, l.time[end], l.when[end]};
 }
 
-/* Adds the terms of the faces of axes from first_axis on to F_1 and F_2 of v at (i, j). along[d] is the
-   distance from a point to the next along axis d. */
+/* Adds the faces' terms to F_1 and F_2 of v at (i, j), for the axes from first_axis on. along[d] is the distance from a
+   point to the next along axis d. */
 TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end, int i, int j, const tb_real *v,
                              const int *along, tb_real *f)
 {
@@ -138,8 +138,8 @@ typedef struct {
     tb_real a, b, c, d, third;
 } adi2d_p_rung_row;
 
-/* Computes the matrix row along an axis at a point, from terms at the step's end; may_be, a literal, says whether it may
-   be a boundary row. The solution is the difference from `before`. */
+/* Computes the matrix row along an axis at a point, from terms at the step's end; may_be, a literal, says whether it
+   may be a boundary row. The solution is the difference from `before`. */
 TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, fd_cell cell, const fd_terms &terms,
                               const int *index, tb_real before, adi2d_p_rung_row *row)
 {
@@ -169,7 +169,7 @@ typedef struct {
      rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can interleave
                       them
      put(k, solution, again(k))     from the last row back
-     flush(k)         for each k that is a multiple of 32, after put of all rows from k on */
+     flush(k)         for each k that is a multiple of 32, after put for all rows from k on */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
 TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_type rows, again_type again,
                               put_type put, flush_type flush)
@@ -276,8 +276,8 @@ TB_D void adi2d_p_rung_columns(const adi2d_p_rung_x_line &x, int which, int end,
     if (may_be) adi2d_p_rung_faces(x.l, 0, end, i, x.j, x.values[which], x.along, f);
 }
 
-/* Computes row i from columns of u and z. Whether F changes in the step, and whether there may be faces, are
-   literals. */
+/* Computes row i from columns of u and z. `changes` (F changes in the step) and may_be (the row may be a boundary row)
+   are literals. */
 template <int second>
 TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, int may_be, const tb_real *of_u,
                               const tb_real *of_z, adi2d_p_rung_row *row)
@@ -360,7 +360,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_
     auto flush = [&](int from) {
         if (across) adi2d_p_rung_transpose(tiles[across ? warp : 0], first, l.n[1], from, n, l.a.e);
     };
-    /* Lines along a face that adds to F take their rows one by one. */
+    /* The rows of a line on a face that adds to F are computed one by one. */
     int plain = 1;
     for (int side = 0; side < 2; side++)
         if (x.j == (side ? l.n[1] - 1 : 0) && fd_p_adds(l.a.t.problem->face[1][side])) plain = 0;
@@ -373,7 +373,7 @@ typedef struct {
     adi2d_p_rung_line l;
     int i, stride, valid; /* stride: the distance between points */
     int about, last;      /* whether the solution is the difference from z, not u; whether the stage ends a step */
-    int given;            /* whether the line is along a face whose value is given, which the solve along x has set */
+    int given;            /* whether the line lies on a face with given values; the solve along x has set them */
     int exercise;         /* exercise after the stage */
     const tb_real *u, *w, *e, *final;
     tb_real *to, *multiplier;
@@ -394,7 +394,7 @@ TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int 
     return y;
 }
 
-/* Computes row j. Whether F changes in the step, and whether there may be faces, are literals. */
+/* Computes row j. `changes` and may_be are literals, as for adi2d_p_rung_x_make. */
 TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, int may_be, adi2d_p_rung_row *row)
 {
     const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride}, index[2] = {y.i, j};
@@ -422,8 +422,8 @@ TB_D void adi2d_p_rung_y_rows(const adi2d_p_rung_y_line &y, int j, adi2d_p_rung_
     for (int q = 0; q < ahead; q++) adi2d_p_rung_y_make(y, j + q, changes, 0, &row[q]);
 }
 
-/* Ends the stage at point j, with early exercise, and returns the value there; *lost receives its index if it is not
-   finite. */
+/* Ends the stage at point j, with early exercise, and returns the value there. *lost receives the point's index if the
+   value is not finite. */
 TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real value, int *lost)
 {
     const int at = j * y.stride;
@@ -440,7 +440,8 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     return value;
 }
 
-/* Solves along y and completes the stage: stores u or z, and the last stage ends the step. Thread i takes line i. */
+/* Solves along y and completes the stage: the last stage stores u and ends the step, others store z. Thread i takes
+   line i. */
 template <int across, int second>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_rung launch, int step)
 {
@@ -518,7 +519,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     if (event->what & FD_RECORD) adi2d_p_rung_record(launch, a, 1 + date);
 }
 
-/* Sets the first values of a prepared problem; across: also in the array that is contiguous along y. A block per
+/* Sets the first values of a prepared problem; with `across`, also in the array that is contiguous along y. A block per
    problem. */
 template <int across>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_start(adi2d_p_rung launch)

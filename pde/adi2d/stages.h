@@ -42,7 +42,7 @@ typedef struct {
     tb_real nine[9];
 } adi2d_p_point;
 
-/* Returns the numbers of a lane's line that are the same for all lines of a stage. */
+/* Returns the data of a lane's line that are the same for all lines of a stage. */
 TB_D adi2d_p_line adi2d_p_line_of(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);
@@ -156,7 +156,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Adds a face's terms to F at the lane's points: along y to whole lines, along x to two points. */
+/* Adds a face's terms to F at the lane's points: a face of y adds to whole lines, a face of x to one point of each. */
 TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                               int axis, int side, tb_real *d)
 {

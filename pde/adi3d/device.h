@@ -2,7 +2,7 @@
    point; rows of lines.
    MIT licence, see LICENSE. */
 
-/* Grids in device memory have rows of pitch elements; elements beyond the points are finite. A stage is three kernels
+/* Grids in device memory have rows of `pitch` elements; elements beyond the points are finite. A stage is three kernels
    (docs/adi3d.md counts the passes over memory): right-hand sides and solves along x, which leave differences in d;
    solves along y, in place; solves along z, which end the stage. Or it is two sweeps (device_planes.h). One or several
    warps solve a line along x, `rows` points a lane; lines along y and z are interleaved in a block
@@ -53,9 +53,9 @@ typedef struct {
     fd_values *values;    /* for each time at each spot, as in a batch */
     tb_real *factors[3];  /* for the independent axes, otherwise null: adi3d_p_device_factor */
     int fresh;            /* whether this step needs factors other than the last step's */
-    adi3d_p_plane *planes; /* for solves along z within the sweeps: factors, */
-    adi3d_p_link *links;   /* the interface unknowns' factors, */
-    tb_real *ends;         /* and planes of these unknowns; */
+    adi3d_p_plane *planes; /* for solves along z within the sweeps: the planes' factors */
+    adi3d_p_link *links;   /* and those of the interface unknowns */
+    tb_real *ends;         /* the planes of the interface unknowns */
     int partitions;        /* the number of partitions; 0: no solves along z within the sweeps */
     int pitch, plane, elements; /* from row to row, from plane to plane, in total */
     int processors, shared;     /* of the device: their number, and the shared memory of one */
@@ -242,8 +242,8 @@ TB_D void adi3d_p_device_rows(const adi3d_p_device &h, const fd_p_step &step, fd
 /* Computes those boundary rows of a line along an axis that are among a lane's rows from `first` on, into `made`, 16
    elements of shared memory per line. For each side these are the row a, b, c; the right-hand side if the face's value
    is given, and otherwise the multiple of the neighbour's right-hand side that is added to it; the neighbour's
-   right-hand side if another lane holds it (right_of(m)). This precedes the code that needs many registers. The solution
-   is the difference from w, which points to the line's first point; its points are `stride` apart. */
+   right-hand side if another lane holds it (right_of(m)). This precedes the code that needs many registers. Solutions
+   are differences from w, which points to the line's first point; the line's points are `stride` apart. */
 template <int axis, int rows, class right_type>
 TB_D void adi3d_p_device_make_faces(const adi3d_p_device &h, const fd_p_step &step, int first, const int *line,
                                     const tb_real *w, int stride, right_type right_of, tb_real *made)

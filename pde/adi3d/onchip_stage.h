@@ -51,8 +51,8 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
     return used;
 }
 
-/* Returns the value of an array at a point or, if `by` is not 0, `by` points beyond it along an axis, in whichever block
-   that is. */
+/* Returns the value of an array at a point or, if `by` is not 0, `by` points beyond it along an axis; another block may
+   hold it. */
 TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, const int *index, int axis, int by)
 {
     const int by_row = axis == 0 ? 0 : axis == 1 ? by : by * h.n[1];
