@@ -314,8 +314,8 @@ TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)
    thread of the solving kernels. Each of these reads its own factors 16 bytes at a time, so the first 16 bytes of all
    partitions come first, then the next of all. A warp calls. */
 template <int axis, int rows, int parts>
-TRID_KERNEL void __launch_bounds__(32)
-    adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
+TRID_KERNEL void __launch_bounds__(32) adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h,
+                                                             const __grid_constant__ fd_p_step step)
 {
     enum { wide = adi3d_p_vectored };
     __shared__ tb_real made[32][16];

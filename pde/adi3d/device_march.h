@@ -10,8 +10,8 @@ enum { adi3d_p_device_threads = 128 }; /* of the following kernels; all except t
 
 /* Runs a phase of fd_p_prepare. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
-    adi3d_p_device_prepare(const __grid_constant__ fd_batch batch, const __grid_constant__ fd_p_tables t, int phase)
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_prepare(
+    const __grid_constant__ fd_batch batch, const __grid_constant__ fd_p_tables t, int phase)
 {
     fd_p_prepare(&batch, &t, phase, (int)(blockIdx.x * blockDim.x + threadIdx.x), (int)(gridDim.x * blockDim.x));
 }
@@ -52,9 +52,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_copy(c
 /* Finds the first point whose terms (if `when` is odd) or value is not finite, and the largest value in the last
    step. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
-    adi3d_p_device_look(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int when,
-                        int last)
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_look(
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int when, int last)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     int largest = 0;
@@ -73,8 +72,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
 
 /* Applies the event of a date. A change may raise the largest magnitude that the march is given. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
-    adi3d_p_device_date(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_date(
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
 {
     __shared__ tb_real row[ADI3D_MOST];
     const int j = (int)blockIdx.x, k = (int)blockIdx.y, n = h.n[0], first = adi3d_p_device_at(h, 0, j, k);
