@@ -29,13 +29,13 @@
    second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
-       MODEL_host               solves a batch by a number of workers: OpenMP's threads if the program is compiled with
+       MODEL_host               solves a batch by several workers: OpenMP's threads if the program is compiled with
                                 OpenMP. If workers outnumber problems, all of them share each problem
        MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
        MODEL_host_worker        does one worker's part of problems that all share: for threads of any kind that can wait
                                 for each other
        MODEL_suggest            finds the points and steps for a tolerance (common/suggest.h)
-       MODEL_suggest_bytes      its bytes of memory
+       MODEL_suggest_bytes      bytes of memory for MODEL_suggest
      GPU (nvcc; tests/simt without one): large grids, in device memory (adi3d/device_march.h). Batch, problems,
      parameters and results are the host's
        MODEL_device_bytes       bytes of device memory for MODEL_device

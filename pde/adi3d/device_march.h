@@ -49,8 +49,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_copy(c
     }
 }
 
-/* Finds the first point whose terms (if `when` is odd) or value is not finite, and the largest value in the last
-   step. */
+/* Finds the first point whose terms (if `when` is odd) or value (if it is even) are not finite; after the last step,
+   also the largest value. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_look(
     const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int when, int last)
@@ -245,7 +245,7 @@ static inline void adi3d_p_device_start(adi3d_p_device_work *w)
 template <int unused>
 static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_parameters *parameters)
 {
-    enum { at_once = 32 }; /* steps whose data are computed together; progress waits for the GPU once in as many */
+    enum { at_once = 32 }; /* steps whose data are computed together; progress then waits for the GPU */
     const fd_problem *problem = &w->h.problem;
     fd_step some[at_once];
     fd_p_step step, before = {}; /* no step precedes the first: these numbers are ignored */

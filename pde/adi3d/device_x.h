@@ -412,7 +412,7 @@ TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march<shape> &m, const a
     return q;
 }
 
-/* Copies a patch and the points around it, which at the ends of a row are arbitrary finite numbers. */
+/* Copies a patch and the points around it. Points beyond the ends of a row are arbitrary finite numbers. */
 template <class shape>
 TB_D void adi3d_p_x_around(const adi3d_p_x_patch<shape> &b, const tb_real *place, tb_real *u)
 {

@@ -2,8 +2,8 @@
    MIT licence, see LICENSE. */
 
 /* The template parameters of the kernel of lines along y or z: the axis, whether F along it changes from a step's start
-   to its end, whether it is the downward sweep (device_planes.h), rows per thread, partitions per line, lines per
-   block. */
+   to its end, whether the kernel is the downward sweep (device_planes.h), rows per thread, partitions per line, lines
+   per block. */
 template <int axis_of, int changes_of, int down_of, int rows_of, int parts_of, int lines_of>
 struct adi3d_p_yz_shape {
     enum {
@@ -31,12 +31,12 @@ struct adi3d_p_yz_shape {
 /* The data of a thread. */
 typedef struct {
     tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: of the thread's line */
-    fd_cell *cells;                           /* the axis's cells and numbers, padded with the last ones, */
-    tb_real *numbers;                         /* in place of the factors */
+    fd_cell *cells;                           /* without factors, in their place: the axis's cells, */
+    tb_real *numbers;                         /* and its numbers; both padded with the last ones */
     tb_real *planes; /* for the downward sweep: r, q and s of its planes along z, four numbers a plane */
     trid_copy_place to_ring;
-    int thread, first;   /* its rows are first .. */
-    int i, valid, n;     /* its lines' index along x, and whether it exists; their length, or 0 */
+    int thread, first;   /* its rows begin at first */
+    int i, valid, n;     /* its lines' index along x; whether they exist; their length, or 0 */
     int stride, march;   /* the distances between points and between lines */
     int from, to;        /* the lines of the block */
     int place, slot_len; /* place: the position of its first row in a slot of the ring */
@@ -312,8 +312,8 @@ static inline int adi3d_p_device_launch_yz(adi3d_p_queue *on, adi3d_p_device h, 
 }
 
 /* Chooses the shape by the length of the axis: rows per thread, partitions per line, lines per block. To add one, add a
-   line here. If shared memory does not suffice, the narrowest is the last resort; the downward sweep has too few
-   registers for that, and 0 is returned. */
+   line here. If shared memory does not suffice, the narrowest shape is the last resort. The downward sweep has too few
+   registers for that shape, and returns 0. */
 template <int axis, int changes, int down>
 static inline int adi3d_p_device_yz(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {
