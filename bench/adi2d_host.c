@@ -4,9 +4,9 @@
 
        adi2d_host [--csv FILE]
 
-   A march's time, preparation included, by its steps: the median of some by processor time, after one to warm up. Two
-   states of the kit are compared by compiling this file with the headers of each, running the programs in turn, and
-   bench/compare.sh. */
+   The time of a step is that of a march, preparation included, divided by its steps. It is the median of several
+   marches by processor time, after one to warm up. To compare two states of the kit, compile this file with the headers
+   of each, run the programs in turn, and use bench/compare.sh. */
 #define _GNU_SOURCE /* clock_gettime, aligned_alloc */
 #include "../examples/heston_model.h"
 #include "adi3d_assets.h"

@@ -1,10 +1,10 @@
-/* adi2d_orders.c - the errors of pde/adi2d.h's marches under refinement, and the orders that they make.
+/* adi2d_orders.c - the errors of pde/adi2d.h's marches under refinement, and the orders that follow from them.
    MIT licence, see LICENSE.
 
        adi2d_orders [--csv FILE]
 
-   Nothing here depends on the speed of the machine, and nothing that is printed on its arithmetic but for a last
-   digit. tests/test_adi2d_orders.c asserts the same orders. */
+   The speed of the machine does not matter here, and its arithmetic affects only the last digits that are printed.
+   tests/test_adi2d_orders.c asserts the same orders. */
 #include "../tests/adi2d_orders.h"
 
 #include "../examples/heston_model.h"

@@ -1,11 +1,12 @@
-/* adi3d.cu - what a step of pde/adi3d.h takes on a GPU: three assets, Douglas' and Hundsdorfer-Verwer's scheme, both
-   precisions, beside bs3d.h's second implicit rung, whose equation has constant coefficients in the logarithm's steps.
+/* adi3d.cu - the time of a step of pde/adi3d.h on a GPU: three assets, several schemes, both precisions. Beside it
+   stands bs3d.h's second implicit rung, whose equation has constant coefficients in logarithms of the prices.
    MIT licence, see LICENSE.
 
-   A step's time is the difference of two marches, one 80 steps longer, by 80. passes are what a step reads and writes
-   of the grid (docs/adi3d.md), pct_of_copy their share of a copy's speed in the same run. host_ms_per_step is what the
-   same header's host engine takes on one core of the machine, in the same run (the median of HOST_STEPS), and
-   times_host how much faster the GPU is: compile with -Xcompiler -O3,-march=native, or the host is slow. */
+   The time of a step is the difference between two marches, one of which is 80 steps longer, divided by 80. `passes`
+   counts how often a step reads or writes an array of the grid (docs/adi3d.md), and pct_of_copy is the speed of these
+   passes as a share of a copy's in the same run. host_ms_per_step is the time of the same step by the host engine on
+   one core of the machine, in the same run (the median of HOST_STEPS), and times_host is the ratio of the two times.
+   Compile with -Xcompiler -O3,-march=native, or the host is slow. */
 #include "adi3d_assets.h"
 #include "../bs3d.h"
 #include "bench.h"

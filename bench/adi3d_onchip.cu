@@ -1,9 +1,9 @@
-/* adi3d_onchip.cu - batches of small grids of pde/adi3d.h, marched on chip: calls on the average of three assets, of as
-   many strikes and volatilities as there are problems, in 50 steps of Hundsdorfer and Verwer's scheme and of others.
+/* adi3d_onchip.cu - batches of small grids of pde/adi3d.h, marched on chip: calls on the average of three assets, each
+   problem with a strike and a volatility of its own, in 50 steps of Hundsdorfer and Verwer's scheme and of others.
    MIT licence, see LICENSE.
 
-   off is the largest difference of the first problem's grid from what the host's engine gives, relative to its largest
-   value; blocks are those of a cluster, of a launch of many problems and of one alone. */
+   `off` is the largest difference between the first problem's grid and the host engine's, relative to the largest
+   value. `blocks` are the blocks of a cluster in a launch of many problems, blocks_alone those in a launch of one. */
 #include "adi3d_assets.h"
 #include "bench.h"
 

@@ -1,11 +1,11 @@
-/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, and the orders that they make; prices that are
-   known.
+/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, and the orders that follow from them; known
+   prices.
    MIT licence, see LICENSE.
 
        adi3d_orders [--csv FILE]
 
-   Nothing here depends on the speed of the machine, and nothing that is printed on its arithmetic but for a last
-   digit. tests/test_adi3d_host.c asserts the same orders and prices. */
+   The speed of the machine does not matter here, and its arithmetic affects only the last digits that are printed.
+   tests/test_adi3d_host.c asserts the same orders and prices. */
 #include "../tests/adi3d_assets.h"
 #include "../tests/adi3d_orders.h"
 

@@ -3,23 +3,25 @@
 
        locvol_variants [--csv FILE]
 
-   The problem and the program are those of examples/locvol_plain.h. Its loops are made parallel in the order
-       one_loop     the program itself, a thread a problem: what there is without changing the order of loops
-       naive        the loop over time outside, that over problems inside and distributed over the two half steps,
-                    arrays expanded to all problems: a thread a line. In each half step one side of the work is not
-                    coalesced
-       coalesced    the same kernels, every array with its lines across; two transpositions of the grid a step
-   and where the difference weights are read from is varied for the latter two:
-       global       two arrays of three weights a point, first and second differences
-       constant     both in constant memory, where all threads of a warp read the same point's
+   The problem and the program are those of examples/locvol_plain.h. The program's loops become parallel in three steps:
+       one_loop     the program itself, with a thread for each problem: all that is possible without changing the order
+                    of loops
+       naive        the loop over time is outermost; the loop over problems is inside it and distributed over the two
+                    half steps; arrays hold all problems. A thread takes a line. In each half step a part of the
+                    accesses does not coalesce
+       coalesced    the same kernels, with neighbouring lines next to each other in every array; two transpositions of
+                    the grid per step
+   The last two are measured with several homes of the difference weights:
+       global       two arrays of three weights a point, for first and second differences
+       constant     both in constant memory, if all threads of a warp read the same point's weights
        merged       the same as one array of six weights a point
-       texture      where threads read different points', four elements at once through the texture path
+       texture      if threads read different points' weights, four elements at once through the texture path
        all          merged and texture
-   The first differences have a factor of 0, which kernels learn at run time. Blocks of 64 threads. `sequential` is the
-   program on one core, up to 16 problems timed and scaled, since all are alike; one_loop is timed for the small set in
-   a sixteenth of the steps, and scaled. Medians of 5 runs, payoff and all steps. over_naive and over_sequential: how
-   many times as fast. Errors are those against the program in double precision; the benchmark fails where one is larger
-   than 5e-6 (single) or 1e-11. */
+   The first differences have a factor of 0, which kernels learn at run time. Blocks have 64 threads. `sequential` is
+   the program on one core; up to 16 problems are timed and the time is scaled, since all are alike. one_loop is timed
+   for the small set in a sixteenth of the steps, and scaled. Times are medians of 5 runs, for payoff and all steps.
+   over_naive and over_sequential say how many times as fast a version is. Errors are relative to the program in double
+   precision; the benchmark fails if one is larger than 5e-6 (single) or 1e-11 (double precision). */
 #define LOCVOL_FUNCTION static __host__ __device__
 #include "../examples/locvol_plain.h"
 #include "bench.h"

@@ -4,7 +4,7 @@
 
    The equation is V_t + drift_x V_x + drift_y V_y + diffusion_x V_xx + diffusion_y V_yy + mixed V_xy + source = kill V.
    The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model supplies its terms, as for one
-   factor (pde/common/model.h): one file of C, for both precisions, for the host and for kernels. One example is
+   factor (pde/common/model.h). It is one file of C, for both precisions, for the host and for kernels. One example is
    examples/heston_model.h, which adi2d_host.c solves on a CPU and adi2d_heston.cu on a GPU:
 
        #include "pde/adi2d.h"
@@ -25,7 +25,7 @@
    second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
-       MODEL_host               solves a batch by a number of workers: OpenMP's threads if the program is compiled with
+       MODEL_host               solves a batch by several workers: OpenMP's threads if the program is compiled with
                                 OpenMP. If they outnumber the problems, they share each large grid
        MODEL_host_problems      solves some of the problems in the calling thread; works with any threads
        MODEL_host_worker        does one worker's part of problems that all workers share; works with any threads that

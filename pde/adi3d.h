@@ -29,13 +29,13 @@
    second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
-       MODEL_host               solves a batch by a number of workers: OpenMP's threads if the program is compiled with
+       MODEL_host               solves a batch by several workers: OpenMP's threads if the program is compiled with
                                 OpenMP. If workers outnumber problems, all of them share each problem
        MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
        MODEL_host_worker        does one worker's part of problems that all share: for threads of any kind that can wait
                                 for each other
        MODEL_suggest            finds the points and steps for a tolerance (common/suggest.h)
-       MODEL_suggest_bytes      its bytes of memory
+       MODEL_suggest_bytes      bytes of memory for MODEL_suggest
      GPU (nvcc; tests/simt without one): large grids, in device memory (adi3d/device_march.h). Batch, problems,
      parameters and results are the host's
        MODEL_device_bytes       bytes of device memory for MODEL_device
@@ -83,7 +83,45 @@ enum {
     ADI3D_P_PARTITIONS = 16  /* the most partitions of lines along z that sweeps solve */
 };
 
-#include "adi3d/problem.h"
+/* Checks a batch.
+   Returns  as fd_batch_check */
+TB_HD int adi3d_check(const fd_batch *batch)
+{
+    return fd_batch_check(3, batch);
+}
+
+#if TB_HOST_SCOPE
+/* Allocates memory for MODEL_solve: on the GPU if the program is compiled for one.
+   Returns  a pointer for adi3d_free; null if there is too little memory */
+TB_HOST void *adi3d_allocate(size_t bytes)
+{
+#if TB_LAUNCHES
+    void *memory = NULL;
+    return cudaMalloc(&memory, bytes) == cudaSuccess ? memory : NULL;
+#else
+    return malloc(bytes);
+#endif
+}
+/* Frees memory that adi3d_allocate returned. */
+TB_HOST void adi3d_free(void *memory)
+{
+#if TB_LAUNCHES
+    cudaFree(memory);
+#else
+    free(memory);
+#endif
+}
+
+/* Returns how many threads OpenMP would use. */
+TB_HOST int adi3d_p_threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+#endif
 
 #endif /* ADI3D_H */
 

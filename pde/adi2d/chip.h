@@ -1,20 +1,21 @@
-/* chip.h - a room of adi2d.h, read once for each model and precision: a grid in the shared memory of a cluster: its
-   layout, and access for threads.
+/* chip.h - a room of adi2d.h, read once for each model and precision: the layout of a grid in the shared memory of a
+   cluster, and access to it.
    MIT licence, see LICENSE. */
 
 /* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
-   y, where each is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane holds per_lane
+   y, where `each` is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane holds per_lane
    neighbouring points, and a block solves its own rows. Along y neighbouring threads take neighbouring columns: `parts`
    threads share a column, and each holds per_lane points of it. A block solves its share of the columns, and reaches
    other blocks' rows through their shared memory. */
-#define ADI2D_P_PIECE (16 / TB_BYTES) /* elements of a piece */
-
-/* Whether all lines along y share one matrix throughout a march of steps of one length. */
-enum { adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1 };
+enum {
+    adi2d_p_piece = 16 / TB_BYTES, /* elements of a piece */
+    /* Whether all lines along y share one matrix throughout a march of steps of one length. */
+    adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1
+};
 
 /* 16 bytes of a row. */
 typedef struct FD_P_ALIGN {
-    tb_real v[ADI2D_P_PIECE];
+    tb_real v[adi2d_p_piece];
 } adi2d_p_pieces;
 
 /* A block's data about its problem, in shared memory: the array of values, other arrays, and the axes'
@@ -26,7 +27,7 @@ struct adi2d_p_chip : fd_p_chip {
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which gives identity rows */
     int number[2]; /* number q of x at [q pitch + swizzle(i)], of y at [q per_lane parts + j] */
     int exchange;  /* for the solve along y */
-    int factors;   /* for the matrix along y: each partition's, then each reduced row's; the number of PCR steps */
+    int factors;   /* of the matrix along y: each partition's, each reduced row's, and the number of PCR steps */
     int bytes;     /* in total */
 };
 
@@ -34,26 +35,25 @@ struct adi2d_p_chip : fd_p_chip {
 TB_HD void adi2d_p_chip_lay_out(int per_lane, const fd_p_launch *launch, int threads, adi2d_p_chip *chip)
 {
     const int halo = launch->arrays > 1 ? 2 : 0; /* rows of other blocks */
-    size_t used = 0, array = fd_p_round((size_t)(launch->each + halo) * (size_t)launch->pitch * sizeof(tb_real));
-    int *const arrays[3] = {&chip->u, &chip->z, &chip->g}, lines = threads / launch->parts;
-    for (int k = 0; k < 3; k++) *arrays[k] = (int)(array * (size_t)(k < launch->arrays ? k : launch->arrays - 1));
-    used += array * (size_t)launch->arrays;
+    const int lines = threads / launch->parts, stored = adi2d_p_independent && launch->arrays == 1;
+    int used = 0;
+    auto next = [&](int count, size_t size) {
+        const int at = used;
+        used += (int)fd_p_round((size_t)count * size);
+        return at;
+    };
+    chip->u = next((launch->each + halo) * launch->pitch, sizeof(tb_real));
+    chip->z = launch->arrays > 1 ? next((launch->each + halo) * launch->pitch, sizeof(tb_real)) : chip->u;
+    chip->g = launch->arrays > 2 ? next((launch->each + halo) * launch->pitch, sizeof(tb_real)) : chip->z;
     for (int d = 0; d < 2; d++) {
-        int points = per_lane * (d ? launch->parts : launch->width), numbers = fd_p_numbers(d);
-        chip->cell[d] = (int)used;
-        used += fd_p_round((size_t)(points + points / per_lane) * sizeof(fd_cell));
-        chip->number[d] = (int)used;
-        used += fd_p_round((size_t)(d ? points : launch->pitch) * (size_t)numbers * sizeof(tb_real));
+        const int points = per_lane * (d ? launch->parts : launch->width);
+        chip->cell[d] = next(points + points / per_lane, sizeof(fd_cell));
+        chip->number[d] = next((d ? points : launch->pitch) * fd_p_numbers(d), sizeof(tb_real));
     }
-    chip->exchange = (int)used;
-    used +=
-        fd_p_round((size_t)TRID_INTERLEAVED_LEN(lines, launch->parts, 128 / (int)sizeof(tb_real)) * sizeof(tb_real));
-    chip->factors = (int)used;
-    if (adi2d_p_independent && launch->arrays == 1)
-        used += fd_p_round((size_t)(launch->parts * (5 * per_lane + 12) + 2) * sizeof(tb_real));
-    chip->step = (int)used;
-    used += fd_p_round(sizeof(fd_p_step));
-    chip->bytes = (int)used;
+    chip->exchange = next(TRID_INTERLEAVED_LEN(lines, launch->parts, 128 / (int)sizeof(tb_real)), sizeof(tb_real));
+    chip->factors = next(stored ? launch->parts * (5 * per_lane + 12) + 2 : 0, sizeof(tb_real));
+    chip->step = next(1, sizeof(fd_p_step));
+    chip->bytes = used;
 }
 
 /* Returns an array of the block. */
@@ -71,7 +71,7 @@ TB_D fd_cell adi2d_p_cell_of(const adi2d_p_chip *h, unsigned char *memory, int a
 /* Returns piece c of the per_lane points from `first` on in a row. */
 TB_D adi2d_p_pieces *adi2d_p_piece_of(tb_real *row, int first, int c)
 {
-    return (adi2d_p_pieces *)(row + (fd_p_swizzle(first) ^ (c * ADI2D_P_PIECE)));
+    return (adi2d_p_pieces *)(row + (fd_p_swizzle(first) ^ (c * adi2d_p_piece)));
 }
 
 /* Load the numbers of x at column i, and of y at row j. */
@@ -88,35 +88,41 @@ TB_D void adi2d_p_numbers_of_y(int per_lane, const adi2d_p_chip *h, unsigned cha
     for (int q = 0; q < fd_p_numbers(1); q++) own->number[q] = from[q * per_lane * h->parts];
 }
 
-/* Returns the numbers of the step's start (end 0) or end (1). */
-TB_D const tb_real *adi2d_p_chip_time(const adi2d_p_chip *h, unsigned char *memory, int end)
-{
-    return fd_p_chip_step(*h, memory).time[end];
-}
+/* The rows of a system that a thread holds. */
+typedef struct {
+    tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
+} adi2d_p_rows;
 
-/* Writes the boundary row at (i, j), row k of its thread: makes it dominant, gives it the face's value, or eliminates
-   the third unknown. near_by is the right-hand side of its neighbour; the solution is the difference from w. */
-TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int axis, int side, int i,
-                            int j, int k, tb_real near_by, tb_real w, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+/* Returns point (i, j) of a face, at the step's start (end 0) or end (1). */
+TB_D fd_p_edge adi2d_p_chip_edge(const adi2d_p_chip *h, unsigned char *memory, int axis, int side, int i, int j,
+                                 int end)
 {
     const fd_p_step &step = fd_p_chip_step(*h, memory);
-    const fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {i, j, 0}, step.time[1], step.to};
+    return {axis, side, h->t.problem->face[axis][side], {i, j, 0}, step.time[end], end ? step.to : step.from};
+}
+
+/* Writes a boundary row, row k of its thread: makes it dominant, gives it the face's value, or eliminates the third
+   unknown. near_by is the right-hand side of its neighbour; the solution is the difference from w. */
+TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const fd_p_edge &edge, int k,
+                            tb_real near_by, tb_real w, adi2d_p_rows *r)
+{
     tb_real row[3], value = 0;
     TB_UNROLL
     for (int m = 0; m < per_lane; m++)
-        if (m == k) value = d[m];
-    fd_p_edge_row(&h->t, &edge, step.data.size, near_by, w, row, &value);
+        if (m == k) value = r->d[m];
+    fd_p_edge_row(&h->t, &edge, fd_p_chip_step(*h, memory).data.size, near_by, w, row, &value);
     TB_UNROLL
     for (int m = 0; m < per_lane; m++)
-        if (m == k) a[m] = row[0], b[m] = row[1], c[m] = row[2], d[m] = value;
+        if (m == k) r->a[m] = row[0], r->b[m] = row[1], r->c[m] = row[2], r->d[m] = value;
 }
 
-/* Returns the term that a face adds to F along its axis at (i, j), with v in `array`. */
+/* Returns the term that a face adds to F of an array along its axis at (i, j), at the step's start (end 0) or end
+   (1). */
 FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
-                                          int i, int j, const tb_real *now, double t)
+                                          int i, int j, int end)
 {
     const int in = side ? -1 : 1;
-    const fd_p_edge edge = {axis, side, h->t.problem->face[axis][side], {i, j, 0}, now, t};
+    const fd_p_edge edge = adi2d_p_chip_edge(h, memory, axis, side, i, j, end);
     tb_real next = 0, third = 0;
     if (edge.kind == FD_DEGENERATE) {
         next = fd_p_chip_value(*h, memory, array, axis ? i : i + in, axis ? j + in : j);

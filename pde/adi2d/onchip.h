@@ -85,8 +85,8 @@ TRID_KERNEL void __launch_bounds__(threads, resident) adi2d_p_onchip_kernel(cons
     adi2d_p_chip_problem<per_lane, products>(launch, memory, &chip, &least);
 }
 
-/* Chooses the clusters for a batch: the size asked for, or the smallest whose blocks hold a grid, or larger ones if the
-   smallest would leave part of the device idle. */
+/* Chooses the clusters for a batch: the size asked for, or the smallest whose blocks hold a grid, or a larger one if
+   the smallest would leave part of the device idle. */
 template <int per_lane, int threads, int resident, int products>
 static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
 {

@@ -5,83 +5,68 @@
 /* Computes z = (1 + size A_2) u. */
 TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const tb_real size = fd_p_chip_step(*h, memory).data.size;
-    const int n = h->n[1], row = h->pitch * (int)sizeof(tb_real), share = h->share;
-    const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
+    const fd_p_step &step = fd_p_chip_step(*h, memory);
+    const int share = h->share;
+    adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
-        const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
-        const int low = valid && my.from > 0 ? my.from - 1 : 0,
-                  high = my.from + per_lane < n ? my.from + per_lane : n - 1;
-        trid_cluster_place at = adi2d_p_column_of(h, memory, &my, h->u, i);
-        tb_real d[TRID_MOST_ROWS], here = 0, below = 0, after = 0;
+        tb_real u[TRID_MOST_ROWS + 1], d[TRID_MOST_ROWS], below;
         fd_numbers own[2];
-        if (valid) {
-            here = trid_cluster_load(at);
-            below = fd_p_chip_value(*h, memory, h->u, i, low);
-            after = fd_p_chip_value(*h, memory, h->u, i, high);
-        }
-        adi2d_p_numbers_of_x(h, memory, i, &own[0]);
+        adi2d_p_column_at(base, &my);
+        adi2d_p_numbers_of_x(h, memory, my.i, &own[0]);
+        below = adi2d_p_load_column_around(per_lane, h, memory, &my, h->u, u);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) {
-            const tb_real above = k < per_lane - 1 && valid ? trid_cluster_load(at + (k + 1) * row) : after;
             const fd_cell cell = adi2d_p_cell_of(h, memory, 1, my.from + my.from / per_lane + k);
             adi2d_p_numbers_of_y(per_lane, h, memory, my.from + k, &own[1]);
-            const fd_terms terms = fd_p_terms(h->t.parameters, own, end);
-            d[k] = here + size * fd_p_along_axis(1, cell, terms, below, here, above);
-            below = here, here = above;
+            const fd_terms terms = fd_p_terms(h->t.parameters, own, step.time[1]);
+            d[k] = u[k] + step.data.size * fd_p_along_axis(1, cell, terms, below, u[k], u[k + 1]);
+            below = u[k];
         }
         __syncthreads(); /* all threads of these columns are in this block */
-        TB_UNROLL
-        for (int k = 0; k < per_lane; k++)
-            if (valid && my.from + k < n) trid_cluster_store(at + k * row, d[k]);
+        if (my.valid) adi2d_p_store_column(per_lane, h, memory, &my, h->u, h->n[1] - my.from, d);
     }
 }
 
 /* Computes y = 2 z / (1 - size A_1) - z. */
 TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const tb_real size = fd_p_chip_step(*h, memory).data.size;
-    const int width = h->width, lane = trid_block_thread() & (width - 1),
-              group = trid_block_thread() >> trid_log2(width);
-    const int groups = trid_block_threads() >> trid_log2(width), from = per_lane * lane, n = h->n[0], pitch = h->pitch;
-    const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the first of the warp's lines */
-    const int within = from < pitch ? from : 0, rows = h->rows, first = h->row_first;
-    tb_real *u = adi2d_p_array(memory, h->u);
+    const int width = h->width, rows = h->rows;
+    adi2d_p_line l = adi2d_p_line_of(per_lane, h, memory, 0);
+    const tb_real size = l.step->data.size;
     fd_numbers own[2], now;
-    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = end[q];
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = l.step->time[1][q];
     TB_LOOP
-    for (int base = 0; base + whole < rows; base += groups) {
-        const int valid = base + group < rows && from < n, local = base + group < rows ? base + group : rows - 1;
-        tb_real *row = u + local * pitch;
-        tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
-        adi2d_p_numbers_of_y(per_lane, h, memory, first + local, &own[1]);
+    for (int base = 0; base + l.whole < rows; base += l.groups) {
+        adi2d_p_rows r;
+        adi2d_p_line_at(h, base, &l);
+        tb_real *row = adi2d_p_array(memory, h->u) + l.local * h->pitch;
+        adi2d_p_numbers_of_y(per_lane, h, memory, l.j, &own[1]);
         TB_UNROLL
-        for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
+        for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
             adi2d_p_pieces number[fd_p_numbers_x], piece;
             TB_UNROLL
-            for (int e = 0; e < ADI2D_P_PIECE; e++) piece.v[e] = 0;
-            if (valid) piece = *adi2d_p_piece_of(row, within, q); /* other lanes' pieces are being written */
-            adi2d_p_number_pieces(h, memory, within, q, number);
+            for (int e = 0; e < adi2d_p_piece; e++) piece.v[e] = 0;
+            if (l.valid) piece = *adi2d_p_piece_of(row, l.within, q); /* other lanes' pieces are being written */
+            adi2d_p_number_pieces(h, memory, l.within, q, number);
             TB_UNROLL
-            for (int e = 0; e < ADI2D_P_PIECE; e++) {
-                const int k = q * ADI2D_P_PIECE + e;
+            for (int e = 0; e < adi2d_p_piece; e++) {
+                const int k = q * adi2d_p_piece + e;
                 TB_UNROLL
                 for (int m = 0; m < fd_p_numbers(0); m++) own[0].number[m] = number[m].v[e];
                 const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
-                fd_p_matrix(0, 0, adi2d_p_cell_of(h, memory, 0, from + lane + k), terms, size, &a[k], &b[k], &c[k]);
-                d[k] = piece.v[e];
+                const fd_cell cell = adi2d_p_cell_of(h, memory, 0, l.from + l.lane + k);
+                fd_p_matrix(0, 0, cell, terms, size, &r.a[k], &r.b[k], &r.c[k]);
+                r.d[k] = piece.v[e];
             }
         }
-        trid_warp_hybrid(per_lane, width, per_lane * width, a, b, c, d);
+        trid_warp_hybrid(per_lane, width, per_lane * width, r.a, r.b, r.c, r.d);
         TB_UNROLL
-        for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
-            if (!valid) continue;
-            adi2d_p_pieces *at = adi2d_p_piece_of(row, within, q), piece = *at;
+        for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
+            if (!l.valid) continue;
+            adi2d_p_pieces *at = adi2d_p_piece_of(row, l.within, q), piece = *at;
             TB_UNROLL
-            for (int e = 0; e < ADI2D_P_PIECE; e++) piece.v[e] = 2 * d[q * ADI2D_P_PIECE + e] - piece.v[e];
+            for (int e = 0; e < adi2d_p_piece; e++) piece.v[e] = 2 * r.d[q * adi2d_p_piece + e] - piece.v[e];
             *at = piece;
         }
     }
@@ -91,16 +76,15 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
    reduced row r at 5 per_lane parts + 12 r. */
 FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const tb_real *now = adi2d_p_chip_time(h, memory, 1);
-    const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
-    const int parts = h->parts, lines = my.lines, thread = trid_block_thread();
-    tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS];
+    const int parts = h->parts, thread = trid_block_thread(), lines = trid_block_threads() >> trid_log2(parts);
+    adi2d_p_rows r;
     tb_real f[TRID_INTERLEAVED_FACTOR_LEN(TRID_MOST_ROWS)], *to = adi2d_p_array(memory, h->factors);
     fd_numbers own[2];
     int steps;
     adi2d_p_numbers_of_x(h, memory, 0, &own[0]);
-    adi2d_p_chip_matrix_y(per_lane, h, memory, per_lane * (thread >> trid_log2(lines)), own, now, a, b, c);
-    trid_block_interleaved_factor(per_lane, lines, parts, per_lane * parts, a, b, c, f, &steps,
+    adi2d_p_chip_matrix_y(per_lane, h, memory, per_lane * (thread >> trid_log2(lines)), own,
+                          fd_p_chip_step(*h, memory).time[1], &r);
+    trid_block_interleaved_factor(per_lane, lines, parts, per_lane * parts, r.a, r.b, r.c, f, &steps,
                                   adi2d_p_array(memory, h->exchange));
     __syncthreads(); /* all threads have read the previous factors */
     TB_UNROLL
@@ -116,52 +100,45 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
 /* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes a sequence of products. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const int close = fd_p_chip_step(*h, memory).close;
-    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
-    const tb_real twice = close ? 1 : 2, less = close ? 0 : 1;
-    const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), share = h->share, parts = h->parts;
-    const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
-    const int own_rows = my.owner == h->rank, part = trid_block_thread() >> trid_log2(my.lines);
-    tb_real *u = adi2d_p_array(memory, h->u), *exchange = adi2d_p_array(memory, h->exchange);
-    tb_real *factors = adi2d_p_array(memory, h->factors);
+    const fd_p_step &step = fd_p_chip_step(*h, memory);
+    const tb_real twice = step.close ? 1 : 2, less = step.close ? 0 : 1;
+    const int share = h->share, parts = h->parts;
+    adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
+    tb_real *exchange = adi2d_p_array(memory, h->exchange), *factors = adi2d_p_array(memory, h->factors);
     fd_numbers now;
     const int steps = adi2d_p_independent ? (int)factors[parts * (5 * per_lane + 12)] : 0;
-    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = end[q];
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = step.time[1][q];
     TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
-        const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
-        trid_cluster_place at = adi2d_p_column_of(h, memory, &my, h->u, i);
-        tb_real d[TRID_MOST_ROWS], old[TRID_MOST_ROWS], *own = u + my.local * pitch + fd_p_swizzle(i);
-        adi2d_p_load_column(per_lane, h, memory, &my, h->u, i, valid, d);
+        adi2d_p_rows r;
+        tb_real old[TRID_MOST_ROWS];
+        adi2d_p_column_at(base, &my);
+        adi2d_p_load_column(per_lane, h, memory, &my, h->u, r.d);
         TB_UNROLL
-        for (int k = 0; k < per_lane; k++) old[k] = d[k];
+        for (int k = 0; k < per_lane; k++) old[k] = r.d[k];
         if (adi2d_p_independent) {
             tb_real f[5 * TRID_MOST_ROWS];
+            const int part = trid_block_thread() >> trid_log2(my.lines);
             const adi2d_p_pieces *from = (const adi2d_p_pieces *)(factors + part * 5 * per_lane);
             TB_UNROLL
-            for (int q = 0; q < 5 * per_lane / ADI2D_P_PIECE; q++) {
+            for (int q = 0; q < 5 * per_lane / adi2d_p_piece; q++) {
                 adi2d_p_pieces piece = from[q];
                 TB_UNROLL
-                for (int e = 0; e < ADI2D_P_PIECE; e++) f[q * ADI2D_P_PIECE + e] = piece.v[e];
+                for (int e = 0; e < adi2d_p_piece; e++) f[q * adi2d_p_piece + e] = piece.v[e];
             }
             trid_block_interleaved_solve_stored(
                 per_lane, my.lines, parts, per_lane * parts, steps, f,
-                factors + parts * 5 * per_lane + 12 * (trid_block_thread() & (parts - 1)), 1, d, exchange);
+                factors + parts * 5 * per_lane + 12 * (trid_block_thread() & (parts - 1)), 1, r.d, exchange);
         } else {
-            tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS];
             fd_numbers own[2];
-            adi2d_p_numbers_of_x(h, memory, i, &own[0]);
-            adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, now.number, a, b, c);
-            trid_block_interleaved_unchecked(per_lane, my.lines, parts, per_lane * parts, a, b, c, d, exchange);
+            adi2d_p_numbers_of_x(h, memory, my.i, &own[0]);
+            adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, now.number, &r);
+            trid_block_interleaved_unchecked(per_lane, my.lines, parts, per_lane * parts, r.a, r.b, r.c, r.d, exchange);
         }
+        TB_UNROLL
+        for (int k = 0; k < per_lane; k++) r.d[k] = twice * r.d[k] - less * old[k];
         /* Rows beyond the last stay 0. */
-        if (valid && own_rows) {
-            TB_UNROLL
-            for (int k = 0; k < per_lane; k++) own[k * pitch] = twice * d[k] - less * old[k];
-        } else if (valid) {
-            TB_UNROLL
-            for (int k = 0; k < per_lane; k++) trid_cluster_store(at + k * row, twice * d[k] - less * old[k]);
-        }
+        if (my.valid) adi2d_p_store_column(per_lane, h, memory, &my, h->u, per_lane, r.d);
         if (!adi2d_p_independent)
             __syncthreads(); /* the next stored solve must not overwrite data that are still being read */
     }

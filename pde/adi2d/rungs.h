@@ -7,7 +7,7 @@
 #define adi2d_coalesced FD_OF(coalesced)
 
 /* A problem's arrays. In each pair, the first is contiguous along x, with point (i, j) at i + n[0] j, and the second
-   along y, at j + n[1] i. Threads that each take a line along the other axis then coalesce. */
+   along y, at j + n[1] i. The accesses of threads whose lines lie along the other axis then coalesce. */
 typedef struct {
     fd_p_tables t;
     unsigned long long *lost; /* the first step with a value that is not finite, times 2^32, plus the first such point
@@ -17,7 +17,7 @@ typedef struct {
 } adi2d_p_rung_arrays;
 
 /* The arguments of a launch: the arrays of problem 0; those of the other problems follow at distances of as.bytes. If
-   each thread laid out its problem instead, it would need more registers and take 1.05 to 1.1 times as long. */
+   each thread laid out its problem instead, a kernel would need more registers and take 1.05 to 1.1 times as long. */
 typedef struct {
     fd_p_launch as;
     adi2d_p_rung_arrays arrays;
@@ -60,8 +60,8 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
     return a;
 }
 
-/* The data of a line's thread. Numbers that all rows of the line share are held in registers: a store would make the
-   compiler load them again for each row. */
+/* The data of a line's thread. Numbers that all rows of the line share are in registers: from memory, the compiler
+   would load them again after each store. */
 typedef struct {
     adi2d_p_rung_arrays a;
     fd_step_data data;      /* the step's */
@@ -84,7 +84,7 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
     }
     const fd_p_step *made = &l.a.t.step[step];
     l.data = made->data, l.when[0] = made->from, l.when[1] = made->to;
-    l.changes = !l.data.time_independent; /* made->changes is the same, but takes registers and a tenth of the time */
+    l.changes = !l.data.time_independent; /* made->changes is the same, but takes more registers and a tenth longer */
     for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
     return l;
 }
@@ -110,8 +110,8 @@ TB_D fd_p_edge adi2d_p_rung_edge(const adi2d_p_rung_line &l, int axis, int side,
     return {axis, side, l.a.t.problem->face[axis][side], {i, j, 0}, l.time[end], l.when[end]};
 }
 
-/* Adds the terms of the faces of axes from first_axis on to F_1 and F_2 of v at (i, j). along[d] is the
-   distance from a point to the next along axis d. */
+/* Adds the faces' terms to F_1 and F_2 of v at (i, j), for the axes from first_axis on. along[d] is the distance from a
+   point to the next along axis d. */
 TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end, int i, int j, const tb_real *v,
                              const int *along, tb_real *f)
 {
@@ -138,37 +138,44 @@ typedef struct {
     tb_real a, b, c, d, third;
 } adi2d_p_rung_row;
 
-/* Computes the matrix row along an axis at (i, j), from terms at the step's end; may_be, a literal, says whether it may
-   be a boundary row. The solution is the difference from `before`. */
+/* Computes the matrix row along an axis at a point, from terms at the step's end; may_be, a literal, says whether it
+   may be a boundary row. The solution is the difference from `before`. */
 TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, fd_cell cell, const fd_terms &terms,
-                              int i, int j, tb_real before, adi2d_p_rung_row *row)
+                              const int *index, tb_real before, adi2d_p_rung_row *row)
 {
-    const int at = axis ? j : i, last = at == l.n[axis] - 1, at_face = may_be && (at == 0 || last);
+    const int at = index[axis], last = at == l.n[axis] - 1, at_face = may_be && (at == 0 || last);
     fd_p_matrix(axis, at_face, cell, terms, l.data.size, &row->a, &row->b, &row->c);
     row->third = 0;
     if (!at_face) return;
     const int kind = l.a.t.problem->face[axis][last];
     if (kind == FD_VALUE) {
         row->a = row->c = 0, row->b = 1;
-        const fd_p_edge edge = adi2d_p_rung_edge(l, axis, last, 1, i, j);
+        const fd_p_edge edge = adi2d_p_rung_edge(l, axis, last, 1, index[0], index[1]);
         row->d = fd_p_edge_given(&l.a.t, &edge) - before;
     }
     if (kind == FD_DEGENERATE) row->third = l.data.size * terms.drift[axis] * l.a.t.far_of[axis][last];
 }
 
-/* Solves along a line of n rows by the Thomas algorithm. The line's elements are `stride` apart in upper and right,
-   which are overwritten; rows may be computed from right. A thread whose line is not valid only takes part in its
-   warp's common work. The function calls, in this order,
+/* The system of a line: n rows, whose elements are `stride` apart in two arrays. In a plain line only the two rows at
+   each end differ from the others. A thread whose line is not valid only takes part in its warp's common work. */
+typedef struct {
+    int n, valid, plain, stride;
+    tb_real *upper, *right;
+} adi2d_p_rung_system;
+
+/* Solves along a line by the Thomas algorithm, and overwrites upper and right; rows may be computed from right. The
+   function calls, in this order,
      row(k, &row)     for rows at the ends and next to them, and for all rows of a line that is not plain
      rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can interleave
                       them
      put(k, solution, again(k))     from the last row back
-     flush(k)         for each k that is a multiple of 32, after put of all rows from k on */
+     flush(k)         for each k that is a multiple of 32, after put for all rows from k on */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
-TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *upper, tb_real *right, row_type row,
-                              rows_type rows, again_type again, put_type put, flush_type flush)
+TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_type rows, again_type again,
+                              put_type put, flush_type flush)
 {
-    tb_real c = 0, x = 0;
+    const int n = s.n, valid = s.valid, stride = s.stride;
+    tb_real *const upper = s.upper, *const right = s.right, c = 0, x = 0;
     adi2d_p_rung_row ready = {0, 1, 0, 0, 0}; /* the previous row, which a face may still change */
     auto eliminate = [&](int k) {
         const tb_real r = trid_rcp(ready.b - ready.a * c);
@@ -177,7 +184,7 @@ TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *
     };
     for (int from = 0; from <= n && valid;) {
         adi2d_p_rung_row next[ahead];
-        if (plain && from > 1 && from + ahead < n) {
+        if (s.plain && from > 1 && from + ahead < n) {
             rows(from, next);
             TB_UNROLL
             for (int q = 0; q < ahead; q++) {
@@ -269,13 +276,14 @@ TB_D void adi2d_p_rung_columns(const adi2d_p_rung_x_line &x, int which, int end,
     if (may_be) adi2d_p_rung_faces(x.l, 0, end, i, x.j, x.values[which], x.along, f);
 }
 
-/* Computes row i from columns of u and z. Whether F changes in the step, and whether there may be faces, are
-   literals. */
+/* Computes row i from columns of u and z. `changes` (F changes in the step) and may_be (the row may be a boundary row)
+   are literals. */
 template <int second>
 TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, int may_be, const tb_real *of_u,
                               const tb_real *of_z, adi2d_p_rung_row *row)
 {
     const fd_step_data &step = x.l.data;
+    const int index[2] = {i, x.j};
     const fd_terms end = adi2d_p_rung_terms(x.l, 0, 1, i);
     tb_real f[3], later[3], before = of_u[4];
     adi2d_p_rung_columns(x, 0, 0, may_be, i, changes ? adi2d_p_rung_terms(x.l, 0, 0, i) : end, of_u, f);
@@ -290,7 +298,7 @@ TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, 
         row->d += step.base[second][2] * f[0] + step.base[second][3] * (f[1] + f[2]);
         if (x.about) row->d += before - of_z[4], before = of_z[4];
     }
-    adi2d_p_rung_matrix(x.l, 0, may_be, x.l.a.t.cell[0][i], end, i, x.j, before, row);
+    adi2d_p_rung_matrix(x.l, 0, may_be, x.l.a.t.cell[0][i], end, index, before, row);
 }
 
 /* Computes row i, which may be a boundary row. */
@@ -352,12 +360,12 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_
     auto flush = [&](int from) {
         if (across) adi2d_p_rung_transpose(tiles[across ? warp : 0], first, l.n[1], from, n, l.a.e);
     };
-    /* Lines along a face that adds to F take their rows one by one. */
+    /* The rows of a line on a face that adds to F are computed one by one. */
     int plain = 1;
     for (int side = 0; side < 2; side++)
         if (x.j == (side ? l.n[1] - 1 : 0) && fd_p_adds(l.a.t.problem->face[1][side])) plain = 0;
-    adi2d_p_rung_thomas<ahead>(n, valid, plain, x.along[0], l.a.upper + x.line, l.a.right + x.line, row, rows, none,
-                               put, flush);
+    const adi2d_p_rung_system system = {n, valid, plain, x.along[0], l.a.upper + x.line, l.a.right + x.line};
+    adi2d_p_rung_thomas<ahead>(system, row, rows, none, put, flush);
 }
 
 /* The data of the thread of a line along y. */
@@ -365,11 +373,10 @@ typedef struct {
     adi2d_p_rung_line l;
     int i, stride, valid; /* stride: the distance between points */
     int about, last;      /* whether the solution is the difference from z, not u; whether the stage ends a step */
-    int given;            /* whether the line is along a face whose value is given, which the solve along x has set */
+    int given;            /* whether the line lies on a face with given values; the solve along x has set them */
     int exercise;         /* exercise after the stage */
     const tb_real *u, *w, *e, *final;
     tb_real *to, *multiplier;
-    fd_cell cell_x;
 } adi2d_p_rung_y_line;
 
 /* Returns the data of line i's thread. */
@@ -383,50 +390,40 @@ TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int 
     y.exercise = y.last ? l.a.t.problem->exercise : FD_EUROPEAN;
     y.u = l.a.u[0] + i, y.w = y.about ? l.a.z[0] + i : y.u, y.e = l.a.e + i, y.final = l.a.t.final + i;
     y.to = (y.last ? l.a.u[0] : l.a.z[0]) + i, y.multiplier = l.a.multiplier[0] + i;
-    y.cell_x = l.a.t.cell[0][i];
     fd_p_take(&l.a.t, 0, i, &y.l.own);
     return y;
 }
 
-/* Computes row j. Whether F changes in the step, and whether there may be faces, are literals. */
+/* Computes row j. `changes` and may_be are literals, as for adi2d_p_rung_x_make. */
 TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, int may_be, adi2d_p_rung_row *row)
 {
-    const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride};
+    const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride}, index[2] = {y.i, j};
     const fd_cell cell = y.l.a.t.cell[1][j];
     const fd_terms end = adi2d_p_rung_terms(y.l, 1, 1, j);
     row->d = y.e[j * stride];
     if (changes && !y.about) {
-        tb_real f[3], later[3], nine[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
-        nine[4] = y.u[j * stride];
-        nine[1] = j > 0 ? y.u[(j - 1) * stride] : nine[4];
-        nine[7] = j < n - 1 ? y.u[(j + 1) * stride] : nine[4];
-        adi2d_p_rung_apply(y.cell_x, cell, adi2d_p_rung_terms(y.l, 1, 0, j), nine, f);
-        adi2d_p_rung_apply(y.cell_x, cell, end, nine, later);
-        if (may_be) {
-            adi2d_p_rung_faces(y.l, 1, 0, y.i, j, y.l.a.u[0], along, f);
-            adi2d_p_rung_faces(y.l, 1, 1, y.i, j, y.l.a.u[0], along, later);
-        }
-        row->d += y.l.data.size * (later[2] - f[2]);
+        const tb_real here = y.u[j * stride];
+        const tb_real below = j > 0 ? y.u[(j - 1) * stride] : here, above = j < n - 1 ? y.u[(j + 1) * stride] : here;
+        tb_real f[2][3];
+        f[0][2] = fd_p_along_axis(1, cell, adi2d_p_rung_terms(y.l, 1, 0, j), below, here, above);
+        f[1][2] = fd_p_along_axis(1, cell, end, below, here, above);
+        for (int of = 0; of < 2 && may_be; of++) adi2d_p_rung_faces(y.l, 1, of, y.i, j, y.l.a.u[0], along, f[of]);
+        row->d += y.l.data.size * (f[1][2] - f[0][2]);
     }
-    adi2d_p_rung_matrix(y.l, 1, may_be, cell, end, y.i, j, may_be ? y.w[j * stride] : 0, row);
+    adi2d_p_rung_matrix(y.l, 1, may_be, cell, end, index, may_be ? y.w[j * stride] : 0, row);
     if (may_be && y.given) row->a = row->c = row->third = 0, row->b = 1, row->d = y.e[j * stride];
 }
 
 /* Computes `ahead` inner rows from row j on. */
-template <int ahead>
+template <int ahead, int changes>
 TB_D void adi2d_p_rung_y_rows(const adi2d_p_rung_y_line &y, int j, adi2d_p_rung_row *row)
 {
-    if (y.l.changes) {
-        TB_UNROLL
-        for (int q = 0; q < ahead; q++) adi2d_p_rung_y_make(y, j + q, 1, 0, &row[q]);
-    } else {
-        TB_UNROLL
-        for (int q = 0; q < ahead; q++) adi2d_p_rung_y_make(y, j + q, 0, 0, &row[q]);
-    }
+    TB_UNROLL
+    for (int q = 0; q < ahead; q++) adi2d_p_rung_y_make(y, j + q, changes, 0, &row[q]);
 }
 
-/* Ends the stage at point j, with early exercise, and returns the value there; *lost receives its index if it is not
-   finite. */
+/* Ends the stage at point j, with early exercise, and returns the value there. *lost receives the point's index if the
+   value is not finite. */
 TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real value, int *lost)
 {
     const int at = j * y.stride;
@@ -443,7 +440,8 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     return value;
 }
 
-/* Solves along y and completes the stage: stores u or z, and the last stage ends the step. Thread i takes line i. */
+/* Solves along y and completes the stage: the last stage stores u and ends the step, others store z. Thread i takes
+   line i. */
 template <int across, int second>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_rung launch, int step)
 {
@@ -458,7 +456,12 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     const adi2d_p_rung_y_line y = adi2d_p_rung_y_line_of<second>(l, valid ? i : 0, valid);
     int lost = -1;
     auto row = [&](int j, adi2d_p_rung_row *to) { adi2d_p_rung_y_make(y, j, 1, 1, to); };
-    auto rows = [&](int j, adi2d_p_rung_row *to) { adi2d_p_rung_y_rows<ahead>(y, j, to); };
+    auto rows = [&](int j, adi2d_p_rung_row *to) {
+        if (y.l.changes)
+            adi2d_p_rung_y_rows<ahead, 1>(y, j, to);
+        else
+            adi2d_p_rung_y_rows<ahead, 0>(y, j, to);
+    };
     auto again = [&](int j) { return y.w[j * y.stride]; };
     auto put = [&](int j, tb_real solution, tb_real before) {
         const tb_real value = adi2d_p_rung_y_put(y, j, before + solution, &lost);
@@ -473,8 +476,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
             if (valid) tile[across ? j % 32 : 0][lane] = y.multiplier[j * y.stride];
         adi2d_p_rung_transpose(tile, first, l.n[0], from, n, l.a.multiplier[1]);
     };
-    adi2d_p_rung_thomas<ahead>(n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i, row, rows, again, put,
-                               flush);
+    const adi2d_p_rung_system system = {n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i};
+    adi2d_p_rung_thomas<ahead>(system, row, rows, again, put, flush);
     if (y.last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 
@@ -516,7 +519,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     if (event->what & FD_RECORD) adi2d_p_rung_record(launch, a, 1 + date);
 }
 
-/* Sets the first values of a prepared problem; across: also in the array that is contiguous along y. A block per
+/* Sets the first values of a prepared problem; with `across`, also in the array that is contiguous along y. A block per
    problem. */
 template <int across>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_start(adi2d_p_rung launch)
@@ -540,26 +543,27 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_fin
     __shared__ int wrong, largest;
     const int which = (int)blockIdx.x, threads = (int)blockDim.x;
     const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, which);
-    const int n0 = a.t.found->points[0], n1 = a.t.found->points[1];
+    const int *n = a.t.found->points, all = fd_p_count(n);
     fd_status status = a.t.found->status;
     if (!status.what && *a.lost != ~0ull) {
-        const int step = (int)(*a.lost >> 32), at = (int)(*a.lost & 0xffffffffu), not_dominant = status.not_dominant;
+        const int step = (int)(*a.lost >> 32), at = (int)(*a.lost & 0xffffffffu);
         if (threadIdx.x == 0) wrong = FD_P_NONE;
         __syncthreads();
-        for (int k = (int)threadIdx.x; k < 2 * n0 * n1; k += threads) {
-            const int index[2] = {k / 2 % n0, k / 2 / n0};
+        for (int k = (int)threadIdx.x; k < 2 * all; k += threads) {
+            int index[3];
+            fd_p_index(n, k / 2, index);
             if (!fd_p_terms_finite(fd_p_terms_here(&a.t, index, fd_p_time_of(&a.t, step, k % 2))))
                 fd_p_least(&wrong, k / 2);
         }
         __syncthreads();
-        status = wrong != FD_P_NONE ? fd_status_of(FD_MODEL_NAN, 0, -1, wrong % n0, wrong / n0, -1, step)
-                                    : fd_status_of(FD_NOT_SOLVED, 0, -1, at % n0, at / n0, -1, step);
-        status.not_dominant = not_dominant;
+        status = wrong != FD_P_NONE ? fd_p_status_at(FD_MODEL_NAN, n, wrong, step)
+                                    : fd_p_status_at(FD_NOT_SOLVED, n, at, step);
+        status.not_dominant = a.t.found->not_dominant;
     } else if (!status.what) {
         int own = 0;
         if (threadIdx.x == 0) largest = 0;
         __syncthreads();
-        for (int k = (int)threadIdx.x; k < n0 * n1; k += threads) own = fd_p_larger(own, (double)a.u[0][k]);
+        for (int k = (int)threadIdx.x; k < all; k += threads) own = fd_p_larger(own, (double)a.u[0][k]);
         fd_p_most(&largest, own);
         __syncthreads();
         fd_p_grown(&status, a.t.found->given, largest);

@@ -5,10 +5,10 @@
 TB_D void adi2d_p_load_row(int per_lane, tb_real *row, int first, tb_real *v)
 {
     TB_UNROLL
-    for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
+    for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
         adi2d_p_pieces piece = *adi2d_p_piece_of(row, first, q);
         TB_UNROLL
-        for (int e = 0; e < ADI2D_P_PIECE; e++) v[q * ADI2D_P_PIECE + e] = piece.v[e];
+        for (int e = 0; e < adi2d_p_piece; e++) v[q * adi2d_p_piece + e] = piece.v[e];
     }
 }
 
@@ -16,10 +16,10 @@ TB_D void adi2d_p_load_row(int per_lane, tb_real *row, int first, tb_real *v)
 TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, const tb_real *v)
 {
     TB_UNROLL
-    for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
+    for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
         adi2d_p_pieces piece;
         TB_UNROLL
-        for (int e = 0; e < ADI2D_P_PIECE; e++) piece.v[e] = v[q * ADI2D_P_PIECE + e];
+        for (int e = 0; e < adi2d_p_piece; e++) piece.v[e] = v[q * adi2d_p_piece + e];
         if (valid) *adi2d_p_piece_of(row, first, q) = piece;
     }
 }
@@ -27,10 +27,11 @@ TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, co
 /* The line along x that a lane holds in stage s: points from `from` on, in row `local` of the block. */
 typedef struct {
     const fd_p_step *step;
-    const tb_real *start, *end;    /* numbers of the step's start and end */
     int s, about, american, keeps; /* keeps: whether to write the start of a second stage's right-hand side */
     int changes;                   /* whether coefficients or given slopes change from the step's start to its end */
-    int from, within;              /* lanes without points read valid ones, from `within` on */
+    int group, groups, whole;      /* the lane's line among those that the block holds at once, their number, the first
+                                      of its warp's */
+    int lane, from, within;        /* lanes without points read valid ones, from `within` on */
     int local, j, valid;
 } adi2d_p_line;
 
@@ -41,17 +42,28 @@ typedef struct {
     tb_real nine[9];
 } adi2d_p_point;
 
-/* Returns the numbers of a lane's line that are the same for all lines of a stage. */
-TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, unsigned char *memory, int s, int from)
+/* Returns the data of a lane's line that are the same for all lines of a stage. */
+TB_D adi2d_p_line adi2d_p_line_of(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);
+    const int thread = trid_block_thread(), of_width = trid_log2(h->width);
     adi2d_p_line l;
-    l.step = step, l.start = adi2d_p_chip_time(h, memory, 0), l.end = adi2d_p_chip_time(h, memory, 1);
+    l.step = step;
     l.s = s, l.about = s > 0 && step->data.about, l.american = h->t.problem->exercise == FD_AMERICAN;
     l.keeps = s == 0 && step->data.stages > 1, l.changes = s == 0 && step->changes;
-    l.from = from, l.within = from < h->pitch ? from : 0;
+    l.group = thread >> of_width, l.groups = trid_block_threads() >> of_width, l.whole = (thread & ~31) >> of_width;
+    l.lane = thread & (h->width - 1), l.from = per_lane * l.lane, l.within = l.from < h->pitch ? l.from : 0;
     l.local = l.j = l.valid = 0;
     return l;
+}
+
+/* Moves to the lane's line among those from the block's line `base` on; without one, to the last, which is not
+   valid. */
+TB_D void adi2d_p_line_at(const adi2d_p_chip *h, int base, adi2d_p_line *l)
+{
+    const int own = base + l->group;
+    l->valid = own < h->rows && l->from < h->n[0], l->local = own < h->rows ? own : h->rows - 1;
+    l->j = h->row_first + l->local;
 }
 
 /* Computes a point's right-hand side from the nine values around it. *kept, the start of the second stage's right-hand
@@ -103,9 +115,8 @@ TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, unsigned char *memory, in
 
 /* Computes the line's right-hand sides and its matrix, without the faces' terms. */
 TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
-                              tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+                              adi2d_p_rows *r)
 {
-    const int lane = l->from / per_lane;
     tb_real v[3][TRID_MOST_ROWS], left[3], right[3];
     tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
     tb_real *old_row = adi2d_p_array(memory, h->u) + l->local * h->pitch;
@@ -114,38 +125,38 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     adi2d_p_numbers_of_y(per_lane, h, memory, l->j, &p.own[1]);
     adi2d_p_chip_load_around(per_lane, h, memory, l, v, left, right);
     TB_UNROLL
-    for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
+    for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
         adi2d_p_pieces number[fd_p_numbers_x], kept, old;
         adi2d_p_number_pieces(h, memory, l->within, q, number);
         TB_UNROLL
-        for (int e = 0; e < ADI2D_P_PIECE; e++) kept.v[e] = 0;
+        for (int e = 0; e < adi2d_p_piece; e++) kept.v[e] = 0;
         if (l->s > 0 && l->valid) kept = *adi2d_p_piece_of(keep, l->within, q); /* other lanes are writing theirs */
         if (l->about) old = *adi2d_p_piece_of(old_row, l->within, q);
         TB_UNROLL
-        for (int e = 0; e < ADI2D_P_PIECE; e++) {
-            const int k = q * ADI2D_P_PIECE + e, i = l->from + k;
+        for (int e = 0; e < adi2d_p_piece; e++) {
+            const int k = q * adi2d_p_piece + e, i = l->from + k;
             tb_real more = 0;
-            p.cell[0] = adi2d_p_cell_of(h, memory, 0, i + lane);
+            p.cell[0] = adi2d_p_cell_of(h, memory, 0, i + l->lane);
             TB_UNROLL
             for (int m = 0; m < fd_p_numbers(0); m++) p.own[0].number[m] = number[m].v[e];
             TB_UNROLL
-            for (int r = 0; r < 3; r++) {
-                p.nine[3 * r] = k > 0 ? v[r][k - (k > 0)] : left[r];
-                p.nine[3 * r + 1] = v[r][k];
-                p.nine[3 * r + 2] = k < per_lane - 1 ? v[r][k + (k < per_lane - 1)] : right[r];
+            for (int m = 0; m < 3; m++) {
+                p.nine[3 * m] = k > 0 ? v[m][k - (k > 0)] : left[m];
+                p.nine[3 * m + 1] = v[m][k];
+                p.nine[3 * m + 2] = k < per_lane - 1 ? v[m][k + (k < per_lane - 1)] : right[m];
             }
-            const fd_terms now = fd_p_terms(h->t.parameters, p.own, l->s ? l->end : l->start);
-            const fd_terms later = fd_p_terms(h->t.parameters, p.own, l->end);
+            const fd_terms now = fd_p_terms(h->t.parameters, p.own, l->step->time[l->s > 0]);
+            const fd_terms later = fd_p_terms(h->t.parameters, p.own, l->step->time[1]);
             if (l->s == 0 && l->american && i < h->n[0]) more = l->step->data.dt * h->extra[l->j * h->n[0] + i];
             if (l->about) more = old.v[e] - p.nine[4];
-            d[k] = adi2d_p_chip_difference(l, &p, now, later, more, &kept.v[e]);
-            fd_p_matrix(0, 0, p.cell[0], later, l->step->data.size, &a[k], &b[k], &c[k]);
+            r->d[k] = adi2d_p_chip_difference(l, &p, now, later, more, &kept.v[e]);
+            fd_p_matrix(0, 0, p.cell[0], later, l->step->data.size, &r->a[k], &r->b[k], &r->c[k]);
         }
         if (l->keeps && l->valid) *adi2d_p_piece_of(keep, l->within, q) = kept;
     }
 }
 
-/* Adds a face's terms to F at the lane's points: along y to whole lines, along x to two points. */
+/* Adds a face's terms to F at the lane's points: a face of y adds to whole lines, a face of x to one point of each. */
 TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                               int axis, int side, tb_real *d)
 {
@@ -157,11 +168,9 @@ TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char
     for (int m = 0; m < per_lane; m++) {
         const int i = l->from + m;
         if (i >= n || (!axis && i != (side ? n - 1 : 0))) continue;
-        const tb_real more = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->s ? l->end : l->start,
-                                                 l->s ? step->to : step->from);
+        const tb_real more = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->s > 0);
         tb_real late = 0;
-        if (l->changes && !axis)
-            late = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->end, step->to) - more;
+        if (l->changes && !axis) late = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, 1) - more;
         const tb_real add = (l->s ? step->data.base[1][3] : step->data.base[0][1]) * more + step->data.size * late;
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
@@ -173,48 +182,45 @@ TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char
 
 /* Writes the boundary rows of the line. */
 TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
-                              tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+                              adi2d_p_rows *r)
 {
-    const int n = h->n[0], lane = l->from / per_lane;
-    const tb_real before = __shfl_up_sync(TB_FULL_WARP, d[per_lane - 1], 1, h->width);
+    const int n = h->n[0], k = n - 1 - l->from;
+    tb_real near_by = __shfl_up_sync(TB_FULL_WARP, r->d[per_lane - 1], 1, h->width);
     const tb_real *w = adi2d_p_array(memory, l->about ? h->z : h->u) + l->local * h->pitch;
-    if (lane == 0) adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, l->j, 0, d[1], w[0], a, b, c, d);
-    if (lane == (n - 1) / per_lane) {
-        const int k = n - 1 - l->from;
-        tb_real near_by = before;
-        TB_UNROLL
-        for (int m = 0; m < per_lane; m++)
-            if (m + 1 == k) near_by = d[m];
-        adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, l->j, k, near_by, w[fd_p_swizzle(n - 1)], a, b, c, d);
-    }
+    if (l->lane == 0)
+        adi2d_p_chip_face(per_lane, h, memory, adi2d_p_chip_edge(h, memory, 0, 0, 0, l->j, 1), 0, r->d[1], w[0], r);
+    if (l->lane != (n - 1) / per_lane) return;
+    TB_UNROLL
+    for (int m = 0; m < per_lane; m++)
+        if (m + 1 == k) near_by = r->d[m];
+    adi2d_p_chip_face(per_lane, h, memory, adi2d_p_chip_edge(h, memory, 0, 1, n - 1, l->j, 1), k, near_by,
+                      w[fd_p_swizzle(n - 1)], r);
 }
 
 /* Solves along x in stage s, from the differences of u in the first stage, or of z in the second. */
 TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
-    const int width = h->width, lane = trid_block_thread() & (width - 1), rows = h->rows;
-    const int group = trid_block_thread() >> trid_log2(width), groups = trid_block_threads() >> trid_log2(width);
-    const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the warp's first line */
-    adi2d_p_line l = adi2d_p_line_of(h, memory, s, per_lane * lane);
+    const int width = h->width, rows = h->rows;
+    adi2d_p_line l = adi2d_p_line_of(per_lane, h, memory, s);
     adi2d_p_chip_halo(h, memory, s ? h->z : h->u);
     TB_LOOP
-    for (int base = 0; base + whole < rows; base += groups) {
-        tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
-        l.valid = base + group < rows && l.from < h->n[0], l.local = base + group < rows ? base + group : rows - 1;
-        l.j = h->row_first + l.local;
-        adi2d_p_chip_x_rows(per_lane, h, memory, &l, a, b, c, d);
+    for (int base = 0; base + l.whole < rows; base += l.groups) {
+        adi2d_p_rows r;
+        adi2d_p_line_at(h, base, &l);
+        adi2d_p_chip_x_rows(per_lane, h, memory, &l, &r);
         TB_LOOP
-        for (int f = 0; f < 4; f++) adi2d_p_chip_x_face(per_lane, h, memory, &l, f / 2, f % 2, d);
-        adi2d_p_chip_x_ends(per_lane, h, memory, &l, a, b, c, d);
-        trid_warp_hybrid(per_lane, width, per_lane * width, a, b, c, d);
-        adi2d_p_store_row(per_lane, adi2d_p_array(memory, s ? h->g : h->z) + l.local * h->pitch, l.within, l.valid, d);
+        for (int f = 0; f < 4; f++) adi2d_p_chip_x_face(per_lane, h, memory, &l, f / 2, f % 2, r.d);
+        adi2d_p_chip_x_ends(per_lane, h, memory, &l, &r);
+        trid_warp_hybrid(per_lane, width, per_lane * width, r.a, r.b, r.c, r.d);
+        adi2d_p_store_row(per_lane, adi2d_p_array(memory, s ? h->g : h->z) + l.local * h->pitch, l.within, l.valid,
+                          r.d);
     }
 }
 
 /* A thread's part of the solves along y: per_lane rows from `from` on, stored in block `owner` from its row `local` on,
-   in columns first, first + lines, .. below `last`. */
+   in columns first, first + lines, .. below `last`; its column i now, which is 0 if there is no valid one. */
 typedef struct {
-    int lines, first, last, from, owner, local;
+    int lines, first, last, from, owner, local, i, valid;
 } adi2d_p_columns;
 
 /* Returns this thread's part of the solves along y. */
@@ -228,58 +234,65 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
     if (my.from >= h->n[1]) my.last = 0;
     my.owner = my.last ? my.from / h->rows_each : h->rank;
     my.local = my.last ? my.from - my.owner * h->rows_each : 0;
+    my.i = my.valid = 0;
     return my;
 }
 
-/* Returns the address of row my.from of column i in an array, which may be in another block. */
-TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                                          int array, int i)
+/* Moves to the thread's column among those from the block's column `base` on. */
+TB_D void adi2d_p_column_at(int base, adi2d_p_columns *my)
 {
-    const int at = my->local * h->pitch + fd_p_swizzle(i);
+    my->valid = my->first + base < my->last, my->i = my->valid ? my->first + base : 0;
+}
+
+/* Returns the address of row my.from of the column in an array, which may be in another block. */
+TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                                          int array)
+{
+    const int at = my->local * h->pitch + fd_p_swizzle(my->i);
     return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(tb_real);
 }
 
-/* Loads the thread's per_lane numbers of column i of an array. A thread without a valid column gets zeros, since other
-   blocks' numbers may be about to change. */
+/* Loads the thread's per_lane numbers of its column of an array. A thread without a valid column gets zeros, since
+   other blocks' numbers may be about to change. */
 TB_D void adi2d_p_load_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                              int array, int i, int valid, tb_real *v)
+                              int array, tb_real *v)
 {
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real);
-    if (!valid) {
+    if (!my->valid) {
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) v[k] = 0;
     } else if (my->owner == h->rank) {
-        const tb_real *own = adi2d_p_array(memory, array) + my->local * pitch + fd_p_swizzle(i);
+        const tb_real *own = adi2d_p_array(memory, array) + my->local * pitch + fd_p_swizzle(my->i);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) v[k] = own[k * pitch];
     } else {
-        const trid_cluster_place place = adi2d_p_column_of(h, memory, my, array, i);
+        const trid_cluster_place place = adi2d_p_column_of(h, memory, my, array);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) v[k] = trid_cluster_load(place + k * row);
     }
 }
 
-/* Stores a thread's numbers of a column: the first `count`, or all if it has no more. */
+/* Stores a thread's numbers of its column: the first `count`, or all if it has no more. */
 TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                               int array, int i, int count, const tb_real *v)
+                               int array, int count, const tb_real *v)
 {
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), whole = count >= per_lane;
     if (my->owner == h->rank) {
-        tb_real *own = adi2d_p_array(memory, array) + my->local * pitch + fd_p_swizzle(i);
+        tb_real *own = adi2d_p_array(memory, array) + my->local * pitch + fd_p_swizzle(my->i);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (whole || k < count) own[k * pitch] = v[k];
     } else {
-        const trid_cluster_place place = adi2d_p_column_of(h, memory, my, array, i);
+        const trid_cluster_place place = adi2d_p_column_of(h, memory, my, array);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (whole || k < count) trid_cluster_store(place + k * row, v[k]);
     }
 }
 
-/* Computes rows my.from + k of 1 - size A_2, in a column whose numbers of x are own[0]. */
+/* Computes rows from + k of 1 - size A_2, in a column whose numbers of x are own[0], with the numbers `now` of time. */
 TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, fd_numbers *own,
-                                const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
+                                const tb_real *now, adi2d_p_rows *r)
 {
     const tb_real size = fd_p_chip_step(*h, memory).data.size;
     TB_UNROLL
@@ -287,7 +300,7 @@ TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned ch
         adi2d_p_numbers_of_y(per_lane, h, memory, from + k, &own[1]);
         const fd_terms terms = fd_p_terms(h->t.parameters, own, now);
         const fd_cell cell = adi2d_p_cell_of(h, memory, 1, from + from / per_lane + k);
-        fd_p_matrix(1, 0, cell, terms, size, &a[k], &b[k], &c[k]);
+        fd_p_matrix(1, 0, cell, terms, size, &r->a[k], &r->b[k], &r->c[k]);
     }
 }
 
@@ -296,23 +309,34 @@ TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned ch
 TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned char *memory, fd_numbers *own, int j,
                                    tb_real below, tb_real here, tb_real above)
 {
+    const fd_p_step &step = fd_p_chip_step(*h, memory);
     const fd_cell cell = adi2d_p_cell_of(h, memory, 1, j + j / per_lane);
     adi2d_p_numbers_of_y(per_lane, h, memory, j, &own[1]);
-    const fd_terms now = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, memory, 0));
-    const fd_terms later = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, memory, 1));
+    const fd_terms now = fd_p_terms(h->t.parameters, own, step.time[0]);
+    const fd_terms later = fd_p_terms(h->t.parameters, own, step.time[1]);
     return fd_p_along_axis(1, cell, later, below, here, above) - fd_p_along_axis(1, cell, now, below, here, above);
 }
 
-/* Adds the change of F_2(w) in the step to the right-hand sides of column i, whose numbers of x are own[0], and to that
-   of the last point's neighbour, if another thread holds it. */
+/* Loads the numbers of the thread's column of an array, the one after them into v[per_lane], and returns the one before
+   them. Beyond the column's ends, its last numbers are repeated. */
+TB_D tb_real adi2d_p_load_column_around(int per_lane, const adi2d_p_chip *h, unsigned char *memory,
+                                        const adi2d_p_columns *my, int array, tb_real *v)
+{
+    const int n = h->n[1], before = my->from > 0 ? my->from - 1 : 0, after = my->from + per_lane;
+    const tb_real below = my->valid ? fd_p_chip_value(*h, memory, array, my->i, before) : 0;
+    adi2d_p_load_column(per_lane, h, memory, my, array, v);
+    v[per_lane] = my->valid ? fd_p_chip_value(*h, memory, array, my->i, after < n ? after : n - 1) : 0;
+    return below;
+}
+
+/* Adds the change of F_2(w) in the step to the right-hand sides of the thread's column, whose numbers of x are own[0],
+   and to that of the last point's neighbour, if another thread holds it. */
 TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                                 int w_of, int i, fd_numbers *own, tb_real *near_by, tb_real *d)
+                                 int w_of, fd_numbers *own, tb_real *near_by, tb_real *d)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);
-    const int n = h->n[1], from = my->from, after = from + per_lane < n ? from + per_lane : n - 1;
-    tb_real w[TRID_MOST_ROWS + 1], below = fd_p_chip_value(*h, memory, w_of, i, from > 0 ? from - 1 : 0);
-    adi2d_p_load_column(per_lane, h, memory, my, w_of, i, 1, w);
-    w[per_lane] = fd_p_chip_value(*h, memory, w_of, i, after);
+    const int n = h->n[1], from = my->from, i = my->i;
+    tb_real w[TRID_MOST_ROWS + 1], below = adi2d_p_load_column_around(per_lane, h, memory, my, w_of, w);
     if (from == n - 1) {
         const tb_real beyond = fd_p_chip_value(*h, memory, w_of, i, n - 3);
         *near_by += step->data.size * adi2d_p_chip_y_change(per_lane, h, memory, own, n - 2, beyond, below, w[0]);
@@ -326,35 +350,36 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
     for (int side = 0; side < 2; side++) {
         const int j = side ? n - 1 : 0, kind = h->t.problem->face[1][side];
         if (j < from || j >= from + per_lane || !fd_p_adds(kind)) continue;
-        const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, step->time[1], step->to) -
-                             adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, step->time[0], step->from);
+        const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, 1) -
+                             adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, 0);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
             if (from + k == j) d[k] += step->data.size * more;
     }
 }
 
-/* Writes the boundary rows of column i. If the column lies on an x face with given values, writes identity rows, with
-   the right-hand sides that the solve along x left. near_by is the right-hand side of the last point's neighbour, if
-   another thread holds it. */
+/* Writes the boundary rows of the thread's column. If the column lies on an x face with given values, writes identity
+   rows, with the right-hand sides that the solve along x left. near_by is the right-hand side of the last point's
+   neighbour, if another thread holds it. */
 TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
-                              int w_of, int right_of, int i, tb_real near_by, tb_real *a, tb_real *b, tb_real *c,
-                              tb_real *d)
+                              int w_of, int right_of, tb_real near_by, adi2d_p_rows *r)
 {
-    const int n = h->n[1], last = n - 1 - my->from, row = h->pitch * (int)sizeof(tb_real);
-    const trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of, i);
-    if (my->from == 0) adi2d_p_chip_face(per_lane, h, memory, 1, 0, i, 0, 0, d[1], trid_cluster_load(w), a, b, c, d);
+    const int n = h->n[1], i = my->i, last = n - 1 - my->from, row = h->pitch * (int)sizeof(tb_real);
+    const trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of);
+    if (my->from == 0)
+        adi2d_p_chip_face(per_lane, h, memory, adi2d_p_chip_edge(h, memory, 1, 0, i, 0, 1), 0, r->d[1],
+                          trid_cluster_load(w), r);
     if (last < per_lane) {
         TB_UNROLL
         for (int m = 0; m < per_lane; m++)
-            if (m + 1 == last) near_by = d[m];
-        adi2d_p_chip_face(per_lane, h, memory, 1, 1, i, n - 1, last, near_by, trid_cluster_load(w + last * row), a, b,
-                          c, d);
+            if (m + 1 == last) near_by = r->d[m];
+        adi2d_p_chip_face(per_lane, h, memory, adi2d_p_chip_edge(h, memory, 1, 1, i, n - 1, 1), last, near_by,
+                          trid_cluster_load(w + last * row), r);
     }
     if ((i == 0 || i == h->n[0] - 1) && h->t.problem->face[0][i > 0] == FD_VALUE) {
         TB_UNROLL
-        for (int k = 0; k < per_lane; k++) a[k] = c[k] = 0, b[k] = 1;
-        adi2d_p_load_column(per_lane, h, memory, my, right_of, i, 1, d);
+        for (int k = 0; k < per_lane; k++) r->a[k] = r->c[k] = 0, r->b[k] = 1;
+        adi2d_p_load_column(per_lane, h, memory, my, right_of, r->d);
     }
 }
 
@@ -365,26 +390,27 @@ TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     const int about = s > 0 && step->data.about, changes = !about && step->changes;
     const int right_of = s ? h->g : h->z, w_of = about ? h->z : h->u, to_of = s == step->data.stages - 1 ? h->u : h->z;
     const int share = h->share, n = h->n[1];
-    const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
+    adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
-        const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
-        tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS], near_by = 0;
+        adi2d_p_rows r;
+        tb_real near_by = 0;
         fd_numbers own[2];
-        adi2d_p_numbers_of_x(h, memory, i, &own[0]);
-        adi2d_p_load_column(per_lane, h, memory, &my, right_of, i, valid, d);
-        if (valid && my.from == n - 1) near_by = fd_p_chip_value(*h, memory, right_of, i, n - 2);
-        if (valid && changes) adi2d_p_chip_y_changes(per_lane, h, memory, &my, w_of, i, own, &near_by, d);
-        adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, adi2d_p_chip_time(h, memory, 1), a, b, c);
-        if (valid) adi2d_p_chip_y_ends(per_lane, h, memory, &my, w_of, right_of, i, near_by, a, b, c, d);
-        trid_block_interleaved_unchecked(per_lane, my.lines, h->parts, per_lane * h->parts, a, b, c, d,
+        adi2d_p_column_at(base, &my);
+        adi2d_p_numbers_of_x(h, memory, my.i, &own[0]);
+        adi2d_p_load_column(per_lane, h, memory, &my, right_of, r.d);
+        if (my.valid && my.from == n - 1) near_by = fd_p_chip_value(*h, memory, right_of, my.i, n - 2);
+        if (my.valid && changes) adi2d_p_chip_y_changes(per_lane, h, memory, &my, w_of, own, &near_by, r.d);
+        adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, step->time[1], &r);
+        if (my.valid) adi2d_p_chip_y_ends(per_lane, h, memory, &my, w_of, right_of, near_by, &r);
+        trid_block_interleaved_unchecked(per_lane, my.lines, h->parts, per_lane * h->parts, r.a, r.b, r.c, r.d,
                                          adi2d_p_array(memory, h->exchange));
-        if (valid) {
+        if (my.valid) {
             tb_real w[TRID_MOST_ROWS];
-            adi2d_p_load_column(per_lane, h, memory, &my, w_of, i, 1, w);
+            adi2d_p_load_column(per_lane, h, memory, &my, w_of, w);
             TB_UNROLL
-            for (int k = 0; k < per_lane; k++) d[k] += w[k];
-            adi2d_p_store_column(per_lane, h, memory, &my, to_of, i, n - my.from, d);
+            for (int k = 0; k < per_lane; k++) r.d[k] += w[k];
+            adi2d_p_store_column(per_lane, h, memory, &my, to_of, n - my.from, r.d);
         }
         __syncthreads();
     }

@@ -2,7 +2,7 @@
    point; rows of lines.
    MIT licence, see LICENSE. */
 
-/* Grids in device memory have rows of pitch elements; elements beyond the points are finite. A stage is three kernels
+/* Grids in device memory have rows of `pitch` elements; elements beyond the points are finite. A stage is three kernels
    (docs/adi3d.md counts the passes over memory): right-hand sides and solves along x, which leave differences in d;
    solves along y, in place; solves along z, which end the stage. Or it is two sweeps (device_planes.h). One or several
    warps solve a line along x, `rows` points a lane; lines along y and z are interleaved in a block
@@ -14,12 +14,11 @@ TB_HD constexpr int adi3d_p_independent(int axis)
     return FD_MODEL_INDEPENDENT >> axis & 1;
 }
 
-/* Whether the declarations for y and z allow their solves to change places (device_planes.h). */
 enum {
-    adi3d_p_fusible = adi3d_p_independent(1) && adi3d_p_independent(2)
+/* Whether the declarations for y and z allow their solves to change places (device_planes.h). */
+    adi3d_p_fusible = adi3d_p_independent(1) && adi3d_p_independent(2),
+    adi3d_p_vectored = 16 / TB_BYTES /* elements of a vector */
 };
-
-#define ADI3D_P_VECTORED (16 / (int)sizeof(tb_real))
 
 /* The findings of a march, in device memory. */
 typedef struct {
@@ -54,9 +53,9 @@ typedef struct {
     fd_values *values;    /* for each time at each spot, as in a batch */
     tb_real *factors[3];  /* for the independent axes, otherwise null: adi3d_p_device_factor */
     int fresh;            /* whether this step needs factors other than the last step's */
-    adi3d_p_plane *planes; /* for solves along z within the sweeps: factors, */
-    adi3d_p_link *links;   /* the interface unknowns' factors, */
-    tb_real *ends;         /* and planes of these unknowns; */
+    adi3d_p_plane *planes; /* for solves along z within the sweeps: the planes' factors */
+    adi3d_p_link *links;   /* and those of the interface unknowns */
+    tb_real *ends;         /* the planes of the interface unknowns */
     int partitions;        /* the number of partitions; 0: no solves along z within the sweeps */
     int pitch, plane, elements; /* from row to row, from plane to plane, in total */
     int processors, shared;     /* of the device: their number, and the shared memory of one */
@@ -77,39 +76,28 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
     const fd_p_needs needs = fd_p_needs_of(batch);
     const size_t times = (size_t)(1 + batch->dates), line = 128 / sizeof(tb_real);
     const size_t pitch = ((size_t)batch->points[0] + line - 1) / line * line;
-    const size_t grid = fd_p_round(pitch * (size_t)batch->points[1] * (size_t)batch->points[2] * sizeof(tb_real));
     adi3d_p_device h;
     adi3d_p_copies c;
     memset(&h, 0, sizeof h), memset(&c, 0, sizeof c);
     size_t used = fd_p_lay_out_tables(batch, memory, &h.t);
     tb_real **const grids[5] = {&h.u, &h.d, &h.z, &h.t.final, &h.extra};
     const int needed[5] = {1, 1, needs.stage, needs.final, needs.multiplier};
-    for (int g = 0; g < 5; g++) {
-        if (!needed[g]) continue;
-        *grids[g] = (tb_real *)fd_p_at(memory, used), used += grid;
-    }
+    auto next = [&](auto **array, size_t count) {
+        *array = (decltype(*array + 0))fd_p_next(memory, &used, count * sizeof **array);
+    };
+    for (int g = 0; g < 5; g++)
+        if (needed[g]) next(grids[g], pitch * (size_t)batch->points[1] * (size_t)batch->points[2]);
     if (!needs.final) h.t.final = h.d; /* the first step overwrites it */
-    h.march = (adi3d_p_found *)fd_p_at(memory, used), used += fd_p_round(sizeof *h.march);
-    h.values = (fd_values *)fd_p_at(memory, used), used += fd_p_round(times * (size_t)batch->spots * sizeof *h.values);
+    next(&h.march, 1), next(&h.values, times * (size_t)batch->spots);
     for (int d = 0; d < 3; d++)
-        if (adi3d_p_independent(d)) {
-            h.factors[d] = (tb_real *)fd_p_at(memory, used);
-            used += fd_p_round(32 * TRID_WARP_FACTOR_LEN(32) * sizeof(tb_real));
-        }
+        if (adi3d_p_independent(d)) next(&h.factors[d], 32 * TRID_WARP_FACTOR_LEN(32));
     if (adi3d_p_fusible) {
-        h.planes = (adi3d_p_plane *)fd_p_at(memory, used);
-        used += fd_p_round((size_t)batch->points[2] * sizeof *h.planes);
-        h.links = (adi3d_p_link *)fd_p_at(memory, used), used += fd_p_round(ADI3D_P_PARTITIONS * sizeof *h.links);
-        h.ends = (tb_real *)fd_p_at(memory, used);
-        used += fd_p_round(2 * ADI3D_P_PARTITIONS * pitch * (size_t)batch->points[1] * sizeof(tb_real));
+        next(&h.planes, (size_t)batch->points[2]), next(&h.links, ADI3D_P_PARTITIONS);
+        next(&h.ends, 2 * ADI3D_P_PARTITIONS * pitch * (size_t)batch->points[1]);
     }
-    c.problem = (fd_problem *)fd_p_at(memory, used), used += fd_p_round(sizeof *c.problem);
-    c.parameters = (fd_model_parameters *)fd_p_at(memory, used), used += fd_p_round(sizeof *c.parameters);
-    for (int d = 0; d < 3; d++)
-        c.points[d] = (double *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->points[d] * sizeof(double));
-    c.date = (double *)fd_p_at(memory, used), used += fd_p_round(times * sizeof(double));
-    c.at_date = (fd_date *)fd_p_at(memory, used), used += fd_p_round(times * sizeof(fd_date));
-    c.spot = (double *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->spots * 3 * sizeof(double));
+    next(&c.problem, 1), next(&c.parameters, 1);
+    for (int d = 0; d < 3; d++) next(&c.points[d], (size_t)batch->points[d]);
+    next(&c.date, times), next(&c.at_date, times), next(&c.spot, (size_t)batch->spots * 3);
     if (device) *device = h, *copies = c;
     return used;
 }
@@ -128,98 +116,110 @@ TB_D int adi3d_p_device_index(const adi3d_p_device &h, const int *index)
     return index[0] + h.n[0] * (index[1] + h.n[1] * index[2]);
 }
 
-/* Returns the value of v at point (i, j, k). */
-TB_D tb_real adi3d_p_device_value(const adi3d_p_device &h, const tb_real *v, int i, int j, int k)
+/* Returns the value of v at a point or, if `by` is not 0, `by` points beyond it along an axis. */
+TB_D tb_real adi3d_p_device_value(const adi3d_p_device &h, const tb_real *v, const int *index, int axis, int by)
 {
-    return v[adi3d_p_device_at(h, i, j, k)];
+    const int stride = axis == 0 ? 1 : axis == 1 ? h.pitch : h.plane;
+    return v[adi3d_p_device_at(h, index[0], index[1], index[2]) + by * stride];
 }
 
-/* Returns the term that the faces of an axis add to F(v) at point (i, j, k). h is adi3d_p_device or adi3d_p_chip;
-   value_of(h, v, i, j, k) returns v at a point. */
-template <int axis, auto value_of, class grid_type, class values_type>
-TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j, int k, const tb_real *time,
-                                 double when)
+/* Returns a point of a face, at the step's start (end 0) or end (1). h is adi3d_p_device or adi3d_p_chip. */
+template <class grid_type>
+TB_D fd_p_edge adi3d_p_device_edge(const grid_type &h, const fd_p_step &step, int axis, int side, int end,
+                                   const int *index)
 {
-    const int index = axis == 0 ? i : axis == 1 ? j : k;
+    return {axis,
+            side,
+            h.problem.face[axis][side],
+            {index[0], index[1], index[2]},
+            step.time[end],
+            end ? step.to : step.from};
+}
+
+/* Returns the term that the faces of an axis add to F(v) at a point, at the step's start (end 0) or end (1). value_of
+   is h's adi3d_p_device_value or adi3d_p_chip_value. */
+template <int axis, auto value_of, class grid_type, class values_type>
+TB_D tb_real adi3d_p_device_face(const grid_type &h, const fd_p_step &step, int end, values_type v, const int *index)
+{
     tb_real sum = 0;
     TB_UNROLL
     for (int side = 0; side < 2; side++) {
-        const int in = side ? -1 : 1, x = axis == 0 ? in : 0, y = axis == 1 ? in : 0, z = axis == 2 ? in : 0;
-        const fd_p_edge edge = {axis, side, h.problem.face[axis][side], {i, j, k}, time, when};
-        if (index == (side ? h.n[axis] - 1 : 0) && fd_p_adds(edge.kind))
-            sum += fd_p_edge_adds(&h.t, &edge, fd_p_edge_given(&h.t, &edge), value_of(h, v, i + x, j + y, k + z),
-                                  value_of(h, v, i + 2 * x, j + 2 * y, k + 2 * z));
+        const int in = side ? -1 : 1;
+        const fd_p_edge edge = adi3d_p_device_edge(h, step, axis, side, end, index);
+        if (index[axis] == (side ? h.n[axis] - 1 : 0) && fd_p_adds(edge.kind))
+            sum += fd_p_edge_adds(&h.t, &edge, fd_p_edge_given(&h.t, &edge), value_of(h, v, index, axis, in),
+                                  value_of(h, v, index, axis, 2 * in));
     }
     return sum;
 }
 
-/* Returns mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), with the faces' terms, from device
-   memory. */
-TB_D tb_real adi3d_p_device_apply(const adi3d_p_device &h, const tb_real *v, int i, int j, int k, const tb_real *time,
-                                  double when, tb_real mixed, tb_real own)
+/* Returns the terms that the faces of all axes add to F(v) at a point. */
+template <auto value_of, class grid_type, class values_type>
+TB_D tb_real adi3d_p_device_faces(const grid_type &h, const fd_p_step &step, int end, values_type v, const int *index)
 {
-    const int at = adi3d_p_device_at(h, i, j, k);
+    return adi3d_p_device_face<0, value_of>(h, step, end, v, index) +
+           adi3d_p_device_face<1, value_of>(h, step, end, v, index) +
+           adi3d_p_device_face<2, value_of>(h, step, end, v, index);
+}
+
+/* Returns base[0] F_0(v) + base[1] (F_1 + F_2 + F_3)(v) at a point, with the faces' terms, from device memory. */
+TB_D tb_real adi3d_p_device_apply(const adi3d_p_device &h, const fd_p_step &step, int end, const tb_real *v,
+                                  const int *index, const tb_real *base)
+{
+    const int i = index[0], j = index[1], k = index[2], at = adi3d_p_device_at(h, i, j, k);
     const int x[3] = {i > 0 ? -1 : 0, 0, i < h.n[0] - 1 ? 1 : 0};
     const int y[3] = {j > 0 ? -h.pitch : 0, 0, j < h.n[1] - 1 ? h.pitch : 0};
     const int z[3] = {k > 0 ? -h.plane : 0, 0, k < h.n[2] - 1 ? h.plane : 0};
     const fd_cell cell[3] = {h.t.cell[0][i], h.t.cell[1][j], h.t.cell[2][k]};
-    const int index[3] = {i, j, k};
-    const fd_terms terms = fd_p_terms_here(&h.t, index, time);
+    const fd_terms terms = fd_p_terms_here(&h.t, index, step.time[end]);
     tb_real around[27];
     TB_UNROLL
     for (int m = 0; m < 27; m++) {
         const int corner = m % 3 != 1 && m / 3 % 3 != 1 && m / 9 != 1;
         around[m] = corner ? 0 : v[at + x[m % 3] + y[m / 3 % 3] + z[m / 9]];
     }
-    return adi3d_p_apply(cell, &terms, mixed, own, around) +
-           own * (adi3d_p_device_face<0, adi3d_p_device_value>(h, v, i, j, k, time, when) +
-                  adi3d_p_device_face<1, adi3d_p_device_value>(h, v, i, j, k, time, when) +
-                  adi3d_p_device_face<2, adi3d_p_device_value>(h, v, i, j, k, time, when));
+    return adi3d_p_apply(cell, &terms, base[0], base[1], around) +
+           base[1] * adi3d_p_device_faces<adi3d_p_device_value>(h, step, end, v, index);
 }
 
-/* Returns size (F_axis(u) at the step's end - F_axis(u) at its start) at point (i, j, k), and 0 at faces whose value is
-   given along x. A step whose coefficients change adds this to the solve along an axis. */
+/* Returns size (F_axis(u) at the step's end - F_axis(u) at its start) at a point, and 0 at faces whose value is given
+   along x. A step whose coefficients change adds this to the solve along an axis. */
 template <int axis, auto value_of, class grid_type>
-TB_D tb_real adi3d_p_device_change(const grid_type &h, const fd_p_step &step, int i, int j, int k)
+TB_D tb_real adi3d_p_device_change(const grid_type &h, const fd_p_step &step, const int *index)
 {
-    if (fd_p_at_given(&h.problem, 0, i)) return 0;
-    const int at[3] = {i, j, k}, index = at[axis], down = index > 0, up = index < h.n[axis] - 1;
-    const int x = axis == 0, y = axis == 1, z = axis == 2;
-    const tb_real low = value_of(h, h.u, i - x * down, j - y * down, k - z * down);
-    const tb_real here = value_of(h, h.u, i, j, k);
-    const tb_real high = value_of(h, h.u, i + x * up, j + y * up, k + z * up);
-    const fd_cell cell = h.t.cell[axis][index];
-    const fd_terms start = fd_p_terms_here(&h.t, at, step.time[0]), end = fd_p_terms_here(&h.t, at, step.time[1]);
+    if (fd_p_at_given(&h.problem, 0, index[0])) return 0;
+    const int m = index[axis];
+    const tb_real low = value_of(h, h.u, index, axis, m > 0 ? -1 : 0), here = value_of(h, h.u, index, axis, 0);
+    const tb_real high = value_of(h, h.u, index, axis, m < h.n[axis] - 1 ? 1 : 0);
+    const fd_cell cell = h.t.cell[axis][m];
+    const fd_terms start = fd_p_terms_here(&h.t, index, step.time[0]), end = fd_p_terms_here(&h.t, index, step.time[1]);
     return step.data.size *
            (fd_p_along_axis(axis, cell, end, low, here, high) - fd_p_along_axis(axis, cell, start, low, here, high) +
-            adi3d_p_device_face<axis, value_of>(h, h.u, i, j, k, step.time[1], step.to) -
-            adi3d_p_device_face<axis, value_of>(h, h.u, i, j, k, step.time[0], step.from));
+            adi3d_p_device_face<axis, value_of>(h, step, 1, h.u, index) -
+            adi3d_p_device_face<axis, value_of>(h, step, 0, h.u, index));
 }
 
-/* Returns the right-hand side of stage s at point (i, j, k), for the solve along x. */
-TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const fd_p_step &step, int s, int i, int j, int k)
+/* Returns the right-hand side of stage s at a point, for the solve along x. */
+TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const fd_p_step &step, int s, const int *index)
 {
-    const int at = adi3d_p_device_at(h, i, j, k), about = s && step.data.about;
-    tb_real right = adi3d_p_device_apply(h, h.u, i, j, k, step.time[0], step.from, step.data.base[s ? 1 : 0][0],
-                                         step.data.base[s ? 1 : 0][1]);
-    if (s)
-        right +=
-            adi3d_p_device_apply(h, h.z, i, j, k, step.time[1], step.to, step.data.base[1][2], step.data.base[1][3]);
+    const int at = adi3d_p_device_at(h, index[0], index[1], index[2]), about = s && step.data.about;
+    tb_real right = adi3d_p_device_apply(h, step, 0, h.u, index, step.data.base[s ? 1 : 0]);
+    if (s) right += adi3d_p_device_apply(h, step, 1, h.z, index, step.data.base[1] + 2);
     if (about) right += h.u[at] - h.z[at];
     if (h.extra) right += step.data.dt * h.extra[at];
-    if (step.changes && !about) right += adi3d_p_device_change<0, adi3d_p_device_value>(h, step, i, j, k);
+    if (step.changes && !about) right += adi3d_p_device_change<0, adi3d_p_device_value>(h, step, index);
     return right;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* Copies the numbers of the line along an axis through point (i, j, k), on the two other axes. */
+/* A line is given by the indices of any of its points. Copies its numbers, on the two other axes. */
 template <int axis>
-TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, int i, int j, int k, fd_numbers *own)
+TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, const int *line, fd_numbers *own)
 {
-    if (axis != 0) fd_p_take(&h.t, 0, i, &own[0]);
-    if (axis != 1) fd_p_take(&h.t, 1, j, &own[1]);
-    if (axis != 2) fd_p_take(&h.t, 2, k, &own[2]);
+    TB_UNROLL
+    for (int d = 0; d < 3; d++)
+        if (d != axis) fd_p_take(&h.t, d, line[d], &own[d]);
 }
 
 /* Computes `rows` rows of the matrix along an axis, for the line with these numbers, as inner rows. take(r, own)
@@ -239,33 +239,24 @@ TB_D void adi3d_p_device_rows(const adi3d_p_device &h, const fd_p_step &step, fd
     }
 }
 
-/* Computes the boundary row a, b, c of a face along an axis at point (i, j, k) of it. row[3] is the right-hand side if
-   the face's value is given, and otherwise the multiple of the neighbour's right-hand side that is added to it. The
-   solution is the difference from w. */
-template <int axis>
-TB_D void adi3d_p_device_face_row(const adi3d_p_device &h, const fd_p_step &step, int side, int i, int j, int k,
-                                  tb_real w, tb_real *row)
-{
-    const fd_p_edge edge = {axis, side, h.problem.face[axis][side], {i, j, k}, step.time[1], step.to};
-    row[3] = 0;
-    fd_p_edge_row(&h.t, &edge, step.data.size, 1, w, row, &row[3]);
-}
-
 /* Computes those boundary rows of a line along an axis that are among a lane's rows from `first` on, into `made`, 16
-   elements of shared memory per line: for each side the row, and the neighbour's right-hand side if another lane holds
-   it (right_of(m)). This precedes the code that needs many registers. w points to the line's first point; its points
-   are `stride` apart. */
+   elements of shared memory per line. For each side these are the row a, b, c; the right-hand side if the face's value
+   is given, and otherwise the multiple of the neighbour's right-hand side that is added to it; the neighbour's
+   right-hand side if another lane holds it (right_of(m)). This precedes the code that needs many registers. Solutions
+   are differences from w, which points to the line's first point; the line's points are `stride` apart. */
 template <int axis, int rows, class right_type>
-TB_D void adi3d_p_device_make_faces(const adi3d_p_device &h, const fd_p_step &step, int first, int i, int j, int k,
+TB_D void adi3d_p_device_make_faces(const adi3d_p_device &h, const fd_p_step &step, int first, const int *line,
                                     const tb_real *w, int stride, right_type right_of, tb_real *made)
 {
     TB_UNROLL
     for (int side = 0; side < 2; side++) {
         const int m = side ? h.n[axis] - 1 : 0, in = side ? m - 1 : 1, kind = h.problem.face[axis][side];
-        tb_real row[4];
         if (m < first || m >= first + rows || (kind != FD_VALUE && kind != FD_DEGENERATE)) continue;
-        adi3d_p_device_face_row<axis>(h, step, side, axis == 0 ? m : i, axis == 1 ? m : j, axis == 2 ? m : k,
-                                      w[m * stride], row);
+        int at[3] = {line[0], line[1], line[2]};
+        at[axis] = m;
+        const fd_p_edge edge = adi3d_p_device_edge(h, step, axis, side, 1, at);
+        tb_real row[4] = {0, 0, 0, 0};
+        fd_p_edge_row(&h.t, &edge, step.data.size, 1, w[m * stride], row, &row[3]);
         TB_UNROLL
         for (int e = 0; e < 4; e++) made[8 * side + e] = row[e];
         made[8 * side + 4] = kind == FD_DEGENERATE && in < first ? right_of(in) : 0;
@@ -326,16 +317,16 @@ template <int axis, int rows, int parts>
 TRID_KERNEL void __launch_bounds__(32) adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h,
                                                              const __grid_constant__ fd_p_step step)
 {
-    enum { wide = ADI3D_P_VECTORED };
+    enum { wide = adi3d_p_vectored };
     __shared__ tb_real made[32][16];
-    const int lane = trid_warp_lane(), part = lane % parts, first = rows * part;
+    const int lane = trid_warp_lane(), part = lane % parts, first = rows * part, line[3] = {0, 0, 0};
     tb_real a[rows], b[rows], c[rows], f[TRID_WARP_FACTOR_LEN(rows)], *const none = 0;
     fd_numbers own[3];
     int pcr_steps;
-    adi3d_p_device_numbers<axis>(h, 0, 0, 0, own);
+    adi3d_p_device_numbers<axis>(h, line, own);
     adi3d_p_device_rows<axis, rows>(h, step, own, adi3d_p_device_own<axis>(h, first), a, b, c);
     adi3d_p_device_make_faces<axis, rows>(
-        h, step, first, 0, 0, 0, h.u, 0, [](int) { return (tb_real)0; }, made[lane]);
+        h, step, first, line, h.u, 0, [](int) { return (tb_real)0; }, made[lane]);
     adi3d_p_device_put_faces<axis, rows>(h, first, made[lane], a, b, c, none);
     trid_warp_factor(rows, parts, h.n[axis], a, b, c, f, &pcr_steps);
     if (lane == 0) h.march->pcr_steps[axis] = pcr_steps;
@@ -348,8 +339,8 @@ TRID_KERNEL void __launch_bounds__(32) adi3d_p_device_factor(const __grid_consta
 template <int rows, int parts>
 TB_D void adi3d_p_device_fetch_factors(const tb_real *from, tb_real *factors)
 {
-    for (int e = ADI3D_P_VECTORED * trid_block_thread(); e < parts * TRID_WARP_FACTOR_LEN(rows);
-         e += ADI3D_P_VECTORED * trid_block_threads())
+    for (int e = adi3d_p_vectored * trid_block_thread(); e < parts * TRID_WARP_FACTOR_LEN(rows);
+         e += adi3d_p_vectored * trid_block_threads())
         *(transpose_vector *)(factors + e) = *(const transpose_vector *)(from + e);
 }
 
@@ -358,15 +349,21 @@ template <int parts>
 TB_D void adi3d_p_device_take_factors(const tb_real *factors, int part, int from, int to, tb_real *f)
 {
     TB_UNROLL
-    for (int e = from; e < to; e += ADI3D_P_VECTORED)
-        transpose_unpack(*(const transpose_vector *)(factors + parts * e + ADI3D_P_VECTORED * part), f + e);
+    for (int e = from; e < to; e += adi3d_p_vectored)
+        transpose_unpack(*(const transpose_vector *)(factors + parts * e + adi3d_p_vectored * part), f + e);
 }
 
-/* Launches the next kernel of a chain on the stream; after a failure nothing is launched. */
+/* A chain of launches, copies and waits on a stream: after a failure nothing more is done. */
+typedef struct {
+    cudaStream_t stream;
+    cudaError_t error;
+} adi3d_p_queue;
+
+/* Launches a kernel. */
 template <class... parameters>
-static inline void adi3d_p_launch(cudaError_t *error, cudaStream_t stream, void (*kernel)(parameters...), dim3 grid,
-                                  dim3 block, size_t bytes, typename trid_same<parameters>::type... arguments)
+static inline void adi3d_p_launch(adi3d_p_queue *on, void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
+                                  typename trid_same<parameters>::type... arguments)
 {
-    if (*error == cudaSuccess && bytes > 48 * 1024) *error = trid_allow_shared(kernel);
-    if (*error == cudaSuccess) *error = trid_launch(kernel, grid, block, bytes, stream, arguments...);
+    if (on->error == cudaSuccess && bytes > 48 * 1024) on->error = trid_allow_shared(kernel);
+    if (on->error == cudaSuccess) on->error = trid_launch(kernel, grid, block, bytes, on->stream, arguments...);
 }

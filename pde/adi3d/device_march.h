@@ -34,20 +34,23 @@ TB_D void adi3d_p_device_most(int *all, int mine)
     if (threadIdx.x == 0) fd_p_most(all, most);
 }
 
-/* Sets the values to the final values. */
-template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_begin(
-    const __grid_constant__ adi3d_p_device h)
+/* Sets the values to the final values or, with `pack`, copies the values without gaps into d. */
+template <int pack>
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_copy(const __grid_constant__ adi3d_p_device h)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     for (int i = (int)threadIdx.x; i < h.n[0]; i += (int)blockDim.x) {
-        const int index[3] = {i, j, k};
-        h.u[adi3d_p_device_at(h, i, j, k)] = h.t.final[adi3d_p_device_index(h, index)];
+        const int index[3] = {i, j, k}, packed = adi3d_p_device_index(h, index);
+        tb_real *u = &h.u[adi3d_p_device_at(h, i, j, k)];
+        if (pack)
+            h.d[packed] = *u;
+        else
+            *u = h.t.final[packed];
     }
 }
 
-/* Finds the first point whose terms (if `when` is odd) or value is not finite, and the largest value in the last
-   step. */
+/* Finds the first point whose terms (if `when` is odd) or value (if it is even) are not finite; after the last step,
+   also the largest value. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_look(
     const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int when, int last)
@@ -82,9 +85,9 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_date(
         const int index[3] = {i, j, k};
         const tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n, h.t.x[0], i, row) : row[i];
         tb_real none = 0;
-        h.u[first + i] = fd_p_changed(&h.t, step.data.date, step.to, index, value,
-                                      h.t.final[adi3d_p_device_index(h, index)],
-                                      h.extra ? &h.extra[first + i] : &none, &given);
+        h.u[first + i] =
+            fd_p_changed(&h.t, step.data.date, step.to, index, value, h.t.final[adi3d_p_device_index(h, index)],
+                         h.extra ? &h.extra[first + i] : &none, &given);
     }
     adi3d_p_device_most(&h.t.found->given, given);
 }
@@ -102,66 +105,69 @@ TRID_KERNEL void __launch_bounds__(64) adi3d_p_device_values(const __grid_consta
     if (m == 0) h.values[time * (int)gridDim.x + spot] = fd_p_values_of(at, around, stride);
 }
 
-/* Packs the grid without gaps, into d. */
-template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_pack(const __grid_constant__ adi3d_p_device h)
-{
-    const int j = (int)blockIdx.x, k = (int)blockIdx.y;
-    for (int i = (int)threadIdx.x; i < h.n[0]; i += (int)blockDim.x) {
-        const int index[3] = {i, j, k};
-        h.d[adi3d_p_device_index(h, index)] = h.u[adi3d_p_device_at(h, i, j, k)];
-    }
-}
-
 /* ---- a problem --------------------------------------------------------------------------------------------------- */
 
 /* The host's data about a problem that a device solves. */
 typedef struct {
     const fd_batch *batch;
     int which, watched; /* watched: look in each step for numbers that are not finite */
-    cudaStream_t stream;
-    cudaError_t error;
+    adi3d_p_queue queue;
     adi3d_p_device h;
     fd_p_findings found; /* as prepared; times.date is in host memory */
 } adi3d_p_device_work;
 
-/* Copies bytes to or from the device. Pageable source memory has been read when the call returns. */
-template <int unused>
-static inline void adi3d_p_device_copy(adi3d_p_device_work *w, void *to, const void *from, size_t bytes,
-                                       cudaMemcpyKind kind)
+/* Launches a kernel with a block for each row of the grid. */
+template <class... parameters>
+static inline void adi3d_p_launch_rows(adi3d_p_device_work *w, void (*kernel)(parameters...),
+                                       typename trid_same<parameters>::type... arguments)
 {
-    if (w->error == cudaSuccess && bytes > 0) w->error = cudaMemcpyAsync(to, from, bytes, kind, w->stream);
+    const dim3 rows((unsigned)w->h.n[1], (unsigned)w->h.n[2]);
+    adi3d_p_launch(&w->queue, kernel, rows, dim3(adi3d_p_device_threads), 0, arguments...);
 }
 
-/* Sets a grid to 0. */
-template <int unused>
-static inline void adi3d_p_device_clear(adi3d_p_device_work *w, tb_real *grid)
+/* Copy bytes to the device and from it. Pageable source memory has been read when the call returns. */
+TB_HOST void adi3d_p_put(adi3d_p_queue *on, void *to, const void *from, size_t bytes)
 {
-    if (w->error == cudaSuccess && grid)
-        w->error = cudaMemsetAsync(grid, 0, (size_t)w->h.elements * sizeof(tb_real), w->stream);
+    if (on->error == cudaSuccess && bytes > 0)
+        on->error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, on->stream);
+}
+TB_HOST void adi3d_p_get(adi3d_p_queue *on, void *to, const void *from, size_t bytes)
+{
+    if (on->error == cudaSuccess && bytes > 0)
+        on->error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, on->stream);
+}
+
+/* Sets bytes of the device to a value, if there are any. */
+TB_HOST void adi3d_p_set(adi3d_p_queue *on, void *bytes, int value, size_t count)
+{
+    if (on->error == cudaSuccess && bytes) on->error = cudaMemsetAsync(bytes, value, count, on->stream);
+}
+
+/* Waits for the stream. */
+TB_HOST void adi3d_p_wait(adi3d_p_queue *on)
+{
+    if (on->error == cudaSuccess) on->error = cudaStreamSynchronize(on->stream);
 }
 
 /* Copies the problem, its arrays and its parameters to the device. */
-template <int unused>
-static inline void adi3d_p_device_copy_problem(adi3d_p_device_work *w, const fd_problem *problem,
-                                               const fd_model_parameters *parameters, const adi3d_p_copies *to)
+TB_HOST void adi3d_p_device_copy_problem(adi3d_p_device_work *w, const fd_problem *problem,
+                                         const fd_model_parameters *parameters, const adi3d_p_copies *to)
 {
-    const cudaMemcpyKind in = cudaMemcpyHostToDevice;
+    adi3d_p_queue *on = &w->queue;
     const size_t dates = problem->times.dates > 0 ? (size_t)problem->times.dates : 0;
     fd_problem own = *problem;
     for (int d = 0; d < 3; d++) {
         if (!problem->points[d]) continue;
         own.points[d] = to->points[d];
-        adi3d_p_device_copy<unused>(w, to->points[d], problem->points[d],
-                                    (size_t)problem->axis[d].points * sizeof(double), in);
+        adi3d_p_put(on, to->points[d], problem->points[d], (size_t)problem->axis[d].points * sizeof(double));
     }
     own.times.date = problem->times.date ? to->date : NULL, own.at_date = problem->at_date ? to->at_date : NULL;
     own.spot = to->spot;
-    if (own.times.date) adi3d_p_device_copy<unused>(w, to->date, problem->times.date, dates * sizeof(double), in);
-    if (own.at_date) adi3d_p_device_copy<unused>(w, to->at_date, problem->at_date, dates * sizeof(fd_date), in);
-    adi3d_p_device_copy<unused>(w, to->spot, problem->spot, (size_t)w->batch->spots * 3 * sizeof(double), in);
-    adi3d_p_device_copy<unused>(w, to->problem, &own, sizeof own, in);
-    adi3d_p_device_copy<unused>(w, to->parameters, parameters, sizeof *parameters, in);
+    if (own.times.date) adi3d_p_put(on, to->date, problem->times.date, dates * sizeof(double));
+    if (own.at_date) adi3d_p_put(on, to->at_date, problem->at_date, dates * sizeof(fd_date));
+    adi3d_p_put(on, to->spot, problem->spot, (size_t)w->batch->spots * 3 * sizeof(double));
+    adi3d_p_put(on, to->problem, &own, sizeof own);
+    adi3d_p_put(on, to->parameters, parameters, sizeof *parameters);
 }
 
 /* Prepares the problem, whose arrays are on the device, and fetches the findings. */
@@ -170,14 +176,14 @@ static inline void adi3d_p_device_ready(adi3d_p_device_work *w)
 {
     const dim3 threads(adi3d_p_device_threads);
     /* The fetch includes findings that no phase sets. */
-    if (w->error == cudaSuccess) w->error = cudaMemsetAsync(w->h.t.found, 0, sizeof w->found, w->stream);
+    adi3d_p_set(&w->queue, w->h.t.found, 0, sizeof w->found);
     for (int phase = 0; phase < FD_P_PHASES; phase++) {
         const int blocks = phase == 4 || phase == 5 ? 8 * w->h.processors : 1;
-        adi3d_p_launch(&w->error, w->stream, adi3d_p_device_prepare<unused>, dim3((unsigned)blocks), threads, 0,
-                       *w->batch, w->h.t, phase);
+        adi3d_p_launch(&w->queue, adi3d_p_device_prepare<unused>, dim3((unsigned)blocks), threads, 0, *w->batch, w->h.t,
+                       phase);
     }
-    adi3d_p_device_copy<unused>(w, &w->found, w->h.t.found, sizeof w->found, cudaMemcpyDeviceToHost);
-    if (w->error == cudaSuccess) w->error = cudaStreamSynchronize(w->stream);
+    adi3d_p_get(&w->queue, &w->found, w->h.t.found, sizeof w->found);
+    adi3d_p_wait(&w->queue);
     w->found.times.date = w->h.problem.times.date;
 }
 
@@ -200,14 +206,13 @@ static inline void adi3d_p_device_record(adi3d_p_device_work *w, int time)
     const fd_batch *batch = w->batch;
     const adi3d_p_device &h = w->h;
     const size_t at = (size_t)w->which * (size_t)(1 + batch->dates) + (size_t)time;
-    const dim3 rows((unsigned)h.n[1], (unsigned)h.n[2]), threads(adi3d_p_device_threads), spots((unsigned)batch->spots);
-    if (batch->spots > 0)
-        adi3d_p_launch(&w->error, w->stream, adi3d_p_device_values<unused>, spots, dim3(64), 0, h, time);
+    const dim3 spots((unsigned)batch->spots);
+    if (batch->spots > 0) adi3d_p_launch(&w->queue, adi3d_p_device_values<unused>, spots, dim3(64), 0, h, time);
     if (!batch->grid) return;
     tb_real *grid = (tb_real *)batch->grid + at * (size_t)fd_p_count(batch->points);
-    adi3d_p_launch(&w->error, w->stream, adi3d_p_device_pack<unused>, rows, threads, 0, h);
-    adi3d_p_device_copy<unused>(w, grid, h.d, (size_t)fd_p_count(h.n) * sizeof(tb_real), cudaMemcpyDeviceToHost);
-    if (w->error == cudaSuccess) w->error = cudaStreamSynchronize(w->stream);
+    adi3d_p_launch_rows(w, adi3d_p_device_copy<1>, h);
+    adi3d_p_get(&w->queue, grid, h.d, (size_t)fd_p_count(h.n) * sizeof(tb_real));
+    adi3d_p_wait(&w->queue);
     if ((size_t)fd_p_count(h.n) < (size_t)fd_p_count(batch->points)) adi3d_p_device_unpack(batch->points, h.n, grid);
 }
 
@@ -216,13 +221,10 @@ template <int unused>
 static inline void adi3d_p_device_step(adi3d_p_device_work *w, const fd_p_step &step)
 {
     adi3d_p_device h = w->h;
-    const dim3 rows((unsigned)h.n[1], (unsigned)h.n[2]), threads(adi3d_p_device_threads);
     /* After sweeps, the factors for solves along each axis are still to be computed. */
-    for (int s = 0; s < step.data.stages; s++)
-        h.fresh &= adi3d_p_device_stage<unused>(&w->error, w->stream, h, step, s);
+    for (int s = 0; s < step.data.stages; s++) h.fresh &= adi3d_p_device_stage<unused>(&w->queue, h, step, s);
     const fd_date *event = fd_p_event(&h.problem, step.data.date);
-    if (event && event->what != FD_RECORD)
-        adi3d_p_launch(&w->error, w->stream, adi3d_p_device_date<unused>, rows, threads, 0, h, step);
+    if (event && event->what != FD_RECORD) adi3d_p_launch_rows(w, adi3d_p_device_date<unused>, h, step);
     if (event && (event->what & FD_RECORD)) adi3d_p_device_record<unused>(w, 1 + step.data.date);
 }
 
@@ -231,84 +233,74 @@ template <int unused>
 static inline void adi3d_p_device_start(adi3d_p_device_work *w)
 {
     const adi3d_p_device &h = w->h;
-    const dim3 rows((unsigned)h.n[1], (unsigned)h.n[2]), threads(adi3d_p_device_threads);
-    adi3d_p_device_clear<unused>(w, h.u), adi3d_p_device_clear<unused>(w, h.z);
-    adi3d_p_device_clear<unused>(w, h.extra);
-    adi3d_p_launch(&w->error, w->stream, adi3d_p_device_begin<unused>, rows, threads, 0, h);
-    adi3d_p_device_clear<unused>(w, h.d);
-    if (w->error == cudaSuccess) w->error = cudaMemsetAsync(h.march, 0, sizeof *h.march, w->stream);
-    if (w->error == cudaSuccess) w->error = cudaMemsetAsync(&h.march->lost, 255, sizeof h.march->lost, w->stream);
+    adi3d_p_queue *on = &w->queue;
+    const size_t grid = (size_t)h.elements * sizeof(tb_real);
+    adi3d_p_set(on, h.u, 0, grid), adi3d_p_set(on, h.z, 0, grid), adi3d_p_set(on, h.extra, 0, grid);
+    adi3d_p_launch_rows(w, adi3d_p_device_copy<0>, h);
+    adi3d_p_set(on, h.d, 0, grid), adi3d_p_set(on, h.march, 0, sizeof *h.march);
+    adi3d_p_set(on, &h.march->lost, 255, sizeof h.march->lost);
 }
 
 /* Launches a march and its records, in order on the stream. */
 template <int unused>
 static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_parameters *parameters)
 {
-    enum { at_once = 32 }; /* steps whose data are computed together; progress waits for the GPU once in as many */
+    enum { at_once = 32 }; /* steps whose data are computed together; progress then waits for the GPU */
     const fd_problem *problem = &w->h.problem;
-    const dim3 rows((unsigned)w->h.n[1], (unsigned)w->h.n[2]), threads(adi3d_p_device_threads);
     fd_step some[at_once];
     fd_p_step step, before = {}; /* no step precedes the first: these numbers are ignored */
     int steps = w->found.steps;
     adi3d_p_device_start<unused>(w);
-    for (int k = 0; k < steps && w->error == cudaSuccess; k++) {
+    for (int k = 0; k < steps && w->queue.error == cudaSuccess; k++) {
         if (k % at_once == 0) fd_schedule_part(&w->found.times, k, at_once, some, &steps);
         const int last = k == steps - 1;
         step = fd_p_step_of(problem, parameters, &some[k % at_once]);
         w->h.fresh = k == 0 || step.data.size != before.data.size || step.changes != before.changes ||
                      !fd_p_same(fd_p_numbers(3), before.time[1], step.time[1]);
         before = step;
-        if (w->watched)
-            adi3d_p_launch(&w->error, w->stream, adi3d_p_device_look<unused>, rows, threads, 0, w->h, step, 1 + 2 * k,
-                           0);
+        if (w->watched) adi3d_p_launch_rows(w, adi3d_p_device_look<unused>, w->h, step, 1 + 2 * k, 0);
         adi3d_p_device_step<unused>(w, step);
-        if (w->watched || last)
-            adi3d_p_launch(&w->error, w->stream, adi3d_p_device_look<unused>, rows, threads, 0, w->h, step, 2 + 2 * k,
-                           last);
+        if (w->watched || last) adi3d_p_launch_rows(w, adi3d_p_device_look<unused>, w->h, step, 2 + 2 * k, last);
         if (!problem->progress || w->watched) continue;
-        if (k % at_once == at_once - 1 && w->error == cudaSuccess) w->error = cudaStreamSynchronize(w->stream);
+        if (k % at_once == at_once - 1) adi3d_p_wait(&w->queue);
         problem->progress(k + 1, steps, problem->context);
     }
     adi3d_p_device_record<unused>(w, 0);
 }
 
 /* Waits for a march. Returns its status. */
-template <int unused>
-static inline fd_status adi3d_p_device_end(adi3d_p_device_work *w)
+TB_HOST fd_status adi3d_p_device_end(adi3d_p_device_work *w)
 {
+    fd_status status = fd_p_status(FD_OK, 0);
     adi3d_p_found march = {~0ull, 0, {0, 0, 0}};
     int given = 0;
-    adi3d_p_device_copy<unused>(w, &march, w->h.march, sizeof march, cudaMemcpyDeviceToHost);
-    adi3d_p_device_copy<unused>(w, &given, &w->h.t.found->given, sizeof given, cudaMemcpyDeviceToHost);
-    if (w->error == cudaSuccess) w->error = cudaStreamSynchronize(w->stream);
-    if (w->error != cudaSuccess) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    adi3d_p_get(&w->queue, &march, w->h.march, sizeof march);
+    adi3d_p_get(&w->queue, &given, &w->h.t.found->given, sizeof given);
+    adi3d_p_wait(&w->queue);
+    if (w->queue.error != cudaSuccess) return status;
     const int when = (int)(march.lost >> 32), what = when % 2 ? FD_MODEL_NAN : FD_NOT_SOLVED;
-    if (march.lost != ~0ull)
-        return fd_p_status_at(what, w->h.n, (int)(march.lost & 0xffffffffu), (when + 1) / 2 - 1);
-    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    if (march.lost != ~0ull) return fd_p_status_at(what, w->h.n, (int)(march.lost & 0xffffffffu), (when + 1) / 2 - 1);
     fd_p_grown(&status, given, march.largest);
     return status;
 }
 
 /* Fetches the values at all recorded times, and the coordinates. */
-template <int unused>
-static inline void adi3d_p_device_results(adi3d_p_device_work *w)
+TB_HOST void adi3d_p_device_results(adi3d_p_device_work *w)
 {
     const fd_batch *batch = w->batch;
     const size_t spots = (size_t)batch->spots, which = (size_t)w->which, times = (size_t)(1 + batch->dates);
     for (int date = -1; date < w->h.problem.times.dates; date++) {
         const fd_date *event = fd_p_event(&w->h.problem, date);
         if (date >= 0 && !(event && (event->what & FD_RECORD))) continue;
-        adi3d_p_device_copy<unused>(w, batch->values + (which * times + (size_t)(1 + date)) * spots,
-                                    w->h.values + (size_t)(1 + date) * spots, spots * sizeof(fd_values),
-                                    cudaMemcpyDeviceToHost);
+        adi3d_p_get(&w->queue, batch->values + (which * times + (size_t)(1 + date)) * spots,
+                    w->h.values + (size_t)(1 + date) * spots, spots * sizeof(fd_values));
     }
     for (int d = 0; d < 3; d++) {
         double *to = batch->coordinates[d];
         if (!to) continue;
         to += which * (size_t)batch->points[d];
         for (int i = w->h.n[d]; i < batch->points[d]; i++) to[i] = fd_p_nan_f64();
-        adi3d_p_device_copy<unused>(w, to, w->h.t.x[d], (size_t)w->h.n[d] * sizeof(double), cudaMemcpyDeviceToHost);
+        adi3d_p_get(&w->queue, to, w->h.t.x[d], (size_t)w->h.n[d] * sizeof(double));
     }
 }
 
@@ -339,22 +331,22 @@ static inline void adi3d_p_device_problem(adi3d_p_device_work *w, const fd_model
     w->h.problem = batch->problem[w->which], w->h.t.problem = copies->problem, w->h.t.parameters = copies->parameters;
     fd_status status = fd_p_check(3, batch, &w->h.problem);
     const int refused = status.what;
-    if (!refused) adi3d_p_device_copy_problem<unused>(w, &w->h.problem, parameters, copies);
-    for (w->watched = 0; w->watched < 2 && !refused && w->error == cudaSuccess; w->watched++) {
+    if (!refused) adi3d_p_device_copy_problem(w, &w->h.problem, parameters, copies);
+    for (w->watched = 0; w->watched < 2 && !refused && w->queue.error == cudaSuccess; w->watched++) {
         adi3d_p_device_ready<unused>(w);
         status = w->found.status;
-        if (status.what || w->error != cudaSuccess) break;
+        if (status.what || w->queue.error != cudaSuccess) break;
         adi3d_p_device_measure(&w->h, n);
         w->h.extra = w->h.problem.exercise == FD_AMERICAN ? extra : NULL;
         adi3d_p_device_march<unused>(w, parameters);
-        status = adi3d_p_device_end<unused>(w);
+        status = adi3d_p_device_end(w);
         status.not_dominant = w->found.not_dominant;
         if (!status.what || status.what == FD_GREW) break;
     }
     w->h.extra = extra;
-    if (!status.what) adi3d_p_device_results<unused>(w);
-    if (w->error == cudaSuccess) w->error = cudaStreamSynchronize(w->stream);
-    if (w->error != cudaSuccess) status = fd_status_of(FD_LAUNCH_FAILED, (int)w->error, -1, -1, -1, -1, -1);
+    if (!status.what) adi3d_p_device_results(w);
+    adi3d_p_wait(&w->queue);
+    if (w->queue.error != cudaSuccess) status = fd_p_status(FD_LAUNCH_FAILED, (int)w->queue.error);
     batch->status[w->which] = status;
     if (status.what) fd_p_fill_nan(batch, w->which, 0, 1);
 }
@@ -390,11 +382,11 @@ static inline int adi3d_device(const fd_batch *batch, const fd_model_parameters 
     adi3d_p_device_work w;
     adi3d_p_copies copies;
     memset(&w, 0, sizeof w);
-    w.batch = batch, w.stream = stream, w.error = cudaSuccess;
+    w.batch = batch, w.queue.stream = stream, w.queue.error = cudaSuccess;
     adi3d_p_device_lay_out(batch, (unsigned char *)memory, &w.h, &copies);
     w.h.processors = trid_device_attribute(cudaDevAttrMultiProcessorCount);
     w.h.shared = trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     for (w.which = 0; w.which < batch->problems; w.which++)
         adi3d_p_device_problem<unused>(&w, &parameters[w.which], &copies);
-    return w.error == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;
+    return w.queue.error == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;
 }

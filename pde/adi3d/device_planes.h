@@ -47,9 +47,10 @@ TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_st
     double above_r = 0, above_c = 0, g = 0, product = 1, before = 0;
     for (int k = from; k < to; k++) {
         const int last = k == to - 1;
+        const int line[3] = {0, 0, k};
         tb_real row[3], *const none = 0;
         fd_numbers own[3];
-        adi3d_p_device_numbers<2>(h, 0, 0, k, own);
+        adi3d_p_device_numbers<2>(h, line, own);
         adi3d_p_device_rows<2, 1>(h, step, own, adi3d_p_device_own<2>(h, k), row, row + 1, row + 2);
         adi3d_p_device_put_faces<2, 1>(h, k, none, row, row + 1, row + 2, none);
         const double a = k > 0 ? (double)row[0] : 0, c = (double)row[2];

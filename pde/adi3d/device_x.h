@@ -16,21 +16,29 @@ TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb
                            1);
 }
 
-/* Solves row (j, k) along x, whose right-hand sides are in d[] for the lane's points from `first` on, and writes it to
-   h.d. n is 0 if the row does not exist; made comes from adi3d_p_device_make_faces. */
-template <int rows, int warps>
-TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const fd_p_step &step, int s, int n, int first, int j, int k,
-                                  tb_real *d, tb_real *shared, tb_real *made)
+/* Computes right-hand sides and solves along x, from device memory, in any step. `warps` warps take a line, a block
+   takes `lines` lines of a plane. */
+template <int rows, int warps, int lines>
+TRID_KERNEL void __launch_bounds__(32 * warps * lines)
+    adi3d_p_device_any_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s)
 {
-    enum { wide = 16 / sizeof(tb_real) };
-    tb_real a[rows], b[rows], c[rows];
-    const int at = adi3d_p_device_at(h, 0, j, k);
-    if (n > 0)
-        adi3d_p_device_make_faces<0, rows>(
-            h, step, first, 0, j, k, (s && step.data.about ? h.z : h.u) + at, 1,
-            [&](int m) { return adi3d_p_device_right(h, step, s, m, j, k); }, made);
+    enum { wide = adi3d_p_vectored };
+    __shared__ tb_real shared[6 * warps * lines], faces[16 * lines];
+    const int warp = trid_block_thread() / 32, first = rows * (32 * (warp % warps) + trid_warp_lane());
+    const int row = lines * (int)blockIdx.x + warp / warps, n = row < h.n[1] ? h.n[0] : 0; /* 0: no such row */
+    const int line[3] = {0, n ? row : 0, (int)blockIdx.y}, at = adi3d_p_device_at(h, 0, line[1], line[2]);
+    tb_real a[rows], b[rows], c[rows], d[rows], *made = faces + warp / warps * 16;
     fd_numbers own[3];
-    adi3d_p_device_numbers<0>(h, 0, j, k, own);
+    auto right = [&](int i) {
+        const int index[3] = {i, line[1], line[2]};
+        return adi3d_p_device_right(h, step, s, index);
+    };
+    TB_UNROLL
+    for (int r = 0; r < rows; r++) d[r] = first + r < n ? right(first + r) : 0;
+    if (n > 0)
+        adi3d_p_device_make_faces<0, rows>(h, step, first, line, (s && step.data.about ? h.z : h.u) + at, 1, right,
+                                           made);
+    adi3d_p_device_numbers<0>(h, line, own);
     adi3d_p_device_rows<0, rows>(h, step, own, adi3d_p_device_own<0>(h, first), a, b, c);
     if (n > 0) adi3d_p_device_put_faces<0, rows>(h, first, made, a, b, c, d);
     adi3d_p_device_solve_row<rows, warps>(n, a, b, c, d, shared);
@@ -38,23 +46,6 @@ TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const fd_p_step &step
     TB_UNROLL
     for (int r = 0; r < rows; r += wide)
         if (first + r < n) *(transpose_vector *)(h.d + at + first + r) = transpose_pack(d + r);
-}
-
-/* Computes right-hand sides and solves along x, from device memory, in any step. `warps` warps take a line, a block
-   takes `lines` lines of a plane. */
-template <int rows, int warps, int lines>
-TRID_KERNEL void __launch_bounds__(32 * warps * lines)
-    adi3d_p_device_any_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s)
-{
-    __shared__ tb_real shared[6 * warps * lines], made[16 * lines];
-    const int warp = trid_block_thread() / 32, first = rows * (32 * (warp % warps) + trid_warp_lane());
-    const int row = lines * (int)blockIdx.x + warp / warps, valid = row < h.n[1], j = valid ? row : 0,
-              k = (int)blockIdx.y;
-    const int n = valid ? h.n[0] : 0;
-    tb_real d[rows];
-    TB_UNROLL
-    for (int r = 0; r < rows; r++) d[r] = first + r < n ? adi3d_p_device_right(h, step, s, first + r, j, k) : 0;
-    adi3d_p_device_finish_x<rows, warps>(h, step, s, n, first, j, k, d, shared, made + warp / warps * 16);
 }
 
 /* The template parameters of the marching kernel (adi3d_p_device_steady_x): a kind of stage and the warps of a line. */
@@ -87,7 +78,7 @@ struct adi3d_p_x_shape {
            a time, without bank conflicts: for each warp, the first `wide` points of all its lanes, then the next. A gap
            of 8 wide / (rows / wide) follows each group, so that copies of successive vectors also meet different banks.
            A plane has one more line on each side. */
-        wide = ADI3D_P_VECTORED,
+        wide = adi3d_p_vectored,
         vectors = points / wide,
         group_len = 32 * wide + 8 * wide * wide / rows,
         warp_len = rows / wide * group_len,
@@ -134,11 +125,11 @@ TB_D void adi3d_p_x_keep(const tb_real *v, tb_real *place)
 
 /* Returns the term that the faces of an axis add to the base of a stage at a point. */
 template <int kind, int axis>
-TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const fd_p_step &step, int i, int j, int k)
+TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const fd_p_step &step, const int *index)
 {
     const tb_real *base = step.data.base[kind ? 1 : 0];
-    tb_real sum = base[1] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, h.u, i, j, k, step.time[0], step.from);
-    if (kind) sum += base[3] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, h.z, i, j, k, step.time[1], step.to);
+    tb_real sum = base[1] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, step, 0, h.u, index);
+    if (kind) sum += base[3] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, step, 1, h.z, index);
     return sum;
 }
 
@@ -149,18 +140,19 @@ TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step
     const int *n = h.n;
     TB_UNROLL
     for (int side = 0; side < 2; side++) {
-        const int i = side ? n[0] - 1 : 0;
+        const int index[3] = {side ? n[0] - 1 : 0, j, k}, i = index[0];
         if (!fd_p_adds(h.problem.face[0][side]) || i < first || i >= first + rows) continue;
-        const tb_real sum = adi3d_p_device_face_of<kind, 0>(h, step, i, j, k);
+        const tb_real sum = adi3d_p_device_face_of<kind, 0>(h, step, index);
         TB_UNROLL
         for (int r = 0; r < rows; r++) out[r] += first + r == i ? sum : 0;
     }
     if (j > 0 && j < n[1] - 1 && k > 0 && k < n[2] - 1) return;
     TB_LOOP
     for (int m = 0; m < rows; m++) {
+        const int index[3] = {first + m, j, k};
         if (first + m >= n[0]) continue;
-        const tb_real sum = adi3d_p_device_face_of<kind, 1>(h, step, first + m, j, k) +
-                            adi3d_p_device_face_of<kind, 2>(h, step, first + m, j, k);
+        const tb_real sum =
+            adi3d_p_device_face_of<kind, 1>(h, step, index) + adi3d_p_device_face_of<kind, 2>(h, step, index);
         TB_UNROLL
         for (int r = 0; r < rows; r++) out[r] += r == m ? sum : 0;
     }
@@ -420,7 +412,7 @@ TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march<shape> &m, const a
     return q;
 }
 
-/* Copies a patch and the points around it, which at the ends of a row are arbitrary finite numbers. */
+/* Copies a patch and the points around it. Points beyond the ends of a row are arbitrary finite numbers. */
 template <class shape>
 TB_D void adi3d_p_x_around(const adi3d_p_x_patch<shape> &b, const tb_real *place, tb_real *u)
 {
@@ -443,14 +435,17 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const a
                          tb_real *right)
 {
     enum { kind = shape::kind, rows = shape::rows };
-    const int at = adi3d_p_device_at(h, m.first, m.j, k);
+    const int at = adi3d_p_device_at(h, m.first, m.j, k), line[3] = {0, m.j, k};
+    auto right_of = [&](int i) {
+        const int index[3] = {i, m.j, k};
+        return adi3d_p_device_right(h, step, kind > 0, index);
+    };
     TB_UNROLL
     for (int r = 0; r < rows && h.extra; r++) right[r] += m.first + r < h.n[0] ? step.data.dt * h.extra[at + r] : 0;
     if (h.adds) adi3d_p_device_faces_of<kind, rows>(h, step, m.first, m.j, k, right);
     if (!h.makes[0]) return;
-    adi3d_p_device_make_faces<0, rows>(
-        h, step, m.first, 0, m.j, k, (kind == 1 ? h.z : h.u) + at - m.first, 1,
-        [&](int i) { return adi3d_p_device_right(h, step, kind > 0, i, m.j, k); }, m.face);
+    adi3d_p_device_make_faces<0, rows>(h, step, m.first, line, (kind == 1 ? h.z : h.u) + at - m.first, 1, right_of,
+                                       m.face);
 }
 
 /* Adds F_1 + F_2 + F_3 at a point with value v. *right receives the part that plane k still lacks, *next the part with
@@ -690,8 +685,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
 
 /* Launches the marching kernel along x; returns 0 if it needs more shared memory than the device has. */
 template <int kind, int warps>
-static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                          const fd_p_step &step)
+static inline int adi3d_p_device_launch_x(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step)
 {
     using shape = adi3d_p_x_shape<kind, warps>;
     const size_t bytes = sizeof(tb_real) * (size_t)shape::elements;
@@ -702,47 +696,44 @@ static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t strea
         h.partitions > 0 ? adi3d_p_device_upward_pieces(h, blocks, slots) : trid_best_pieces(h.n[2], blocks, slots, 3);
     if (bytes > (size_t)h.shared) return 0;
     if (shape::alone && h.fresh)
-        adi3d_p_launch(error, stream, adi3d_p_device_factor<0, shape::rows, 32>, dim3(1), dim3(32), 0, h, step);
-    adi3d_p_launch(error, stream, adi3d_p_device_steady_x<shape>, dim3((unsigned)blocks, (unsigned)pieces),
-                   dim3(shape::threads), bytes, h, step);
+        adi3d_p_launch(on, adi3d_p_device_factor<0, shape::rows, 32>, dim3(1), dim3(32), 0, h, step);
+    adi3d_p_launch(on, adi3d_p_device_steady_x<shape>, dim3((unsigned)blocks, (unsigned)pieces), dim3(shape::threads),
+                   bytes, h, step);
     return 1;
 }
 
 /* Launches right-hand sides and solves along x: by the marching kernel if the step has no changes, otherwise point by
    point. */
 template <int warps>
-static inline void adi3d_p_device_x_of(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                       const fd_p_step &step, int s)
+static inline void adi3d_p_device_x_of(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {
     enum { lines = 8 / warps };
     const dim3 blocks((unsigned)((h.n[1] + lines - 1) / lines), (unsigned)h.n[2]);
     const int done = step.changes      ? 0
-                     : s == 0          ? adi3d_p_device_launch_x<0, warps>(error, stream, h, step)
-                     : step.data.about ? adi3d_p_device_launch_x<1, warps>(error, stream, h, step)
-                                       : adi3d_p_device_launch_x<2, warps>(error, stream, h, step);
-    if (!done) adi3d_p_launch(error, stream, adi3d_p_device_any_x<8, warps, lines>, blocks, dim3(256), 0, h, step, s);
+                     : s == 0          ? adi3d_p_device_launch_x<0, warps>(on, h, step)
+                     : step.data.about ? adi3d_p_device_launch_x<1, warps>(on, h, step)
+                                       : adi3d_p_device_launch_x<2, warps>(on, h, step);
+    if (!done) adi3d_p_launch(on, adi3d_p_device_any_x<8, warps, lines>, blocks, dim3(256), 0, h, step, s);
 }
 
 /* Chooses the warps of a line by its length. */
 template <int unused>
-static inline void adi3d_p_device_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                    const fd_p_step &step, int s)
+static inline void adi3d_p_device_x(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {
-    h.n[0] <= 256   ? adi3d_p_device_x_of<1>(error, stream, h, step, s)
-    : h.n[0] <= 512 ? adi3d_p_device_x_of<2>(error, stream, h, step, s)
-                    : adi3d_p_device_x_of<4>(error, stream, h, step, s);
+    h.n[0] <= 256   ? adi3d_p_device_x_of<1>(on, h, step, s)
+    : h.n[0] <= 512 ? adi3d_p_device_x_of<2>(on, h, step, s)
+                    : adi3d_p_device_x_of<4>(on, h, step, s);
 }
 
 /* Launches the upward sweep and the solve of its partitions' reduced system; returns 0 if lines along x are too long or
    shared memory is too small. */
 template <int unused>
-static inline int adi3d_p_device_upward(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                        const fd_p_step &step)
+static inline int adi3d_p_device_upward(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step)
 {
     const dim3 blocks((unsigned)((h.plane + 127) / 128));
     if (h.n[0] > 256 || sizeof(tb_real) * adi3d_p_x_shape<0, 1>::elements > (size_t)h.shared) return 0;
-    if (h.fresh) adi3d_p_launch(error, stream, adi3d_p_device_factor_planes<unused>, dim3(1), dim3(32), 0, h, step);
-    adi3d_p_device_launch_x<0, 1>(error, stream, h, step);
-    adi3d_p_launch(error, stream, adi3d_p_device_interfaces<unused>, blocks, dim3(128), 0, h);
+    if (h.fresh) adi3d_p_launch(on, adi3d_p_device_factor_planes<unused>, dim3(1), dim3(32), 0, h, step);
+    adi3d_p_device_launch_x<0, 1>(on, h, step);
+    adi3d_p_launch(on, adi3d_p_device_interfaces<unused>, blocks, dim3(128), 0, h);
     return 1;
 }

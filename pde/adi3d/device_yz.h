@@ -2,8 +2,8 @@
    MIT licence, see LICENSE. */
 
 /* The template parameters of the kernel of lines along y or z: the axis, whether F along it changes from a step's start
-   to its end, whether it is the downward sweep (device_planes.h), rows per thread, partitions per line, lines per
-   block. */
+   to its end, whether the kernel is the downward sweep (device_planes.h), rows per thread, partitions per line, lines
+   per block. */
 template <int axis_of, int changes_of, int down_of, int rows_of, int parts_of, int lines_of>
 struct adi3d_p_yz_shape {
     enum {
@@ -15,7 +15,7 @@ struct adi3d_p_yz_shape {
         parts = parts_of,
         lines = lines_of,
         threads = parts * lines,
-        wide = ADI3D_P_VECTORED,
+        wide = adi3d_p_vectored,
         vectors = lines / wide,
         alone = adi3d_p_independent(axis), /* whether lines are solved by factors */
         factor_len = TRID_INTERLEAVED_FACTOR_LEN(rows),
@@ -31,12 +31,12 @@ struct adi3d_p_yz_shape {
 /* The data of a thread. */
 typedef struct {
     tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: of the thread's line */
-    fd_cell *cells;                           /* the axis's cells and numbers, padded with the last ones, */
-    tb_real *numbers;                         /* in place of the factors */
+    fd_cell *cells;                           /* without factors, in their place: the axis's cells, */
+    tb_real *numbers;                         /* and its numbers; both padded with the last ones */
     tb_real *planes; /* for the downward sweep: r, q and s of its planes along z, four numbers a plane */
     trid_copy_place to_ring;
-    int thread, first;   /* its rows are first .. */
-    int i, valid, n;     /* its lines' index along x, and whether it exists; their length, or 0 */
+    int thread, first;   /* its rows begin at first */
+    int i, valid, n;     /* its lines' index along x; whether they exist; their length, or 0 */
     int stride, march;   /* the distances between points and between lines */
     int from, to;        /* the lines of the block */
     int place, slot_len; /* place: the position of its first row in a slot of the ring */
@@ -111,10 +111,10 @@ TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, 
     }
 }
 
-/* A line: its indices on the two other axes (0 on its own), the position of its first point in memory, and whether it
-   is on a face whose value is given, which it then keeps. */
+/* A line: the indices of its first point, the position of that point in memory, and whether the line is on a face whose
+   value is given, which it then keeps. */
 typedef struct {
-    int j, k, at, fixed;
+    int index[3], at, fixed;
 } adi3d_p_yz_line;
 
 /* Returns the thread's line at position `at` of the march. */
@@ -122,19 +122,18 @@ template <class shape>
 TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_yz_march &m, int at)
 {
     adi3d_p_yz_line l;
-    l.j = shape::axis == 1 ? 0 : at, l.k = shape::axis == 2 ? 0 : at, l.at = m.i + at * m.march;
-    l.fixed = m.fixed || (shape::axis == 2 && fd_p_at_given(&h.problem, 1, l.j));
+    l.index[0] = m.i, l.index[shape::axis] = 0, l.index[3 - shape::axis] = at, l.at = m.i + at * m.march;
+    l.fixed = m.fixed || (shape::axis == 2 && fd_p_at_given(&h.problem, 1, at));
     return l;
 }
 
 /* Returns the term that a step with changing coefficients adds to the right-hand side of row r. */
 template <class shape>
-TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
-                               const adi3d_p_yz_line &l, int r)
+TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, adi3d_p_yz_line l, int r)
 {
-    enum { axis = shape::axis };
     if (!shape::changes || l.fixed) return 0;
-    return adi3d_p_device_change<axis, adi3d_p_device_value>(h, step, m.i, axis == 1 ? r : l.j, axis == 2 ? r : l.k);
+    l.index[shape::axis] = r;
+    return adi3d_p_device_change<shape::axis, adi3d_p_device_value>(h, step, l.index);
 }
 
 /* Solves the line by the factors that all lines share. d is 0 from the line's end on. */
@@ -209,7 +208,7 @@ template <class shape>
 TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
                             const adi3d_p_yz_line &l, const tb_real *here, tb_real *d)
 {
-    enum { axis = shape::axis, rows = shape::rows };
+    enum { rows = shape::rows };
     const int first = m.first, n = m.n, stride = m.stride, staged = m.staged, exercise = m.exercise, line = l.at;
     const tb_real *w = m.w;
     tb_real *result = m.result;
@@ -219,8 +218,9 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
     TB_UNROLL
     for (int r = 0; r < rows && exercise != FD_EUROPEAN; r++) {
         const int at = line + (first + r) * stride;
-        const int index[3] = {m.i, axis == 1 ? first + r : l.j, axis == 2 ? first + r : l.k};
+        int index[3] = {l.index[0], l.index[1], l.index[2]};
         tb_real unused = 0;
+        index[shape::axis] = first + r;
         if (first + r < n)
             d[r] = fd_lane_exercise(exercise, step.data.dt,
                                     fd_p_pays(&h.t, index, step.to, h.t.final[adi3d_p_device_index(h, index)]), d[r],
@@ -256,11 +256,11 @@ TRID_KERNEL void __launch_bounds__(shape::threads)
         const int at = shape::down ? m.to - 1 - e : m.from + e;
         const adi3d_p_yz_line l = adi3d_p_yz_line_of<shape>(h, m, at);
         const tb_real *here = m.ring + slot * m.slot_len + m.place;
-        auto change = [&](int r) { return adi3d_p_yz_change<shape>(h, step, m, l, r); };
-        if (!shape::alone) adi3d_p_device_numbers<axis>(h, m.i, l.j, l.k, number); /* these loads overlap the wait */
+        auto change = [&](int r) { return adi3d_p_yz_change<shape>(h, step, l, r); };
+        if (!shape::alone) adi3d_p_device_numbers<axis>(h, l.index, number); /* these loads overlap the wait */
         if (h.makes[axis] && m.valid && !l.fixed)
             adi3d_p_device_make_faces<axis, rows>(
-                h, step, m.first, m.i, l.j, l.k, m.w + l.at, m.stride,
+                h, step, m.first, l.index, m.w + l.at, m.stride,
                 [&](int r) { return h.d[l.at + r * m.stride] + change(r); }, m.faces);
         if (depth == 1) __syncthreads(), adi3d_p_yz_fetch<shape>(h, m, e, 0);
         if (depth > 2)
@@ -285,8 +285,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads)
 /* Launches the solves along y or z with one shape, or both sweeps with the shape of the downward sweep. Returns 0 if
    they need more shared memory than the device has. */
 template <int axis, int changes, int down, int rows, int parts, int lines>
-static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stream, adi3d_p_device h,
-                                           const fd_p_step &step, int s)
+static inline int adi3d_p_device_launch_yz(adi3d_p_queue *on, adi3d_p_device h, const fd_p_step &step, int s)
 {
     using shape = adi3d_p_yz_shape<axis, changes, down, rows, parts, lines>;
     const int columns = (h.n[0] + lines - 1) / lines;
@@ -304,33 +303,32 @@ static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stre
     const int staged = shape::ends && slices > 3, depth = slices >> staged > 3 ? 3 : slices >> staged;
     if (depth < 1) return 0;
     if constexpr (down)
-        if (!adi3d_p_device_upward<0>(error, stream, h, step)) return 0;
+        if (!adi3d_p_device_upward<0>(on, h, step)) return 0;
     if (shape::alone && h.fresh)
-        adi3d_p_launch(error, stream, adi3d_p_device_factor<axis, rows, parts>, dim3(1), dim3(32), 0, h, step);
-    adi3d_p_launch(error, stream, adi3d_p_device_lines<shape>, dim3((unsigned)columns, (unsigned)pieces),
-                   dim3(shape::threads), rest + (size_t)(depth << staged) * slice, h, step, s, depth, staged);
+        adi3d_p_launch(on, adi3d_p_device_factor<axis, rows, parts>, dim3(1), dim3(32), 0, h, step);
+    adi3d_p_launch(on, adi3d_p_device_lines<shape>, dim3((unsigned)columns, (unsigned)pieces), dim3(shape::threads),
+                   rest + (size_t)(depth << staged) * slice, h, step, s, depth, staged);
     return 1;
 }
 
 /* Chooses the shape by the length of the axis: rows per thread, partitions per line, lines per block. To add one, add a
-   line here. If shared memory does not suffice, the narrowest is the last resort; the downward sweep has too few
-   registers for that, and 0 is returned. */
+   line here. If shared memory does not suffice, the narrowest shape is the last resort. The downward sweep has too few
+   registers for that shape, and returns 0. */
 template <int axis, int changes, int down>
-static inline int adi3d_p_device_yz(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                    const fd_p_step &step, int s)
+static inline int adi3d_p_device_yz(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {
     enum { wide = 256 / (int)sizeof(tb_real) }; /* lines per block, for the shortest lines */
     const int n = h.n[axis];
     int done = 0;
     if (n <= 128)
-        done = adi3d_p_device_launch_yz<axis, changes, down, 16, 8, wide>(error, stream, h, step, s);
+        done = adi3d_p_device_launch_yz<axis, changes, down, 16, 8, wide>(on, h, step, s);
     else if (n <= 256)
-        done = adi3d_p_device_launch_yz<axis, changes, down, 16, 16, wide / 2>(error, stream, h, step, s);
+        done = adi3d_p_device_launch_yz<axis, changes, down, 16, 16, wide / 2>(on, h, step, s);
     else if (n <= 512)
-        done = adi3d_p_device_launch_yz<axis, changes, down, 16, 32, wide / 4>(error, stream, h, step, s);
+        done = adi3d_p_device_launch_yz<axis, changes, down, 16, 32, wide / 4>(on, h, step, s);
     if constexpr (!down) {
-        if (!done) done = adi3d_p_device_launch_yz<axis, changes, 0, 32, 32, wide / 8>(error, stream, h, step, s);
-        if (!done && *error == cudaSuccess) *error = cudaErrorInvalidConfiguration;
+        if (!done) done = adi3d_p_device_launch_yz<axis, changes, 0, 32, 32, wide / 8>(on, h, step, s);
+        if (!done && on->error == cudaSuccess) on->error = cudaErrorInvalidConfiguration;
     }
     return done;
 }
@@ -338,19 +336,17 @@ static inline int adi3d_p_device_yz(cudaError_t *error, cudaStream_t stream, con
 /* Launches stage s: the upward and downward sweeps if the step allows them, otherwise the solves along each axis.
    Returns whether the sweeps were launched. */
 template <int unused>
-static inline int adi3d_p_device_stage(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                       const fd_p_step &step, int s)
+static inline int adi3d_p_device_stage(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {
     if constexpr (adi3d_p_fusible)
-        if (s == 0 && adi3d_p_device_commutes(h, step) && adi3d_p_device_yz<1, 0, 1>(error, stream, h, step, s))
-            return 1;
-    adi3d_p_device_x<unused>(error, stream, h, step, s);
+        if (s == 0 && adi3d_p_device_commutes(h, step) && adi3d_p_device_yz<1, 0, 1>(on, h, step, s)) return 1;
+    adi3d_p_device_x<unused>(on, h, step, s);
     if (step.changes && !(s && step.data.about)) {
-        adi3d_p_device_yz<1, 1, 0>(error, stream, h, step, s);
-        adi3d_p_device_yz<2, 1, 0>(error, stream, h, step, s);
+        adi3d_p_device_yz<1, 1, 0>(on, h, step, s);
+        adi3d_p_device_yz<2, 1, 0>(on, h, step, s);
     } else {
-        adi3d_p_device_yz<1, 0, 0>(error, stream, h, step, s);
-        adi3d_p_device_yz<2, 0, 0>(error, stream, h, step, s);
+        adi3d_p_device_yz<1, 0, 0>(on, h, step, s);
+        adi3d_p_device_yz<2, 0, 0>(on, h, step, s);
     }
     return 0;
 }

@@ -32,43 +32,46 @@ struct adi3d_p_chip : fd_p_chip {
 /* Lays out a block's dynamic shared memory. Returns the bytes. */
 TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
 {
-    size_t used = 0;
+    int used = 0;
+    auto next = [&](int count, size_t size) {
+        const int at = used;
+        used += (int)(((size_t)count * size + 15) / 16 * 16);
+        return at;
+    };
     chip->size = size, chip->each = (n[2] + size - 1) / size, chip->share = (n[0] * n[1] + size - 1) / size;
     chip->pitch = n[0] | 1, chip->plane = chip->pitch * n[1];
-    const size_t array = ((size_t)(chip->each * chip->plane) * sizeof(tb_real) + 15) / 16 * 16;
-    chip->u = (int)used, used += array;
-    chip->z = (int)used, used += array;
+    chip->u = next(chip->each * chip->plane, sizeof(tb_real));
+    chip->z = next(chip->each * chip->plane, sizeof(tb_real));
     for (int d = 0; d < 3; d++) {
-        chip->cell[d] = (int)used, used += (size_t)n[d] * sizeof(fd_cell);
-        chip->number[d] = (int)used;
-        used += ((size_t)(n[d] * fd_p_numbers(d)) * sizeof(tb_real) + 15) / 16 * 16;
+        chip->cell[d] = next(n[d], sizeof(fd_cell));
+        chip->number[d] = next(n[d] * fd_p_numbers(d), sizeof(tb_real));
     }
-    chip->places = (int)used, used += ((size_t)n[2] * sizeof(trid_cluster_place) + 15) / 16 * 16;
-    chip->step = (int)used, used += (sizeof(fd_p_step) + 15) / 16 * 16;
-    return (int)used;
+    chip->places = next(n[2], sizeof(trid_cluster_place));
+    chip->step = next(1, sizeof(fd_p_step));
+    return used;
 }
 
-/* Returns the value of an array at a point, which may be in another block. */
-TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, int i, int j, int k)
+/* Returns the value of an array at a point or, if `by` is not 0, `by` points beyond it along an axis; another block may
+   hold it. */
+TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, const int *index, int axis, int by)
 {
-    return fd_p_chip_value(h, h.memory, array, i, j + h.n[1] * k);
+    const int by_row = axis == 0 ? 0 : axis == 1 ? by : by * h.n[1];
+    return fd_p_chip_value(h, h.memory, array, index[0] + (axis == 0 ? by : 0), index[1] + h.n[1] * index[2] + by_row);
 }
 
 /* Returns the term that faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
 FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
 {
-    const fd_p_step &step = fd_p_chip_step(h, h.memory);
-    const double when = end ? step.to : step.from;
-    return adi3d_p_device_face<0, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when) +
-           adi3d_p_device_face<1, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when) +
-           adi3d_p_device_face<2, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when);
+    const int index[3] = {i, j, k};
+    return adi3d_p_device_faces<adi3d_p_chip_value>(h, fd_p_chip_step(h, h.memory), end, array, index);
 }
 
 /* Returns the term that a step with changing coefficients adds to the solve along an axis. */
 template <int axis>
 FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
-    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, fd_p_chip_step(h, h.memory), i, j, k);
+    const int index[3] = {i, j, k};
+    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, fd_p_chip_step(h, h.memory), index);
 }
 
 /* Loads five values of plane k, which may be another block's: the one at `at` in its plane, and its neighbours before
@@ -86,7 +89,7 @@ TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, unsigned char *memory, int ar
    distances to its neighbours before and after it along y (0, 3) and x (1, 2), in its plane; the rows of that plane
    below, at and above it; its cells and numbers. */
 typedef struct {
-    int i, j, at, at_face, to[4];
+    int i, j, k, index, at, at_face, to[4];
     const tb_real *of_row[3];
     fd_cell cell[3];
     fd_numbers own[3];
@@ -97,7 +100,7 @@ TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned 
 {
     const int n0 = h.n[0], n1 = h.n[1], pitch = h.pitch;
     adi3d_p_chip_column c;
-    c.i = e % n0, c.j = e / n0, c.at = c.i + pitch * c.j;
+    c.i = e % n0, c.j = e / n0, c.k = h.first, c.index = e + n0 * n1 * h.first, c.at = c.i + pitch * c.j;
     c.at_face = h.adds && (c.i == 0 || c.i == n0 - 1 || c.j == 0 || c.j == n1 - 1);
     c.to[0] = c.j > 0 ? -pitch : 0, c.to[1] = c.i > 0 ? -1 : 0;
     c.to[2] = c.i < n0 - 1 ? 1 : 0, c.to[3] = c.j < n1 - 1 ? pitch : 0;
@@ -140,25 +143,25 @@ TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned ch
     return s;
 }
 
-/* Stores the results at a point of plane k. The stage's right-hand side goes to *put or, in a second stage that is not
-   about the first one's values, to s.of[index]. A first stage also stores the start of the second stage's right-hand
-   side, in s.of[index]. `here` is the value at the point. */
+/* Stores the results at the column's point. The stage's right-hand side goes to *put or, in a second stage that is not
+   about the first one's values, to s.of[c.index]. A first stage also stores the start of the second stage's right-hand
+   side, in s.of[c.index]. `here` is the value at the point. */
 template <int second>
-TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s, const adi3d_p_chip_column &c, int k,
-                             int index, tb_real here, tb_real right, tb_real begun, tb_real *put)
+TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s, const adi3d_p_chip_column &c,
+                             tb_real here, tb_real right, tb_real begun, tb_real *put)
 {
     if (second && s.about)
         *put = right + begun + (*put - here);
     else if (second)
-        s.of[index] = right + begun;
+        s.of[c.index] = right + begun;
     else {
-        if (s.extra) right += s.dt * s.extra[index], begun += s.dt * s.extra[index];
+        if (s.extra) right += s.dt * s.extra[c.index], begun += s.dt * s.extra[c.index];
         if (s.changes) {
-            const tb_real more = adi3d_p_chip_change<0>(h, c.i, c.j, k);
+            const tb_real more = adi3d_p_chip_change<0>(h, c.i, c.j, c.k);
             right += more, begun += s.about ? 0 : more;
         }
         *put = right;
-        if (s.twice) s.of[index] = begun;
+        if (s.twice) s.of[c.index] = begun;
     }
 }
 
@@ -181,9 +184,9 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
         adi3d_p_chip_five(h, memory, source, first > 0 ? first - 1 : 0, c.at, c.to, low);
         adi3d_p_chip_five(h, memory, source, first, c.at, c.to, here);
         TB_LOOP
-        for (int local = 0, index = e + all * first; local < planes; local++, index += all) {
-            const int k = first + local;
-            tb_real begun = second ? s.of[index] : 0;
+        for (int local = 0; local < planes; local++, c.k++, c.index += all) {
+            const int k = c.k;
+            tb_real begun = second ? s.of[c.index] : 0;
             const tb_real *const *row = c.of_row;
             if (local < planes - 1) {
                 high[0] = row[0][plane], high[1] = row[1][plane + c.to[1]], high[2] = row[1][plane];
@@ -205,7 +208,7 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
                 const tb_real faces = adi3d_p_chip_faces(h, source, second, c.i, c.j, k);
                 right += s.own * faces, begun += second ? 0 : s.own_again * faces;
             }
-            adi3d_p_chip_leave<second>(h, s, c, k, index, here[2], right, begun, d + c.at + plane * local);
+            adi3d_p_chip_leave<second>(h, s, c, here[2], right, begun, d + c.at + plane * local);
             TB_UNROLL
             for (int m = 0; m < 5; m++) low[m] = here[m], here[m] = high[m];
             TB_UNROLL
@@ -249,11 +252,11 @@ FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int 
                                                      int differences, int w)
 {
     const fd_p_step &step = fd_p_chip_step(h, h.memory);
-    const int in = side ? -1 : 1, x = axis == 0 ? in : 0, y = axis == 1 ? in : 0, z = axis == 2 ? in : 0;
-    const fd_p_edge edge = {axis, side, h.problem.face[axis][side], {i, j, k}, step.time[1], step.to};
-    tb_real row[3], right = adi3d_p_chip_value(h, differences, i, j, k);
-    fd_p_edge_row(&h.t, &edge, step.data.size, adi3d_p_chip_value(h, differences, i + x, j + y, k + z),
-                  adi3d_p_chip_value(h, w, i, j, k), row, &right);
+    const int index[3] = {i, j, k}, in = side ? -1 : 1;
+    const fd_p_edge edge = adi3d_p_device_edge(h, step, axis, side, 1, index);
+    tb_real row[3], right = adi3d_p_chip_value(h, differences, index, axis, 0);
+    fd_p_edge_row(&h.t, &edge, step.data.size, adi3d_p_chip_value(h, differences, index, axis, in),
+                  adi3d_p_chip_value(h, w, index, axis, 0), row, &right);
     const adi3d_p_chip_row made = {row[0], row[1], row[2], right};
     return made;
 }
