@@ -69,7 +69,8 @@ CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from
 {
     cpu_avx_vec last = *x;
     CPU_AVX_P_UNROLL
-    for (int i = columns - 1; i >= 0; i--) {
+    for (int i = cpu_avx_lanes - 1; i >= 0; i--) {
+        if (i >= columns) continue;
         const cpu_avx_real *at = of->slot + (from + i) * of->stride;
         const cpu_avx_vec c = of->q ? cpu_avx_set(of->q[from + i]) : cpu_avx_load(at + 2 * cpu_avx_lanes);
         cpu_avx_vec d = cpu_avx_load(at);
@@ -283,19 +284,20 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_av
     cpu_avx_p_chain chain = *now;
     cpu_avx_p_fill filled;
     if (fill) filled = *fill;
-    CPU_AVX_P_UNROLL
-    for (int k = 0; k < 8; k++) {
-        if (whole)
+    if (whole) {
+        CPU_AVX_P_UNROLL
+        for (int k = 0; k < 8; k++) {
             cpu_avx_p_block_load(next, k, 1, batch, pitch);
-        else if (next->place.rows)
-            cpu_avx_p_block_load_part(next, k, batch, pitch);
-        cpu_avx_p_prefetch_some(list, 0, prefetches);
-        if (whole) {
+            cpu_avx_p_prefetch_some(list, 0, prefetches);
             CPU_AVX_P_UNROLL
             for (int i = k * lanes / 8; i < (k + 1) * lanes / 8; i++)
                 cpu_avx_p_column_forward(block, i, lanes, slot, &chain, fill ? &filled : 0, list);
-        } else {
-            for (int i = k * lanes / 8; i < (k + 1) * lanes / 8 && i < columns; i++)
+        }
+    } else {
+        for (int k = 0, i = 0; k < 8; k++) {
+            if (next->place.rows) cpu_avx_p_block_load_part(next, k, batch, pitch);
+            cpu_avx_p_prefetch_some(list, 0, prefetches);
+            for (; i < (k + 1) * lanes / 8 && i < columns; i++)
                 cpu_avx_p_column_forward(block, i, columns, slot, &chain, fill ? &filled : 0, list);
         }
     }
