@@ -74,8 +74,10 @@
      Steps    In all sets except plain C, time stepping switches the processor to flush-to-zero mode and restores the
               mode afterwards: subnormal numbers count as 0. Arithmetic on subnormals may be slow, and a spreading
               solution always has a front of them.
-     State    None: several threads may call any function at once, each on its own arrays and work. Rounding mode and
-              exception flags are respected: sound numbers raise neither "invalid" nor "division by zero".
+     State    None: several threads may call any function at once, each on its own arrays and work. The rounding mode
+              is respected. Sound numbers raise neither "invalid" nor "division by zero". Exception flags that were
+              raised stay raised, except with LLVM's OpenMP runtime (clang -fopenmp), which clears them at the end of a
+              parallel region of one thread unless KMP_INHERIT_FP_CONTROL is false in the environment.
      Size     Elements are counted in 64 bits; empty batches, systems of one row and arrays of any alignment are fine.
 
    The rooms, in cpu_avx/:

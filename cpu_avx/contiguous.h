@@ -69,7 +69,8 @@ CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from
 {
     cpu_avx_vec last = *x;
     CPU_AVX_P_UNROLL
-    for (int i = columns - 1; i >= 0; i--) {
+    for (int i = cpu_avx_lanes - 1; i >= 0; i--) {
+        if (i >= columns) continue;
         const cpu_avx_real *at = of->slot + (from + i) * of->stride;
         const cpu_avx_vec c = of->q ? cpu_avx_set(of->q[from + i]) : cpu_avx_load(at + 2 * cpu_avx_lanes);
         cpu_avx_vec d = cpu_avx_load(at);
@@ -228,8 +229,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, 
 }
 
 /* Loads tile k of the 8 of a block; the first two are d. */
-CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whole, const cpu_avx_p_batch *batch,
-                                         ptrdiff_t pitch)
+CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whole, const cpu_avx_p_batch *batch)
 {
     enum { lanes = cpu_avx_lanes };
     const cpu_avx_p_place *place = &block->place;
@@ -238,16 +238,15 @@ CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whol
     const cpu_avx_real *from = array == 0 ? batch->d : array == 1 ? batch->a : array == 2 ? batch->b : batch->c;
     cpu_avx_vec *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
     CPU_AVX_P_IN_ORDER; /* the compiler would load tiles early and run out of registers */
-    cpu_avx_load_tile(from + place->at + g * place->side, pitch, rows, columns, v);
+    cpu_avx_load_tile(from + place->at + g * place->side, place->pitch, rows, columns, v);
     if (array == 1 && place->first) v[0] = cpu_avx_p_without_outermost(v[0], place->kind, g, 0);
     if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_outermost(v[columns - 1], place->kind, g, 1);
     if (array == 2 && rows < lanes)
         for (int i = 0; i < lanes; i++) v[i] = v[i] + cpu_avx_p_beyond(rows);
 }
-CPU_AVX_CALL void cpu_avx_p_block_load_part(cpu_avx_p_block *block, int k, const cpu_avx_p_batch *batch,
-                                            ptrdiff_t pitch)
+CPU_AVX_CALL void cpu_avx_p_block_load_part(cpu_avx_p_block *block, int k, const cpu_avx_p_batch *batch)
 {
-    cpu_avx_p_block_load(block, k, 0, batch, pitch);
+    cpu_avx_p_block_load(block, k, 0, batch);
 }
 
 /* Eliminates column i of a block, whose store begins at slot, and prefetches in odd columns. */
@@ -275,27 +274,28 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
    which the elimination waits for its reciprocals. The recurrence is copied to registers because the compiler must
    assume that the store aliases *now. Only partitions have a fill; it is null for others. */
 CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_avx_p_block *next, int whole,
-                                            const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
-                                            cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
+                                            const cpu_avx_p_batch *batch, cpu_avx_real *slot, cpu_avx_p_chain *now,
+                                            cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
 {
     enum { lanes = cpu_avx_lanes, prefetches = CPU_AVX_P_LANES / cpu_avx_p_side > 8 ? 2 : 1 };
     const int columns = whole ? lanes : block->place.columns;
     cpu_avx_p_chain chain = *now;
     cpu_avx_p_fill filled;
     if (fill) filled = *fill;
-    CPU_AVX_P_UNROLL
-    for (int k = 0; k < 8; k++) {
-        if (whole)
-            cpu_avx_p_block_load(next, k, 1, batch, pitch);
-        else if (next->place.rows)
-            cpu_avx_p_block_load_part(next, k, batch, pitch);
-        cpu_avx_p_prefetch_some(list, 0, prefetches);
-        if (whole) {
+    if (whole) {
+        CPU_AVX_P_UNROLL
+        for (int k = 0; k < 8; k++) {
+            cpu_avx_p_block_load(next, k, 1, batch);
+            cpu_avx_p_prefetch_some(list, 0, prefetches);
             CPU_AVX_P_UNROLL
             for (int i = k * lanes / 8; i < (k + 1) * lanes / 8; i++)
                 cpu_avx_p_column_forward(block, i, lanes, slot, &chain, fill ? &filled : 0, list);
-        } else {
-            for (int i = k * lanes / 8; i < (k + 1) * lanes / 8 && i < columns; i++)
+        }
+    } else {
+        for (int k = 0, i = 0; k < 8; k++) {
+            if (next->place.rows) cpu_avx_p_block_load_part(next, k, batch);
+            cpu_avx_p_prefetch_some(list, 0, prefetches);
+            for (; i < (k + 1) * lanes / 8 && i < columns; i++)
                 cpu_avx_p_column_forward(block, i, columns, slot, &chain, fill ? &filled : 0, list);
         }
     }
@@ -365,7 +365,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_vec left[2] = {zero, zero};
     int odd = 0;
     block[0].place = cpu_avx_p_place_at(plan, &ahead, 0);
-    for (int k = 0; k < 8; k++) cpu_avx_p_block_load_part(block, k, batch, pitch);
+    for (int k = 0; k < 8; k++) cpu_avx_p_block_load_part(block, k, batch);
     for (long long t = from; t <= to; t++) {
         cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
         cpu_avx_p_chain now = {{zero, zero}, {zero, zero}, {zero, zero}};
@@ -390,9 +390,9 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
                 j += lanes;
                 soon->place = cpu_avx_p_place_at(plan, j < n ? &ahead : &next, j < n ? j : 0);
                 if (cpu_avx_p_whole(&here->place) && cpu_avx_p_whole(&soon->place))
-                    cpu_avx_p_block_forward(here, soon, 1, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
+                    cpu_avx_p_block_forward(here, soon, 1, batch, slot, &now, partitions ? &fill : 0, &list);
                 else
-                    cpu_avx_p_block_forward(here, soon, 0, batch, pitch, slot, &now, partitions ? &fill : 0, &list);
+                    cpu_avx_p_block_forward(here, soon, 0, batch, slot, &now, partitions ? &fill : 0, &list);
             }
             cpu_avx_p_prefetch_some(&list, 0, list.left);
         }

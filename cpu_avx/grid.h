@@ -100,6 +100,14 @@ CPU_AVX_API ptrdiff_t cpu_avx_p_grid_work_pitch(const cpu_avx_grid *g)
     return ((((ptrdiff_t)g->nx + cache_line - 1) / cache_line) | 1) * cache_line;
 }
 
+/* Returns whether rows of the array are stored past the caches: they must begin on cache lines, and exceed the
+   caches. */
+CPU_AVX_API int cpu_avx_p_grid_streams(const cpu_avx_grid *g, const cpu_avx_real *out)
+{
+    const size_t pitch = (size_t)g->pitch * sizeof *out;
+    return pitch % 64 == 0 && (uintptr_t)out % 64 == 0 && (double)pitch * g->ny * g->nz >= CPU_AVX_STREAM_BYTES;
+}
+
 /* Returns plane k of the grid u, and its two neighbours; rows are stored in out, out_pitch apart. */
 CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, const cpu_avx_real *u, int k,
                                                        cpu_avx_real *out, ptrdiff_t out_pitch, int stream)
@@ -370,14 +378,6 @@ CPU_AVX_API cpu_avx_p_grid_x cpu_avx_p_grid_prepare(const cpu_avx_grid *g, void 
     x.weight = weight;
     *own = weight + n;
     return x;
-}
-
-/* Returns whether rows of the array are stored past the caches: they must begin on cache lines, and exceed the
-   caches. */
-CPU_AVX_API int cpu_avx_p_grid_streams(const cpu_avx_grid *g, const cpu_avx_real *out)
-{
-    const size_t pitch = (size_t)g->pitch * sizeof *out;
-    return pitch % 64 == 0 && (uintptr_t)out % 64 == 0 && (double)pitch * g->ny * g->nz >= CPU_AVX_STREAM_BYTES;
 }
 
 /* Copies the points of v to u. */

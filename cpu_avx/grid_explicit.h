@@ -14,8 +14,9 @@
    and plane on each side and keeps three planes in the ring; the second follows a plane behind. */
 CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x,
                                            const cpu_avx_p_grid_tile *t, int steps, const cpu_avx_real *u,
-                                           cpu_avx_real *v, cpu_avx_real *ring, int stream)
+                                           cpu_avx_real *v, cpu_avx_real *ring)
 {
+    const int stream = cpu_avx_p_grid_streams(g, v);
     const ptrdiff_t pitch = (ptrdiff_t)g->pitch, plane = cpu_avx_p_grid_plane_step(g);
     const ptrdiff_t ring_pitch = cpu_avx_p_grid_work_pitch(g);
     const int from = t->j0 > 0 ? t->j0 - 1 : 0, to = t->j1 < g->ny ? t->j1 + 1 : g->ny;
@@ -50,7 +51,6 @@ CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_
 {
     const cpu_avx_p_grid_cut cut = cpu_avx_p_grid_cut_of(g, threads);
     const size_t length = cpu_avx_p_grid_own(g, threads);
-    const int stream = cpu_avx_p_grid_streams(g, v);
     CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
     for (int thread = 0; thread < threads; thread++)
         for (int task = thread; task < cut.blocks * cut.layers; task += threads) {
@@ -61,7 +61,7 @@ CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_
             t.k0 = (int)cpu_avx_p_part(g->nz, cut.layers, layer);
             t.k1 = (int)cpu_avx_p_part(g->nz, cut.layers, layer + 1);
             CPU_AVX_P_PICK_FLUSHING(isa, , cpu_avx_p_grid_two_steps,
-                                    (g, x, &t, steps, u, v, own + (size_t)thread * length, stream));
+                                    (g, x, &t, steps, u, v, own + (size_t)thread * length));
         }
 }
 
@@ -76,16 +76,14 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
 {
     const int status = cpu_avx_p_grid_status(isa, g, steps, u, v, work, threads);
     if (status) return status;
-    cpu_avx_real *own, *from = u, *to = v;
+    cpu_avx_real *own;
     const cpu_avx_p_grid_x x = cpu_avx_p_grid_prepare(g, work, &own);
     for (int step = 0; step < steps; step++) {
+        cpu_avx_real *from = step % 2 ? v : u, *to = step % 2 ? u : v;
         CPU_AVX_P_OMP(omp parallel for num_threads(threads))
         for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_FLUSHING(isa, , cpu_avx_p_grid_plain, (g, &x, k, from, to));
-        cpu_avx_real *swap = from;
-        from = to;
-        to = swap;
     }
-    if (from != u) cpu_avx_p_grid_copy(g, v, u, threads);
+    if (steps % 2) cpu_avx_p_grid_copy(g, v, u, threads);
     return CPU_AVX_OK;
 }
 
@@ -99,19 +97,16 @@ CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps
 {
     const int status = cpu_avx_p_grid_status(isa, g, steps, u, v, work, threads);
     if (status) return status;
-    cpu_avx_real *own, *from = u, *to = v;
+    cpu_avx_real *own;
     const cpu_avx_p_grid_x x = cpu_avx_p_grid_prepare(g, work, &own);
     const int spare = (4 - steps % 4) % 4; /* single steps that make the number of sweeps even, so that u is last */
     const int single = spare < steps ? spare : steps;
-    for (int done = 0; done < steps;) {
-        const int now = done < single ? 1 : 2;
-        cpu_avx_p_grid_sweep(isa, g, &x, now, from, to, own, threads);
-        cpu_avx_real *swap = from;
-        from = to;
-        to = swap;
-        done += now;
+    for (int done = 0, sweep = 0, now; done < steps; done += now, sweep++) {
+        now = done < single ? 1 : 2;
+        cpu_avx_p_grid_sweep(isa, g, &x, now, sweep % 2 ? v : u, sweep % 2 ? u : v, own, threads);
     }
-    if (from != u) cpu_avx_p_grid_copy(g, v, u, threads);
+    if (steps == 1) /* else the number of sweeps is even */
+        cpu_avx_p_grid_copy(g, v, u, threads);
     return CPU_AVX_OK;
 }
 

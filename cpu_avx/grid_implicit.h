@@ -79,9 +79,9 @@ CPU_AVX_INLINE void cpu_avx_p_grid_move(const cpu_avx_real *from, cpu_avx_real *
 
 /* Computes plane k of the right-hand side, solves it in x and y in the second-level cache, and stores it in v. */
 CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, const cpu_avx_real *fx,
-                                    const cpu_avx_real *fy, const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *work,
-                                    int stream)
+                                    const cpu_avx_real *fy, const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *work)
 {
+    const int stream = cpu_avx_p_grid_streams(g, v);
     const ptrdiff_t pitch = cpu_avx_p_grid_work_pitch(g);
     cpu_avx_real *made = work + pitch * cpu_avx_lanes, *out = v + k * cpu_avx_p_grid_plane_step(g);
     cpu_avx_p_grid_slab s = cpu_avx_p_grid_slab_of(g, u, k, made, pitch, 0);
@@ -168,14 +168,13 @@ CPU_AVX_API int cpu_avx_grid_implicit2(int isa, const cpu_avx_grid *g, int steps
     cpu_avx_real *own;
     const cpu_avx_p_grid_x x = cpu_avx_p_grid_prepare(g, work, &own);
     const size_t length = cpu_avx_p_grid_own(g, threads);
-    const int stream = cpu_avx_p_grid_streams(g, v);
     for (int step = 0; step < steps; step++) {
         CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
         for (int thread = 0; thread < threads; thread++) {
             const int end = (int)cpu_avx_p_part(g->nz, threads, thread + 1);
             for (int k = (int)cpu_avx_p_part(g->nz, threads, thread); k < end; k++)
                 CPU_AVX_P_PICK_FLUSHING(isa, , cpu_avx_p_grid_xy,
-                                        (g, &x, k, fx, fy, u, v, own + (size_t)thread * length, stream));
+                                        (g, &x, k, fx, fy, u, v, own + (size_t)thread * length));
         }
         CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
         for (int thread = 0; thread < threads; thread++) {

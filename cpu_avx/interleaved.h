@@ -189,33 +189,35 @@ CPU_AVX_INLINE void cpu_avx_p_row_back(int one, const cpu_avx_p_rows *rows, cons
     if (rows->apart) cpu_avx_p_scatter(row->x + v * rows->stride, rows->stride, valid, rows->stream, *x);
 }
 
-/* Prefetches the cache lines of row j, the tile's first row being at `at`.
+/* Prefetches the cache lines of row j of a tile of systems with their own matrices.
    Needs    0 < stride <= CPU_AVX_P_CACHE_LINE */
-CPU_AVX_INLINE void cpu_avx_p_row_soon(int one, const cpu_avx_p_rows *rows, const cpu_avx_p_batch *batch, ptrdiff_t at,
-                                       long long j)
+CPU_AVX_INLINE void cpu_avx_p_row_soon(const cpu_avx_p_rows *rows, long long j)
 {
-    at += (ptrdiff_t)j * rows->step;
+    const ptrdiff_t at = (ptrdiff_t)j * rows->step;
     const ptrdiff_t line = CPU_AVX_P_CACHE_LINE / rows->stride;
-    for (ptrdiff_t v = 0; v < rows->width; v += line) cpu_avx_p_prefetch(batch, at + v * rows->stride, one, 0, 0);
+    for (ptrdiff_t v = 0; v < rows->width; v += line)
+        cpu_avx_p_prefetch(&rows->arrays, at + v * rows->stride, 0, 0, 0);
 }
 
 /* Solves a tile row by row. Prefetches rows, which lie too far apart for the processor's own prefetching, and on the
-   way back the first quarter of the next tile's rows, or all of them with one matrix. */
+   way back the first quarter of the next tile's rows, or all of them with one matrix. A cache line at a time: requests
+   for a whole row at once would fill the processor's queue, and arithmetic would wait behind them. */
 CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                            const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {
-    enum { lanes = cpu_avx_lanes };
+    enum { lanes = cpu_avx_lanes, line = CPU_AVX_P_CACHE_LINE };
     const cpu_avx_p_rows rows = cpu_avx_p_rows_of(one, 1, plan, batch, tile, store);
     const cpu_avx_p_batch arrays = *batch;
-    const ptrdiff_t whole = tile->valid / lanes * lanes, here = tile->offset, next = tile->next;
+    const ptrdiff_t whole = tile->valid / lanes * lanes;
     const long long ahead = 1 + (CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE - 1) / rows.width * (one ? 4 : 1);
     const int rest = (int)(tile->valid - whole), fetched = plan->fetched;
     cpu_avx_vec good = *sound;
     memset(store + (ptrdiff_t)rows.n * rows.room, 0, (size_t)rows.width * sizeof *store);
     for (long long j = 0; j < rows.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
-        if (fetched && j + ahead < rows.n) cpu_avx_p_row_soon(one, &rows, &arrays, here, j + ahead);
+        const ptrdiff_t soon = tile->offset + (ptrdiff_t)(j + ahead < rows.n ? j + ahead : j) * rows.step;
         for (ptrdiff_t v = 0; v < whole; v += lanes) {
+            if (fetched && v % line == 0) cpu_avx_p_prefetch(&arrays, soon + v, one, 0, 0);
             cpu_avx_vec c = cpu_avx_load(row.before_c + v), d = cpu_avx_load(row.before_d + v);
             cpu_avx_p_row_forward(one, &row, v, 1, lanes, &c, &d, &good);
         }
@@ -226,8 +228,10 @@ CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, 
     }
     for (long long j = rows.n - 1, k = 0; j >= 0; j--, k++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
-        if (fetched && (one || k % 4 == 0)) cpu_avx_p_row_soon(one, &rows, &arrays, next, one ? k : k / 4);
+        const ptrdiff_t soon = tile->next + (ptrdiff_t)(one ? k : k / 4) * rows.step;
         for (ptrdiff_t v = 0; v < whole; v += lanes) {
+            if (fetched && v % line == 0 && (one || v / line % 4 == k % 4))
+                cpu_avx_p_prefetch(&arrays, soon + v, one, 0, 0);
             cpu_avx_vec x = cpu_avx_load(row.after_d + v);
             cpu_avx_p_row_back(one, &rows, &row, v, lanes, 1, &x);
         }
@@ -253,7 +257,7 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
     for (int v = 0; v < vectors; v++) c[v] = d[v] = cpu_avx_set(0);
     for (long long j = 0; j < rows.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
-        if (fetched && j + 2 < rows.n) cpu_avx_p_row_soon(one, &rows, batch, tile->offset, j + 2);
+        if (fetched && j + 2 < rows.n) cpu_avx_p_row_soon(&rows, j + 2);
         CPU_AVX_P_UNROLL
         for (int v = 0; v < vectors; v++)
             cpu_avx_p_row_forward(one, &row, v * lanes, stride, v < vectors - 1 ? lanes : last, &c[v], &d[v], &good);
