@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(128)
     int seen = trid_warp_hybrid(8, 32, n, ra, rb, rc, rd);
     transpose_store_vec(8, 32, n, rd, x + at, 0);
 
-    int failed = trid_warp_status(32, seen); /* 0, or 1 + the row where the failure began */
+    int failed = trid_warp_status(32, seen); /* 0; 1 + the row where the failure began; -1 if n > 256 */
     if (threadIdx.x % 32 == 0) status[system] = failed;
 }
 

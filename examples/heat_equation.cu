@@ -27,11 +27,8 @@ __global__ void march(int time_steps, const double *ratio, double *u, int *statu
     for (int i = 0; i < time_steps; i++) trid_warp_solve(K, W, N, pcr_steps, f, v);
     for (int j = 0; j < K; j++) mine[j] = v[j];
 
-    /* The failure began at the smallest positive status of the lanes. 0, as an unsigned number less one, is the
-       largest. */
-    unsigned least = (unsigned)said - 1;
-    for (int s = W / 2; s > 0; s /= 2) least = min(least, __shfl_xor_sync(0xffffffffu, least, s));
-    if (threadIdx.x == 0) status[blockIdx.x] = (int)(least + 1);
+    int failed = trid_warp_status(W, said);
+    if (threadIdx.x == 0) status[blockIdx.x] = failed;
 }
 
 int main(void)

@@ -158,9 +158,9 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
    The reduced rows pass through shared memory to groups of `parts` lanes, each of which solves one system, and the
    unknowns return the same way.
    Needs    k >= 1 a literal. systems and parts are powers of two, parts <= 32, and systems*parts is the number of
-            threads of the block, a multiple of 32. They are literals, or else the same in all threads, which costs two
-            dozen more operations. n <= k*parts may differ between systems. a of row 0, c of row n-1 and rows from n on
-            are not read
+            threads of the block, a multiple of 32; no status reports other sizes. They are literals, or else the
+            same in all threads, which costs two dozen more operations. n <= k*parts may differ between systems. a of
+            row 0, c of row n-1 and rows from n on are not read
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_hybrid, for the thread's own system: -1 if n > k*parts; the smallest positive status of the
