@@ -28,7 +28,7 @@
        cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes for a set chosen at run time
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (a part in NEON: 1 a lane)
        cpu_avx_fma, _fnma, _min, _max, _sqrt                             1 (in AVX fma, fnma: 2; in NEON min, max: 2)
-       cpu_avx_select                               compares and selects 2
+       cpu_avx_select                               a < b ? c : d        2
        cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 3)
        cpu_avx_sum                                  of all lanes         log2 lanes shuffles and additions
        cpu_avx_rcp                                  reciprocal           f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
@@ -36,7 +36,7 @@
        cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                          2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   lanes x lanes        lanes log2 lanes shuffles
        cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
-       cpu_avx_contiguous_solve                     contiguous systems, by transposed tiles; 2 more transposes a tile
+       cpu_avx_contiguous_solve                     the same for contiguous systems; 2 more transposes a tile
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
        cpu_avx_thomas         distinct matrices     5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
        cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
@@ -58,13 +58,14 @@
        cpu_avx_grid_implicit2  5   right-hand side, x (by transposed tiles) and y of a plane in cache, then z
        cpu_avx_grid_bytes          the work they need
 
-   Common contract of array functions (cpu_avx_factor, which is plain C on one thread, takes no isa, threads or work):
-     isa      The first argument: cpu_avx_best(), or one of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512, _NEON. Or
-              CPU_AVX_BUILT_FOR, a literal: the widest set that the compiler's flags allow. Without -fopenmp, a call
-              with this literal compiles only that set.
-     threads  The last argument, at least 1: the number of threads if OpenMP is on (-fopenmp). Without OpenMP one
+   Common contract:
+     isa      The first argument of array functions: cpu_avx_best(), or one of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512,
+              _NEON, or the literal CPU_AVX_BUILT_FOR, the widest set that the compiler's flags allow. A call with this
+              literal compiles only that set, except with -fopenmp.
+     threads  Their last argument, at least 1: the number of threads if OpenMP is on (-fopenmp). Without OpenMP one
               thread does all the work.
      work     The caller's memory, at any alignment, of the size that the function named _bytes returns.
+              cpu_avx_factor, which is plain C on one thread, takes no isa, threads or work.
      Status   CPU_AVX_OK; a negative number for a bad argument, and nothing is done; or 1 + the index of the first
               system or option with a bad pivot (INT_MAX if an int cannot hold it). A pivot is bad if it is zero, not
               finite, or so small or large that its reciprocal is not a normal number. x of a failed system is
@@ -76,9 +77,8 @@
               solution always has a front of them.
      State    None: several threads may call any function at once, each on its own arrays and work. The rounding mode
               is respected. Finite data with sound pivots raise neither "invalid" nor "division by zero". Exception
-              flags that were raised stay raised, with one exception: LLVM's OpenMP runtime (clang -fopenmp) clears
-              them at the end of a parallel region of one thread, unless the environment sets KMP_INHERIT_FP_CONTROL
-              to false.
+              flags that were raised before stay raised. Only LLVM's OpenMP runtime (clang -fopenmp) clears them, at the
+              end of a parallel region of one thread, unless KMP_INHERIT_FP_CONTROL is false in the environment.
      Size     Elements are counted in 64 bits; empty batches, systems of one row and arrays of any alignment are fine.
 
    The rooms, in cpu_avx/:
@@ -98,14 +98,14 @@
    set (set.h), and one for array scope, which chooses a set.
 
    To add an instruction set, model its file on that of the most similar set, and add a line to each list
-   of sets.h. Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that take assembly:
+   of sets.h. Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
    cpu_avx_fence, cpu_avx_p_flush and cpu_avx_p_restore. tests/test_cpu_vec.c, examples/cpu_own_kernel.c, cpu_timing.c
    and bench/cpu_patterns.c also list the sets; the other tests run on every set.
 
    Options, defined before the header is included, the same in all files of a program:
      CPU_AVX_ONLY_PLAIN     Omits the vector sets. On an unknown processor they are always omitted.
      CPU_AVX_UNDER_NVCC     Compiles the vector sets in files for nvcc as well, which takes longer (not on Arm). Without
-                            this option such files have only plain C. Files for the host compiler have all sets.
+                            this option such files have plain C only. Files for the host compiler always have all sets.
      CPU_AVX_EXACT_RCP      Divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   Results of at least this many bytes are stored past the caches. Default: 8 MB.
      CPU_AVX_THREAD_ROWS    A batch is worth one more thread for every so many rows. Default: 1024.
