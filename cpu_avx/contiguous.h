@@ -32,8 +32,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Cache lines of the next tile that are still to be prefetched, in the order of memory. They are prefetched a few at a
-   time between the operations, which would wait if all lines were prefetched at once. */
+/* Cache lines that are still to be prefetched, in the order of memory. A few at a time are prefetched between the
+   operations, which would wait if all were prefetched at once. */
 typedef struct {
     const cpu_avx_p_batch *batch;
     ptrdiff_t at, end;    /* the next cache line; the end of its row */
@@ -169,9 +169,8 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
     cpu_avx_p_solve_rows(&plan, &batch, 0, rows, store, &none);
 }
 
-/* Returns the list of the cache lines of block i of a tile. If the tile ends before it, the block is one of the next
-   tile. The lines are prefetched into the second-level cache: long rows would evict each other from the first-level
-   cache. */
+/* Returns the list of the cache lines of block i, counted from the start of a tile on into the next tile. They go into
+   the second-level cache: long rows would evict each other from the first-level cache. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                               const cpu_avx_p_tile *tile, const cpu_avx_p_tile *next,
                                                               long long i)
@@ -190,7 +189,7 @@ typedef struct {
     ptrdiff_t at, side, pitch; /* of the first vector's columns; from there to the second's; from row to row */
     int rows;                  /* 0: no tile */
     int columns;
-    int first, last; /* whether systems begin with these columns, or end */
+    int first, last; /* whether systems begin, or end, in these columns */
     int kind;        /* the plan's */
 } cpu_avx_p_place;
 typedef struct {

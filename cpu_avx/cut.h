@@ -17,7 +17,7 @@ enum {
     CPU_AVX_P_CUT_MANY = 256,  /* the same if systems fill a tile, or partitions more than one */
     CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
     CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found in the first attempt */
-    CPU_AVX_P_FARTHER = 8,     /* the factor from one attempt's rows to the next's, up to half a partition */
+    CPU_AVX_P_FARTHER = 8,     /* their factor from attempt to attempt, up to half a partition */
     CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
 
@@ -126,8 +126,7 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
     return coupled;
 }
 
-/* Does this for partitions from .. to-1, counted over all systems.
-   Needs    from and to multiples of `lanes` */
+/* Reduces partitions from .. to-1, counted over all systems, in this way; both are multiples of `lanes`. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
 {
@@ -168,7 +167,7 @@ CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_av
     return bad;
 }
 
-/* Does this for all systems. Returns the first with a bad pivot, or LLONG_MAX. */
+/* Does the same for all systems. Returns the first with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                                 const cpu_avx_p_batch *batch, cpu_avx_real *work)
 {

@@ -6,7 +6,7 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* The most options between which explicit2 alternates, and their most bytes, well within the first-level cache. */
+/* The most options between which explicit2 alternates, and the most bytes of all: they fit the first-level cache. */
 enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #define cpu_avx_p_explicit1_step CPU_AVX_OF_SET(cpu_avx_p_explicit1_step)
@@ -130,7 +130,7 @@ CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *
 }
 
 /* Copies option i to partitions: k vectors each of a, b, c and u, and one more of u. If the number of steps is odd,
-   makes the first step before. */
+   first makes one step by explicit1. */
 CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, int k, cpu_avx_vec *partitions)
 {
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};

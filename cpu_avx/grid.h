@@ -68,7 +68,7 @@ typedef struct {
     int from, to, stream;
 } cpu_avx_p_grid_slab;
 
-/* A row to be computed: the rows to its south, here and to its north in the three planes, and its weights. */
+/* A row to be computed: the rows south of it, of itself and north of it in the three planes, and its weights. */
 typedef struct {
     const cpu_avx_real *below[3], *here[3], *above[3], *ahead;
     cpu_avx_real *out;

@@ -74,9 +74,9 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
     return r;
 }
 
-/* Prefetches the cache lines at `at` of the arrays that are read into the second-level cache: of d only if `one`, that
-   is, if all systems have one matrix. If `first`, prefetches into the first-level cache as well. If `x_too`, prefetches
-   x, which is then stored through the caches. */
+/* Prefetches the cache lines of a, b, c and d at `at`, or of d only if all systems have `one` matrix, into the
+   second-level cache; if `first`, into the first-level cache as well. If `x_too`, prefetches that of x, which is then
+   stored through the caches. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first, int x_too)
 {
     if (x_too) CPU_AVX_P_PREFETCH(batch->x + at);
@@ -274,8 +274,8 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
     *sound = good;
 }
 
-/* Solves vectors*lanes interleaved systems with the matrix that cpu_avx_factor left in f. Their elements j begin at
-   x + j step.
+/* Solves vectors*lanes interleaved systems with the matrix that cpu_avx_factor left in f. Row j of all
+   of them lies at x + j step.
    Needs    vectors a literal, 1 to 4; x of any alignment
    Leaves   the solutions in x
    Cost     2 FMA + 1 mul an element; `vectors` FMAs in flight */
@@ -289,9 +289,8 @@ CPU_AVX_INLINE void cpu_avx_interleaved_solve(long long n, const cpu_avx_real *f
     cpu_avx_p_tile_of_few(1, vectors, 1, &plan, &batch, &tile, x, &sound);
 }
 
-/* Solves `systems` such systems.
-   Needs    systems < lanes; else as cpu_avx_interleaved_solve
-   Leaves   as cpu_avx_interleaved_solve */
+/* Solves `systems` such systems, fewer than `lanes`.
+   Needs, Leaves as cpu_avx_interleaved_solve */
 CPU_AVX_INLINE void cpu_avx_interleaved_solve_part(long long n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step,
                                                    int systems)
 {

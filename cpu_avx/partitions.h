@@ -25,8 +25,8 @@ typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
 } cpu_avx_p_chain;
 
-/* What partitions carry in addition. X is the unknown before a partition. The current row is x[j] + c x[j+1] + f X = d;
-   the partition's first unknown is first_d - first_f X + first_c x[j]. */
+/* Additional recurrences of partitions. X is the unknown before a partition. Its current row is
+   x[j] + c x[j+1] + f X = d; its first unknown is first_d - first_f X + first_c x[j]. */
 typedef struct {
     cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
 } cpu_avx_p_fill;
@@ -97,7 +97,7 @@ CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c
 }
 
 /* Solves the reduced system. Eliminates the next partition's first unknown from the last row of each partition, so that
-   only the last unknowns, X, remain. slot is the last column's in the store; its rows become X there.
+   only the last unknowns, X, remain. Stores X in the last column's slot, as a row with d = X and c = f = 0.
    Leaves   in *left X of the partition before */
 CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_real *slot,
                                             cpu_avx_vec *left)

@@ -74,14 +74,14 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 
 enum {
     CPU_AVX_P_ROW_BYTES = 4096,      /* the most of a tile's row: each row may lie on another page, so rows are long */
-    CPU_AVX_P_STORE_BYTES = 1 << 20, /* the most of a tile's store, which then fits the second-level cache */
+    CPU_AVX_P_STORE_BYTES = 1 << 20, /* the most of a tile's store, to fit the second-level cache */
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the most of a tile's store if d lies in x */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* the distance of prefetching, in each array */
-    CPU_AVX_P_BIG_TILE = 1 << 16,    /* a tile of contiguous systems that takes this much of each array leaves the next
-                                        no room in the second-level cache; columns of the same tile are prefetched, */
-    CPU_AVX_P_BLOCKS_AHEAD = 3,      /* this many blocks ahead */
-    CPU_AVX_P_FEW_SYSTEMS = 6,       /* a thread: they would leave most lanes of a tile idle */
+    CPU_AVX_P_BIG_TILE = 1 << 16,    /* of each array in a tile of contiguous systems; it leaves the next tile no room
+                                        in the second-level cache, so blocks of the same tile are prefetched */
+    CPU_AVX_P_BLOCKS_AHEAD = 3,      /* the distance of this prefetching, in blocks */
+    CPU_AVX_P_FEW_SYSTEMS = 6,       /* so few systems a thread would leave most lanes of a tile idle */
     CPU_AVX_P_LONG_BYTES = 1 << 17   /* a contiguous system whose tile's store would exceed the second-level cache */
 };
 
@@ -104,8 +104,7 @@ CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, in
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns the most interleaved systems of a tile. If d is kept apart from x, their store fits the second-level
-   cache. */
+/* Returns the most interleaved systems of a tile. If d is kept apart from x, the store is at most 1 MB. */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
     long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
@@ -156,7 +155,8 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
 /* Factors a matrix: does the part of the Thomas algorithm for a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] that does not
    depend on the right-hand side.
    Needs    f of CPU_AVX_FACTOR_LEN(n) elements; a[0] and c[n-1] are not read
-   Leaves   in f three arrays of n elements, l, r, q: y[j] = r[j] d[j] - l[j] y[j-1] and x[j] = y[j] - q[j] x[j+1] solve
+   Leaves   in f three arrays of n elements, l, r and q. A solve is then y[j] = r[j] d[j] - l[j] y[j-1] from the first
+            row on, and x[j] = y[j] - q[j] x[j+1] from the last row back
    Returns  0, CPU_AVX_BAD_ARGUMENT, or 1 + the first row with a bad pivot (INT_MAX if an int cannot hold it)
    Cost     n divisions, 2n mul, n FMA; plain C, one thread */
 CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx_real *b, const cpu_avx_real *c,

@@ -61,7 +61,7 @@ CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_
     CPU_AVX_P_SOLVE_TILES(cpu_avx_p_thomas_tiles, length);
 }
 
-/* Solves systems of which cpu_avx_p_find_separators has reduced the partitions. Returns the status. */
+/* Solves cut systems after cpu_avx_p_find_separators has reduced their partitions. Returns the status. */
 CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                      const cpu_avx_p_batch *given, cpu_avx_real *work, int threads)
 {
@@ -99,7 +99,7 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
    its own matrix.
    Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; matrices that need no pivoting, such as diagonally
-            dominant ones; a[0] and c[n-1] readable, with any contents; x = d, or x overlaps none of the other arrays
+            dominant ones; a[0] and c[n-1] readable, with any contents; x may be d, but overlaps no other array
    Returns  0, an error, or 1 + the first system with a bad pivot, whose x is then unspecified
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast if stride or step is 1,
             fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
@@ -118,7 +118,7 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
 }
 
 /* Solves every system of the lines, all with the matrix that cpu_avx_factor left in f.
-   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x = d, or x overlaps none of the other arrays
+   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but overlaps no other array
    Returns  0 or an error
    Cost     reads d and writes x once; 2 FMA and a mul an element */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
