@@ -274,8 +274,8 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
     *sound = good;
 }
 
-/* Solves vectors*lanes interleaved systems with the matrix that cpu_avx_factor left in f. Row j of all
-   of them lies at x + j step.
+/* Solves vectors*lanes interleaved systems with the matrix that cpu_avx_factor left in f. Row j lies at
+   x + j step.
    Needs    vectors a literal, 1 to 4; x of any alignment
    Leaves   the solutions in x
    Cost     2 FMA + 1 mul an element; `vectors` FMAs in flight */

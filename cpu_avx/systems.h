@@ -104,7 +104,7 @@ CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, in
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns the most interleaved systems of a tile. If d is kept apart from x, the store is at most 1 MB. */
+/* Returns the most interleaved systems of a tile: fewer if d is kept apart from x, so that their store fits a cache. */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
     long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
