@@ -14,10 +14,10 @@
        }
 
    All names except cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). Functions of vector
-   scope exist for each instruction set and name it before the precision (cpu_avx_fma_avx512_f32). They are inlined into
-   functions that carry the set's attribute, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). A vector has `lanes`
-   lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in double precision. It is
-   the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
+   scope exist for each instruction set and name it before the precision (cpu_avx_fma_avx512_f32). They are inlined, so
+   functions that call them carry the set's attribute, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). A vector has
+   `lanes` lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in double
+   precision. It is the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
 
      independent of the precision
        cpu_avx_has, cpu_avx_best, cpu_avx_name      whether this processor runs a set, its widest set, a set's name
@@ -26,9 +26,9 @@
        cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     layouts of systems
      vector (each comment gives the meaning in C)
        cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes for a set chosen at run time
-       cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (in NEON a part: one a lane)
+       cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (a part in NEON: 1 a lane)
        cpu_avx_fma, _fnma, _min, _max, _sqrt                             1 (in AVX fma, fnma: 2; in NEON min, max: 2)
-       cpu_avx_select                               compares and selects 2
+       cpu_avx_select                               a < b ? c : d        2
        cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 3)
        cpu_avx_sum                                  of all lanes         log2 lanes shuffles and additions
        cpu_avx_rcp                                  reciprocal           f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
@@ -36,7 +36,7 @@
        cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                          2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   lanes x lanes        lanes log2 lanes shuffles
        cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
-       cpu_avx_contiguous_solve                     contiguous systems, by transposed tiles; 2 more transposes a tile
+       cpu_avx_contiguous_solve                     the same for contiguous systems; 2 more transposes a tile
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
        cpu_avx_thomas         distinct matrices     5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
        cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
@@ -51,64 +51,65 @@
        cpu_avx_implicit2      the same on vectors, with the fast reciprocal                    5 FMA, 2 mul, 1 rcp
        cpu_avx_implicit3      factored once, lanes are partitions of one grid                  4 FMA, 1 mul
        cpu_avx_explicit_bytes, cpu_avx_implicit_bytes                                          the work they need
-     array: three factors on a grid (cpu_avx_grid), passes over the array a step
+     array: three factors on a grid (cpu_avx_grid), with the number of passes over an array in a step
        cpu_avx_grid_explicit1  2   vectors in x, a load for every neighbour
        cpu_avx_grid_explicit2  1   two steps a sweep, blocks in the second-level cache, shared differences
        cpu_avx_grid_implicit1 10   a sweep each for the right-hand side, x (scalar), y, z and the sum
        cpu_avx_grid_implicit2  5   right-hand side, x (by transposed tiles) and y of a plane in cache, then z
        cpu_avx_grid_bytes          the work they need
 
-   Common to array functions:
-     isa      The first argument, except for cpu_avx_factor, which is plain C: cpu_avx_best(); CPU_AVX_BUILT_FOR, a
-              literal for the widest set that the compiler's flags allow, with which only that set is compiled (not
-              with -fopenmp); or one of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512, _NEON.
-     threads  The last argument, at least 1: the number of threads if OpenMP is on (-fopenmp). Without it one
+   Common contract:
+     isa      The first argument of array functions: cpu_avx_best(), or one of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512,
+              _NEON, or the literal CPU_AVX_BUILT_FOR, the widest set that the compiler's flags allow. A call with this
+              literal compiles only that set, except with -fopenmp.
+     threads  Their last argument, at least 1: the number of threads if OpenMP is on (-fopenmp). Without OpenMP one
               thread does all the work.
-     work     The caller's memory, of the size that the function named _bytes returns, at any alignment.
-     Status   CPU_AVX_OK, a negative number for a bad argument (nothing is done), or 1 + the index of the first system
-              or option that met a pivot that is zero, not finite, or so small or large that its reciprocal is not a
-              normal number; INT_MAX if an int cannot hold it. There is no pivoting: matrices must be diagonally
-              dominant, or close. All other systems are solved; x of one that failed is unspecified. In AVX and AVX2
-              the single-precision reciprocal of a power of two is not exact, so a matrix that is singular by
-              cancellation may pass.
+     work     The caller's memory, at any alignment, of the size that the function named _bytes returns.
+              cpu_avx_factor, which is plain C on one thread, takes no isa, threads or work.
+     Status   CPU_AVX_OK; a negative number for a bad argument, and nothing is done; or 1 + the index of the first
+              system or option with a bad pivot (INT_MAX if an int cannot hold it). A pivot is bad if it is zero, not
+              finite, or so small or large that its reciprocal is not a normal number. x of a failed system is
+              unspecified; all other systems are solved. There is no pivoting: matrices must be diagonally dominant,
+              or close. In AVX and AVX2 the single-precision reciprocal of a power of two is not exact, so a matrix
+              that is singular by cancellation may pass.
      Steps    In all sets except plain C, time stepping switches the processor to flush-to-zero mode and restores the
               mode afterwards: subnormal numbers count as 0. Arithmetic on subnormals may be slow, and a spreading
               solution always has a front of them.
      State    None: several threads may call any function at once, each on its own arrays and work. The rounding mode
-              is respected. Sound numbers raise neither "invalid" nor "division by zero". Exception flags that were
-              raised stay raised, except with LLVM's OpenMP runtime (clang -fopenmp), which clears them at the end of a
-              parallel region of one thread unless KMP_INHERIT_FP_CONTROL is false in the environment.
+              is respected. Finite data with sound pivots raise neither "invalid" nor "division by zero". Exception
+              flags that were raised before stay raised. Only LLVM's OpenMP runtime (clang -fopenmp) clears them, at the
+              end of a parallel region of one thread, unless KMP_INHERIT_FP_CONTROL is false in the environment.
      Size     Elements are counted in 64 bits; empty batches, systems of one row and arrays of any alignment are fine.
 
    The rooms, in cpu_avx/:
-     sets.h             the instruction sets, in lists: their numbers and names, CPU_AVX_PICK
-     plain.h, avx.h, avx2.h, avx512.h, neon.h    a set each: its vector and its operations on lanes; x86.h and avx_256.h
-                        hold code that several share
+     sets.h             lists of the instruction sets: their numbers and names, CPU_AVX_PICK
+     plain.h, avx.h, avx2.h, avx512.h, neon.h    one set each: its vector and its operations on lanes; x86.h and
+                        avx_256.h, code that several sets share
      vector.h           the functions of vector scope on lanes
      systems.h          cpu_avx_factor, and how a batch is cut into tiles
-     thomas.h           cpu_avx_thomas, _solve: the choice among the next four
+     thomas.h           cpu_avx_thomas and _solve, which choose among the next four rooms
      interleaved.h, contiguous.h, cut.h, scalar.h      interleaved, contiguous, few long, and few short systems
      hybrid.h           cpu_avx_hybrid; partitions.h, the reduced system of a system's partitions
-     explicit.h, implicit.h              one factor; one_factor.h, their common code
-     grid_explicit.h, grid_implicit.h    three factors; grid.h, the operator
-   They are C over cpu_avx_real and cpu_avx_vec. rooms.h reads all of them in order, in every pass: once for
-   definitions that depend on neither precision nor set; from precision.h for those that the sets of a precision share;
-   from set.h for each set and precision; and from precision.h again for array scope, which chooses a set. The first
-   part of a room lists its names, which get their suffixes in the passes.
+     explicit.h, implicit.h              one factor; one_factor.h, the code that they share
+     grid_explicit.h, grid_implicit.h    three factors; grid.h, their operator
+   The rooms are C over the types cpu_avx_real and cpu_avx_vec. rooms.h includes all of them, and is read in several
+   passes. The first pass defines what depends on neither precision nor set, and lists each room's names. The others
+   give these names their suffixes. For each precision, precision.h makes a pass for what its sets share, one for each
+   set (set.h), and one for array scope, which chooses a set.
 
    To add an instruction set, model its file on that of the most similar set, and add a line to each list
-   of sets.h. Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that take assembly:
+   of sets.h. Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
    cpu_avx_fence, cpu_avx_p_flush and cpu_avx_p_restore. tests/test_cpu_vec.c, examples/cpu_own_kernel.c, cpu_timing.c
    and bench/cpu_patterns.c also list the sets; the other tests run on every set.
 
    Options, defined before the header is included, the same in all files of a program:
-     CPU_AVX_ONLY_PLAIN     omits the vector sets, as does an unknown compiler or processor.
-     CPU_AVX_UNDER_NVCC     also compiles the vector sets in files for nvcc, which takes longer (not on Arm). Without it
-                            such files have only plain C; files for the host compiler always have all sets.
-     CPU_AVX_EXACT_RCP      divides instead of taking the fast reciprocal.
-     CPU_AVX_STREAM_BYTES   Results of at least this size are stored past the caches. Default: 8 MB.
-     CPU_AVX_THREAD_ROWS    The least number of rows of systems for a thread. Default: 1024.
-     CPU_AVX_GRID_CACHE     The cache that a thread's block of a grid may fill. Default: 1 MB. */
+     CPU_AVX_ONLY_PLAIN     Omits the vector sets. On an unknown processor they are always omitted.
+     CPU_AVX_UNDER_NVCC     Compiles the vector sets in files for nvcc as well, which takes longer (not on Arm). Without
+                            this option such files have plain C only. Files for the host compiler always have all sets.
+     CPU_AVX_EXACT_RCP      Divides instead of taking the fast reciprocal.
+     CPU_AVX_STREAM_BYTES   Results of at least this many bytes are stored past the caches. Default: 8 MB.
+     CPU_AVX_THREAD_ROWS    A batch is worth one more thread for every so many rows. Default: 1024.
+     CPU_AVX_GRID_CACHE     The bytes of cache that a thread's block of a grid may fill. Default: 1 MB. */
 
 #ifndef CPU_AVX_H
 #define CPU_AVX_H
@@ -147,7 +148,7 @@
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
 #define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* the compiler moves no access across */
-/* Precedes a loop over a literal count, whose arrays stay in registers. */
+/* Unrolls the loop after it, whose count is a literal, so that arrays stay in registers. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
 #else
@@ -161,7 +162,7 @@
 #else
 #define CPU_AVX_P_LOOP static inline CPU_AVX_P_UNUSED
 #endif
-/* The same for a set's functions. */
+/* Functions of a set: those that are inlined, and those with a whole loop. */
 #define CPU_AVX_INLINE CPU_AVX_P_INLINE CPU_AVX_P_HERE
 #define CPU_AVX_CALL CPU_AVX_P_LOOP CPU_AVX_P_HERE
 
@@ -174,13 +175,13 @@
 #define CPU_AVX_P_OMP(clauses)
 #endif
 
-/* CPU_AVX_STREAM_BYTES: results of at least this size are stored past the caches if their alignment allows it.
-   cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid do so if x is not d, the first two also in place if interleaved rows
-   are far apart; cpu_avx_grid_explicit2 and _implicit2 do so as well. If it is too small, the next reader of the
-   results misses them in the last-level cache.
-   CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps a thread's six planes of rows in this many bytes of the thread's own
-   cache. If it is too large, the planes come from a more distant cache; if too small, many rows at block edges are
-   computed twice. */
+/* CPU_AVX_STREAM_BYTES: cpu_avx_thomas, cpu_avx_solve, cpu_avx_hybrid, cpu_avx_grid_explicit2 and _implicit2 store
+   results of at least this size past the caches if their alignment allows it. If x is d, cpu_avx_hybrid never does so,
+   and cpu_avx_thomas and cpu_avx_solve only if interleaved rows are far apart. With too small a size the next reader of
+   the results misses them in the last-level cache.
+   CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps six planes of a thread's rows in this many bytes of the thread's own
+   cache. With too large a size the planes come from a more distant cache. With too small a size many rows at block
+   edges are computed twice. */
 #ifndef CPU_AVX_STREAM_BYTES
 #define CPU_AVX_STREAM_BYTES (8 * 1024 * 1024)
 #endif
@@ -191,8 +192,9 @@
 #define CPU_AVX_GRID_CACHE (1024 * 1024)
 #endif
 
-/* Prefetches the cache line at p, which may be any address, into the second-level cache; _NEAR into the first as well.
-   Neither prefetches into the first only (prefetchnta), which halves the speed of batches on Intel's processors. */
+/* Prefetches the cache line at p into the second-level cache; _NEAR into the first-level cache as well. p may be any
+   address. Prefetching into the first-level cache only (prefetchnta) halves the speed of batches on Intel's
+   processors. */
 #define CPU_AVX_P_PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #define CPU_AVX_P_PREFETCH_NEAR(p) __builtin_prefetch(p, 0, 3)
 
@@ -205,7 +207,7 @@
      CPU_AVX_HERE           is the set's attribute, which every function that calls the header's must carry
    and
      CPU_AVX_PICK(isa, result =, smooth, f32, (arguments));    calls the function for isa; "result =" may be empty
-   Overloading could not tell AVX from AVX2: both have the vector __m256. */
+   Overloading could not tell AVX from AVX2: both use the vector __m256. */
 #define CPU_AVX(stem) CPU_AVX_P_NAME(cpu_avx_##stem, CPU_AVX_SET, CPU_AVX_PRECISION)
 #define CPU_AVX_OWN(stem) CPU_AVX_P_NAME(stem, CPU_AVX_SET, CPU_AVX_PRECISION)
 #define CPU_AVX_HERE CPU_AVX_P_JOIN(CPU_AVX_TARGET, _, CPU_AVX_SET)
@@ -267,7 +269,7 @@ CPU_AVX_API unsigned cpu_avx_p_flush(int isa)
     return mode;
 }
 
-/* Restores the mode. */
+/* Restores the mode that cpu_avx_p_flush returned. */
 CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 {
 #if CPU_AVX_X86
@@ -310,7 +312,7 @@ CPU_AVX_API cpu_avx_lines cpu_avx_lines_interleaved(long long n, long long syste
    every function rejects. */
 CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
-    /* y: groups = 0 would mean one group */
+    /* an empty batch along y has systems = 0: groups = 0 would mean one group */
     cpu_avx_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nz ? nx : 0, 1, nz, nx * ny};
     cpu_avx_lines z = {nz, nx * ny, nx * ny, 1, 1, 0}, none = {-1, 0, 0, 0, 0, 0};
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
@@ -324,14 +326,14 @@ CPU_AVX_API int cpu_avx_p_failed(long long index)
     return index < INT_MAX ? (int)index + 1 : INT_MAX;
 }
 
-/* Returns the beginning of part i of parts. */
+/* Returns where part i begins if `count` items are shared out in `parts` parts. */
 CPU_AVX_API long long cpu_avx_p_part(long long count, int parts, int i)
 {
     if (parts == 1) return i * count;
     return count / parts * i + (i < count % parts ? i : count % parts);
 }
 
-/* CPU_AVX_PICK in the current precision; the second counts subnormal numbers as 0. */
+/* CPU_AVX_PICK in the current precision; during a call by _FLUSHING subnormal numbers count as 0. */
 #define CPU_AVX_P_PICK(isa, result, stem, arguments) CPU_AVX_PICK(isa, result, stem, CPU_AVX_P_PRECISION, arguments)
 #define CPU_AVX_P_PICK_FLUSHING(isa, result, stem, arguments)                                                          \
     do {                                                                                                               \
@@ -342,7 +344,7 @@ CPU_AVX_API long long cpu_avx_p_part(long long count, int parts, int i)
 
 #include "cpu_avx/rooms.h"
 
-#ifdef __NVCC__ /* which passes the pragma on to gcc, which knows it */
+#ifdef __NVCC__ /* nvcc warns about the pragma that unrolls; the host's gcc knows it */
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1675
 #endif

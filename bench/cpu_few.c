@@ -3,13 +3,15 @@
 
        cpu_few [--csv FILE]
 
-   The best instruction set. The plain loop is the Thomas algorithm as one writes it: contiguous systems one after the
-   other, others side by side, up to 256 of them, in a loop that the compiler vectorises; threads share out systems.
-   gtsv, which pivots, is that of liblapack.so.3 where there is one, on one thread; a system is copied to where it wants
-   it. Arrays begin on cache lines. Nanoseconds a row of the plain loop, and how many times as fast the others are:
-   medians of 5 turns, in each of which all run one after another (3 turns on more than 400,000 rows, gtsv then in the
-   first alone). Before each timed run the same method runs untimed, so that the caches hold what it leaves there, not
-   what another method left. The file includes itself for each precision. */
+   Runs the best instruction set. The plain loop is the Thomas algorithm as one writes it: it solves contiguous systems
+   one after another, and up to 256 others together, in a loop that the compiler vectorises. Threads share out the
+   systems. gtsv, which pivots, is that of liblapack.so.3 if the machine has it; it runs on one thread and works on a
+   copy of each system. Arrays begin on cache lines.
+
+   Prints nanoseconds a row of the plain loop, and how many times as fast the other methods are. These are medians of 5
+   repeats, in each of which all methods run one after another. Batches of more than 400,000 rows get 3 repeats, and
+   gtsv runs only in the first. Each timed run follows an untimed run of the same method, so that the caches hold what
+   that method leaves there, not what another one left. The file includes itself for each precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #include "../cpu_avx.h"
@@ -23,7 +25,7 @@
 enum { PLAIN, THOMAS, HYBRID, LAPACK, METHODS };
 enum { TURNS = 5, ROWS_A_RUN = 400000, MOST_ELEMENTS = 1 << 25, SIDE_BY_SIDE = 256 };
 
-/* The arrays of the loop do not overlap; clang finds that out by itself. */
+/* Tells gcc that the arrays of the loop do not overlap; clang needs no hint. */
 #if defined __GNUC__ && !defined __clang__
 #define INDEPENDENT _Pragma("GCC ivdep")
 #else
@@ -61,7 +63,7 @@ static void must(int status)
     if (status) fprintf(stderr, "cpu_few: %s\n", cpu_avx_status_string(status)), exit(1);
 }
 
-static void *lapack; /* null: there is none */
+static void *lapack; /* null if the machine has none */
 
 #define REAL float
 #define F(stem) stem##_f32
@@ -87,7 +89,7 @@ static void *lapack; /* null: there is none */
 #endif
 #include "cpu_few.c"
 
-/* Systems in planes of 64, as the lines along y of a grid; fewer, with a row of padding beside each. */
+/* Systems in planes of 64, like the lines along y of a grid. Fewer than 64 leave one element of each row unused. */
 static cpu_avx_lines planes(long long n, long long systems)
 {
     const long long side = systems < 64 ? systems : 64, pitch = systems < 64 ? side + 1 : side;
@@ -139,7 +141,7 @@ static void F(plain_system)(const cpu_avx_lines *lines, ptrdiff_t at, const REAL
     }
 }
 
-/* Solves `count` systems side by side from element `at` on. */
+/* Solves `count` interleaved systems together, from element `at` on. */
 static void F(plain_rows)(const cpu_avx_lines *lines, ptrdiff_t at, int count, const REAL *a, const REAL *b,
                           const REAL *c, const REAL *d, REAL *x, REAL *work)
 {
@@ -190,7 +192,7 @@ static void F(plain)(const cpu_avx_lines *lines, const REAL *a, const REAL *b, c
 
 typedef void F(gtsv)(const int *, const int *, REAL *, REAL *, REAL *, REAL *, const int *, int *);
 
-/* Solves all by gtsv, each in copies. */
+/* Solves all systems by gtsv, each in a copy. */
 static void F(by_gtsv)(F(gtsv) * solve, const cpu_avx_lines *lines, const REAL *a, const REAL *b, const REAL *c,
                        const REAL *d, REAL *x, REAL *copy)
 {
@@ -211,7 +213,7 @@ static void F(by_gtsv)(F(gtsv) * solve, const cpu_avx_lines *lines, const REAL *
     }
 }
 
-/* A batch, its arrays, and what the methods work with. */
+/* A batch, its arrays, and the memory and settings of the methods. */
 typedef struct {
     cpu_avx_lines lines;
     REAL *a, *b, *c, *d, *x, *own;
@@ -229,7 +231,7 @@ static void F(solve_by)(int method, const F(batch) * p)
     if (method == LAPACK) F(by_gtsv)(p->solve, &p->lines, p->a, p->b, p->c, p->d, p->x, p->own);
 }
 
-/* Writes the line of a batch. */
+/* Times all methods on a batch, and writes its line. */
 static void F(time_all)(const char *layout, const F(batch) * p)
 {
     const size_t systems = (size_t)(p->lines.systems * p->lines.groups), rows = (size_t)p->lines.n * systems;
@@ -263,7 +265,7 @@ static void F(measure)(const char *layout, const cpu_avx_lines *lines, int threa
                                   (lines->groups - 1) * lines->jump + 1);
     const size_t thomas_bytes = F(cpu_avx_thomas_bytes)(lines, threads);
     const size_t hybrid_bytes = F(cpu_avx_hybrid_bytes)(lines, threads);
-    const size_t apart = (count * sizeof(REAL) / 64 + 3) * 64 / sizeof(REAL); /* not in the same places of a cache */
+    const size_t apart = (count * sizeof(REAL) / 64 + 3) * 64 / sizeof(REAL); /* not in the same sets of a cache */
     const size_t side = lines->systems < SIDE_BY_SIDE ? (size_t)lines->systems : SIDE_BY_SIDE, copies = 4;
     void *room = take(5 * apart * sizeof(REAL) + 64);
     void *symbol = lapack ? dlsym(lapack, GTSV) : NULL;

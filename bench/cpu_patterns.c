@@ -1,15 +1,18 @@
-/* cpu_patterns.c - what memory alone allows a batch of distinct systems of cpu_avx.h: four arrays read and one written
-   past the caches in the order in which the solve does it, without its arithmetic.
+/* cpu_patterns.c - the limit that memory sets cpu_avx.h on batches of distinct systems: reads four arrays and writes
+   one past the caches, in the order of a solve but without its arithmetic.
    MIT licence, see LICENSE.
 
        cpu_patterns [--csv FILE]
 
-   256^3 numbers in single precision, systems along each axis, one thread and two. In turn: a loop that does the same
-   from the arrays' first element to their last, the pattern, and the solve itself (cpu_avx_thomas), whose rows are of
-   the bytes that its tiles have; the shares are medians of ratios to that loop. In x the pattern is that of the solve
-   with AVX-512: a tile of 32 rows is fetched in the order of memory while the one before is read, a line of each row in
-   turn, from the second-level cache. Also patterns with longer rows, whose store would be more than a core's own cache;
-   and cpu_avx_hybrid, whose pattern is the loop's. The file includes itself for every instruction set. */
+   Takes 256^3 numbers in single precision, systems along each axis, and one and two threads. Each repeat times three
+   loops over the arrays: a linear loop, from the first element to the last; the pattern, in the order of
+   cpu_avx_thomas, with rows as long as those of its tiles; and cpu_avx_thomas itself. Prints speeds as shares of the
+   linear loop's: medians of ratios.
+
+   Along x the pattern is that of AVX-512: it prefetches a tile of 32 rows in the order of memory, while it reads the
+   tile before from the second-level cache, one cache line of each row after another. Other lines show patterns with
+   longer rows, whose store would exceed a core's own cache, and cpu_avx_hybrid, whose pattern is the linear loop. The
+   file includes itself for every instruction set. */
 #ifndef CPU_AVX_SET
 #if defined __linux__
 #define _DEFAULT_SOURCE
@@ -18,12 +21,13 @@
 #include "../cpu_avx.h"
 #include "orders.h"
 
-/* All but the points in numbers of eight bytes: a line of the cache, what is fetched ahead, the arrays. */
+/* Sizes, all except POINTS in numbers of eight bytes: a cache line, the distance of prefetching, the arrays. */
 enum { POINTS = 256, TURNS = 15, LINE = 8, AHEAD = 1536 / 8, ROW = POINTS / 2, PLANE = ROW * POINTS };
 enum { ALL = PLANE * POINTS };
 
-/* A tile is read in `steps` of `some` numbers each while the one before is written, a step's numbers in `pieces`. It is
-   fetched AHEAD numbers before it is read, or the whole next tile, from its first number to its last. */
+/* The order of accesses. A tile is read while the tile before is written, in `steps` steps of `some` numbers; the
+   numbers of a step lie in `pieces` pieces. Numbers are prefetched AHEAD numbers before they are read. If `whole_tile`,
+   the next tile is prefetched instead, from its first number to its last. */
 typedef struct {
     const char *axis, *method;
     int whole_tile;
@@ -59,7 +63,7 @@ static int upwards(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* In large pages where the system gives them on request. */
+/* Returns zeroed memory, in large pages if the system grants them. */
 static double *take(size_t numbers)
 {
     const size_t page = (size_t)1 << 21, bytes = (numbers * sizeof(double) + page - 1) / page * page;
@@ -72,7 +76,7 @@ static double *take(size_t numbers)
     return p;
 }
 
-/* Each thread its part of the tiles. */
+/* Times a pattern; each thread takes its part of the tiles. */
 static double time_of(const order *o, const double *const *from, double *to, int threads)
 {
     const size_t tiles = ALL / (o->some * o->steps);

@@ -1,12 +1,12 @@
-/* cpu_residual.c - what cpu_avx_hybrid leaves of matrices that are only just dominant.
+/* cpu_residual.c - the residuals that cpu_avx_hybrid leaves if matrices are only just dominant.
    MIT licence, see LICENSE.
 
        cpu_residual [--csv FILE]
 
-   The largest residual, |Ax - d| over |A||x| + |d|, in roundoffs, of 20000 random systems for each number K of rows a
-   lane, in all instruction sets that the processor has: couplings shared out at random, so that rows differ as much as
-   they can. Beside it the bound that the header gives and what cpu_avx_thomas leaves. The file includes itself for each
-   precision. */
+   Prints the largest residual, |Ax - d| over |A||x| + |d|, in roundoffs, of 20000 random systems for each number K of
+   rows a lane. The systems run in all instruction sets of the processor. Their couplings are divided between a and c at
+   random, so that rows differ as much as they can. Beside it stand the bound of the header and the largest residual of
+   cpu_avx_thomas. The file includes itself for each precision. */
 #ifndef REAL
 #include "../cpu_avx.h"
 #include "orders.h"
@@ -57,7 +57,7 @@ static void F(measure)(double excess, int K)
     for (int system = 0; system < SYSTEMS; system++) {
         int isa = system % CPU_AVX_ISAS;
         while (!cpu_avx_has(isa)) isa = (isa + 1) % CPU_AVX_ISAS;
-        const int W = F(cpu_avx_width)(isa), lanes = K < 2 * W ? W : 2 * W; /* from 2W rows a lane on, sections halve */
+        const int W = F(cpu_avx_width)(isa), lanes = K < 2 * W ? W : 2 * W; /* from 2W rows a lane on, halved */
         const int n = lanes * K;
         if (n > MOST_ROWS) continue;
         for (int j = 0; j < n; j++) {

@@ -27,7 +27,7 @@ CPU_AVX_API int cpu_avx_p_has_avx2(void)
 #define CPU_AVX_OP_SHIFT_HALVES(low, high, s) cpu_avx_p_avx2_shift_halves(low, high, s)
 
 #if CPU_AVX_SIZE == 4
-/* Returns, in each half, lanes s and up of low followed by high, 0 < s < 4. */
+/* Returns in each half of the vector the lanes from s on of low's half, then those below s of high's, 0 < s < 4. */
 CPU_AVX_INLINE __m256 cpu_avx_p_avx2_shift_halves(__m256 low, __m256 high, int s)
 {
     __m256i x = _mm256_castps_si256(low), y = _mm256_castps_si256(high);

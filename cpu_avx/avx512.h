@@ -54,7 +54,7 @@ CPU_AVX_API int cpu_avx_p_has_avx512(void)
 
 #include "x86.h"
 
-/* cpu_avx_down */
+/* Does the work of cpu_avx_down. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_avx512_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
 #if CPU_AVX_SIZE == 4
@@ -66,7 +66,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_avx512_down(cpu_avx_vec a, cpu_avx_vec b, i
 #endif
 }
 
-/* Exchanges block q of vector g and block g of vector q. Vector g is v[g b], where a block has b elements. */
+/* Exchanges block q of vector g and block g of vector q. Vector g is v[g b], where b is the elements of a block. */
 CPU_AVX_INLINE void cpu_avx_p_avx512_exchange_blocks(cpu_avx_vec *v)
 {
     enum { block = CPU_AVX_P_BLOCK };

@@ -38,8 +38,8 @@ CPU_AVX_INLINE __m256i cpu_avx_p_256_valid(int n)
     return _mm256_loadu_si256((const __m256i *)(const void *)(bits + 8 - n * (CPU_AVX_SIZE / 4)));
 }
 
-/* cpu_avx_down. A shift by a half gives the middle, a's upper and b's lower half; the rest of a shift stays within
-   halves. */
+/* Does the work of cpu_avx_down. A shift by half a vector gives `middle`: a's upper half, then b's lower half. A
+   smaller shift takes lanes from the same halves of a and middle, a larger one from those of middle and b. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_256_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
     enum { half = CPU_AVX_P_LANES / 2 };
@@ -48,7 +48,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_256_down(cpu_avx_vec a, cpu_avx_vec b, int 
     return s < half ? CPU_AVX_P_SHIFT_HALVES(a, middle, s) : CPU_AVX_P_SHIFT_HALVES(middle, b, s - half);
 }
 
-/* Exchanges the upper block of v[0] and the lower block of v[b], where a block has b elements. */
+/* Exchanges the upper block of v[0] and the lower block of v[b], where b is the elements of a block. */
 CPU_AVX_INLINE void cpu_avx_p_256_exchange_blocks(cpu_avx_vec *v)
 {
     cpu_avx_vec a = v[0], b = v[CPU_AVX_P_BLOCK];

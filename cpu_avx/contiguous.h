@@ -32,17 +32,17 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Cache lines of the next tile that are still to be prefetched, in memory order. A few at a time are prefetched between
-   arithmetic, which would wait if all were requested at once. */
+/* Cache lines that are still to be prefetched, in the order of memory. A few at a time are prefetched between the
+   operations, which would wait if all were prefetched at once. */
 typedef struct {
     const cpu_avx_p_batch *batch;
-    ptrdiff_t at, end;    /* the next line; the end of its row */
+    ptrdiff_t at, end;    /* the next cache line; the end of its row */
     ptrdiff_t gap, pitch; /* from that end to the beginning and to the end of the next row */
-    int left;             /* lines of this block */
+    int left;             /* cache lines still to be prefetched during this block */
     int first, x_too;     /* see cpu_avx_p_prefetch */
 } cpu_avx_p_prefetch_list;
 
-/* Prefetches up to `count` lines. */
+/* Prefetches up to `count` cache lines. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int one, int count)
 {
     for (int k = 0; k < count && list->left > 0; k++, list->left--) {
@@ -52,9 +52,9 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int o
     }
 }
 
-/* Columns of a tile to be substituted back. d of column i lies at slot + i stride; c lies at q[i] if all systems share
-   one matrix, else behind d. For partitions, *left is the unknown before their first row, and its factor lies behind c.
-   The first column of the solution is stored at x, in rows that are pitch apart. */
+/* Columns of a tile to be substituted back. d of column i lies in the store at slot + i stride. c is q[i] if all
+   systems share one matrix; otherwise it lies after d. For partitions, *left is the unknown before their first row, and
+   its factor lies after c. The first column of the solution is stored at x; rows of x are pitch elements apart. */
 typedef struct {
     const cpu_avx_real *slot, *q;
     const cpu_avx_vec *left;
@@ -63,7 +63,7 @@ typedef struct {
     int stream;
 } cpu_avx_p_columns;
 
-/* Substitutes columns back, starting from *x of the column after them. */
+/* Substitutes columns back: turns *x of the column after them into x of their first one. */
 CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from, int columns, cpu_avx_vec *x,
                                            cpu_avx_vec *tile)
 {
@@ -80,7 +80,7 @@ CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from
     *x = last;
 }
 
-/* Substitutes a cache line of columns of `lanes` rows back, and writes whole cache lines, in order. */
+/* Substitutes back the columns of a cache line in `lanes` rows, and writes whole cache lines in the order of memory. */
 CPU_AVX_INLINE void cpu_avx_p_cache_line_back(const cpu_avx_p_columns *of, cpu_avx_vec *last,
                                               cpu_avx_p_prefetch_list *list)
 {
@@ -97,7 +97,7 @@ CPU_AVX_INLINE void cpu_avx_p_cache_line_back(const cpu_avx_p_columns *of, cpu_a
             cpu_avx_p_scatter(of->x + l * of->pitch + p * lanes, 1, lanes, of->stream, tile[p][l]);
     }
 }
-/* Does the same for fewer rows or columns, or none. */
+/* Does the same for fewer rows or columns, possibly none. */
 CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(cpu_avx_p_columns of, cpu_avx_vec *last, int rows, long long columns)
 {
     enum { lanes = cpu_avx_lanes };
@@ -110,8 +110,8 @@ CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(cpu_avx_p_columns of, cpu_avx_v
     }
 }
 
-/* Eliminates columns of a tile of systems that share the matrix with factors l and r. *y of the column before becomes
-   that of the last column. */
+/* Eliminates columns of a tile of systems that share the matrix with factors l and r: turns *y of the column before
+   them into y of their last one. */
 CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l, const cpu_avx_real *r,
                                               const cpu_avx_vec *d, cpu_avx_vec *y, cpu_avx_real *slot,
                                               cpu_avx_p_prefetch_list *list)
@@ -124,8 +124,8 @@ CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l
     }
 }
 
-/* Solves `rows` contiguous systems, the first at `at`, a system per lane. Prefetches the lines of the list, three
-   quarters of them on the way forward. */
+/* Solves `rows` contiguous systems, the first at `at`, a system per lane. Prefetches the cache lines of the list: three
+   quarters of them during elimination, the others during substitution. */
 CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch, ptrdiff_t at,
                                          int rows, cpu_avx_real *store, cpu_avx_p_prefetch_list *list)
 {
@@ -154,8 +154,8 @@ CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_a
     }
 }
 
-/* Solves `rows` contiguous systems, pitch elements apart, of cpu_avx_factor's matrix in f: a system per lane, by
-   transposed tiles.
+/* Solves `rows` contiguous systems, pitch elements apart, with the matrix that cpu_avx_factor left in f: a system per
+   lane, by transposed tiles.
    Needs    rows <= lanes; store of lanes * (n rounded up to lanes) elements, aligned to 64 bytes
    Leaves   the solutions in x
    Cost     2 FMA + 1 mul an element, and two transposes a tile */
@@ -169,8 +169,8 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
     cpu_avx_p_solve_rows(&plan, &batch, 0, rows, store, &none);
 }
 
-/* Returns a list of the cache lines of block i of a tile or, beyond its blocks, of the next tile. They are prefetched
-   into the second-level cache: long rows would evict each other from the first. */
+/* Returns the list of the cache lines of block i, counted from the start of a tile on into the next tile. They go into
+   the second-level cache: long rows would evict each other from the first-level cache. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                               const cpu_avx_p_tile *tile, const cpu_avx_p_tile *next,
                                                               long long i)
@@ -183,14 +183,14 @@ CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_pl
     return list;
 }
 
-/* The position of up to `lanes` columns of a tile in the arrays; and a block, which holds their d, a, b and c as
+/* The position of up to `lanes` columns of a tile in the arrays. A block holds d, a, b and c of these columns as
    vectors. */
 typedef struct {
-    ptrdiff_t at, side, pitch; /* of the first column; from it to the second vector's; from row to row */
+    ptrdiff_t at, side, pitch; /* of the first vector's columns; from there to the second's; from row to row */
     int rows;                  /* 0: no tile */
     int columns;
-    int first, last; /* whether systems begin, or end, with them */
-    int kind;        /* of the plan */
+    int first, last; /* whether systems begin, or end, in these columns */
+    int kind;        /* the plan's */
 } cpu_avx_p_place;
 typedef struct {
     cpu_avx_p_place place;
@@ -218,8 +218,9 @@ CPU_AVX_INLINE int cpu_avx_p_whole(const cpu_avx_p_place *place)
     return place->rows == 2 * cpu_avx_lanes && place->columns == cpu_avx_lanes;
 }
 
-/* Returns v of vector g with 0 in the lanes in which a system begins, or ends if `last`, since those coefficients may
-   be anything. These are all lanes, or the outermost lane of each vector or of one. */
+/* Returns v of vector g with 0 in the lanes in which a system begins or, if `last`, ends: the coefficients there may be
+   anything. In a tile of systems these are all lanes. In a tile of partitions they are the outermost lane of each
+   vector, or of one vector only. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, int g, int last)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
@@ -237,7 +238,7 @@ CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whol
     const int rows = whole ? lanes : cpu_avx_p_clip(place->rows - g * lanes), columns = whole ? lanes : place->columns;
     const cpu_avx_real *from = array == 0 ? batch->d : array == 1 ? batch->a : array == 2 ? batch->b : batch->c;
     cpu_avx_vec *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
-    CPU_AVX_P_IN_ORDER; /* the compiler would load tiles early and run out of registers */
+    CPU_AVX_P_IN_ORDER; /* else the compiler loads tiles early and runs out of registers */
     cpu_avx_load_tile(from + place->at + g * place->side, place->pitch, rows, columns, v);
     if (array == 1 && place->first) v[0] = cpu_avx_p_without_outermost(v[0], place->kind, g, 0);
     if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_outermost(v[columns - 1], place->kind, g, 1);
@@ -249,7 +250,7 @@ CPU_AVX_CALL void cpu_avx_p_block_load_part(cpu_avx_p_block *block, int k, const
     cpu_avx_p_block_load(block, k, 0, batch);
 }
 
-/* Eliminates column i of a block, whose store begins at slot, and prefetches in odd columns. */
+/* Eliminates column i of a block, whose store begins at slot. In odd columns prefetches a cache line. */
 CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i, int columns, cpu_avx_real *slot,
                                              cpu_avx_p_chain *chain, cpu_avx_p_fill *fill,
                                              cpu_avx_p_prefetch_list *list)
@@ -270,9 +271,10 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
     }
 }
 
-/* Eliminates a block and loads the next one, alternating between a tile and some columns: shuffles fill the time in
-   which the elimination waits for its reciprocals. The recurrence is copied to registers because the compiler must
-   assume that the store aliases *now. Only partitions have a fill; it is null for others. */
+/* Eliminates a block and loads the next one. Alternates between loading one of the next block's 8 tiles and eliminating
+   some columns, so that shuffles fill the time in which the elimination waits for its reciprocals. Blocks at an edge
+   take a loop that is not unrolled (`whole`, a literal, is 0). The recurrence is copied to registers because the
+   compiler must assume that stores change *now. fill is null unless lanes are partitions. */
 CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_avx_p_block *next, int whole,
                                             const cpu_avx_p_batch *batch, cpu_avx_real *slot, cpu_avx_p_chain *now,
                                             cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
@@ -303,7 +305,7 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_av
     if (fill) *fill = filled;
 }
 
-/* Substitutes a cache line of columns of the tile behind back, from column j on. */
+/* Substitutes back the columns of a cache line of the tile `behind`, from column j on. */
 CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                          const cpu_avx_p_tile *behind, long long j, const cpu_avx_real *slot,
                                          const cpu_avx_vec *left, cpu_avx_vec *last, cpu_avx_p_prefetch_list *list)
@@ -324,7 +326,7 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_a
     }
 }
 
-/* Loads the unknowns before, or `after`, the partitions of a tile if systems are cut. */
+/* If systems are cut, loads the unknowns before the partitions of a tile or, if `after`, those after them. */
 CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                        const cpu_avx_p_tile *tile, int after, cpu_avx_vec *v)
 {
@@ -345,10 +347,10 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *til
     return tile->first + (kind == CPU_AVX_P_ONE_SYSTEM ? 0 : g * cpu_avx_lanes + worst);
 }
 
-/* Solves tiles from .. to-1: one is eliminated while the one before is substituted back. Block i of a tile holds the
-   columns of its cache line i. The fill starts with the row before the first one, x[-1] - X = 0. Tiles of partitions
-   are small: the next one is loaded early, and the one after it prefetched. Returns the first system with a bad pivot,
-   or LLONG_MAX. */
+/* Solves tiles from .. to-1. Eliminates each tile while it substitutes the previous one back. Block i of a tile holds
+   the columns of its cache line i. The fill starts with the row x[-1] - X = 0 before the first one. Tiles of partitions
+   are small, so the tile after the next is prefetched, not the next. Returns the first system with a bad pivot, or
+   LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {
@@ -357,7 +359,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, stride = cpu_avx_p_slot(partitions);
     long long n = plan->n, blocks = (n + cache_line - 1) / cache_line, bad = LLONG_MAX;
-    const long long row = (!partitions ? 1 : halves ? 2 * lanes : lanes) * n; /* contiguous elements */
+    const long long row = (!partitions ? 1 : halves ? 2 * lanes : lanes) * n; /* elements in one piece of memory */
     const ptrdiff_t run = (ptrdiff_t)((row + cache_line - 1) / cache_line * cache_line);
     const cpu_avx_vec zero = cpu_avx_set(0), plus = cpu_avx_set(1), minus = cpu_avx_set(-1);
     cpu_avx_p_tile behind = {0, 0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
@@ -407,8 +409,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_fence();
     return bad;
 }
-/* Does the same if all systems share one matrix: a vector of systems at a time, since there is little latency to
-   hide. */
+/* Solves tiles from .. to-1 of systems that share one matrix: a vector of systems at a time, since there is little
+   latency to hide. */
 CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                            cpu_avx_real *store, long long from, long long to)
 {
@@ -421,7 +423,7 @@ CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu
         for (int g = 0; g < 2; g++) {
             const ptrdiff_t at = tile.offset + g * tile.side, soon = g ? next.offset : at + tile.side;
             const int rows = cpu_avx_p_clip(tile.valid - g * cpu_avx_lanes);
-            /* into the second-level cache: this tile and its store fill the first */
+            /* into the second-level cache: this tile and its store fill the first-level cache */
             cpu_avx_p_prefetch_list list = {batch, soon, soon + run, pitch - run, pitch, 0, 0, plan->fetched};
             cpu_avx_p_solve_rows(plan, batch, at, rows, store, &list);
         }

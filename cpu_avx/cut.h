@@ -1,28 +1,29 @@
 /* cut.h - a room of cpu_avx.h: few long contiguous systems, each cut into partitions that are solved as a batch.
    MIT licence, see LICENSE.
 
-   The last row of a partition is a separator. Its unknown is found first: the rows around it are eliminated towards it,
-   from so far away that rows beyond are lost in rounding. The rows between two separators are then a system of their
-   own with known neighbours. This requires couplings that decay, as they do in dominant matrices. */
+   The last row of a partition is a separator. Its unknown is found first, from the rows around it. These are eliminated
+   towards it, from so far away that all rows beyond are lost in rounding; this requires couplings that decay, as they
+   do in dominant matrices. The rows between two separators are then a system of their own with known neighbours. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Rows of a partition, its separator included, and partitions of a system. The rows left over are its tail. */
+/* Rows of a partition, including its separator, and partitions of a system. A system's remaining rows are its tail. */
 typedef struct {
     long long rows, count;
 } cpu_avx_p_cut;
 
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
-    CPU_AVX_P_CUT_MANY = 256,  /* the same if partitions, or systems, fill tiles */
+    CPU_AVX_P_CUT_MANY = 256,  /* the same if systems fill a tile, or partitions more than one */
     CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
     CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found in the first attempt */
-    CPU_AVX_P_FARTHER = 8,     /* times as many rows in each further attempt, up to half a partition */
-    CPU_AVX_P_NOISE = 32       /* roundoffs that may add up at a separator */
+    CPU_AVX_P_FARTHER = 8,     /* their factor from attempt to attempt, up to half a partition */
+    CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
 
-/* Returns how contiguous systems are cut, for elements of this size: into whole tiles of any set, one or more a thread
-   if they are long enough; 0 partitions if they are too short, or fill a tile for more than half of the threads. */
+/* Returns how contiguous systems with elements of this size are cut: into partitions that fill whole tiles in any set.
+   If the systems are long enough, each thread gets a tile or more. Returns 0 partitions if the systems are too short,
+   or if they fill tiles for more than half of the threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const long long tile = 128 / size, line = 64 / size;
@@ -35,7 +36,7 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
     const long long more = wanted < many ? wanted : many, count = tile * (tiles > more ? tiles : more);
     const long long rows = lines->n / count;
     if (rows < (lines->systems < tile ? CPU_AVX_P_CUT_LEAST : CPU_AVX_P_CUT_MANY)) return cut;
-    cut.rows = rows < 32 * line ? rows : rows / line * line; /* on cache lines, if that leaves a short tail */
+    cut.rows = rows < 32 * line ? rows : rows / line * line; /* whole cache lines, if that leaves a short tail */
     cut.count = count;
     return cut;
 }
@@ -51,8 +52,8 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
-/* c and d of x[end] + c x[separator] = d for the last and the first row of each partition, `count` of each for each
-   system; the separators' unknowns, preceded by a 0; a number for each row of a tail. */
+/* The arrays with which separators are found: c and d of x[end] + c x[separator] = d, for the last row of each
+   partition (index 0) and its first row (index 1); the separators' unknowns, after a 0; c of each row of a tail. */
 typedef struct {
     cpu_avx_real *c[2], *d[2], *x, *tail;
 } cpu_avx_p_separators;
@@ -80,9 +81,9 @@ CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Eliminates, for `lanes` partitions, the last `rows` rows between separators downwards and the first ones upwards, and
-   stores c and d of both ends. Returns whether in any lane further rows matter or too many roundoffs add up: f is the
-   factor of the rows beyond, noise the sum of the factors by which the rows arrive. */
+/* In `lanes` partitions eliminates the last `rows` rows between separators downwards and the first `rows` rows upwards.
+   Stores c and d of both ends. Returns whether in any lane further rows matter or too many roundoffs add up. f is the
+   factor with which the rows beyond arrive at the separator; noise is the sum of the factors of the eliminated rows. */
 CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t at, cpu_avx_p_cut cut, long long rows,
                                         cpu_avx_real *const *c_of, cpu_avx_real *const *d_of)
 {
@@ -107,7 +108,7 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
                                                           &now_d[side], &sound);
                 const cpu_avx_vec factor = a[side][k] * r;
                 const cpu_avx_vec size = cpu_avx_max(factor, zero - factor);
-                f[side] = cpu_avx_max(size * f[side], least); /* subnormals would be slow */
+                f[side] = cpu_avx_max(size * f[side], least); /* subnormal numbers would be slow */
                 noise[side] = cpu_avx_fma(size, noise[side], size);
             }
     }
@@ -125,7 +126,7 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
     return coupled;
 }
 
-/* Does this for partitions from .. to-1, counted over all systems; both are multiples of `lanes`. */
+/* Reduces partitions from .. to-1, counted over all systems, in this way; both are multiples of `lanes`. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
 {
@@ -138,8 +139,8 @@ CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
     return coupled;
 }
 
-/* Solves system s for its separators and then its tail, which is eliminated upwards first: x[i] + c x[i - 1] = d, with
-   c in the store. Returns whether a pivot was bad. */
+/* Finds the unknowns of system s at its separators and in its tail. The tail is eliminated upwards first,
+   x[i] + c x[i - 1] = d, with c in of.tail, and substituted last. Returns whether a pivot was bad. */
 CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                               const cpu_avx_p_batch *batch, cpu_avx_real *work, long long s)
 {
@@ -166,7 +167,7 @@ CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_av
     return bad;
 }
 
-/* Does this for all systems. Returns the first with a bad pivot, or LLONG_MAX. */
+/* Does the same for all systems. Returns the first with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                                 const cpu_avx_p_batch *batch, cpu_avx_real *work)
 {
@@ -178,7 +179,7 @@ CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Reduces as few rows around all separators as suffice. Returns whether any number suffices. */
+/* Reduces the rows around all separators, more in each attempt until they suffice. Returns whether they do. */
 CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
 {

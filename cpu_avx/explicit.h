@@ -1,12 +1,12 @@
 /* explicit.h - a room of cpu_avx.h: explicit time steps of options on one asset, four rungs.
    MIT licence, see LICENSE.
 
-   The function of a set marches options first .. last-1 of a batch, in a thread's share of the work, which begins on a
-   cache line. */
+   Each rung has a function of vector scope that marches options first .. last-1 of a batch. Its work is the thread's
+   share, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* The most options between which explicit2 alternates, and their bytes, well within the first-level cache. */
+/* The most options between which explicit2 alternates, and the most bytes of all: they fit the first-level cache. */
 enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #define cpu_avx_p_explicit1_step CPU_AVX_OF_SET(cpu_avx_p_explicit1_step)
@@ -88,8 +88,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_stencil_step(cpu_avx_p_stencil row, cpu_avx
     return cpu_avx_fma(row.c, above, cpu_avx_fma(row.a, below, cpu_avx_fma(row.b, here, here)));
 }
 
-/* The values that two steps in one sweep carry after row j of the first: rows j and j+1 of u, rows j-1 and j of the
-   values between the steps, and row j of the matrix. */
+/* The values that two steps in one sweep carry after row j of the first step: rows j and j+1 of u, rows j-1 and j of
+   the values between the steps, and row j of the matrix. */
 typedef struct {
     cpu_avx_vec here, above, mid_below, mid;
     cpu_avx_p_stencil row;
@@ -108,9 +108,9 @@ CPU_AVX_INLINE void cpu_avx_p_two_rows_step(int j, const cpu_avx_vec *a, ptrdiff
 }
 
 /* explicit2: makes two steps in one sweep, the second a row behind the first. A row of the matrix is loaded once for
-   both, and the values between the steps are never stored. At the ends of partitions the second step needs the first
-   step's rows at the other ends, so those rows come last. The loop is unrolled because values would otherwise move from
-   register to register. */
+   both, and the values between the steps are never stored. The second step's first and last row of each partition
+   need values of the first step from the neighbouring partitions, so these two rows come last. The loop is unrolled
+   because values would otherwise move from register to register. */
 CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *u)
 {
     enum { unrolled = 3 };
@@ -129,8 +129,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *
     u[k - 1] = cpu_avx_p_stencil_step(now.row, now.mid_below, now.mid, cpu_avx_p_above(first_mid));
 }
 
-/* Copies option i to partitions: k vectors each of a, b, c and u, and one more of u. Makes the first step if the number
-   of steps is odd. */
+/* Copies option i to partitions: k vectors each of a, b, c and u, and one more of u. If the number of steps is odd,
+   first makes one step by explicit1. */
 CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, int k, cpu_avx_vec *partitions)
 {
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
@@ -141,8 +141,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, i
     partitions[2 * (ptrdiff_t)k + (m->n - 1) % k][(m->n - 1) / k] = 0;
 }
 
-/* Alternates between as many options as the first-level cache holds: while the last rows of one wait for each other,
-   the next begins. */
+/* Alternates between as many options as the first-level cache holds: while the last rows of one option wait for each
+   other, the next option begins. */
 CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int last, void *work)
 {
     const int k = cpu_avx_p_partition_rows(m->n, 2);
@@ -163,8 +163,8 @@ CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int 
     return 0;
 }
 
-/* explicit3: makes a step of `lanes` options from the vectors at `now` to those at `next`, the fourth and fifth of each
-   row or vice versa. */
+/* explicit3: makes a step of `lanes` options from the values at `now` in each row to those at `next`: from a row's
+   fourth vector to its fifth, or vice versa. */
 CPU_AVX_INLINE void cpu_avx_p_explicit3_step(int n, int now, int next, cpu_avx_real *work)
 {
     enum { lanes = cpu_avx_lanes, row_len = 5 * lanes };
@@ -197,8 +197,8 @@ CPU_AVX_CALL int cpu_avx_p_explicit3(const cpu_avx_p_options *m, int first, int 
     return 0;
 }
 
-/* Adds column q of the band times u[q]; sum[t] belongs to row q - reach + t and moves on by one. In double precision
-   row q also gets u[q] itself, which is at hand; in single precision the many small products would be lost in it. */
+/* Adds column q of the band times u[q] to the sums, and moves each sum on by one: sum[t] is that of row q - reach + t.
+   In double precision adds u[q] itself to row q; in single precision the many small products would be lost in it. */
 CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, cpu_avx_vec u, cpu_avx_vec *sum)
 {
     CPU_AVX_P_UNROLL
@@ -208,8 +208,8 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
 }
 
 /* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are in flight, and each
-   value of u is loaded once for them all. A partition's contributions to its neighbours' rows cross lanes. Those to the
-   partition below are complete first and wait in halo; those to the partition above are complete last. */
+   value of u is loaded once for all of them. A partition's contributions to its neighbours' rows cross lanes. Those to
+   the partition below are complete first and wait in halo; those to the partition above are complete last. */
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
     const ptrdiff_t column = 2 * reach + 1;
@@ -233,7 +233,7 @@ CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *b
     for (int t = 0; t < reach; t++) u[t] = u[t] + cpu_avx_p_below(sum[reach + t + 1]);
 }
 
-/* reach is a literal, so that sums stay in registers. */
+/* A case makes all sweeps with a literal reach, so that sums stay in registers. */
 #define CPU_AVX_P_SWEEPS(literal)                                                                                      \
     case literal:                                                                                                      \
         for (int s = 0; s < sweeps; s++) cpu_avx_p_sweep(literal, k, band, u, halo);                                   \
@@ -306,8 +306,8 @@ CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_explicit1, 1, cpu_avx_p_explicit_share(n, 0));
 }
 
-/* Makes the same steps with lanes as partitions of the grid, so that only the ends of partitions cross lanes, and with
-   two steps in one sweep, alternating between several options.
+/* Makes the same steps with lanes as partitions of the grid, so that only the ends of partitions cross lanes. A sweep
+   makes two steps, and sweeps of several options alternate.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
    Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; one transpose in all */
 CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
@@ -318,7 +318,7 @@ CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with lanes as options, so that nothing crosses lanes and the compiler vectorises the loop over
-   options; but `lanes` options at once do not fit the first-level cache.
+   options. But `lanes` options at once do not fit the first-level cache.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
    Cost     3 FMA, 6 loads and a store for each row and step; one transpose in all */
 CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
@@ -329,16 +329,15 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
 }
 
 /* Makes `sweeps` composed steps, u[j] += sum of band[i] u[j-reach+i], i = 0 .. 2*reach. Each replaces many steps of
-   explicit2: to rounding, a stencil of moderate width holds a high power of a narrow one. The band of row j of option i
-   begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands).
-   Needs    1 <= reach <= 32, above 8 at the cost of the next multiple of 4; factors of rows outside the grid are not
-            read; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; else as
-            cpu_avx_explicit1
+   explicit2: to rounding, a high power of a narrow stencil is a stencil of moderate width. The band of row j of option
+   i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Factors of rows outside the grid
+   are not read.
+   Needs    1 <= reach <= 32; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; else as cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach
-            shuffles a sweep
-   Error    one rounding of u a sweep, since the products are summed before they are added to u; reach+2 in double
-            precision */
+            shuffles a sweep. A reach above 8 costs as much as the next multiple of 4
+   Error    in single precision one rounding of u a sweep, since the products are summed before they are added to u; in
+            double precision reach+2 roundings */
 CPU_AVX_API int cpu_avx_explicit4(int isa, int options, int n, int reach, int sweeps, const cpu_avx_real *band,
                                   cpu_avx_real *u, void *work, int threads)
 {

@@ -35,15 +35,17 @@
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
 /* The operator L on a grid of nx by ny by nz points, at least 4 on each axis. Point (i, j, k) lies at
-   [i + pitch (j + ny k)]; elements between nx and pitch are neither read nor written. With the differences E, N, U from
-   a point to its upper neighbours on the three axes, and W, S, D from its lower neighbours to it,
+   [i + pitch (j + ny k)]; elements from nx to pitch - 1 of a row are neither read nor written. E, N and U are the
+   differences from a point to its upper neighbours on the x, y and z axis; W, S and D are those from its lower
+   neighbours to the point. Then
 
      L u or u + L u = same u + up[0] E - down[0] W + up[1] N - down[1] S + up[2] U - down[2] D
                       + the cross differences of three pairs of axes; that of x and y is
                         weight[0] weight[1] (plus[0] (E_north - E + W - W_south) + minus[0] (E_south - E + W - W_north))
 
-   The arrays of an axis hold one number for each of its points. The weights of neighbours beyond the grid must be 0:
-   down at 0, up at the last point, weight at both. bs3d_lane_row and bs3d_lane_pairs of bs3d.h make all of them. */
+   The arrays of an axis hold one number for each of its points. Numbers that multiply neighbours beyond the grid must
+   be 0: down at point 0, up at the last point, weight at both. bs3d_lane_row and bs3d_lane_pairs of bs3d.h make these
+   arrays. */
 typedef struct {
     int nx, ny, nz;
     long long pitch;
@@ -52,13 +54,13 @@ typedef struct {
     cpu_avx_real same;              /* 1 - discount for explicit steps, -discount for implicit ones */
 } cpu_avx_grid;
 
-/* The numbers of the x axis, followed by zeros to the end of a vector. */
+/* The numbers of the x axis, padded with zeros to whole vectors. */
 typedef struct {
     const cpu_avx_real *up, *down, *weight;
 } cpu_avx_p_grid_x;
 
-/* Planes k-1, k, k+1, and one to be prefetched, with rows from .. to-1, of which row `from` lies at plane[]. Beyond the
-   grid the nearest row or plane is used. The results are stored in out. */
+/* Rows from .. to-1 of planes k-1, k and k+1, and of a plane to be prefetched, `ahead`. plane[] points to row `from`.
+   The nearest row or plane replaces one beyond the grid. The results are stored in out. */
 typedef struct {
     const cpu_avx_real *plane[3], *ahead;
     cpu_avx_real *out;
@@ -66,7 +68,7 @@ typedef struct {
     int from, to, stream;
 } cpu_avx_p_grid_slab;
 
-/* A row to be computed: the rows south, here and north in the three planes, and its weights. */
+/* A row to be computed: the rows south of it, of itself and north of it in the three planes, and its weights. */
 typedef struct {
     const cpu_avx_real *below[3], *here[3], *above[3], *ahead;
     cpu_avx_real *out;
@@ -86,21 +88,21 @@ CPU_AVX_API int cpu_avx_p_grid_general(const cpu_avx_grid *g)
     return g->minus[0] != 0 || g->minus[1] != 0 || g->minus[2] != 0;
 }
 
-/* Returns the elements from one plane to the next. */
+/* Returns the distance in elements from one plane to the next. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_grid_plane_step(const cpu_avx_grid *g)
 {
     return (ptrdiff_t)g->pitch * g->ny;
 }
 
-/* Returns the elements from one row to the next in work: an odd number of cache lines, so that rows begin on cache
-   lines but not all in the same sets of a cache. */
+/* Returns the distance in elements from one row to the next in work. It is an odd number of cache lines, so that rows
+   begin on cache lines but not all in the same sets of a cache. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_grid_work_pitch(const cpu_avx_grid *g)
 {
     const ptrdiff_t cache_line = 64 / CPU_AVX_SIZE;
     return ((((ptrdiff_t)g->nx + cache_line - 1) / cache_line) | 1) * cache_line;
 }
 
-/* Returns whether rows of the array are stored past the caches: they must begin on cache lines, and exceed the
+/* Returns whether an array is stored past the caches: its rows must begin on cache lines, and the array must exceed the
    caches. */
 CPU_AVX_API int cpu_avx_p_grid_streams(const cpu_avx_grid *g, const cpu_avx_real *out)
 {
@@ -108,7 +110,7 @@ CPU_AVX_API int cpu_avx_p_grid_streams(const cpu_avx_grid *g, const cpu_avx_real
     return pitch % 64 == 0 && (uintptr_t)out % 64 == 0 && (double)pitch * g->ny * g->nz >= CPU_AVX_STREAM_BYTES;
 }
 
-/* Returns plane k of the grid u, and its two neighbours; rows are stored in out, out_pitch apart. */
+/* Returns plane k of the grid u with its two neighbours. Results will be stored in out, in rows out_pitch apart. */
 CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, const cpu_avx_real *u, int k,
                                                        cpu_avx_real *out, ptrdiff_t out_pitch, int stream)
 {
@@ -127,8 +129,8 @@ CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, co
     return s;
 }
 
-/* Sets up row j of plane k; row j0 is stored at the beginning of out. The cross difference of y and z, U_north - U + D
-   - D_south, contains U and D themselves, whose weights are combined here. */
+/* Sets up row j of plane k. Row j0 is stored at the beginning of out. The cross difference of y and z,
+   U_north - U + D - D_south, contains U and D themselves; their weights in it are added to those of z. */
 CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_slab *s,
                                        int j0, int j, int k, cpu_avx_p_grid_row *row)
 {
@@ -160,8 +162,7 @@ CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_gr
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Applies the operator, as defined above, at one point of the row with its neighbours in x at distances east and
-   west. */
+/* Returns the operator's value at point i of the row. The point's neighbours in x are at i + east and i + west. */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_p_grid_point(int general, const cpu_avx_p_grid_row *row, ptrdiff_t i, int east,
                                                  int west)
 {
@@ -209,19 +210,19 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain(const cpu_avx_grid *g, const cpu_avx_p_gr
     }
 }
 
-/* The values that a row carries from one vector to the next: the differences in x, the two sums whose differences in x
-   are taken, and the unfinished result. */
+/* The values that a row carries from one vector to the next: the differences in x, the two sums of which
+   cpu_avx_p_grid_vector takes differences in x, and the incomplete result. */
 typedef struct {
     cpu_avx_vec east, upper, lower, sum;
 } cpu_avx_p_grid_carry;
 
-/* Loads the vector at p; only the `last` one may have less than all lanes, n, within the row. */
+/* Loads the vector at p. Only n lanes of the row's `last` vector lie within the row. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_grid_at(const cpu_avx_real *p, int last, int n)
 {
     return last ? cpu_avx_load_part(p, n) : cpu_avx_load(p);
 }
 
-/* Completes the vector at i with the upper sum of the vector after it. */
+/* Completes the result of the vector at i with the upper sum of the vector after it, and stores the result. */
 CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_row *row, ptrdiff_t i, int last, int n,
                                           const cpu_avx_p_grid_carry *carry, cpu_avx_vec upper)
 {
@@ -236,10 +237,10 @@ CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_row *row, ptrdiff
         cpu_avx_store(row->out + i, sum);
 }
 
-/* Computes one vector of a row. The cross differences with x are differences in x of two sums of dn, ds, du, dd, the
-   differences to the neighbours in y and z,
-       weight (upper[i + 1] - upper[i] + lower[i] - lower[i - 1]),
-   so that only these sums and de need lanes beyond the vector, and no diagonal neighbour in x is loaded. */
+/* Computes one vector of a row, and completes the vector before it. dn, ds, du and dd are the differences to the
+   neighbours in y and z. The cross differences with x are differences in x of two sums of them:
+       weight (upper[i + 1] - upper[i] + lower[i] - lower[i - 1])
+   Only these sums and de, the difference in x, need lanes beyond the vector. No diagonal neighbour in x is loaded. */
 CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_row *row, ptrdiff_t i, int first, int last,
                                           int n, cpu_avx_p_grid_carry *carry)
 {
@@ -284,7 +285,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_row 
 #undef CPU_AVX_P_AT
 }
 
-/* Computes a row from end to end; its first and last vectors are special. */
+/* Computes a row. Its first vector completes none before it, and its last may be a part. */
 CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_row *row, int nx)
 {
     const cpu_avx_p_grid_row r = *row;
@@ -321,8 +322,8 @@ typedef struct {
     int blocks, layers, rows;
 } cpu_avx_p_grid_cut;
 
-/* Returns blocks small enough that six planes, three of each step, stay in the cache. Their number is a multiple of the
-   threads, unless that makes blocks too flat; then planes are divided into layers. */
+/* Returns blocks so small that six planes of a block, three of each step, stay in the cache. The number of blocks is a
+   multiple of the number of threads, unless that makes blocks too flat. In that case planes are divided into layers. */
 CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int threads)
 {
     cpu_avx_p_grid_cut cut;
@@ -335,8 +336,8 @@ CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int 
     return cut;
 }
 
-/* Returns the elements of each thread's own work: three planes of an explicit block with a row on each side; a whole
-   plane and `lanes` rows; or the z lines of a row. */
+/* Returns the elements of each thread's own work, which holds one of three: three planes of an explicit block with
+   another row on each side; a whole plane and `lanes` rows; or the z lines of a row. */
 CPU_AVX_API size_t cpu_avx_p_grid_own(const cpu_avx_grid *g, int threads)
 {
     const size_t ring = 3 * ((size_t)cpu_avx_p_grid_cut_of(g, threads).rows + 2);
@@ -345,7 +346,7 @@ CPU_AVX_API size_t cpu_avx_p_grid_own(const cpu_avx_grid *g, int threads)
     return (size_t)cpu_avx_p_grid_work_pitch(g) * (most > lines ? most : lines);
 }
 
-/* Returns whether a grid is complete and large enough. */
+/* Returns whether a grid has all its arrays and enough points. */
 CPU_AVX_API int cpu_avx_p_grid_valid(const cpu_avx_grid *g)
 {
     if (!g || g->nx < 4 || g->ny < 4 || g->nz < 4 || g->pitch < g->nx) return 0;
@@ -362,7 +363,7 @@ CPU_AVX_API size_t cpu_avx_grid_bytes(const cpu_avx_grid *g, int threads)
                     (3 * (size_t)cpu_avx_p_grid_work_pitch(g) + (size_t)threads * cpu_avx_p_grid_own(g, threads));
 }
 
-/* Copies the numbers of the x axis to the start of work. The threads' own work begins behind them, at *own. */
+/* Copies the numbers of the x axis to the start of work. The threads' own work begins after them, at *own. */
 CPU_AVX_API cpu_avx_p_grid_x cpu_avx_p_grid_prepare(const cpu_avx_grid *g, void *work, cpu_avx_real **own)
 {
     const ptrdiff_t n = cpu_avx_p_grid_work_pitch(g);

@@ -10,8 +10,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Makes one or two steps from u to v for the rows and planes of the tile. Of two, the first also covers one more row
-   and plane on each side and keeps three planes in the ring; the second follows a plane behind. */
+/* Makes one or two steps from u to v for the rows and planes of the tile. The first of two steps covers one more row
+   and plane on each side, and keeps its last three planes in the ring. The second step follows a plane behind. */
 CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x,
                                            const cpu_avx_p_grid_tile *t, int steps, const cpu_avx_real *u,
                                            cpu_avx_real *v, cpu_avx_real *ring)
@@ -65,12 +65,12 @@ CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_
         }
 }
 
-/* Makes `steps` explicit steps, u <- u + L u. Loads every neighbour from memory; the compiler vectorises the loop over
-   x.
-   Needs    same in g: 1 - discount; v of u's size; work of cpu_avx_grid_bytes(g, threads) bytes
-   Leaves   the result in u; v is work
+/* Makes `steps` explicit steps, u <- u + L u. Loads every neighbour; the compiler vectorises the loop over x.
+   Needs    1 - discount in g->same; v of u's size; work of cpu_avx_grid_bytes(g, threads) bytes
+   Leaves   the result in u; v is clobbered
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
-   Cost     42 operations and 13 loads a point and step (66 and 19 with 19 points); the arrays once each way */
+   Cost     42 operations and 13 loads a point and step (66 and 19 if L has 19 points); a step reads one array and
+            writes the other once */
 CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
 {
@@ -88,10 +88,10 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
 }
 
 /* Makes the same steps, two a sweep, in blocks of rows that stay in the second-level cache. Cross differences with x
-   come from shared sums, so that a vector loads 8 neighbours instead of 13 (10 instead of 19).
+   come from shared sums, so that a vector takes 8 loads, not 13 (10, not 19, if L has 19 points).
    Needs, Leaves, Returns as cpu_avx_grid_explicit1
-   Cost     14 multiply-adds or multiplications, 12 additions (19, 15) and 3 moves between lanes a vector and step;
-            some rows of each block twice; the arrays once each way for two steps */
+   Cost     14 multiply-adds or multiplications, 12 additions (19 and 15 if L has 19 points) and 3 moves between lanes a
+            vector and step, some rows of each block twice; two steps read one array and write the other once */
 CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
 {
@@ -99,7 +99,7 @@ CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps
     if (status) return status;
     cpu_avx_real *own;
     const cpu_avx_p_grid_x x = cpu_avx_p_grid_prepare(g, work, &own);
-    const int spare = (4 - steps % 4) % 4; /* single steps that make the number of sweeps even, so that u is last */
+    const int spare = (4 - steps % 4) % 4; /* single steps make the number of sweeps even; the last writes u */
     const int single = spare < steps ? spare : steps;
     for (int done = 0, sweep = 0, now; done < steps; done += now, sweep++) {
         now = done < single ? 1 : 2;

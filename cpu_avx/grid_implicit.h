@@ -16,7 +16,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Solves `count` interleaved systems of cpu_avx_factor's matrix by the plain loop, in place. */
+/* Solves `count` interleaved systems in place by the plain loop, with the matrix that cpu_avx_factor left in f. */
 CPU_AVX_INLINE void cpu_avx_p_grid_solve(int n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step, int count)
 {
     const cpu_avx_real *l = f, *r = f + n, *q = f + 2 * (ptrdiff_t)n;
@@ -33,19 +33,19 @@ CPU_AVX_INLINE void cpu_avx_p_grid_solve(int n, const cpu_avx_real *f, cpu_avx_r
     }
 }
 
-/* Solves the x lines of plane k, one by one. */
+/* Solves the x lines of the plane v, one by one. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain_x(const cpu_avx_grid *g, const cpu_avx_real *f, cpu_avx_real *v)
 {
     for (int j = 0; j < g->ny; j++) cpu_avx_p_grid_solve(g->nx, f, v + j * (ptrdiff_t)g->pitch, 1, 1);
 }
 
-/* Solves the y lines of plane k. */
+/* Solves the y lines of the plane v. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain_y(const cpu_avx_grid *g, const cpu_avx_real *f, cpu_avx_real *v)
 {
     cpu_avx_p_grid_solve(g->ny, f, v, (ptrdiff_t)g->pitch, g->nx);
 }
 
-/* Solves the z lines of a row and adds them to u. */
+/* Solves the z lines of a row and adds the solutions to u. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain_z(const cpu_avx_grid *g, const cpu_avx_real *f, cpu_avx_real *v, cpu_avx_real *u)
 {
     const ptrdiff_t plane = cpu_avx_p_grid_plane_step(g);
@@ -54,7 +54,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain_z(const cpu_avx_grid *g, const cpu_avx_re
         for (int i = 0; i < g->nx; i++) u[k * plane + i] += v[k * plane + i];
 }
 
-/* Solves `count` interleaved systems in place, four vectors of them at a time. */
+/* Solves `count` interleaved systems in place, four vectors of systems at a time. */
 CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step, int count)
 {
     int i = 0;
@@ -77,7 +77,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_move(const cpu_avx_real *from, cpu_avx_real *
     if (i < n) cpu_avx_store_part(to + i, n - i, cpu_avx_load_part(from + i, n - i));
 }
 
-/* Computes plane k of the right-hand side, solves it in x and y in the second-level cache, and stores it in v. */
+/* Computes plane k of the right-hand side, solves its x and y lines in the second-level cache, and stores it in v. */
 CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, const cpu_avx_real *fx,
                                     const cpu_avx_real *fy, const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *work)
 {
@@ -95,8 +95,8 @@ CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_
     cpu_avx_fence();
 }
 
-/* Solves n z lines of v in work, and adds them to u. Prefetches rows, each of which lies in its own page, since the
-   processor's own prefetching fails there. */
+/* Solves n z lines of v in work, and adds the solutions to u. Prefetches rows: each lies on its own page, where the
+   processor's own prefetching fails. */
 CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz, const cpu_avx_real *v,
                                    cpu_avx_real *u, int n, cpu_avx_real *work)
 {
@@ -124,11 +124,11 @@ CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz
 
 /* Makes `steps` implicit steps, A_x A_y A_z (u' - u) = L u. Plain loops make one sweep each for the right-hand side,
    contiguous x lines, interleaved y lines and interleaved z lines.
-   Needs    same in g: -discount; fx, fy, fz: cpu_avx_factor of the three matrices; v of u's size; work of
+   Needs    -discount in g->same; in fx, fy, fz the three matrices, factored by cpu_avx_factor; v of u's size; work of
             cpu_avx_grid_bytes(g, threads) bytes
    Leaves   the result in u; in v the last u' - u
    Returns  as cpu_avx_grid_explicit1
-   Cost     as explicit1 a step, and 5 operations a point and axis; 10 passes over an array */
+   Cost     a step costs one of cpu_avx_grid_explicit1, and 5 operations a point and axis; 10 passes over an array */
 CPU_AVX_API int cpu_avx_grid_implicit1(int isa, const cpu_avx_grid *g, int steps, const cpu_avx_real *fx,
                                        const cpu_avx_real *fy, const cpu_avx_real *fz, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
@@ -153,11 +153,12 @@ CPU_AVX_API int cpu_avx_grid_implicit1(int isa, const cpu_avx_grid *g, int steps
     return CPU_AVX_OK;
 }
 
-/* Makes the same steps: the right-hand side, x (by transposed tiles) and y of a plane in the second-level cache, then z
-   and the update of u in blocks of lines that also stay in that cache.
+/* Makes the same steps in two sweeps each. The first computes the right-hand side of a plane and solves its x lines (by
+   transposed tiles) and y lines, all in the second-level cache. The second solves the z lines of a row of the grid,
+   which also stay in that cache, and adds the solutions to u.
    Needs, Returns as cpu_avx_grid_implicit1
-   Leaves   the result in u; v is work
-   Cost     as explicit2 a step, and 5 operations a point and axis; 5 passes over an array */
+   Leaves   the result in u; v is clobbered
+   Cost     a step costs one of cpu_avx_grid_explicit2, and 5 operations a point and axis; 5 passes over an array */
 CPU_AVX_API int cpu_avx_grid_implicit2(int isa, const cpu_avx_grid *g, int steps, const cpu_avx_real *fx,
                                        const cpu_avx_real *fy, const cpu_avx_real *fz, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)

@@ -10,9 +10,9 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns how a batch is cut into tiles across lanes: two systems at once, or the halves of a long one, to leave room
-   in the first-level cache, unless only two systems make full tiles. Returns no tiles if lanes would not hold equally
-   many contiguous rows. */
+/* Returns how a batch is cut into tiles across lanes: two systems a tile. A long system makes a tile of its two halves
+   instead, which leaves room in the first-level cache, unless only two whole systems make full tiles. Returns no tiles
+   if lanes would not hold equally many contiguous rows. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch)
 {
     cpu_avx_p_plan plan = cpu_avx_p_plan_of(lines->n, lines->step);
@@ -28,8 +28,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the elements of a thread's store for any set: 6 lanes for each row of the partitions, rounded up to cache
-   lines. */
+/* Returns the elements of a thread's store for any set: 6 vectors for each row of the partitions, with the rows rounded
+   up to cache lines. */
 CPU_AVX_API size_t cpu_avx_p_hybrid_len(long long n)
 {
     return 6 * ((size_t)n + 16 * CPU_AVX_P_CACHE_LINE);
@@ -46,20 +46,20 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
 }
 
 /* Solves every system of the lines across the lanes of a vector if systems are contiguous (step 1) and n is a multiple
-   of lanes; otherwise works as cpu_avx_thomas. Lane l reduces rows l k .. l k + k - 1, with k = n / lanes (n /
-   (2*lanes) from 2*lanes^2 rows on, unless n is a multiple of lanes^2 but not of 2*lanes^2, or not of 2*lanes). PCR
-   then finds the last unknown of each lane; steps that change nothing to rounding are left out.
+   of lanes; otherwise does what cpu_avx_thomas does. Lane l reduces rows l k .. l k + k - 1, where k = n / lanes. From
+   2*lanes^2 rows on, k = n / (2*lanes) if n is a multiple of 2*lanes^2, or of 2*lanes but not of lanes^2. PCR then
+   finds the last unknown of each lane, without the steps that change nothing to rounding.
    Needs    work of cpu_avx_hybrid_bytes(lines, threads) bytes; else as cpu_avx_thomas, but it eliminates in another
             order: a matrix that is not dominant can pass one and fail the other
    Returns  as cpu_avx_thomas
    Cost     reads a, b, c, d and writes x once, each in the order of memory; 10 FMA, 3 mul and a reciprocal an element.
-            It pays if n is a multiple of lanes^2: from about 1024 rows on (512 in double precision), or if the systems
-            come from memory on some processors (docs/cpu_avx.md); and for a few systems of hundreds of rows. Elsewhere
-            it is slower than cpu_avx_thomas, most so for short systems
-   Error    x as accurate as the condition of the matrix allows, but the residual, which cpu_avx_thomas keeps within
-            a few roundoffs, grows as dominance weakens: the largest |Ax - d| over the largest |A||x| + |d| stays
-            below 8 + 1 / (k^2.5 (dominance - 1)) roundoffs, dominance being the least |b| / (|a| + |c|) of a row
-            (measured, not proved: docs/cpu_avx.md). The steps left out add an eighth of a roundoff of the system's
+            If n is a multiple of lanes^2, faster than cpu_avx_thomas from about 1024 rows on (512 in double precision)
+            and, on some processors, from memory (docs/cpu_avx.md). Also faster for a few systems of hundreds of rows.
+            Otherwise slower, most of all for short systems
+   Error    x as accurate as the condition of the matrix allows. The residual, which cpu_avx_thomas keeps within a few
+            roundoffs, grows as dominance weakens: the largest |Ax - d| over the largest |A||x| + |d| stays below
+            8 + 1 / (k^2.5 (dominance - 1)) roundoffs, where dominance is the least |b| / (|a| + |c|) of the rows
+            (measured, not proved: docs/cpu_avx.md). The omitted steps add an eighth of a roundoff of the system's
             largest unknown, so much smaller unknowns far from it may come out as 0 */
 CPU_AVX_API int cpu_avx_hybrid(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)

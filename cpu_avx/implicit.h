@@ -1,8 +1,8 @@
 /* implicit.h - a room of cpu_avx.h: implicit time steps of options on one asset, three rungs.
    MIT licence, see LICENSE.
 
-   The function of a set marches options first .. last-1 of a batch, in a thread's share of the work, which begins on a
-   cache line. */
+   Each rung has a function of vector scope that marches options first .. last-1 of a batch. Its work is the thread's
+   share, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
@@ -28,7 +28,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* The options that implicit1 takes at once: at least four lanes share the wait for divisions. */
+/* The options that implicit1 marches at once: at least four share the wait for divisions. */
 enum { cpu_avx_p_implicit1_options = cpu_avx_lanes < 4 ? 4 : cpu_avx_lanes };
 
 /* implicit1: makes a step of these options by the Thomas algorithm. */
@@ -58,7 +58,7 @@ CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int 
     cpu_avx_vec *rows = (cpu_avx_vec *)work;
     int status = 0;
     for (int i = first; i < last; i += options) {
-        cpu_avx_real bad[options] = {0}; /* a real number vectorises with the values */
+        cpu_avx_real bad[options] = {0}; /* real numbers, so that the loop over options vectorises */
         for (int g = 0; g < vectors; g++)
             cpu_avx_p_load_options(m, i + g * lanes, cpu_avx_p_clip(last - i - g * lanes), rows + g * 5, vectors * 5);
         for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit1_step(m->n, (cpu_avx_real *)work, bad);
@@ -71,7 +71,7 @@ CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int 
     return status;
 }
 
-/* implicit2: makes a step of groups*lanes options, groups a literal; rows of the groups alternate. */
+/* implicit2: makes a step of groups*lanes options (groups is a literal); rows of the groups alternate. */
 CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_vec *rows, cpu_avx_vec *sound)
 {
     cpu_avx_vec y[CPU_AVX_P_GROUPS], q[CPU_AVX_P_GROUPS], *row = rows;
@@ -92,8 +92,8 @@ CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_vec *row
     }
 }
 
-/* Makes all steps of a literal number of vectors of options at once, so that the recurrence of one hides that of the
-   other. */
+/* Makes all steps of `groups` vectors of options, a literal, at once, so that the recurrence of one vector hides that
+   of the other. */
 CPU_AVX_INLINE int cpu_avx_p_implicit2_together(int groups, const cpu_avx_p_options *m, int first, int last,
                                                 cpu_avx_vec *rows)
 {
@@ -125,21 +125,21 @@ CPU_AVX_CALL int cpu_avx_p_implicit2(const cpu_avx_p_options *m, int first, int 
     return status;
 }
 
-/* A row of partitions: u; r, l and q of cpu_avx_factor; p, the factor of the last y of the partition below in this row;
-   w, the factor of this row in the first x of its own partition. */
+/* A row of partitions: u; r, l and q of cpu_avx_factor; w, the factor of this row's y in the first x of its own
+   partition; p, the factor of the last y of the partition below in this row's y. */
 typedef struct {
     cpu_avx_vec u, r, l, w, p, q;
 } cpu_avx_p_part_row;
 enum { cpu_avx_p_row_vectors = 6 };
 
-/* The numbers of the scans across lanes: the factors of the steps over 1, 2, 4 and 8 lanes, and how many of the steps
-   matter; link, the factor of the last y of the partition below in the first x. */
+/* The numbers of the scans across lanes: the factors of the steps over 1, 2, 4 and 8 lanes, forward and backward, and
+   how many of these steps matter. link is the factor of the last y of the partition below in the first x. */
 typedef struct {
     cpu_avx_vec carry[4], back[4], link;
     int forward, backward;
 } cpu_avx_p_links;
 
-/* Moves lanes by 2^step; zeros come in. A shift by `lanes` or more is never used. */
+/* Returns v moved by 2^step lanes, with zeros in the free lanes. Results of moves by `lanes` or more are never used. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_far(cpu_avx_vec v, int step, int backward)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
@@ -157,7 +157,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *fact
     return v;
 }
 
-/* Computes the factors of a scan. Returns the number of steps after which none matters to rounding. */
+/* Computes the factors of a scan. Returns how many steps it takes until no further one matters to rounding. */
 CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, int backward)
 {
     const cpu_avx_real roundoff = 8 * CPU_AVX_P_LOST;
@@ -173,7 +173,7 @@ CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, in
     return steps;
 }
 
-/* Copies an option, and its factors in f, to rows of partitions that are step apart. Returns their links. */
+/* Copies an option and its factors, in f, to rows of partitions, which are step rows apart. Returns their links. */
 CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu_avx_real *u, const cpu_avx_real *f,
                                                          cpu_avx_p_part_row *row, int step)
 {
@@ -197,9 +197,9 @@ CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu
     return links;
 }
 
-/* Makes a step of a literal number of options, whose rows alternate. The forward sweep eliminates each partition as if
-   nothing came from below, and sums its first x as if nothing came from above. Two scans find these contributions, and
-   the backward sweep adds both. */
+/* implicit3: makes a step of `options` options, a literal, whose rows alternate. The forward sweep eliminates each
+   partition as if nothing came from below, and sums its first x as if nothing came from above. Two scans find the
+   contributions from below and above, and the backward sweep adds both. */
 CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, int backward,
                                              const cpu_avx_p_links *links, cpu_avx_p_part_row *rows)
 {
@@ -229,7 +229,7 @@ CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, in
     }
 }
 
-/* Makes all steps of a literal number of options at once, so that the recurrences of one hide those of the other. */
+/* Makes all steps of `options` options, a literal, at once, so that the recurrences of one hide those of the other. */
 CPU_AVX_INLINE int cpu_avx_p_implicit3_together(int options, const cpu_avx_p_options *m, int first, void *work)
 {
     const int n = m->n, k = cpu_avx_p_partition_rows(n, 1);
@@ -267,9 +267,9 @@ CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int 
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes `steps` implicit steps of each option, M u' = u with the rows of M in a, b, c, by the Thomas algorithm over
-   several options at once, which the compiler vectorises. Row j of option i lies at [i*n + j]. The matrix is eliminated
-   anew in each step, as if it had changed.
+/* Makes `steps` implicit steps of each option, M u' = u with the rows of M in a, b, c. The compiler vectorises the
+   Thomas algorithm over several options. Row j of option i lies at [i*n + j]. Each step eliminates the matrix anew, as
+   if it had changed.
    Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M diagonally dominant, or close, as there is no pivoting;
             else as cpu_avx_explicit1
    Leaves   the values after the last step in u; those of an option with a bad pivot are unspecified, all others correct
@@ -283,7 +283,7 @@ CPU_AVX_API int cpu_avx_implicit1(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit1, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
 }
 
-/* Makes the same steps on vectors, with the fast reciprocal instead of the division and 2*lanes options at once, so
+/* Makes the same steps on vectors, with the fast reciprocal instead of the division. 2*lanes options march at once, so
    that the recurrence of one half hides that of the other.
    Needs, Leaves, Returns, Error as cpu_avx_implicit1
    Cost     5 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
@@ -294,13 +294,13 @@ CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit2, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
 }
 
-/* Makes the same steps with a time-independent matrix: it is factored once, and lanes are partitions of a grid, so that
-   two options at once stay in the first-level cache. Scans over the lanes join the partitions; steps of a scan that
-   change nothing to rounding are left out.
+/* Makes the same steps with a time-independent matrix, which is factored once. Lanes are partitions of a grid, so that
+   two options at once stay in the first-level cache. Scans over the lanes join the partitions; scan steps that change
+   nothing to rounding are omitted.
    Needs, Leaves, Returns as cpu_avx_implicit1
    Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles a
-            step, s <= log2 lanes
-   Error    as cpu_avx_implicit1; the steps left out add about a roundoff of the largest value a step */
+            time step, where s <= log2 lanes is the number of scan steps
+   Error    as cpu_avx_implicit1; the omitted scan steps add about a roundoff of the largest value in each time step */
 CPU_AVX_API int cpu_avx_implicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {

@@ -53,7 +53,7 @@ CPU_AVX_INLINE void cpu_avx_p_scatter(cpu_avx_real *p, ptrdiff_t stride, int val
     }
 }
 
-/* Returns 1, a sound pivot, in the lanes from n on, and 0 in those before. */
+/* Returns 1, a sound pivot, in the lanes from n on, and 0 in the lanes before them. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_beyond(int n)
 {
     cpu_avx_vec one = cpu_avx_set(1);
@@ -62,7 +62,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_beyond(int n)
     return one - cpu_avx_load_part(lane, n);
 }
 
-/* Eliminates a row: *c and *d of the row before become those of this one, x[j] + c x[j+1] = d. Returns the pivot's
+/* Eliminates a row: turns *c and *d of the row before into those of this row, x[j] + c x[j+1] = d. Returns the pivot's
    reciprocal. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_vec cj, cpu_avx_vec dj,
                                                cpu_avx_vec *c, cpu_avx_vec *d, cpu_avx_vec *sound)
@@ -74,9 +74,9 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
     return r;
 }
 
-/* Prefetches the cache lines at `at` of all arrays read (of d only if `one`, one matrix for all systems) into the
-   second-level cache; if `first`, into the first as well; if `x_too`, those of x, which is then stored through the
-   caches. */
+/* Prefetches the cache lines of a, b, c and d at `at`, or of d only if all systems have `one` matrix, into the
+   second-level cache; if `first`, into the first-level cache as well. If `x_too`, prefetches that of x, which is then
+   stored through the caches. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first, int x_too)
 {
     if (x_too) CPU_AVX_P_PREFETCH(batch->x + at);
@@ -88,21 +88,21 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
             CPU_AVX_P_PREFETCH(array[i]);
 }
 
-/* The rows of a tile. c and d of each row are kept: c in the store; d in x or, if x must not be written twice, also in
-   the store. Zeros at the end of the store stand for the row before the first and the row after the last. Zeros at its
-   beginning would put the kept rows multiples of 4 KB from rows of the arrays, whose loads would then wait for the
-   stores. */
+/* The rows of a tile. c of each row is kept in the store, and d in x. If x must not be written twice, d is kept in the
+   store as well. Zeros at the end of the store stand for the row before the first and the row after the last. Zeros at
+   the beginning would put the kept rows at multiples of 4 KB from rows of the arrays; loads of these rows would then
+   wait for stores to the kept ones. */
 typedef struct {
     cpu_avx_p_batch arrays; /* from the tile's first row on */
     long long n;
     ptrdiff_t step, stride; /* from row to row, from system to system */
-    ptrdiff_t width, room;  /* lanes of a row; elements that a row takes in the store */
+    ptrdiff_t width, room;  /* lanes of a row; elements of the store that a row takes */
     int apart, stream;
     cpu_avx_real *store;
 } cpu_avx_p_rows;
 
-/* A row. b replaces an a or c that the row lacks, and is multiplied by zeros; l, r and q are the factors of one matrix
-   for all systems. */
+/* A row. The first row has no a and the last no c: b stands for them, and is multiplied by zeros. If all systems have
+   one matrix, l, r and q are its factors. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d;
     cpu_avx_vec l, r, q;
@@ -154,7 +154,7 @@ CPU_AVX_INLINE cpu_avx_p_row cpu_avx_p_row_at(int one, const cpu_avx_p_rows *row
     return row;
 }
 
-/* Eliminates `valid` lanes from system v on: *c and *d of the row before become those of this one. */
+/* Eliminates `valid` lanes from system v on: turns *c and *d of the row before into those of this row. */
 CPU_AVX_INLINE void cpu_avx_p_row_lanes(int one, const cpu_avx_p_row *row, ptrdiff_t v, ptrdiff_t stride, int valid,
                                         cpu_avx_vec *c, cpu_avx_vec *d, cpu_avx_vec *sound)
 {
@@ -179,7 +179,8 @@ CPU_AVX_INLINE void cpu_avx_p_row_forward(int one, const cpu_avx_p_row *row, ptr
     cpu_avx_p_scatter(row->kept_d + v, 1, valid, 0, *d);
 }
 
-/* Substitutes `valid` lanes back: *x of the row after becomes that of this one, and is kept for the row before. */
+/* Substitutes `valid` lanes back: turns *x of the row after into x of this row; if `keep`, stores it for the row
+   before. */
 CPU_AVX_INLINE void cpu_avx_p_row_back(int one, const cpu_avx_p_rows *rows, const cpu_avx_p_row *row, ptrdiff_t v,
                                        int valid, int keep, cpu_avx_vec *x)
 {
@@ -199,9 +200,9 @@ CPU_AVX_INLINE void cpu_avx_p_row_soon(const cpu_avx_p_rows *rows, long long j)
         cpu_avx_p_prefetch(&rows->arrays, at + v * rows->stride, 0, 0, 0);
 }
 
-/* Solves a tile row by row. Prefetches rows, which lie too far apart for the processor's own prefetching, and on the
-   way back the first quarter of the next tile's rows, or all of them with one matrix. A cache line at a time: requests
-   for a whole row at once would fill the processor's queue, and arithmetic would wait behind them. */
+/* Solves a tile row by row. Prefetches rows, which lie too far apart for the processor's own prefetching. On the way
+   back prefetches the first quarter of the next tile's rows, or all of them with one matrix. Each vector prefetches one
+   cache line: requests for a whole row at once would fill the processor's queue, and arithmetic would wait. */
 CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                            const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {
@@ -243,7 +244,7 @@ CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, 
     *sound = good;
 }
 
-/* Solves a tile of `vectors` vectors, a literal, whose c and d stay in registers from row to row. */
+/* Solves a tile of `vectors` vectors, a literal. Their c and d stay in registers from row to row. */
 CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride, const cpu_avx_p_plan *plan,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile, cpu_avx_real *store,
                                           cpu_avx_vec *sound)
@@ -273,7 +274,8 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
     *sound = good;
 }
 
-/* Solves vectors*lanes interleaved systems of cpu_avx_factor's matrix in f; element j of them lies at x + j step.
+/* Solves vectors*lanes interleaved systems with the matrix that cpu_avx_factor left in f. Row j lies at
+   x + j step.
    Needs    vectors a literal, 1 to 4; x of any alignment
    Leaves   the solutions in x
    Cost     2 FMA + 1 mul an element; `vectors` FMAs in flight */
@@ -299,8 +301,8 @@ CPU_AVX_INLINE void cpu_avx_interleaved_solve_part(long long n, const cpu_avx_re
     cpu_avx_p_tile_of_few(1, 1, 1, &plan, &batch, &tile, x, &sound);
 }
 
-/* Returns the first system of a tile with a bad pivot in it, by eliminating again, a vector at a time, without storing
-   anything. */
+/* Returns the first system with a bad pivot in a tile that has one. Eliminates the tile again, a vector at a time,
+   without storing anything. */
 CPU_AVX_CALL long long cpu_avx_p_interleaved_worst(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                    const cpu_avx_p_tile *tile)
 {

@@ -17,7 +17,7 @@
 #define CPU_AVX_P_HERE CPU_AVX_TARGET_neon
 #define CPU_AVX_P_LANES (16 / CPU_AVX_SIZE)
 #define CPU_AVX_P_HAS_FMA 1
-#define CPU_AVX_P_RCP_BITS 0    /* its approximation has 8 bits and would take two steps */
+#define CPU_AVX_P_RCP_BITS 0    /* the approximation has 8 bits and would need two corrections */
 #define CPU_AVX_P_REGISTER "+w" /* in assembly: a vector that is read and written */
 
 /* An intrinsic of the precision: CPU_AVX_I(add) is vaddq_f32. */
@@ -40,7 +40,7 @@ typedef float64x2_t cpu_avx_vec;
 #define CPU_AVX_OP_DOWN(a, b, s) cpu_avx_p_neon_down(a, b, s)
 #define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_neon_transpose_blocks(v)
 
-/* cpu_avx_down. The instruction needs a literal, even without optimisation. */
+/* Does the work of cpu_avx_down. The instruction needs a literal, even without optimisation. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_neon_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
     switch (s) {
@@ -56,7 +56,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_neon_down(cpu_avx_vec a, cpu_avx_vec b, int
     return a;
 }
 
-/* Transposes as many vectors as a vector, one block of 16 bytes, has lanes. */
+/* Transposes `lanes` vectors: a NEON vector is one block of 16 bytes. */
 CPU_AVX_INLINE void cpu_avx_p_neon_transpose_blocks(cpu_avx_vec *v)
 {
 #if CPU_AVX_SIZE == 8

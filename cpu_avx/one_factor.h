@@ -14,7 +14,7 @@ CPU_AVX_API int cpu_avx_p_larger(int a, int b)
     return a > b ? a : b;
 }
 
-/* Returns the reach of the sweep that serves this reach. */
+/* Returns the reach of the sweep that makes composed steps of this reach. */
 CPU_AVX_API int cpu_avx_p_padded_reach(int reach)
 {
     return reach <= 8 ? reach : (reach + 3) / 4 * 4;
@@ -36,8 +36,8 @@ CPU_AVX_API int cpu_avx_p_padded_reach(int reach)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
-/* A batch of options and its time steps: the arguments of an array function. reach is 0 except for composed steps,
-   whose bands are in a. */
+/* A batch of options and its time steps: the arguments of an array function. reach is 0 except for composed steps; a
+   then holds their bands. */
 typedef struct {
     int n, steps, reach;
     const cpu_avx_real *a, *b, *c;
@@ -50,7 +50,7 @@ CPU_AVX_API size_t cpu_avx_p_partitions_len(size_t n, size_t least)
     return n + (least + 1) * (64 / CPU_AVX_SIZE);
 }
 
-/* Returns the bytes of a thread's work. */
+/* Return the bytes of a thread's work. */
 CPU_AVX_API size_t cpu_avx_p_explicit_share(int n, int reach)
 {
     const size_t lanes = 64 / CPU_AVX_SIZE, rows = n > 0 ? (size_t)n : 0;
@@ -58,7 +58,7 @@ CPU_AVX_API size_t cpu_avx_p_explicit_share(int n, int reach)
         size_t padded = (size_t)cpu_avx_p_padded_reach(reach), partitions = cpu_avx_p_partitions_len(rows, padded);
         return ((2 * padded + 2) * partitions + padded * lanes) * sizeof(cpu_avx_real) + 64;
     }
-    /* Enough for rows of options, of 5 vectors each, and for explicit2. */
+    /* enough for explicit2, and for explicit3, whose rows are 5 vectors each */
     return 5 * (rows + 2) * lanes * sizeof(cpu_avx_real) + 64;
 }
 CPU_AVX_API size_t cpu_avx_p_implicit_share(int n)
@@ -81,17 +81,17 @@ CPU_AVX_API int cpu_avx_p_options_status(int isa, int options, int threads, cons
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Returns k, the rows of a partition if lanes are partitions of the grid: lane l holds rows l k .. l k + k - 1, a row
+/* Returns k, the rows of a partition if lanes are partitions of the grid. Lane l holds rows l k .. l k + k - 1; row j
    of all partitions is a vector. */
 CPU_AVX_API int cpu_avx_p_partition_rows(int n, int least)
 {
     return cpu_avx_p_larger(n / cpu_avx_lanes + (n % cpu_avx_lanes != 0), least);
 }
 
-/* Copies rows of the grid to their lanes, 0 in rows from n on; rows of a partition are step vectors apart. */
+/* Copies rows of the grid to their lanes; rows from n on become 0. Rows of a partition are step vectors apart. */
 CPU_AVX_CALL void cpu_avx_p_to_partitions(int n, int k, const cpu_avx_real *from, cpu_avx_vec *to, ptrdiff_t step)
 {
-    const int full = n / k, rest = n % k; /* full partitions, rows of the next one */
+    const int full = n / k, rest = n % k; /* full partitions; rows of the next one */
     cpu_avx_p_to_columns(k, full, k, from, to, step);
     for (int j = 0; j < rest; j++) to[j * step][full] = from[full * k + j];
 }
@@ -104,21 +104,21 @@ CPU_AVX_CALL void cpu_avx_p_from_partitions(int n, int k, const cpu_avx_vec *fro
     for (int j = 0; j < rest; j++) to[full * k + j] = from[j * step][full];
 }
 
-/* Returns the neighbour of each partition's first row: the last row of the partition below, 0 if there is none. */
+/* Returns the neighbour of each partition's first row: the last row of the partition below, or 0 if there is none. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_below(cpu_avx_vec last)
 {
     return cpu_avx_up(cpu_avx_set(0), last, 1);
 }
 
-/* Returns the neighbour of each partition's last row: the first row of the partition above, 0 if there is none. */
+/* Returns the neighbour of each partition's last row: the first row of the partition above, or 0 if there is none. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_above(cpu_avx_vec first)
 {
     return cpu_avx_down(first, cpu_avx_set(0), 1);
 }
 
-/* Loads the rows of up to `lanes` options from `at` on, with 0 for unused coefficients and b = 1 in unused lanes. A row
-   is 5 vectors: a, b, c, u and one of work; rows are step vectors apart. They form one stream: five would compete for
-   the same sets of the cache if n is a power of two. */
+/* Loads the rows of up to `lanes` options from option `at` on, with 0 for unused coefficients and b = 1 in unused
+   lanes. A row is 5 vectors: a, b, c, u and one for work; rows are step vectors apart. Five arrays would compete for
+   the same sets of the cache if n were a power of two. */
 CPU_AVX_CALL void cpu_avx_p_load_options(const cpu_avx_p_options *m, int at, int options, cpu_avx_vec *row,
                                          ptrdiff_t step)
 {
@@ -143,7 +143,7 @@ CPU_AVX_API size_t cpu_avx_implicit_bytes(int n, int threads)
     return threads > 0 ? (size_t)threads * cpu_avx_p_implicit_share(n) : 0;
 }
 
-/* The body of a rung: gives each thread its options, in whole units. */
+/* The body of a rung: gives each thread a part of the options, in multiples of `unit`. */
 #define CPU_AVX_P_OVER_OPTIONS(stem, unit, bytes)                                                                      \
     long long least = LLONG_MAX;                                                                                       \
     int status = cpu_avx_p_options_status(isa, options, threads, &m, work);                                            \

@@ -16,28 +16,28 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Tiles in a cache line of a row. */
+/* Tiles side by side in a cache line of a row. */
 enum { cpu_avx_p_side = cpu_avx_lanes < CPU_AVX_P_CACHE_LINE ? CPU_AVX_P_CACHE_LINE / cpu_avx_lanes : 1 };
 
-/* Two vectors of systems or partitions, so that two recurrences are in flight. The store holds d and c of each column
-   of each vector, for partitions also f. */
+/* The recurrences of two vectors of systems or partitions; two are in flight. For each column of each vector the store
+   holds d and c, and f for partitions. */
 typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
 } cpu_avx_p_chain;
 
-/* Additional data of partitions, with X the unknown before their first: x[j] + c x[j+1] + f X = d in the current row,
-   and the first unknown as first_d - first_f X + first_c x[j]. */
+/* Additional recurrences of partitions. X is the unknown before a partition. Its current row is
+   x[j] + c x[j+1] + f X = d; its first unknown is first_d - first_f X + first_c x[j]. */
 typedef struct {
     cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
 } cpu_avx_p_fill;
 
-/* Returns the elements of a column in the store. */
+/* Returns the elements of the store that a column takes. */
 CPU_AVX_INLINE ptrdiff_t cpu_avx_p_slot(int partitions)
 {
     return (partitions ? 6 : 4) * cpu_avx_lanes;
 }
 
-/* Finds how the current row and the first one of vector g depend on the unknown before the partition; f is stored in
+/* Finds how the current row and the first unknown of vector g depend on the unknown before the partition. Stores f in
    the slot. */
 CPU_AVX_INLINE void cpu_avx_p_fill_in(cpu_avx_p_fill *fill, int g, int last, cpu_avx_vec a, cpu_avx_vec r,
                                       cpu_avx_vec c, cpu_avx_vec d, cpu_avx_real *slot)
@@ -52,22 +52,22 @@ CPU_AVX_INLINE void cpu_avx_p_fill_in(cpu_avx_p_fill *fill, int g, int last, cpu
     fill->first_c[g] = cpu_avx_fnma(fill->first_c[g], c, zero);
 }
 
-/* Returns lanes l-s of vector g; v is two vectors, or the halves of one. Zeros come in. */
+/* Returns lanes l-s of vector g, and 0 beyond the first lane. v holds two vectors, or the `halves` of one system. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_before(int halves, const cpu_avx_vec *v, int g, int s)
 {
     const cpu_avx_vec beyond = halves && g ? v[0] : cpu_avx_set(0);
     return s < cpu_avx_lanes ? cpu_avx_up(beyond, v[g], s < cpu_avx_lanes ? s : 1) : beyond;
 }
 
-/* Returns lanes l+s in the same way. */
+/* Returns lanes l+s of vector g in the same way. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_after(int halves, const cpu_avx_vec *v, int g, int s)
 {
     const cpu_avx_vec beyond = halves && !g ? v[1] : cpu_avx_set(0);
     return s < cpu_avx_lanes ? cpu_avx_down(v[g], beyond, s < cpu_avx_lanes ? s : 1) : beyond;
 }
 
-/* Makes one step of PCR over the lanes: from a x[l-s] + x[l] + c x[l+s] = d to the same with 2s for s. Returns 1, with
-   x in d, if a and c are so small that their products are lost in rounding. */
+/* Makes one step of PCR over the lanes: from a x[l-s] + x[l] + c x[l+s] = d to the same equation with 2s for s. If a
+   and c are so small that their products are lost in rounding, returns 1 with x in d; otherwise 0. */
 CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c, cpu_avx_vec *d, int s,
                                       cpu_avx_vec *sound)
 {
@@ -97,8 +97,8 @@ CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c
 }
 
 /* Solves the reduced system. Eliminates the next partition's first unknown from the last row of each partition, so that
-   only the last unknowns, X, remain. In the store, where the last column has this slot, the last rows become X; *left
-   becomes X of the partition before. */
+   only the last unknowns, X, remain. Stores X in the last column's slot, as a row with d = X and c = f = 0.
+   Leaves   in *left X of the partition before */
 CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_real *slot,
                                             cpu_avx_vec *left)
 {

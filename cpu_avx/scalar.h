@@ -10,8 +10,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Eliminates a row of one system: *c and *d of the row before become those of this one, x[j] + c x[j+1] = d. Upwards,
-   from the last row, a and c change places. */
+/* Eliminates a row of one system: turns *c and *d of the row before into those of this row, x[j] + c x[j+1] = d. For
+   elimination upwards, from the last row, the caller exchanges a and c. */
 CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_avx_real cj, cpu_avx_real dj,
                                             cpu_avx_real *c, cpu_avx_real *d, int *bad)
 {
@@ -21,10 +21,10 @@ CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_
     *d = cpu_avx_p_madd(-a, *d, dj) * r;
 }
 
-/* Eliminates up to four systems (`systems`, a literal) from both ends, and substitutes back from the row in the middle:
-   each row waits for the reciprocal of the one before, so two recurrences a system take half the time of one. The first
-   system lies at element `at`, the others `apart` elements from each other. Rows above the middle keep their c in the
-   store, those below their a; d is stored in x. */
+/* Solves up to four systems (`systems`, a literal): eliminates each from both ends, and substitutes back from the row
+   in the middle. Each row waits for the reciprocal of the row before, so two recurrences a system take half the time of
+   one. The first system begins at element `at`; systems are `apart` elements apart. d of each row is stored in x. The
+   store keeps c of the rows before the middle and a of the rows after it. */
 CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                               const cpu_avx_p_batch *batch, int systems, cpu_avx_real *store, int *bad)
 {
@@ -32,7 +32,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
     cpu_avx_real *x = batch->x + at, down_c[4] = {0}, down_d[4] = {0}, up_a[4] = {0}, up_d[4] = {0};
     const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step, middle = n / 2;
     for (ptrdiff_t j = 0; j < middle; j++) {
-        const ptrdiff_t k = n - 1 - j; /* for even n row k ends at the middle */
+        const ptrdiff_t k = n - 1 - j; /* for even n the last row k is the middle */
         CPU_AVX_P_UNROLL
         for (int s = 0; s < systems; s++) {
             const ptrdiff_t top = j * step + s * apart;
@@ -71,7 +71,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
     }
 }
 
-/* Solves systems that share the matrix that cpu_avx_factor left in f: downwards, then upwards. */
+/* Solves `systems` systems, a literal, with the matrix that cpu_avx_factor left in f: eliminates, substitutes back. */
 CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                              const cpu_avx_p_batch *batch, int systems)
 {
@@ -94,8 +94,8 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
     }
 }
 
-/* Solves systems from .. to-1, two at a time; four if they share cache lines, so that each line is read once. Returns
-   the first with a bad pivot, or LLONG_MAX. */
+/* Solves systems from .. to-1, two at a time. Takes four at a time if they share cache lines, so that each line is read
+   once. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {

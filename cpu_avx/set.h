@@ -1,4 +1,4 @@
-/* set.h - a room of cpu_avx.h: reads the rooms for the set whose file includes it, and ends the set.
+/* set.h - a room of cpu_avx.h: reads the rooms for the set whose file includes it, then undefines the set's macros.
    MIT licence, see LICENSE. */
 
 enum { cpu_avx_lanes = CPU_AVX_P_LANES };

@@ -3,8 +3,8 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* The instruction sets. Each function of vector scope exists for each set of this kind of processor, with _plain, _avx,
-   _avx2, _avx512 or _neon before the precision in its name; a function of array scope takes a set as first argument.
+/* The instruction sets. Functions of vector scope exist for each set of this kind of processor, with _plain, _avx,
+   _avx2, _avx512 or _neon before the precision in their names. Functions of array scope take a set as first argument.
    Among the sets of one kind of processor a larger number is a wider set. */
 enum {
     CPU_AVX_PLAIN,  /* 16 bytes in plain C, for any processor */
@@ -15,10 +15,9 @@ enum {
     CPU_AVX_ISAS
 };
 
-/* The kind of processor whose vector sets are compiled: CPU_AVX_X86, CPU_AVX_ARM, or neither. Those of x86 are compiled
-   by function attribute, whatever the compiler's flags; every 64-bit Arm has NEON. CPU_AVX_ONLY_PLAIN omits them, as
-   does another processor or compiler. nvcc compiles those of x86 if CPU_AVX_UNDER_NVCC is defined; on Arm it does not
-   understand its host compiler's arm_neon.h (nvcc 13.0, gcc 12). */
+/* The kind of processor whose vector sets are compiled: CPU_AVX_X86, CPU_AVX_ARM, or neither. The sets of x86 are
+   compiled by function attribute, whatever the compiler's flags; every 64-bit Arm has NEON. nvcc compiles the sets of
+   x86 only if CPU_AVX_UNDER_NVCC is defined, and never NEON: nvcc 13.0 does not understand gcc 12's arm_neon.h. */
 #if defined CPU_AVX_ONLY_PLAIN || (defined __CUDACC__ && !defined CPU_AVX_UNDER_NVCC)
 #define CPU_AVX_X86 0
 #define CPU_AVX_ARM 0
@@ -37,9 +36,9 @@ enum {
 
 #endif /* CPU_AVX_PASS */
 
-/* The files of the sets, read in every pass, from the narrowest set to the widest of a kind of processor. The last set
-   that the compiler's flags allow everywhere leaves its number in CPU_AVX_BUILT_FOR. An array function called with this
-   literal is compiled for that set only; not with -fopenmp, because a parallel region hides the literal. */
+/* The files of the sets, from the narrowest set of a kind of processor to the widest. CPU_AVX_BUILT_FOR keeps the
+   number of the last set that the compiler's flags allow everywhere. An array function called with this literal is
+   compiled for that set only, except with -fopenmp: a parallel region hides the literal. */
 #include "plain.h"
 #if CPU_AVX_X86
 #include "avx.h"
@@ -79,7 +78,7 @@ CPU_AVX_API const char *cpu_avx_name(int isa)
     return isa >= 0 && isa < CPU_AVX_ISAS ? name[isa] : "unknown";
 }
 
-/* Calls the function of this stem for the instruction set isa: result = function(arguments). */
+/* Calls the function with this stem for the instruction set isa: result = function(arguments). */
 #define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
     do {                                                                                                               \
         CPU_AVX_P_VECTORS(isa, result, stem, precision, arguments)                                                     \

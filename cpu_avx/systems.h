@@ -6,24 +6,24 @@
 /* Systems are solved tile by tile; a tile never spans two groups. */
 typedef struct {
     cpu_avx_lines lines;
-    long long tiles, per_group; /* in all, and in a group */
+    long long tiles, per_group; /* tiles in all, and in a group */
     long long width;            /* systems in a tile */
     int kind;                   /* the contents of a tile, see below */
     long long n, pitch;         /* elements of a system or partition, and from one to the next */
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is kept in the store, not in x */
-    int fetched;                /* interleaved: rows are prefetched; contiguous: x is, as a, b, c and d always are */
+    int fetched;                /* interleaved: rows are prefetched; contiguous: x is prefetched with a, b, c and d */
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* systems that are interleaved, or neither interleaved nor contiguous */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
-    CPU_AVX_P_CUT,         /* 2*lanes partitions of a long one, whose neighbours are known */
+    CPU_AVX_P_CUT,         /* 2*lanes partitions of long systems; the unknowns beside them are known */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system and `lanes` of another */
     CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
     CPU_AVX_P_SCALAR       /* one system, solved without vectors */
 };
 
-/* A tile: element j of its first system lies at offset + j step. */
+/* A tile. Element j of its first system lies at offset + j step. */
 typedef struct {
     long long first;  /* index of its first system */
     ptrdiff_t offset; /* of element 0 */
@@ -39,10 +39,10 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_plan_of(long long n, long long step)
     return plan;
 }
 
-/* Returns the beginning of system s, counted over all groups. */
+/* Returns where system s begins; systems are counted over all groups. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_system_at(const cpu_avx_lines *lines, long long s)
 {
-    if (lines->groups == 1) return (ptrdiff_t)(s * lines->stride); /* two divisions are as slow as some rows */
+    if (lines->groups == 1) return (ptrdiff_t)(s * lines->stride); /* two divisions take as long as some rows */
     return (ptrdiff_t)(s / lines->systems * lines->jump + s % lines->systems * lines->stride);
 }
 
@@ -60,7 +60,7 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
         tile.valid = (int)plan->width;
         if (!two)
             tile.side = (ptrdiff_t)(half * plan->pitch);
-        else if (tile.first + 1 < lines->systems * lines->groups) /* else both are the last one */
+        else if (tile.first + 1 < lines->systems * lines->groups) /* else both vectors hold the last system */
             tile.side = cpu_avx_p_system_at(lines, tile.first + 1) - tile.offset;
         return tile;
     }
@@ -73,16 +73,16 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 }
 
 enum {
-    CPU_AVX_P_ROW_BYTES = 4096,      /* of a tile's row at most: each row may lie on another page, so rows are long */
-    CPU_AVX_P_STORE_BYTES = 1 << 20, /* of a tile's store at most, to fit the second-level cache */
-    CPU_AVX_P_ALONE_BYTES = 1 << 25, /* of a tile's store at most if d lies in x */
-    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* of an array: from this size on it comes from memory and is prefetched */
-    CPU_AVX_P_AHEAD_BYTES = 1536,    /* of each array, prefetched ahead */
-    CPU_AVX_P_BIG_TILE = 1 << 16,    /* of contiguous systems in each array: the second-level cache has no room for the
-                                        next tile, so columns of the same tile are prefetched instead, */
-    CPU_AVX_P_BLOCKS_AHEAD = 3,      /* this many blocks ahead */
-    CPU_AVX_P_FEW_SYSTEMS = 6,       /* a thread: they would leave most lanes of a tile idle */
-    CPU_AVX_P_LONG_BYTES = 1 << 17   /* of a contiguous system: a tile's store would exceed the second-level cache */
+    CPU_AVX_P_ROW_BYTES = 4096,      /* the most of a tile's row: each row may lie on another page, so rows are long */
+    CPU_AVX_P_STORE_BYTES = 1 << 20, /* the most of a tile's store, to fit the second-level cache */
+    CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the most of a tile's store if d lies in x */
+    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched */
+    CPU_AVX_P_AHEAD_BYTES = 1536,    /* the distance of prefetching, in each array */
+    CPU_AVX_P_BIG_TILE = 1 << 16,    /* of each array in a tile of contiguous systems; it leaves the next tile no room
+                                        in the second-level cache, so blocks of the same tile are prefetched */
+    CPU_AVX_P_BLOCKS_AHEAD = 3,      /* the distance of this prefetching, in blocks */
+    CPU_AVX_P_FEW_SYSTEMS = 6,       /* so few systems a thread would leave most lanes of a tile idle */
+    CPU_AVX_P_LONG_BYTES = 1 << 17   /* a contiguous system whose tile's store would exceed the second-level cache */
 };
 
 /* Returns whether threads that solve neighbours would write to the same cache lines. */
@@ -98,13 +98,13 @@ CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, i
     return lines->systems * lines->groups <= few || (lines->step == 1 && lines->n >= CPU_AVX_P_LONG_BYTES / size);
 }
 
-/* Returns how many threads may solve a batch: one if they would share cache lines. */
+/* Returns how many threads may solve a batch: one if they would write to the same cache lines. */
 CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, int size)
 {
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns the most interleaved systems of a tile. If d is kept apart from x, the second-level cache holds them. */
+/* Returns the most interleaved systems of a tile: fewer if d is kept apart from x, so that their store fits a cache. */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
     long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
@@ -112,7 +112,7 @@ CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
     return bytes / size;
 }
 
-/* Returns how many threads a batch is worth: opening a parallel region takes as long as some rows. */
+/* Returns how many threads a batch is worth: opening a parallel region takes as long as solving some rows. */
 CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
 {
     return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
@@ -125,7 +125,7 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
     *lines = *given;
     if (!lines->groups) lines->groups = 1;
     if (!lines->n || !lines->systems) return 1;
-    /* step = 0 would put all rows in one element. */
+    /* a distance of 0 would put rows, systems or groups in the same elements */
     if ((lines->n > 1 && !lines->step) || (lines->systems > 1 && !lines->stride) || (lines->groups > 1 && !lines->jump))
         return 0;
     if (lines->systems == 1) {
@@ -155,8 +155,9 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
 /* Factors a matrix: does the part of the Thomas algorithm for a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] that does not
    depend on the right-hand side.
    Needs    f of CPU_AVX_FACTOR_LEN(n) elements; a[0] and c[n-1] are not read
-   Leaves   in f three arrays of n elements, l, r and q, for y[j] = r[j] d[j] - l[j] y[j-1], x[j] = y[j] - q[j] x[j+1]
-   Returns  0, CPU_AVX_BAD_ARGUMENT, or 1 + the first row with a bad pivot (INT_MAX if it is larger)
+   Leaves   in f three arrays of n elements, l, r and q. A solve is then y[j] = r[j] d[j] - l[j] y[j-1] from the first
+            row on, and x[j] = y[j] - q[j] x[j+1] from the last row back
+   Returns  0, CPU_AVX_BAD_ARGUMENT, or 1 + the first row with a bad pivot (INT_MAX if an int cannot hold it)
    Cost     n divisions, 2n mul, n FMA; plain C, one thread */
 CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx_real *b, const cpu_avx_real *c,
                                cpu_avx_real *f)
@@ -173,15 +174,15 @@ CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx
     return CPU_AVX_OK;
 }
 
-/* The arrays of a batch. f holds the factored matrix if all systems share one; `known`, if they are partitions of
-   longer systems, holds the unknowns before each, and after the last of a group. */
+/* The arrays of a batch. If all systems share a matrix, f holds its factors. If they are partitions of longer systems,
+   `known` holds the unknown before each of them, and the unknown after the last one of a group. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d, *f;
     cpu_avx_real *x;
     const cpu_avx_real *known;
 } cpu_avx_p_batch;
 
-/* Returns the bytes of an array, which an integer might not hold. */
+/* Returns the bytes of an array; an integer might not hold them. */
 CPU_AVX_API double cpu_avx_p_array_bytes(const cpu_avx_lines *lines)
 {
     return (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE;
@@ -224,7 +225,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     }
     if (lines->step == 1 && lines->stride != 1)
         return cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CONTIGUOUS, lines, batch);
-    /* In place, neighbouring rows are still in the cache when they are written, a tile after they were read. Rows far
+    /* In place, x is stored where d was read a tile earlier. Neighbouring rows are then still in the cache. Rows far
        apart compete for a few sets of the cache and are evicted. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
     plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) &&
@@ -235,7 +236,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     plan.width = lines->stride != 1          ? lanes
                  : batch->f && !plan.fetched ? 4 * lanes
                                              : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
-    for (;;) { /* narrower as long as the threads would have too few tiles */
+    for (;;) { /* tiles become narrower until every thread has enough of them */
         plan.per_group = (lines->systems - 1) / plan.width + 1;
         plan.tiles = plan.per_group * lines->groups;
         if (plan.width <= least || plan.tiles >= 4LL * threads || threads == 1) break;
@@ -244,9 +245,9 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the elements of a thread's store for any set. Without vectors they are one for each row and system in flight;
-   for contiguous systems two for each row, rounded up to whole cache lines, and system of a tile; for interleaved ones
-   one or two, and a row more. */
+/* Returns the elements of a thread's store for any set. Without vectors each row of each system in flight takes one.
+   Each row of each contiguous system of a tile takes two, and the rows are rounded up to whole cache lines. Each row of
+   each interleaved system takes one or two, and there is one more row. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
@@ -260,13 +261,13 @@ CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
     return apart > in_x ? apart : in_x;
 }
 
-/* Returns thread i's part of work; each part has len elements. */
+/* Returns thread i's part of work. Each part has len elements. */
 CPU_AVX_API cpu_avx_real *cpu_avx_p_share(void *work, size_t len, int i)
 {
     return (cpu_avx_real *)cpu_avx_p_align((char *)work + (size_t)i * (len * sizeof(cpu_avx_real) + 64));
 }
 
-/* Returns the bytes of work for len elements a thread; at most one thread works on a system. */
+/* Returns the bytes of work for len elements a thread. At most one thread works on a system. */
 CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, int threads)
 {
     const long long systems = lines->systems * lines->groups;

@@ -27,7 +27,7 @@ CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const 
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns the elements of a thread's store for the partitions of a cut. */
+/* Returns the elements of a thread's store for the partitions of a cut system. */
 CPU_AVX_API size_t cpu_avx_p_cut_store_len(cpu_avx_p_cut cut)
 {
     return (size_t)((cut.rows + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
@@ -61,7 +61,7 @@ CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_
     CPU_AVX_P_SOLVE_TILES(cpu_avx_p_thomas_tiles, length);
 }
 
-/* Solves the partitions of systems whose separators are found. Returns the status. */
+/* Solves cut systems after cpu_avx_p_find_separators has reduced their partitions. Returns the status. */
 CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                      const cpu_avx_p_batch *given, cpu_avx_real *work, int threads)
 {
@@ -99,18 +99,17 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
    its own matrix.
    Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; matrices that need no pivoting, such as diagonally
-            dominant ones; a[0] and c[n-1] may hold anything, but must be readable; x may be d, and overlaps nothing
-            else
-   Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
+            dominant ones; a[0] and c[n-1] readable, with any contents; x may be d, but overlaps no other array
+   Returns  0, an error, or 1 + the first system with a bad pivot, whose x is then unspecified
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast if stride or step is 1,
             fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
             into partitions, which threads share: fewer than 32 systems (16 in double precision) from 2048 rows on
             (1024), up to 32 (16) for each two threads from 8192 rows on (4096), and any number from 128 KB a system on.
-            Otherwise up to six systems a thread are solved without vectors, two at a time from both ends, with a
-            division instead of the reciprocal
+            Of systems that are not cut, up to six a thread are solved without vectors, two at a time from both ends,
+            with a division instead of the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
-            rounding, so unknowns much smaller than others far from them may come out as 0. The number of threads may
-            change the rounding of x */
+            rounding, so unknowns that are much smaller than others far away may come out as 0. The number of threads
+            may change the rounding of x */
 CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {
@@ -119,7 +118,7 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
 }
 
 /* Solves every system of the lines, all with the matrix that cpu_avx_factor left in f.
-   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, and overlaps nothing else
+   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but overlaps no other array
    Returns  0 or an error
    Cost     reads d and writes x once; 2 FMA and a mul an element */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,

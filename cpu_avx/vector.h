@@ -7,9 +7,9 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 #define CPU_AVX_P_INFINITY ((cpu_avx_p_bits)(CPU_AVX_SIZE == 4 ? 0xff000000u : 0xffe0000000000000u))
-#define CPU_AVX_P_LOST (1 / (cpu_avx_real)(1LL << (CPU_AVX_SIZE == 4 ? 27 : 56))) /* an eighth of a roundoff */
-#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE)                                  /* its elements */
-#define CPU_AVX_P_BLOCK (16 / CPU_AVX_SIZE) /* elements of 16 bytes: shuffles within them are cheapest */
+#define CPU_AVX_P_LOST (1 / (cpu_avx_real)(1LL << (CPU_AVX_SIZE == 4 ? 27 : 56))) /* an eighth of a unit roundoff */
+#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE)                                  /* elements in it */
+#define CPU_AVX_P_BLOCK (16 / CPU_AVX_SIZE) /* elements in 16 bytes: shuffles within such a block are cheapest */
 
 #define cpu_avx_p_bits CPU_AVX_OF(cpu_avx_p_bits)
 #define cpu_avx_p_magnitude CPU_AVX_OF(cpu_avx_p_magnitude)
@@ -55,7 +55,7 @@ typedef uint32_t cpu_avx_p_bits;
 typedef uint64_t cpu_avx_p_bits;
 #endif
 
-/* Returns the bits of x without its sign, CPU_AVX_P_INFINITY for an infinity: tests of bits survive -ffast-math. */
+/* Returns the bits of x without its sign; CPU_AVX_P_INFINITY for an infinity. Tests of bits survive -ffast-math. */
 CPU_AVX_P_INLINE cpu_avx_p_bits cpu_avx_p_magnitude(cpu_avx_real x)
 {
     cpu_avx_p_bits bits;
@@ -98,7 +98,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
 #else
     cpu_avx_vec v = cpu_avx_set(0);
     CPU_AVX_P_UNROLL
-    for (int l = 0; l < cpu_avx_lanes; l++) /* n iterations would become a call of memcpy */
+    for (int l = 0; l < cpu_avx_lanes; l++) /* the compiler would replace a loop of n by a call of memcpy */
         if (l < n) v[l] = p[l];
     return v;
 #endif
@@ -123,7 +123,7 @@ CPU_AVX_INLINE void cpu_avx_store_part(cpu_avx_real *p, int n, cpu_avx_vec v)
 }
 
 /* Stores p[l] = v[l] past the caches; in NEON and plain C through them.
-   Needs    p aligned to the vector; cpu_avx_fence before another thread reads it */
+   Needs    p aligned to the vector; cpu_avx_fence before another thread reads the numbers */
 CPU_AVX_INLINE void cpu_avx_stream(cpu_avx_real *p, cpu_avx_vec v)
 {
 #ifdef CPU_AVX_OP_STREAM
@@ -178,14 +178,14 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_sqrt(cpu_avx_vec a)
     return CPU_AVX_OP_SQRT(a);
 }
 
-/* Returns the neighbours s lanes above, b lying above a: l < lanes - s ? a[l + s] : b[l - lanes + s].
+/* Returns the neighbours s lanes above, where b follows a: l < lanes - s ? a[l + s] : b[l - lanes + s].
    Needs    s a literal, 0 < s < lanes */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
     return CPU_AVX_OP_DOWN(a, b, s);
 }
 
-/* Returns the neighbours s lanes below, a lying below b: l >= s ? b[l - s] : a[lanes - s + l].
+/* Returns the neighbours s lanes below, where a precedes b: l >= s ? b[l - s] : a[lanes - s + l].
    Needs    as cpu_avx_down */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_up(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
@@ -214,12 +214,12 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
 }
 
 /* Returns the reciprocal 1 / v[l].
-   Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits and one Newton step; at most
-            1.61, 0.51 and 0.6 ulp (measured on Zen 4 over all significands: 1.55, 0.50 and 0.53; the mean error is at
-            most 0.003, so many time steps do not drift). 0, subnormals whose reciprocal overflows, infinities and NaN
-            give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from 2^126 on give 0; cpu_avx_check sees
-            both. Elsewhere, and with CPU_AVX_EXACT_RCP, the division, within 0.5 ulp: in f64 an approximation and two
-            Newton steps are 1.7 times as fast alone, but 1.4 times as slow in the recurrence of an elimination */
+   Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits and one correction; at most
+            1.61, 0.51 and 0.6 ulp. Measured on Zen 4 over all significands: 1.55, 0.50 and 0.53 ulp, and a mean of at
+            most 0.003 ulp, so many time steps do not drift. 0, subnormals whose reciprocal overflows, infinities and
+            NaN give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from 2^126 on give 0; cpu_avx_check sees
+            both. In f64, NEON, plain C and with CPU_AVX_EXACT_RCP: a division, within 0.5 ulp. In f64 an approximation
+            with two Newton steps is 1.7 times as fast alone, but takes 1.4 times as long in an elimination */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 {
 #if CPU_AVX_P_RCP_BITS == 0 || defined CPU_AVX_EXACT_RCP || CPU_AVX_SIZE == 8
@@ -227,7 +227,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 #else
     const cpu_avx_vec y = CPU_AVX_OP_RCP(v);
     cpu_avx_vec error = cpu_avx_fnma(v, y, cpu_avx_set(1));
-#if CPU_AVX_P_RCP_BITS < 14 /* 12 bits: the square of the error counts, and always with the same sign */
+#if CPU_AVX_P_RCP_BITS < 14 /* 12 bits: the square of the error matters, and always has the same sign */
     error = cpu_avx_fma(error, error, error);
 #endif
     return cpu_avx_fma(y, error, y);
@@ -235,8 +235,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 }
 
 /* Returns `sound`, which starts at 0, marked in each lane whose pivot or reciprocal is 0, infinite or NaN.
-   Cost     2 FMA: 1 - pivot * reciprocal is a few ulp for a sound pivot, else 1, infinite or NaN, and the sum of its
-            squares keeps that. (The product alone would not show a reciprocal that underflowed to 0) */
+   Cost     2 FMA: 1 - pivot * reciprocal is a few ulp for a sound pivot, and 1, infinite or NaN for a bad one. A sum of
+            squares keeps these values. The product alone would not show a reciprocal that underflowed to 0 */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, cpu_avx_vec reciprocal)
 {
 #ifndef CPU_AVX_P_REGISTER
@@ -244,7 +244,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, c
         if (cpu_avx_p_bad_pivot(pivot[l], reciprocal[l])) sound[l] = 1;
     return sound;
 #else
-    __asm__("" : CPU_AVX_P_REGISTER(reciprocal)); /* else -ffast-math would assume the product */
+    __asm__("" : CPU_AVX_P_REGISTER(reciprocal)); /* hides from -ffast-math that the product is 1 */
     cpu_avx_vec error = cpu_avx_fnma(pivot, reciprocal, cpu_avx_set(1));
     return cpu_avx_fma(error, error, sound);
 #endif
@@ -285,7 +285,7 @@ CPU_AVX_INLINE void cpu_avx_load_tile(const cpu_avx_real *p, ptrdiff_t pitch, in
     cpu_avx_transpose(v);
 }
 
-/* Stores such a tile.
+/* Stores a tile that cpu_avx_load_tile loaded.
    Leaves   v is clobbered
    Needs    as cpu_avx_load_tile */
 CPU_AVX_INLINE void cpu_avx_store_tile(cpu_avx_real *p, ptrdiff_t pitch, int rows, int columns, cpu_avx_vec *v)
@@ -305,8 +305,8 @@ CPU_AVX_INLINE int cpu_avx_p_clip(long long n)
     return n < 0 ? 0 : n < cpu_avx_lanes ? (int)n : cpu_avx_lanes;
 }
 
-/* Copies columns of rows that are pitch elements apart to vectors, column j to to[j step]; lanes beyond the rows become
-   0. */
+/* Copies columns of rows, which are pitch elements apart, to vectors: column j to to[j step]. Lanes beyond the rows
+   become 0. */
 CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
                                        cpu_avx_vec *to, ptrdiff_t step)
 {
@@ -332,7 +332,7 @@ CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long co
     }
 }
 
-/* Returns a b + c, fused if the set fuses, which the compiler must not do on its own in ISO C. */
+/* Returns a b + c, fused if the set has multiply-add: in ISO C the compiler must not fuse on its own. */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_p_madd(cpu_avx_real a, cpu_avx_real b, cpu_avx_real c)
 {
 #if !CPU_AVX_P_HAS_FMA
@@ -344,7 +344,7 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_p_madd(cpu_avx_real a, cpu_avx_real b, cpu_a
 #endif
 }
 
-/* Returns whether this reciprocal is 0, infinite or NaN, so its pivot is bad. */
+/* Returns whether this reciprocal of a pivot is 0, infinite or NaN. */
 CPU_AVX_INLINE int cpu_avx_p_bad_reciprocal(cpu_avx_real r)
 {
     return cpu_avx_p_magnitude(r) - 1 >= CPU_AVX_P_INFINITY - 1;

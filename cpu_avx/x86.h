@@ -24,7 +24,7 @@ typedef cpu_avx_real cpu_avx_vec __attribute__((vector_size(sizeof(cpu_avx_real)
 #define CPU_AVX_OP_SQRT(a) CPU_AVX_P_MOVE(sqrt, a)
 #define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_x86_transpose_blocks(v)
 
-/* Transposes, within each block of 16 bytes, as many vectors as a block has elements. */
+/* Takes as many vectors as a block of 16 bytes has elements, and transposes each of their blocks. */
 CPU_AVX_INLINE void cpu_avx_p_x86_transpose_blocks(cpu_avx_vec *v)
 {
 #if CPU_AVX_SIZE == 8
