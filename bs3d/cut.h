@@ -8,7 +8,7 @@ enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER };
 typedef struct {
     int slabs, slab;   /* how many there are, and which one this is; slab 0 holds plane 0 */
     int first, planes; /* planes first .. first + planes - 1 of the grid are its own */
-    int below, above;  /* copies of the neighbours' planes on each side: halo, or 0 at an end of the grid */
+    int below, above;  /* copies of slab - 1's and slab + 1's planes: halo, or 0 at an end of the grid */
     int halo;
     int partitions;   /* implicit: partitions of its planes */
     int reach;        /* how many of a neighbour's partitions influence its own; 0: all partitions of all slabs do */
@@ -110,10 +110,11 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
 /* Cuts the grid of a problem into `slabs` slabs, and describes one of them. halo: how many planes of each neighbour an
    explicit march copies, one for each step between two exchanges; an implicit march copies 1. partitions: 0 for an
    explicit march, the result of bs3d_slab_partitions for an implicit one; the same on all GPUs.
-   Needs    every slab to have at least 4 planes, halo planes, and 4 * partitions planes
+   Needs    every slab to have at least 4 planes, halo planes, and 4 * partitions planes; an explicit march a halo of 1
+            to 32, an implicit one 1 to 8 partitions
    Returns  BS3D_OK, or an error as bs3d_check, but with up to 1024 points per slab on the third axis. Also
-            BS3D_BAD_ARGUMENT for BS3D_GIVEN, and BS3D_BAD_SIZE for more than 64 partitions that all depend on each
-            other
+            BS3D_BAD_ARGUMENT for BS3D_GIVEN, and BS3D_BAD_SIZE where these needs are not met, and for more than 64
+            partitions that all depend on each other
    Cost     host only; for an implicit march about 20 operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)

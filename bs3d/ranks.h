@@ -32,8 +32,9 @@ TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
    Lanes    called on the host by each process, like all functions of the march, which leave the device of the process's
             last rank as the current one
    Leaves   *march, ready for bs3d_ranks_bytes and bs3d_ranks_open
-   Returns  BS3D_OK; as bs3d_slab_cut; BS3D_BAD_ARGUMENT also for ranks of other processes without a sum; BS3D_BAD_SIZE
-            also if the GPUs differ and need different numbers of partitions: set options->partitions */
+   Returns  BS3D_OK; as bs3d_slab_cut; BS3D_BAD_ARGUMENT also for several ranks without a message, and for ranks of
+            other processes without a sum; BS3D_BAD_SIZE also if the GPUs differ and need different numbers of
+            partitions: set options->partitions */
 template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)

@@ -55,7 +55,8 @@
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
      Arrays     a, b, c, d are not changed. x is an array of its own, or d itself to solve in place. It shares no
                 element with a, b or c, nor with any other d. An array must be aligned to its elements.
-     Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null.
+     Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null. (Partitions of n = 0
+                are TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
 
    docs/where.md shows where to find each idea. The rooms, in batch/:
@@ -118,7 +119,8 @@ typedef struct {
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
     TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or an array off its alignment */
-    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, n above 2^30, elements beyond 2^56, or 2^31 tiles or chunks */
+    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, n above 2^30, elements beyond 2^56, or 2^31 tiles or
+                                     chunks */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
     TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch or this call does not take (TRID_BATCH_.._FLAGS) */

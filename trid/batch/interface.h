@@ -375,8 +375,8 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
 /* Reduces partitions of longer systems that are split across memories: each rank (a GPU, a machine) holds n rows of
    every system. A partition whose first unknown is f and whose last unknown is z is reduced to two rows:
 
-       a l + f + c z = d      row 2r of a tridiagonal system, where r is the rank and l is the z of the rank above
-       a f + z + c g = d      row 2r + 1, where g is the f of the rank below
+       a l + f + c z = d      row 2r of a tridiagonal system, where r is the rank and l is the z of rank r - 1, above
+       a f + z + c g = d      row 2r + 1, where g is the f of rank r + 1, below
 
    The caller sends these rows, solves the reduced systems (trid_batch_solve), and sends each rank its two unknowns of
    each system, from which trid_batch_interface_expand continues. The diagonal of the reduced systems is 1: pass an
@@ -390,7 +390,8 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
             stores the rows of rank r at [2m r], which gives all of them the layout
             trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. With share = all systems, one
             rank solves all, or neighbours exchange the rows of f and z
-   Returns  a status of enum trid_batch_status; TRID_BATCH_SHORT for n < 2
+   Returns  a status of enum trid_batch_status; TRID_BATCH_SHORT for n < 2, also n = 0; TRID_BATCH_BAD_SIZE also for
+            share < 1; TRID_BATCH_OVERLAP also for two arrays of the interface that share an element
    Cost     one pass: reads a, b, c, d once (SHARED: d), and writes 6 numbers a system, for any n. If systems are
             interleaved, lanes access neighbours in memory; otherwise a thread takes n/32 rows of a system. SHARED,
             interleaved, n <= 1024: a block factors the matrix once; each row then costs 3 operations and no reciprocal
@@ -408,7 +409,7 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
 
 /* Expands partitions whose first and last unknowns are known. `ends` holds them, laid out as interface_d was.
    Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 are not used, except x with TRID_BATCH_ADD. Flags:
-            TRID_BATCH_EXPAND_FLAGS
+            TRID_BATCH_EXPAND_FLAGS, without FIRST and LAST
    Returns  as trid_batch_interface_reduce
    Cost     as trid_batch_solve: five arrays moved (SHARED: two). A whole distributed solve moves 9 (SHARED: 3);
             if it stored the eliminated rows in between, it would move 11 (SHARED: 4)

@@ -122,11 +122,11 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
    Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach, two
             ints in device memory. Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. One matrix for all systems is passed as one
             system: trid_lines_contiguous(n, 1), share 1 (or by trid_host_interface_factor)
-   Leaves   in reach how many rows matter from the top and from the bottom, the most of all systems. If both are below n
-            on all ranks, no coupling between the ends of a partition exceeds the unit roundoff. Each rank then needs of
-            the others only the row of z of the rank above and the row of f of the rank below. The unknowns of these
-            four rows (z above, f, z, f below; three if a neighbour is missing) equal those of the whole system up to
-            the order of the unit roundoff times its largest unknown
+   Leaves   in reach, which the launch sets to 0 first, how many rows matter from the top and from the bottom, the most
+            of all systems. If both are below n on all ranks, no coupling between the ends of a partition exceeds the
+            unit roundoff. Each rank then needs of the others only the row of z of the rank above and the row of f of
+            the rank below. The unknowns of these four rows (z above, f, z, f below; three if a neighbour is missing)
+            equal those of the whole system up to the order of the unit roundoff times its largest unknown
    Returns  as trid_batch_interface_reduce
    Cost     two or three passes over five arrays, one system per thread; call it once
    Error    as trid_lane_interface_factor */
