@@ -16,16 +16,16 @@
    from the final values at maturity backwards to time 0. A is the left-hand side without V_t, minus kill V.
 
    A line is the points x[0] < ... < x[n-1] along one axis. At each point, p and m are the slopes of u above and below
-   it (differences over spacings), and the point's cell has two numbers, h and w:
+   it (differences over spacings). The point's cell holds two numbers, h and w, which weight them:
        first derivative  m + w (p - m),  second  h (p - m),  A u = drift m + flow (p - m), flow = h diffusion + w drift.
-   Differences are taken first, so that single precision loses nothing. A face is the first or last point of a line. Its
-   cell takes h and w from its boundary condition. Upwinding is a maximum: it raises flow to drift, and to 0. A coupling
-   is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives all of this, and explains how kernels
-   use it.
+   Values are subtracted before they are multiplied, so that single precision loses nothing. A face is the first or last
+   point of a line; its boundary condition sets h and w of its cell. Upwinding raises flow to the larger of drift and 0.
+   A coupling is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives these formulas and explains
+   how kernels use them.
 
-   The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64. In C++ those of the
-   second group also exist without a suffix. All others work in double precision: set-up is rare, and a march then sees
-   its results rounded only once.
+   The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64, and in C++ also without a
+   suffix, as overloads. All others work in double precision: set-up is rare, and a march then sees its results rounded
+   only once.
 
      coordinates (fd/axis.h)
        fd_axis_points       uniform, or crowded around up to three places, which lie on a node or midway
@@ -37,15 +37,15 @@
        fd_average           average over a cell in one to three dimensions; finds kinks and jumps itself
        fd_final_value       at a grid point: the average over its cell if it has a kink or jump, else the value
      values at a point (fd/axis.h)
-       fd_interpolate       weights of four points for the value and two derivatives, by a cubic
+       fd_interpolate       weights of four points for the value and two derivatives of a cubic
      time (fd/time.h)
        fd_schedule          time steps of any kind, equal or graded, with a Rannacher start; they hit dates exactly
        fd_schedule_part     some of these steps
-       fd_no_interval, fd_next_interval, fd_step_in   one at a time: intervals between dates, and the steps of each
+       fd_no_interval, fd_next_interval, fd_step_in   intervals between dates, and their steps, one at a time
      schemes (fd/time.h)
        fd_scheme_of         the numbers of Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer
        fd_scheme_theta      the theta of each, for two or three factors
-       fd_scheme_theta_drift    the same if drifts exceed diffusion, and whether steps are short enough
+       fd_scheme_theta_drift    the theta where drifts exceed diffusion, and whether steps are short enough
        fd_times_of          times with the scheme's own theta filled in
      a march (fd/march.h)
        fd_final_as          the final value at a point, in one of four ways
@@ -55,7 +55,7 @@
      set-up in each precision (fd/line.h)
        fd_cells             the cells of a line and its faces, for the functions below
        fd_cell_at           one cell, for threads that take one each
-       fd_step_data_of           step data: the numbers of a time step
+       fd_step_data_of      step data: the numbers of a time step
      in each step, a point (fd/line.h)
        fd_lane_first, fd_lane_second    derivatives along a line       2 sub + 1 mul + 2 FMA; 2 sub + 2 mul + 1 FMA
        fd_lane_mixed        the mixed derivative from nine values               8 sub + 4 mul + 8 FMA
@@ -64,19 +64,18 @@
        fd_lane_source       the term of a given slope                           2 mul + 2 FMA
        fd_lane_matrix       the row of 1 - size A, and whether it is dominant   2 mul + 2 add + 1 FMA
        fd_lane_matrix_at    the same; at faces it omits couplings that prevent dominance
-       fd_lane_exercise     a value after a step, with early exercise      1 division, 2 FMA, 1 sub, 2 comparisons
-       fd_lane_at_date      the same after the events of a date         2 comparisons
+       fd_lane_exercise     a value after a step, with early exercise   1 div + 1 add + 1 sub + 1 FMA, 2 comparisons
+       fd_lane_at_date      a value after the events of a date, with early exercise                 2 comparisons
        fd_lane_lag          the row without couplings of the wrong sign    2 selections
        fd_lane_face_three   eliminates a face's third point by its neighbour's row
        fd_lane_value        a value or derivative from four values or a tensor of them
      messages
        fd_status_string, fd_status_of
 
-   What they share:
-     Status   FD_OK = 0, a negative number for a bad argument, or 1 + the index of the point, date or
-              row that is wrong. Every function that can refuse its arguments returns the reason; its results are then
-              unspecified.
-              NaN and infinities are recognised by their bits, so -ffast-math does not matter.
+   Common contract:
+     Status   FD_OK = 0, a negative number for a bad argument, or 1 + the index of the wrong point or date. Every
+              function that can refuse its arguments returns the reason; its results are then unspecified.
+     Numbers  NaN and infinities are recognised by their bits, so -ffast-math does not matter.
      Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
      Device   All functions run on host and device, in one thread. */
 
@@ -96,7 +95,7 @@ enum {
     FD_NO_ROOM = -5,      /* too little room for the steps, or too little memory */
     FD_OUTSIDE = -6,      /* a point outside the grid */
     /* For a problem (fd_status): */
-    FD_BAD_AXIS = -7,         /* detail is fd_axis_map's status, or 1 + the index of a bad point if points were given */
+    FD_BAD_AXIS = -7,         /* detail is fd_axis_map's status, or 1 + the index of a bad point */
     FD_BAD_TIMES = -8,        /* detail is fd_schedule's status */
     FD_BAD_SPOT = -9,         /* a spot is outside the grid, along `axis` */
     FD_MODEL_NAN = -10,       /* not finite: the model's numbers of an axis (axis, and i, j or k) or of a step (step),
@@ -104,11 +103,12 @@ enum {
     FD_FINAL_NAN = -11,       /* the payoff at a point is not finite */
     FD_NOT_SOLVED = -12,      /* the value at a point is not finite after a step, or after the events at its date */
     FD_LAUNCH_FAILED = -13,   /* CUDA refused a copy or a launch; detail is the cudaError_t */
-    FD_NOT_INDEPENDENT = -14, /* at a point in a step, an axis's terms depend on others, contrary to the declaration */
-    FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term is not 0; detail is the value missing from FD_MODEL_MIXED */
+    FD_NOT_INDEPENDENT = -14, /* at a point in a step, terms along an axis depend on the other axes, contrary to the
+                                 declaration */
+    FD_MIXED_UNDECLARED = -16,   /* at a point, a mixed term is not 0; detail is the value missing from FD_MODEL_MIXED */
     FD_CHANGES_UNDECLARED = -17, /* at a point, terms that the model declares time-independent change */
-    FD_ILL_POSED = -18,          /* at a point a diffusion is negative, or a mixed term too large for the diffusions */
-    FD_GREW = -19,               /* the march grew (see growth); more steps, a larger theta or upwinding help */
+    FD_ILL_POSED = -18,          /* at a point, a diffusion is negative or the mixed terms are too large for it */
+    FD_GREW = -19,               /* values grew too much (see growth); more steps, a larger theta or upwinding help */
     FD_UNSTABLE = -20,           /* an explicit march needs shorter steps; detail is how many suffice */
     FD_OUTWARD = -21,            /* at a point of an FD_DEGENERATE face, the drift points out of the axis */
     /* For an axis: */
@@ -118,7 +118,7 @@ enum {
     FD_PLACES_SHARE = -33,    /* two aligned places would share a point; take more points, or move the places apart */
     FD_PLACE_SQUEEZED = -34,  /* alignment would squeeze points to a quarter of their distance; take more points */
     FD_BAD_ALIGNMENT = -35,   /* align is unknown */
-    FD_BAD_FACE = -36,        /* face is unknown; in a march, of `axis` */
+    FD_BAD_FACE = -36,        /* a face is unknown; in a march, a face of `axis` */
     FD_TOO_MANY_POINTS = -37, /* batch.points has no room for the axis; detail is how many points it has */
     /* For steps: */
     FD_BAD_STEPS = -38,      /* steps not in 1 .. 2^28 */
@@ -133,8 +133,8 @@ enum {
     FD_BAD_FINALS = -46,       /* finals is unknown */
     FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 is not finite, or not above the one before */
     FD_BAD_EXERCISE = -48,     /* exercise is unknown */
-    FD_BAD_EVENT = -49         /* at date detail - 1, `what` is unknown, cash or proportion is not finite, or values are
-                                  to change and the model has no function for that */
+    FD_BAD_EVENT = -49         /* at date detail - 1, `what` is unknown, cash or proportion is not finite, or values
+                                  should change but the model has no function that changes them */
 };
 
 /* Returns the text of a status. */
@@ -190,14 +190,14 @@ typedef struct {
     int what, detail;        /* FD_OK, or an error */
     int axis, i, j, k, step; /* the position; -1 if it does not apply; step 0 is the first, from maturity */
     int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together */
-    float growth; /* the largest magnitude at time 0 over the largest that the march was given: final values, boundary
-                     values at time 0, given slopes times the axis, amounts that FD_CHANGE_VALUES added at a point. 0 if
-                     all of these are 0, or if the march did not end */
+    float growth; /* the largest magnitude at time 0 over the largest that the march was given. Given are final values,
+                     boundary values at time 0, slopes at time 0 times the length of the axis, and the amounts that
+                     FD_CHANGE_VALUES added at a point. 0 if all of these are 0, or if the march did not end */
 } fd_status;
 
 /* FD_GREW is reported if growth exceeds this bound. The values of a stable march grow by little more than exp(-kill
-   maturity): a rate of -18 % for 50 years stays below. An unstable march multiplies its largest wave in each step; at
-   the bound it has cost single precision four of its seven digits. */
+   maturity): with a rate of -18 % for 50 years it stays below the bound. An unstable march multiplies its largest wave
+   in each step. At the bound that wave has cost single precision four of its seven digits. */
 enum { FD_MOST_GROWTH = 10000 };
 
 /* Returns a status with not_dominant and growth 0. */
