@@ -5,10 +5,10 @@
 typedef double fd_function(const double *x, const void *context);
 
 /* Returns the average over low .. high of a function of one variable that is smooth between given kinks and jumps.
-   Needs    kinks in increasing order; those outside low .. high do not matter. The function is never called at kinks or
-            ends
-   Returns  the average; f(low) if high <= low
-   Cost     4 calls for each piece
+   Needs    kinks in increasing order; those outside low .. high do not matter. If high > low, the function is never
+            called at kinks or ends
+   Returns  the average; f(low) unless high > low
+   Cost     4 calls for each piece between kinks
    Error    rounding, for pieces that are polynomials up to degree 7; otherwise of the order of (high - low)^8 */
 TB_HD double fd_average_told(double low, double high, int kinks, const double *kink, fd_function *f,
                              const void *context)
@@ -32,19 +32,18 @@ TB_HD double fd_average_told(double low, double high, int kinks, const double *k
     return sum / (high - low);
 }
 
-/* The data that fd_average passes from dimension to dimension. The function is not a member: the compiler could not
-   tell which function it is if it were read from memory whose address the function itself receives, and CUDA could not
-   tell how much stack it needs. */
+/* The data that fd_average passes from dimension to dimension. The user's function is a parameter instead of a member:
+   the compiler could not identify a function that it reads from memory, and CUDA could not determine its stack. */
 typedef struct {
     double low[3], high[3], x[3], tolerance;
     int levels, found;
 } fd_p_box;
 
 /* Averages over one dimension. A piece is accepted if Lobatto's rule with five nodes agrees with itself on the two
-   halves; otherwise it is halved, up to `levels` times. A kink at certain places makes the two agree by accident, so
-   the divided differences of the first nine and of the last nine of all 11 nodes must also vanish. The ends are nodes,
-   so no jump lies beyond the last node. Pieces are visited from left to right; `index` counts those of size 2^-level.
-   VALUE is the average over the dimensions below, or the function itself. */
+   halves; otherwise it is halved, up to `levels` times. With a kink at certain points the two agree by accident. The
+   divided differences of the first nine and of the last nine of all 11 nodes must therefore also vanish. The ends are
+   nodes, so no jump lies beyond the last node. Pieces are visited from left to right; `index` counts pieces of size
+   2^-level. VALUE is the average over the dimensions below, or the function itself. */
 #define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
     TB_HD double NAME(fd_p_box *box, fd_function *f, const void *context)                                              \
     {                                                                                                                  \
@@ -101,13 +100,14 @@ FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
 /* Returns the average of a function over a box of one to three dimensions. Finds kinks and jumps wherever they lie.
    Needs    dims 1 .. 3. A tolerance below 1e-13 counts as 1e-13; levels are limited to 0 .. 40. Where high <= low, the
             function is evaluated at low
-   Leaves   *found, unless null: whether the function is anywhere not a polynomial of degree 7 to within tolerance
+   Leaves   *found, unless null: whether some piece failed the test, as with a kink, a jump or a sharp bend
    Returns  the average; NaN if dims is out of range
-   Cost     11 calls in each dimension where the function is smooth. Along a dimension that meets a kink, 11
-            log2(1/tolerance); twice as many for a jump. The numbers of all dimensions multiply: 1e-9 in one dimension
-            takes hundreds of calls, 1e-6 in two tens of thousands; in three, 1e-3 with 4 levels is enough
+   Cost     11 calls along a dimension where the function is smooth, about 11 log2(1/tolerance) along one that meets a
+            kink, and twice as many for a jump. The numbers of the dimensions are multiplied: a tolerance of 1e-9 in one
+            dimension takes hundreds of calls, 1e-6 in two dimensions tens of thousands. In three, 1e-3 with 4 levels
+            is enough
    Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. Features
-            between neighbouring nodes of the 11 are missed, such as two jumps within a fourteenth of the box */
+            between neighbouring nodes are missed, such as two jumps within a fourteenth of the box */
 TB_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,
                         double tolerance, int levels, int *found)
 {
@@ -126,12 +126,13 @@ TB_HD double fd_average(int dims, const double *low, const double *high, fd_func
     return value;
 }
 
-/* Returns the final value at a grid point. If the function has a kink or a jump in the point's cell, half a spacing to
-   each side, this is the average over the cell. Otherwise it is the value at the point: an average over an uneven cell
-   would shift it by a quarter of the difference of the spacings times the slope. At the first and last point of an axis
-   the cell has no extent along that axis.
-   Needs    x[d] and points[d], and index[d] within them, d = 0 .. dims-1; otherwise as fd_average
-   Cost     as fd_average, and one call */
+/* Returns the final value at a grid point. The point's cell extends half a spacing to each side. If the function has a
+   kink or a jump there, the final value is the average over the cell. Otherwise it is the value at the point: an average
+   over an uneven cell would shift it by a quarter of the difference of the spacings times the slope. At the first and
+   the last point of an axis the cell has no extent along that axis.
+   Needs    for each axis d = 0 .. dims-1, coordinates x[d], their number points[d], and an index[d] among them;
+            otherwise as fd_average
+   Cost     as fd_average, plus one call */
 TB_HD double fd_final_value(int dims, const double *const *x, const int *points, const int *index, fd_function *f,
                             const void *context, double tolerance, int levels)
 {
@@ -151,8 +152,8 @@ TB_HD double fd_final_value(int dims, const double *const *x, const int *points,
 enum {
     FD_AT_POINTS,  /* the payoff at each point */
     FD_TOLD,       /* averaged along x over cells that contain one of the given kinks or jumps */
-    FD_AVERAGED_X, /* averaged along x over cells with a kink or jump; each cell is searched */
-    FD_AVERAGED    /* the same over cells in all axes: thousands of calls for each cell with a kink or jump */
+    FD_AVERAGED_X, /* averaged along x over cells with a kink or jump, which is searched for in every cell */
+    FD_AVERAGED    /* the same along all axes: thousands of calls for each cell with a kink or jump */
 };
 
 /* A function of up to three coordinates, seen as a function of the first. */
@@ -171,8 +172,8 @@ TB_HD double fd_p_along(const double *x, const void *context)
 
 /* Returns the final value at a grid point, set in one of the ways above.
    Needs    for FD_TOLD, 0 or more kinks in increasing order; otherwise as fd_final_value
-   Cost     FD_TOLD four calls for each part of a cell with a kink; the last two as fd_average
-   Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 with two factors and 1e-3 with three */
+   Cost     FD_AT_POINTS one call; FD_TOLD four for each piece of a cell with a kink; the other two as fd_final_value
+   Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 in one and two dimensions and 1e-3 in three */
 TB_HD double fd_final_as(int finals, int kinks, const double *kink, int dims, const double *const *x, const int *points,
                          const int *index, fd_function *f, const void *context)
 {
