@@ -105,10 +105,10 @@ enum {
     FD_LAUNCH_FAILED = -13,   /* CUDA refused a copy or a launch; detail is the cudaError_t */
     FD_NOT_INDEPENDENT = -14, /* at a point in a step, terms along an axis depend on the other axes, contrary to the
                                  declaration */
-    FD_MIXED_UNDECLARED = -16,   /* at a point, a mixed term is not 0; detail is the value missing from FD_MODEL_MIXED */
+    FD_MIXED_UNDECLARED = -16,   /* at a point, a mixed term is not 0; detail: the value missing from FD_MODEL_MIXED */
     FD_CHANGES_UNDECLARED = -17, /* at a point, terms that the model declares time-independent change */
     FD_ILL_POSED = -18,          /* at a point, a diffusion is negative or the mixed terms are too large for it */
-    FD_GREW = -19,               /* values grew too much (see growth); more steps, a larger theta or upwinding help */
+    FD_GREW = -19,               /* values grew too much (growth): take more steps, a larger theta or upwinding */
     FD_UNSTABLE = -20,           /* an explicit march needs shorter steps; detail is how many suffice */
     FD_OUTWARD = -21,            /* at a point of an FD_DEGENERATE face, the drift points out of the axis */
     /* For an axis: */
@@ -134,7 +134,7 @@ enum {
     FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 is not finite, or not above the one before */
     FD_BAD_EXERCISE = -48,     /* exercise is unknown */
     FD_BAD_EVENT = -49         /* at date detail - 1, `what` is unknown, cash or proportion is not finite, or values
-                                  should change but the model has no function that changes them */
+                                  should change but the model has no function for that */
 };
 
 /* Returns the text of a status. */
