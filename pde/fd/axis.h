@@ -8,26 +8,27 @@ enum { FD_ANYWHERE, FD_ON_NODE, FD_MIDWAY };
 typedef struct {
     double low, high; /* its first and last point */
     int points;       /* at least 4 */
-    int places;       /* 0 .. 3: how many of the entries below count; 0: uniform */
+    int places;       /* 0 .. 3: how many entries of the arrays below are used; 0: uniform */
     double place[3];  /* in low .. high, increasing */
-    double width[3];  /* points are evenly spaced up to about this distance from the place; beyond it, spacings grow in
-                         proportion to the distance; 0: the place is aligned, but attracts no points */
+    double width[3];  /* points are evenly spaced up to about this distance from the place. Beyond, spacings grow in
+                         proportion to the distance. 0: the place attracts no points */
     int align[3];     /* FD_ANYWHERE, FD_ON_NODE (ends are nodes), FD_MIDWAY between two nodes (not at an end) */
 } fd_axis;
 
-/* The map of an axis, for fd_map_point. With v = i / (points - 1), point i is the x at which
+/* The map of an axis, for fd_map_point. Point i is the x at which
    sum of asinh((x - place) / width)  has made a share s of its growth from low to high, where
-   s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). The polynomial puts places on nodes, or midway. */
+   s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2) and v = i / (points - 1). The polynomial puts places on nodes
+   or midway between them. */
 typedef struct {
     double low, high, start, growth, bend[3];
     double place[3], width[3]; /* those of the axis */
     double half[3];            /* half the distance between the two points around a place that lies midway */
-    int twice[3];              /* twice the index of the place, odd if midway; -1: not aligned */
+    int twice[3];              /* twice the index of the place, odd if midway; -1: none */
     int points, places;
     int drawing, only; /* how many places have a width; the index of the last of them */
 } fd_map;
 
-/* Returns the sum at x, of which each spacing takes an equal share; x itself if no place attracts points. */
+/* Returns the sum of fd_map at x; x itself if no place attracts points. */
 TB_HD double fd_p_crowd(const fd_map *map, double x)
 {
     double sum = map->drawing ? 0 : x;
@@ -47,9 +48,9 @@ TB_HD double fd_p_density(const fd_map *map, double x)
     return sum;
 }
 
-/* Inverts the sum: by a formula for one place, otherwise by Newton's method within a bracket. It bisects if a step
-   leaves the bracket, and at every fourth step, so that it always converges: to within 1e-13 of the sum, less than a
-   millionth of a spacing. */
+/* Inverts the sum: by a formula for one place, otherwise by Newton's method within a bracket. The method bisects if a
+   step leaves the bracket, and at every fourth step, so that it always converges. The sum at its result is within
+   1e-13, less than a millionth of a spacing. */
 TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
 {
     if (!map->drawing) return sum;
@@ -76,8 +77,8 @@ TB_HD double fd_p_map_at(const fd_map *map, double v)
     return fd_p_uncrowd(map, map->start + s * map->growth);
 }
 
-/* Finds the polynomial that takes v[k] to s[k] and keeps both ends, count <= 3, by divided differences. Returns its
-   least slope. */
+/* Finds the polynomial that takes v[k] to s[k], for `count` <= 3 of them, and keeps both ends, by divided differences.
+   Returns its least slope. */
 TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend)
 {
     double d[3] = {0, 0, 0}, least = 1;
@@ -127,7 +128,7 @@ TB_HD int fd_p_places(const fd_axis *axis, double range, fd_map *map)
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SIZE (points not in 4 .. 2^28, places not in 0 .. 3), FD_BAD_NUMBER
             (NaN, infinite, an axis of no or infinite length, a width negative or too small), FD_BAD_ALIGNMENT,
             FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
-   Cost     about a hundred double operations, and up to 400 evaluations of asinh or sinh if a place lies midway */
+   Cost     about a hundred double operations; if a place lies midway, also up to 400 evaluations of asinh or sinh */
 TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 {
     if (!axis || !map) return FD_BAD_ARGUMENT;
@@ -157,8 +158,8 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
         v[count] = index / last;
         which[count++] = k;
     }
-    /* Midway in x is not midway in the share. The difference is of third order in the spacing, as is the remainder
-       after a correction. */
+    /* Midway in x is not midway in the share. The difference is of third order in the spacing. Each round corrects the
+       share. */
     double rounding = 1e-15 * fd_p_max(fabs(axis->low), fabs(axis->high));
     for (int round = 0; round < 60; round++) {
         int placed = 1;
@@ -181,7 +182,7 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 /* Returns point i of an axis, 0 <= i < points. Low, high and places on a node are exact to the bit; a midway place is
    exact to rounding.
    Needs    a map that fd_axis_map returned with status 0
-   Cost     one sinh; with two or three places that attract points, about ten Newton steps of that many asinh each */
+   Cost     one sinh; with two or three places that attract points, about ten Newton steps of two or three asinh each */
 TB_HD double fd_map_point(const fd_map *map, int i)
 {
     if (i <= 0) return map->low;
@@ -195,7 +196,7 @@ TB_HD double fd_map_point(const fd_map *map, int i)
 }
 
 /* Checks that coordinates form a grid: at least 4, finite, each above the one before.
-   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE, or 1 + the first index that breaks the rule */
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE, or 1 + the index of the first wrong point */
 TB_HD int fd_grid_check(int points, const double *x)
 {
     if (points < 4 || points > FD_P_MOST) return FD_BAD_SIZE;
@@ -207,7 +208,7 @@ TB_HD int fd_grid_check(int points, const double *x)
 
 /* Computes all points of an axis.
    Needs    room for axis->points numbers in x
-   Returns  as fd_axis_map; then as fd_grid_check, if points are so close that rounding makes two of them equal */
+   Returns  as fd_axis_map, or as fd_grid_check if points are so close that rounding makes two of them equal */
 TB_HD int fd_axis_points(const fd_axis *axis, double *x)
 {
     fd_map map;
@@ -219,20 +220,20 @@ TB_HD int fd_axis_points(const fd_axis *axis, double *x)
 
 /* ---- values at a point ------------------------------------------------------------------------------------------- */
 
-/* A cubic through the grid points first .. first + 3. Its value at a place is the sum of value[i] u[first + i]; slope
-   and curvature give the derivatives likewise. */
+/* The weights by which a cubic through the grid points first .. first + 3 gives its value at a place, the sum of
+   value[i] u[first + i], and its derivatives there, with slope[i] and curvature[i]. */
 typedef struct {
     int first;
     double value[4], slope[4], curvature[4];
 } fd_weights;
 
-/* Computes the interpolation weights at a place. The cubic runs through the two points on each side of it or, near the
-   ends of the grid, through the last four points.
+/* Computes the interpolation weights at a place. The cubic runs through two points on each side of the place or, near
+   an end of the grid, through the four points at that end.
    Needs    a grid (fd_grid_check)
-   Returns  FD_OK, FD_BAD_ARGUMENT, FD_BAD_SIZE, or FD_OUTSIDE: at is not in x[0] .. x[points-1], or NaN
+   Returns  FD_OK, FD_BAD_ARGUMENT, FD_BAD_SIZE, or FD_OUTSIDE: `at` is NaN or not in x[0] .. x[points-1]
    Cost     about 80 double operations, and log2(points) comparisons
-   Error    for a smooth function: value h^4, slope h^3, curvature h^2; exact for cubics. On a node the value is the
-            node's own, and the slope is of third order, with one more point on one side than on the other */
+   Error    exact for cubics; for a smooth function on points h apart, the value's is of order h^4, the slope's h^3 and
+            the curvature's h^2. At a node the value is the node's own */
 TB_HD int fd_interpolate(int points, const double *x, double at, fd_weights *weights)
 {
     if (!x || !weights) return FD_BAD_ARGUMENT;
