@@ -1,34 +1,34 @@
 /* time.h - a room of fd.h: time steps, and the numbers of ADI schemes.
    MIT licence, see LICENSE. */
 
-/* How time steps are graded between two dates. The march starts at the later date. Steps are all equal; or each is
-   longer than the previous one by the same factor, and the last is `ratio` times the first; or the times are spaced as
-   squares. The last two suit a kink at the later date. */
+/* How time steps are graded between two dates, counted from the later date. FD_EQUAL: all steps are equal.
+   FD_GEOMETRIC: each is the same multiple of the previous one, and the last is `ratio` times the first. FD_QUADRATIC:
+   the times are spaced as squares. Both gradings suit a kink at the later date. */
 enum { FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC };
 
-/* The kind of a time step. FD_EXPLICIT is Douglas with theta 0: a march of such steps is stable only if they are
+/* The kind of a time step. FD_EXPLICIT is Douglas with theta 0. A march of explicit steps is stable only if they are
    short. */
 enum { FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER };
 
 /* The description of the time steps. */
 typedef struct {
     double maturity;    /* the march goes from here to 0 */
-    int steps;          /* at least 1; more are taken if dates are so close that an interval gets less than one step */
-    int grading;        /* FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC: after the final values and after dates with a kink */
+    int steps;          /* at least 1; halves add to them, as do dates so close that an interval would get no step */
+    int grading;        /* FD_EQUAL .., for the steps that follow the final values or a date with a kink */
     double ratio;       /* FD_GEOMETRIC: the last step, before the next date or time 0, over the first step */
     int kind;           /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
-    double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own (fd_scheme_theta), but 1/2 in fd_schedule itself */
+    double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own in solvers (fd_scheme_theta), 1/2 in fd_schedule */
     int halves;         /* Rannacher start: the number of backward Euler steps of half the size. They replace the first
                            halves/2 steps after the final values and after each date with a kink, or all steps to the
-                           next date if there are fewer. 4 is usual, and adds 2 steps. If the number is odd, the other
-                           half of the last step is of the kind above */
+                           next date if there are fewer. The usual 4 replace 2 steps. If the number is odd, the other
+                           half of the last replaced step is of the kind above */
     int dates;          /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
     const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
     const int *kink;    /* for each date, whether it leaves a kink or a jump; null: all do */
 } fd_times;
 
-/* A time step, from > to. Steps join to the bit: the first starts at maturity, each other one where the previous one
-   ends, and the last ends at 0. */
+/* A time step, from > to. The first starts at maturity, each later one where the previous one ends, to the bit, and the
+   last ends at 0. */
 typedef struct {
     double from, to;
     double theta; /* 0 for FD_EXPLICIT, 1 for FD_BACKWARD_EULER */
@@ -50,8 +50,8 @@ TB_HD double fd_p_share(int grading, double ratio, int k, int m)
 typedef struct {
     double upper, lower; /* the interval goes from upper to lower */
     long long first;     /* the index of its first step in the march */
-    int whole;           /* its steps, before some are cut in two */
-    int halved;          /* how many steps, from the first on, are cut in two */
+    int whole;           /* the number of its steps, before some are cut in two */
+    int halved;          /* how many of these steps, from the first on, are cut in two */
     int kink;            /* whether the values at upper have a kink or a jump */
     int date;            /* the index of the date at lower; -1: none */
 } fd_interval;
@@ -83,8 +83,7 @@ TB_HD fd_interval fd_no_interval(const fd_times *times)
 
 /* Returns the interval after another, in the order of the march.
    Needs    times that fd_schedule_part accepts; *taken: the whole steps of all intervals so far, 0 at first
-   Leaves   *taken, with the steps of this interval added
-   Cost     few operations */
+   Leaves   *taken, with the whole steps of this interval added */
 TB_HD fd_interval fd_next_interval(const fd_times *times, const fd_interval *last, long long *taken)
 {
     fd_interval next = {last->lower, 0, last->first + last->whole + last->halved, 1, 0, 1, last->date - 1};
@@ -94,8 +93,8 @@ TB_HD fd_interval fd_next_interval(const fd_times *times, const fd_interval *las
     const long long due = (long long)floor(times->steps * share + 0.5);
     if (due > *taken) next.whole = (int)(due - *taken);
     *taken += next.whole;
-    /* After a kink comes a Rannacher start: steps are cut in two until times.halves halves have been taken, by backward
-       Euler. An odd number leaves the second half of a step to the march's own kind. */
+    /* After a kink comes a Rannacher start: steps are cut in two until times.halves halves have been taken by backward
+       Euler. If that number is odd, the second half of the last of them is of the march's own kind. */
     if (next.kink) next.halved = times->halves / 2 + times->halves % 2;
     if (next.halved > next.whole) next.halved = next.whole;
     return next;
@@ -109,8 +108,8 @@ TB_HD double fd_p_after(const fd_times *times, const fd_interval *v, int k)
     return v->upper - share * (v->upper - v->lower);
 }
 
-/* Returns step k of a march, a step of interval v.
-   Cost     a few double operations; if graded by a ratio, four exponentials */
+/* Returns step k of a march, which must belong to interval v.
+   Cost     a few double operations; with FD_GEOMETRIC also four exponentials */
 TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long k)
 {
     const int local = (int)(k - v->first), cut = local < 2 * v->halved;
@@ -129,13 +128,13 @@ TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long 
 
 /* Computes steps first .. first + room - 1 of a march from maturity to 0, as far as they exist, for callers that hold a
    few steps at a time.
-   Needs    room for `room` steps in step; null: only counts
-   Leaves   the number of all steps in *count
+   Needs    step: an array of `room` steps, or null, to count only
+   Leaves   the number of the march's steps in *count
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_GRADING, FD_BAD_KIND, FD_BAD_STEPS, FD_BAD_SIZE (halves or dates
-            negative or above 2^28; or neighbouring dates and steps so close that rounding makes them equal),
+            negative or above 2^28; more than 2^28 steps in all; a step so short that rounding makes its ends equal),
             FD_BAD_NUMBER (maturity or ratio not positive and finite), FD_BAD_THETA, or 1 + the index of the first date
             that is not finite, out of range or out of order
-   Cost     a few double operations for each step of the march; if graded by a ratio, also four exponentials */
+   Cost     that of fd_step_in for each step of the march */
 TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *step, int *count)
 {
     if (!times || !count) return FD_BAD_ARGUMENT;
@@ -158,7 +157,7 @@ TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *
 
 /* Computes all steps of a march.
    Needs    as fd_schedule_part
-   Returns  as fd_schedule_part, or FD_NO_ROOM: *count is the room that is needed */
+   Returns  as fd_schedule_part, or FD_NO_ROOM if there are more than `room` steps; *count tells how many */
 TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
 {
     int status = fd_schedule_part(times, 0, room, step, count);
@@ -170,19 +169,19 @@ TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count
 enum { FD_DOUGLAS, FD_CRAIG_SNEYD, FD_MODIFIED_CRAIG_SNEYD, FD_HUNDSDORFER_VERWER };
 
 /* A stage of a scheme for u' = F(u), F = F_0 + F_1 + ... + F_d. F_0 holds the mixed derivatives; F_j holds those along
-   axis j and whatever else is assigned to it. u is the value at the start of the step, dt > 0 the step, and z the
-   result of the previous stage, which has no weight in the first stage. The stage first forms the base
+   axis j and its share of all other terms. u is the value at the start of the step, dt > 0 its length, and z the result
+   of the previous stage; the first stage has none. The stage first forms the base
        y = u + dt (mixed[0] F_0(u) + own[0] (F_1 + ... + F_d)(u) + mixed[1] F_0(z) + own[1] (F_1 + ... + F_d)(z)).
    Then it solves along each axis j = 1 .. d in turn for y':
        y' - theta dt F_j(y') = y - theta dt F_j(about ? z : u).
-   Each y' is the next axis's y; the last is the stage's result. F(u) is taken at the start of the step, F(z) and F(y')
-   at its end.
+   Each y' is the next axis's y; the last y' is the stage's result. F(u) is taken at the start of the step, F(z) and
+   F(y') at its end.
 
    It is best to solve for the difference from w = about ? z : u. With F_j(v) = A_j v + sources and boundary terms,
        (1 - theta dt A_j) (y' - w) = y - w + theta dt (F_j(w) at the end of the step - F_j(w) as taken above).
    The last term is 0 if F_j is time-independent, or if about is 1. This form need not store any F_j. At a boundary
    whose value is given, the right-hand side is the new value less w. A coupling that the matrix omits (fd_lane_lag)
-   acts on the old value instead of not at all. */
+   still acts, on w. */
 typedef struct {
     double mixed[2], own[2], theta;
     int about;
@@ -213,9 +212,9 @@ TB_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
 }
 
 /* Returns the theta that makes a scheme stable for any step, diffusion and correlation (docs/fd.md), and as accurate as
-   possible: 1/2 for Douglas and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 and 6/13 for
-   Modified Craig-Sneyd with two and three factors, 1 - sqrt(1/2) and 3 - sqrt(27/4) for Hundsdorfer-Verwer, 1/2 for an
-   unknown scheme. If drifts exceed diffusion, use fd_scheme_theta_drift. */
+   such a theta can be: 1/2 for Douglas and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 and
+   6/13 for Modified Craig-Sneyd with two and three factors, 1 - sqrt(1/2) and 3 - sqrt(27/4) for Hundsdorfer-Verwer,
+   and 1/2 for an unknown scheme. If drifts exceed diffusion, use fd_scheme_theta_drift. */
 TB_HD double fd_scheme_theta(int which, int factors, int mixed)
 {
     int three = factors > 2;
@@ -227,10 +226,11 @@ TB_HD double fd_scheme_theta(int which, int factors, int mixed)
 
 /* Finds the theta that makes a scheme stable where drifts exceed diffusion.
    Needs    courant: the largest |drift| dt / spacing along any axis, at any point and in any step; 0 for small drifts
-   Leaves   *theta. With two factors this is fd_scheme_theta's, except 1/2 + sqrt(1/12) for Hundsdorfer-Verwer; all
-            schemes are then stable for any courant. With three factors it is 2/3 for Douglas and Craig-Sneyd (of first
-            order), 3/4 for Modified Craig-Sneyd and 1 for Hundsdorfer-Verwer; no wave then grows by more than 1.00025
-            a step while courant is at most 1/2, or 3/10 for Modified Craig-Sneyd (docs/fd.md)
+   Leaves   *theta. If courant is 0, fd_scheme_theta's. With one or two factors also fd_scheme_theta's, except 1/2 +
+            sqrt(1/12) for Hundsdorfer-Verwer; all schemes are then stable for any courant. With three factors 2/3 for
+            Douglas and Craig-Sneyd (of first order), 3/4 for Modified Craig-Sneyd and 1 for Hundsdorfer-Verwer; no wave
+            then grows by a factor above 1.00025 a step while courant is at most 1/2, or 3/10 for Modified Craig-Sneyd
+            (docs/fd.md)
    Returns  FD_OK; FD_GREW: with three factors and a larger courant no theta keeps all waves from growing. Take more
             steps; upwinding (FD_UPWIND, FD_FITTED) and this theta slow the growth, and status.growth reports it.
             FD_BAD_ARGUMENT (null, an unknown scheme), or FD_BAD_NUMBER: courant is negative or NaN */
