@@ -1,11 +1,11 @@
 /* march.h - a room of fd.h: the common part of marches in any number of factors.
    MIT licence, see LICENSE. */
 
-/* The times at which a step's coefficients are taken. Boundary values are always taken at both its ends. */
+/* The time at which a step takes its coefficients. Boundary values are always taken at the step's own start and end. */
 enum {
     FD_BOTH_ENDS, /* as the scheme defines it: explicit parts at the step's start, implicit ones at its end */
-    FD_MIDDLE,    /* all in its middle: also of second order, with half the work */
-    FD_NEW_END    /* all at its end */
+    FD_MIDDLE,    /* all in the middle of the step: also of second order, with half the work */
+    FD_NEW_END    /* all at the step's end: of first order */
 };
 
 /* Early exercise: the value never falls below the final values. */
@@ -15,21 +15,23 @@ enum {
     FD_PROJECTED /* the larger of value and final value after each step: of first order */
 };
 
-/* The events at a date, in the order of the march. Calendar time runs the other way: the holder exercises, then a
-   barrier is observed or a coupon paid, then a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED the holder
-   may exercise before and after all events of a date. Values are therefore at least the final values before the shift,
-   as after every step, and again after the change. By exercising, the holder can escape a dividend or a barrier: just
-   before the barrier is observed, a price beyond it is worth the payoff. If the right to exercise ends at the barrier,
-   make the payoff 0 beyond it. To allow exercise only after the change, let the change itself take the larger value. */
+/* The events at a date, in the order of the march. Calendar time runs the other way: the value is recorded, the holder
+   exercises, a barrier is observed or a coupon paid, and a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED
+   the holder may exercise before and after all events of a date. The march therefore raises values to the final values
+   twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a dividend
+   or a barrier: just before the barrier is observed, a price beyond it is worth the payoff. If the right to exercise
+   ends at the barrier, make the payoff 0 beyond it. To exercise at a date in no other way than after its change, let
+   the change itself take the larger value. */
 enum {
-    FD_SHIFT = 1,         /* the value at x becomes the one at x - cash - proportion x (or at the axis's end) */
+    FD_SHIFT = 1,         /* the value at x becomes that at x - cash - proportion x, or at the end of the axis */
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
-    FD_EXERCISE = 4,      /* the larger of value and final value: Bermudan exercise; the other two kinds include it */
-    FD_RECORD = 8         /* records value and derivatives at the spot */
+    FD_EXERCISE = 4,      /* takes the larger of value and final value, as FD_AMERICAN and FD_PROJECTED always do: for
+                             Bermudan exercise */
+    FD_RECORD = 8         /* records the values and derivatives at spots, and the grid if there is one */
 };
 
 typedef struct {
-    int what; /* their sum */
+    int what; /* the sum of the events */
     double cash, proportion;
 } fd_date;
 
@@ -40,7 +42,7 @@ TB_HD double fd_shifted(const fd_date *date, double x, double low, double high)
     return from < low ? low : from > high ? high : from;
 }
 
-/* Returns the time at which the coefficients of a step's start (end 0) or end (end 1) are taken. */
+/* Returns the time at which a step takes the coefficients of its explicit (end 0) or implicit parts (end 1). */
 TB_HD double fd_coefficient_time(int coefficients, const fd_step *step, int end)
 {
     return coefficients == FD_MIDDLE           ? step->from - (step->from - step->to) / 2
@@ -58,8 +60,9 @@ typedef struct {
 } fd_plan;
 
 /* Checks a problem's choices for its march, as far as possible before the steps are computed.
-   Returns  what is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS, FD_BAD_EXERCISE,
-            FD_BAD_KINKS (detail 1 + the kink, or 0 for their number) or FD_BAD_EVENT (detail 1 + the date) */
+   Returns  a status whose `what` is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS,
+            FD_BAD_EXERCISE, FD_BAD_KINKS (detail 1 + the kink, or 0 for their number) or FD_BAD_EVENT (detail 1 + the
+            date) */
 TB_HD fd_status fd_plan_check(const fd_plan *plan)
 {
     fd_scheme scheme;
@@ -79,13 +82,14 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
     return fd_p_status(wrong, detail);
 }
 
-/* The bounds on an explicit march's steps at a point, as 1 / dt: `couplings`, so that its fastest wave does not
-   overshoot, and `drifts`, so that drifts do not make waves grow. */
+/* The least 1 / dt of an explicit march at a point: `couplings`, so that the fastest wave does not overshoot, and
+   `drifts`, so that drifts do not make waves grow. */
 typedef struct {
     double couplings, drifts;
 } fd_p_rate;
 
-/* Returns a point's rate as an integer that is least for the fastest point; 0 if no explicit step is too long. */
+/* Returns a point's rate as an integer that is least for the fastest point; 0 if steps of length `longest` are short
+   enough there. */
 TB_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
 {
     double fastest = fd_p_max(rate.couplings + (kill > 0 ? kill / 2 : 0), rate.drifts);
@@ -95,8 +99,8 @@ TB_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
     return longest * fastest > 1 ? -bits : 0;
 }
 
-/* Returns how many steps an explicit march needs, given its fastest point. With that many, steps are short enough where
-   grading makes them longest, and in each interval between dates, whose share of the steps is rounded. */
+/* Returns how many steps an explicit march needs, given its fastest point. The number allows for steps that grading
+   lengthens, and for the rounding of each interval's share of the steps. */
 TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 {
     float fastest;
@@ -112,11 +116,11 @@ TB_HD int fd_p_enough(const fd_times *times, int too_fast)
     return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
 }
 
-/* Constants and helpers of the solvers: least indices of faults, sums, memory. */
+/* Constants of the solvers. Helpers follow, for least indices of faults, sums and memory. */
 enum {
     FD_P_NONE = 0x7fffffff, /* no index */
-    FD_P_LANES = 32,        /* the systems that the host interleaves; tables are padded to a multiple of this number */
-    FD_P_MOST_LANES = 128   /* the same for three factors, in single precision */
+    FD_P_LANES = 32,        /* the lines that the host interleaves; tables are padded to a multiple of this number */
+    FD_P_MOST_LANES = 128   /* the same for three factors: 128 lines in single precision, 64 in double */
 };
 
 TB_HD void fd_p_least(int *kept, int index)
@@ -136,8 +140,8 @@ TB_HD void fd_p_add(int *sum, int count)
 #endif
 }
 
-/* Returns the larger magnitude. Magnitudes are stored as the bits of a float, since nonnegative floats are ordered as
-   their bits. Values beyond float's range count as the largest. */
+/* Returns the larger of `kept` and the magnitude of a value. Magnitudes are stored as the bits of floats, because
+   nonnegative floats have the same order as their bits. Values beyond the range of float count as the largest. */
 TB_HD int fd_p_larger(int kept, double value)
 {
     const double most = 3.4e38;
@@ -182,7 +186,7 @@ TB_HD size_t fd_p_round(size_t bytes)
     return (bytes + 127) / 128 * 128;
 }
 
-/* Returns whether memory lacks the alignment that malloc guarantees, and that structs and vectors need. */
+/* Returns whether memory lacks the 16-byte alignment that malloc guarantees, and that structs and vectors need. */
 TB_HD int fd_p_misaligned(const void *memory)
 {
     return (size_t)memory % 16 != 0;
@@ -202,7 +206,7 @@ TB_HD void *fd_p_next(unsigned char *memory, size_t *used, size_t bytes)
     return at;
 }
 
-/* Returns the length of an axis's tables: its points, padded to whole groups of `lanes` lanes. */
+/* Returns the length of an axis's tables: its number of points, padded to a multiple of `lanes`. */
 TB_HD int fd_p_padded_to(int lanes, int points)
 {
     return (points + lanes - 1) / lanes * lanes;
@@ -212,7 +216,7 @@ TB_HD int fd_p_padded(int points)
     return fd_p_padded_to(FD_P_LANES, points);
 }
 
-/* The declarations that are false at a point, as a sum. */
+/* What is wrong with the terms at a point, as a sum. Most are declarations that do not hold. */
 enum {
     FD_P_MIXED = 16,            /* << pair (0: of the first and second axis, 1: first and third, 2: second and third) */
     FD_P_CHANGES = 128,         /* terms change in time */
@@ -221,7 +225,7 @@ enum {
     FD_P_OUTWARD = 4096 /* << axis: its drift points out of an FD_DEGENERATE face */
 };
 
-/* Returns the first false declaration as a status, with its axis, or 1 << pair in detail. */
+/* Returns the first of these faults as a status, with its axis, or with 1 << pair in detail. */
 TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 {
     const int first = untrue & -untrue;
@@ -235,9 +239,9 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 }
 
 #define FD_P_RESTRICT __restrict__
-/* FD_P_RESTRICT for rows that a loop writes now and reads in its next iteration. If clang (14; not 22) inlines the
-   function into that loop, it takes the promise to hold across all iterations. For clang, FD_P_APART before the inner
-   loop makes the promise instead. */
+/* FD_P_RESTRICT for the rows of a function in whose callers' loop one call writes what the next call reads. If clang 14
+   inlines the function, it takes the promise to hold across all iterations of that loop; clang 22 does not. For clang,
+   FD_P_APART before the function's own loop makes the promise instead. */
 #ifdef __clang__
 #define FD_P_RESTRICT_ROW
 #define FD_P_APART _Pragma("clang loop vectorize(assume_safety)")
