@@ -6,16 +6,17 @@
 /* Boundary conditions at a face, the first or last point of a line. */
 enum {
     FD_LINEAR, /* the second normal derivative is zero */
-    FD_VALUE,  /* the value is given; the cell has no coupling, and the caller writes 1 on the matrix's diagonal and the
-                      value on the right-hand side */
-    FD_SLOPE,  /* the derivative along the line is given, upwards at both faces; fd_lane_source adds it */
-    FD_DEGENERATE, /* the PDE itself, if diffusion and mixed terms vanish there, and the drift does not point out of the
-                      axis. The drift is one-sided, of second order; fd_lane_face_three eliminates the third point
-                      from the matrix */
+    FD_VALUE,  /* the value is given. The cell has no coupling; the caller writes 1 on the matrix's diagonal and the
+                  value
+                      on the right-hand side */
+    FD_SLOPE,  /* the derivative in the direction of the axis is given; fd_lane_source adds it */
+    FD_DEGENERATE, /* the PDE itself holds. Diffusion and mixed terms must vanish at the face, and the drift must not
+                      point out of the axis. Its difference is one-sided, of second order; fd_lane_face_three eliminates
+                      the third point from the matrix */
     FD_P_FACES
 };
 
-/* Aligns a struct so that single precision reads it as one vector of 16 bytes. */
+/* Aligns a struct to 16 bytes, so that a thread reads one in single precision in one access. */
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define FD_P_ALIGN __align__(16)
 #elif defined __GNUC__
@@ -26,10 +27,10 @@ enum {
 
 /* How the drift of an inner point is discretised. */
 enum {
-    FD_CENTRAL, /* second order; couplings may be negative where |drift| spacing > 2 diffusion (cell Peclet number
-                   above 2) */
-    FD_UPWIND,  /* raises negative couplings to 0 by adding diffusion: first order there */
-    FD_FITTED   /* exponential: exact where drift u' + diffusion u'' = 0 between the neighbours; first order where
+    FD_CENTRAL, /* of second order; couplings may be negative where |drift| spacing > 2 diffusion, a cell Peclet number
+                   above 2 */
+    FD_UPWIND,  /* raises negative couplings to 0 by adding diffusion, and is of first order where it does */
+    FD_FITTED   /* exponential: exact where drift u' + diffusion u'' = 0 between the neighbours; of first order where
                    FD_UPWIND adds diffusion */
 };
 
@@ -113,8 +114,8 @@ enum {
 
 #else /* TB_BODY: C over tb_real */
 
-/* A point of a line, with spacings l below and u above: 1/l, 1/u, h = 2 / (l + u), w = l / (l + u). At a face the
-   boundary condition sets them. In single precision a cell has 16 bytes, which a thread reads in one access. */
+/* The cell of a point with spacings l below and u above: below = 1/l, above = 1/u, h = 2 / (l + u), w = l / (l + u). At
+   a face, the coefficient of the missing spacing is 0, and the boundary condition sets h and w. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, h, w;
 } fd_cell;
@@ -125,9 +126,9 @@ typedef struct {
 } fd_row;
 
 /* Computes cell j of a line, for threads that take one each.
-   Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces; far_of as in fd_cells; each of the two end
-            cells writes its own entry
-   Returns  FD_OK, or 1 + j if its numbers are not finite in this precision, because points are too close
+   Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces
+   Leaves   *cell; the first and the last cell also write their own entry of far_of, as in fd_cells
+   Returns  FD_OK, or 1 + j if points are so close that the cell's numbers are not finite in this precision
    Cost     4 divisions */
 TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far_of)
 {
@@ -150,8 +151,8 @@ TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cel
 
 /* Computes the cells of a line, faces included.
    Needs    x of `points` coordinates, room for as many cells; face[0] for the first point, face[1] for the last
-   Leaves   cell; far_of[0], far_of[1]: at an FD_DEGENERATE face, A u is its row plus the term drift far_of (u2 - u1),
-            where u1 is the value at its neighbour and u2 the value at the next point; 0 at other faces
+   Leaves   cell; far_of[0], far_of[1]: at an FD_DEGENERATE face, A u is its row plus drift far_of (u2 - u1), where u1
+            is the value at the face's neighbour and u2 the value at the point beyond it; 0 at other faces
    Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer; FD_BAD_FACE; or as fd_cell_at
    Cost     4 divisions a point */
 TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, tb_real *far_of)
@@ -169,7 +170,7 @@ TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, 
    Needs    any finite number for a missing value (below the first point, above the last)
    Cost     2 subtractions, 1 multiplication, 2 FMA
    Error    of second order on smooth grids, exact for quadratics; at an FD_LINEAR face exact for straight lines. At an
-            FD_DEGENERATE face the result lacks far_of's part; at other faces it is 0 */
+            FD_DEGENERATE face the result lacks the term far_of (u2 - u1) of fd_cells; at other faces it is 0 */
 TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
@@ -178,9 +179,9 @@ TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real a
 
 /* Returns the second derivative at a point, from the values below, at and above it.
    Cost     2 subtractions, 2 multiplications, 1 FMA
-   Error    exact for quadratics; of second order on smooth grids, first on others. Rounding adds two unit roundoffs of
-            the slope times h to the error of the values. At faces the result is 0, except at FD_SLOPE, where it is the
-            part that does not depend on the given slope */
+   Error    exact for quadratics; of second order on smooth grids, of first order on others. Rounding adds two unit
+            roundoffs of the slope times h to the error of the values. At an FD_SLOPE face the result is the part that
+            does not depend on the given slope; at other faces it is 0 */
 TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
@@ -188,7 +189,7 @@ TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real 
 }
 
 /* Returns the mixed derivative at a point of two lines, from nine values u[i + 3 k]: i along x, k along y.
-   Cost     4 of fd_lane_first
+   Cost     4 calls of fd_lane_first
    Error    exact for products of quadratics; of second order on smooth grids. At faces as fd_lane_first */
 TB_HD tb_real fd_lane_mixed(fd_cell x, fd_cell y, const tb_real *u)
 {
@@ -206,7 +207,7 @@ TB_HD tb_real fd_p_expm1(tb_real z)
 #endif
 }
 
-/* Return (e^z - 1) / z and (e^z - 1 - z) / z^2, for |z| <= 40 or z negative. */
+/* Return (e^z - 1) / z and (e^z - 1 - z) / z^2, for z <= 40. */
 TB_HD tb_real fd_p_phi(tb_real z)
 {
     return z > (tb_real)1e-30 || z < (tb_real)-1e-30 ? fd_p_expm1(z) / z : 1;
@@ -221,9 +222,9 @@ TB_HD tb_real fd_p_psi(tb_real z)
 }
 
 /* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for the exponential (exponential
-   fitting, after Il'in, Scharfetter and Gummel). With z = drift / diffusion this is
-   diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  in which nothing cancels. It is drift or 0 if the exponential is
-   negligible. */
+   fitting, after Il'in, Scharfetter and Gummel). With z = drift / diffusion and spacings l and u, flow is
+   diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  in which nothing cancels. Where the exponential is negligible, flow
+   is drift or 0. */
 TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
     if (drift > 40 * diffusion * cell.below) return drift;
@@ -235,11 +236,11 @@ TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 
 /* Returns the row of A at a point, from the PDE's drift and diffusion there.
    Needs    diffusion >= 0; fitting FD_CENTRAL, FD_UPWIND or FD_FITTED, a literal for speed. Faces are never
-            fitted: their drift should point inwards; otherwise see fd_lane_lag
-   Returns  the row. It is exact for straight lines: above / (cell.above) - below / (cell.below) = drift. With FD_UPWIND
-            and FD_FITTED no coupling of an inner point is negative, for any drift and diffusion
+            fitted. Their drift should point inwards; otherwise see fd_lane_lag
+   Returns  the row. At an inner point it is exact for straight lines: row.above / cell.above - row.below / cell.below =
+            drift. With FD_UPWIND and FD_FITTED no coupling of an inner point is negative, for any drift and diffusion
    Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND adds two selections; FD_FITTED adds three exponentials,
-            ten divisions and about 40 operations, so it pays to tabulate rows that do not change
+            ten divisions and about 40 other operations, so it pays to tabulate rows that do not change
    Error    of second order; FD_UPWIND and FD_FITTED of first order where |drift| spacing > 2 diffusion. NaN in, NaN
             out */
 TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffusion)
@@ -256,7 +257,7 @@ TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffu
     return row;
 }
 
-/* Returns A u at a point, from the values below, at and above it, without kill, given slopes and third points.
+/* Returns A u at a point, from the values below, at and above it. Kill, given slopes and third points are not included.
    Needs    as fd_lane_first
    Cost     2 subtractions, 1 multiplication, 1 FMA */
 TB_HD tb_real fd_lane_apply(fd_row row, tb_real below, tb_real here, tb_real above)
@@ -265,9 +266,8 @@ TB_HD tb_real fd_lane_apply(fd_row row, tb_real below, tb_real here, tb_real abo
 }
 
 /* Adds an axis's row to a point's rate. In each step, the phase of a wave along the axis turns by at most
-   (above - below) dt, which makes the wave grow unless couplings of the right sign damp it. Growth by a factor of e
-   until time 0 is allowed: undamped is half of maturity times the number of factors. Mixed terms may undo the damping
-   by couplings. */
+   (above - below) dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that damping. Growth
+   by a factor of e until time 0 is allowed: `undamped` is half the maturity times the number of factors. */
 TB_HD void fd_p_rate_add(fd_row row, int at_face, int mixed, double undamped, fd_p_rate *rate)
 {
     double below = (double)row.below, above = (double)row.above, turn = above - below, damped = fabs(below + above);
@@ -285,9 +285,9 @@ TB_HD tb_real fd_lane_source(fd_cell cell, tb_real drift, tb_real diffusion, tb_
 }
 
 /* Computes a row of 1 - size A, where A includes kill; size is theta dt of an implicit step.
-   Leaves   a, b, c as the tridiagonal solvers read them
-   Returns  whether the row is diagonally dominant, b > |a| + |c|. It is dominant if no coupling is negative and
-            1 + size kill > 0
+   Leaves   *a, *b and *c, for the tridiagonal solvers
+   Returns  whether the row is diagonally dominant, b > |a| + |c|. Except for rounding, it is dominant if no coupling is
+            negative and 1 + size kill > 0
    Cost     2 multiplications, 2 additions, 1 FMA, and the comparison if it is used */
 TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -303,9 +303,9 @@ typedef struct {
     tb_real
         base[2][4]; /* factors of F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) in each stage */
     int stages, about;
-    int time_independent; /* the coefficients are the same at its start and its end; set by the caller, who
+    int time_independent; /* whether the coefficients are the same at the step's start and end; set by the caller, who
                              evaluates them */
-    int date;  /* the index of the date at its end, or -1 */
+    int date;  /* the index of the date at the step's end, or -1 */
 } fd_step_data;
 
 /* Computes the step data of a time step for a scheme. Steps of a kind other than FD_THETA use Douglas.
@@ -328,7 +328,7 @@ TB_HD int fd_step_data_of(int which, const fd_step *step, fd_step_data *data)
     return status;
 }
 
-/* Returns whether two lists of `count` numbers are equal. */
+/* Returns whether two lists of `count` numbers are equal; NaN counts as equal to any number. */
 TB_HD int fd_p_same(int count, const tb_real *one, const tb_real *other)
 {
     for (int q = 0; q < count; q++)
@@ -345,7 +345,7 @@ TB_HD int fd_p_differ(tb_real one, tb_real other)
 }
 
 /* Returns whether a problem in two factors is ill-posed: a diffusion is negative, or mixed^2 exceeds
-   4 diffusion[0] diffusion[1] by more than 256 roundoffs and underflow explain. */
+   4 diffusion[0] diffusion[1] by more than 256 unit roundoffs and underflow explain. */
 TB_HD int fd_p_ill_posed_in_two(const tb_real *diffusion, tb_real mixed)
 {
     const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
@@ -354,7 +354,7 @@ TB_HD int fd_p_ill_posed_in_two(const tb_real *diffusion, tb_real mixed)
 }
 
 /* Returns whether a problem in three factors, with correlations rho of the pairs 12, 13 and 23, is ill-posed: a
-   correlation exceeds 1 in magnitude, or their matrix is not positive semidefinite, by more than 256 roundoffs. */
+   correlation exceeds 1 in magnitude, or their matrix is not positive semidefinite, by more than 256 unit roundoffs. */
 TB_HD int fd_p_ill_posed_in_three(const tb_real *rho)
 {
     const tb_real slack = sizeof(tb_real) == 4 ? (tb_real)1.5e-5 : (tb_real)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
@@ -362,9 +362,9 @@ TB_HD int fd_p_ill_posed_in_three(const tb_real *rho)
     return (p * p > 1 + slack) | (q * q > 1 + slack) | (r * r > 1 + slack) | (determinant < -slack);
 }
 
-/* Returns the axes along which, at the point with these indices, the drift points out of an FD_DEGENERATE face and
-   crosses more than the end cell until maturity, as a sum of FD_P_OUTWARD << axis. A smaller drift does no harm: errors
-   grow by e^1.5 for each cell. */
+/* Returns the axes along which the drift at a point is wrong, as a sum of FD_P_OUTWARD << axis. It is wrong if it
+   points out of an FD_DEGENERATE face and crosses more than the end cell until maturity. A smaller drift does no harm:
+   errors grow by a factor of e^1.5 for each cell that it crosses. */
 TB_HD int fd_p_outward(int axes, const int (*face)[2], double *const *x, const int *at, const int *points,
                        const tb_real *drift, double maturity)
 {
@@ -388,10 +388,10 @@ TB_HD tb_real fd_p_nan(void)
 }
 
 /* Returns a value after a time step, with early exercise.
-   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in *extra the multiplier of the previous step, whose
-            product with dt was included in the step's right-hand side
+   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, the multiplier of the previous step in *extra. The step's
+            right-hand side must include dt times this multiplier
    Leaves   for FD_AMERICAN, the new multiplier in *extra
-   Cost     FD_AMERICAN 1 division, 2 FMA, 1 subtraction, 2 comparisons */
+   Cost     FD_AMERICAN 1 division, 1 addition, 1 subtraction, 1 FMA, 2 comparisons; FD_PROJECTED 1 comparison */
 TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real value, tb_real *extra)
 {
     if (kind == FD_AMERICAN) {
@@ -402,11 +402,11 @@ TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real valu
     return final > value ? final : value;
 }
 
-/* Returns a value after the shift and the change of a date, with early exercise just before them.
-   Needs    what: the events at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in
-            *extra the multiplier of the step to the date
-   Leaves   for FD_AMERICAN, the next step's multiplier in *extra. In the exercise region it depends only on the final
-            values, so it is kept where the value does not exceed the final one after the date, and is 0 elsewhere
+/* Returns a value after a date, with early exercise, from the value after the date's shift and change.
+   Needs    what: the events at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, the
+            multiplier of the step that ends at the date in *extra
+   Leaves   for FD_AMERICAN, the multiplier for the next step in *extra: 0 where the value exceeds the final value;
+            elsewhere unchanged, since in the exercise region it depends only on the final values
    Cost     2 comparisons */
 TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, tb_real *extra)
 {
@@ -415,9 +415,9 @@ TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, 
     return final > value ? final : value;
 }
 
-/* Returns the row without its negative couplings. Use it only in the matrix, where fd_lane_matrix reports a row that is
-   not diagonally dominant, chiefly at faces whose drift points outwards.
-   Needs    a solve for the difference y' - w (fd_stage): the omitted couplings then act on w
+/* Returns the row without its negative couplings. Use it only for rows of the matrix that fd_lane_matrix reports as not
+   diagonally dominant, chiefly at faces whose drift points outwards.
+   Needs    a solve for the difference y' - w (fd_stage), so that the omitted couplings act on w
    Cost     2 selections
    Error    theta dt times the omitted couplings times y' - w: of first order in time after all steps */
 TB_HD fd_row fd_lane_lag(fd_row row)
@@ -438,17 +438,17 @@ TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill,
 
 /* Eliminates the third unknown from the matrix row of an FD_DEGENERATE face, by the neighbour's row.
    Needs    third = size drift far_of; *b and *near_by of the face's row as fd_lane_matrix left them (near_by: c at the
-            first point, a at the last); of the neighbour's row: toward, its coupling to the face (a, or c); middle, its
-            b; away, its other coupling (c, or a)
+            first point, a at the last); of the neighbour's row: toward, its coefficient of the face (a at the first
+            point, c at the last); middle, its b; away, its other coefficient
    Leaves   *b and *near_by of the new row
-   Returns  m: subtract m times the neighbour's right-hand side from the face's. If the row would not be dominant,
-            nothing changes and m is 0: the matrix then lacks the third point, with the needs and the error of
-            fd_lane_lag
-   Cost     1 division, 3 FMA, 1 addition */
+   Returns  m <= 0: subtract m times the neighbour's right-hand side from the face's. If m would be positive, or the row
+            not dominant, nothing changes and m is 0. The matrix then lacks the third point, with the needs and the
+            error of fd_lane_lag
+   Cost     1 division, 2 FMA, 1 addition; the caller's subtraction is one more FMA */
 TB_HD tb_real fd_lane_face_three(tb_real third, tb_real *b, tb_real *near_by, tb_real toward, tb_real middle,
                                  tb_real away)
 {
-    /* The face's row is b u0 + (near + third) u1 - third u2. */
+    /* The face's row is b u0 + (near_by + third) u1 - third u2. */
     tb_real m = away < 0 || away > 0 ? -third / away : 0;
     tb_real diagonal = *b - m * toward, next = *near_by + third - m * middle;
     if (!(m <= 0 && diagonal > (next < 0 ? -next : next))) return 0;
@@ -457,8 +457,9 @@ TB_HD tb_real fd_lane_face_three(tb_real third, tb_real *b, tb_real *near_by, tb
 }
 
 /* Returns a value or a derivative at a place: the grid's values times the tensor product of the axes' weights.
-   Needs    dims 1 .. 3; weight[d] of four (value, slope or curvature of fd_weights), stride[d] the elements between
-            neighbours along axis d, u the grid's first element plus the sum of first[d] * stride[d]
+   Needs    dims 1 .. 3; weight[d], four weights (value, slope or curvature of fd_weights); stride[d], the distance in
+            elements between neighbours along axis d; u, the address of the first of the 4^dims values: that of the
+            grid plus the sum over d of first times stride[d]
    Cost     4^dims FMA in double precision */
 TB_HD double fd_lane_value(int dims, const double *const *weight, const tb_real *u, const long long *stride)
 {
