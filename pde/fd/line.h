@@ -7,8 +7,7 @@
 enum {
     FD_LINEAR, /* the second normal derivative is zero */
     FD_VALUE,  /* the value is given. The cell has no coupling; the caller writes 1 on the matrix's diagonal and the
-                  value
-                      on the right-hand side */
+                  value on the right-hand side */
     FD_SLOPE,  /* the derivative in the direction of the axis is given; fd_lane_source adds it */
     FD_DEGENERATE, /* the PDE itself holds. Diffusion and mixed terms must vanish at the face, and the drift must not
                       point out of the axis. Its difference is one-sided, of second order; fd_lane_face_three eliminates
