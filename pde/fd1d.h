@@ -22,8 +22,8 @@
        #define FD_MODEL cev
        #include "pde/fd1d.h"
 
-   Include the header twice, at global scope: before the model for its vocabulary, and after it with FD_MODEL set. The
-   second time it defines, in both precisions (_f32 and _f64):
+   Include the header twice, at global scope: before the model for the words in which a model is written, and after it
+   with FD_MODEL set. The second time it defines, in both precisions (_f32 and _f64):
      host (fd1d/host.h)
        MODEL_host_bytes     bytes of memory for all workers together
        MODEL_host           solves a batch by a number of workers: OpenMP's threads if the program is compiled with
@@ -32,18 +32,20 @@
                             bytes of memory
      GPU (fd1d/device.h; nvcc, or tests/simt without a GPU); batch, parameters and memory are the device's
        MODEL_device_bytes   bytes of device memory that suffice for full speed
-       MODEL_device         solves a batch: a warp per problem up to 512 points (256 in double precision, or if
-                            terms depend on time), a block beyond
+       MODEL_device         solves a batch: a warp per problem up to 256 points; if terms do not depend on time, up to
+                            1024 (512 in double precision) with European exercise, and 512 (256) with early exercise;
+                            otherwise a block per problem
    All models share
        fd_batch_check       checks a batch
        fd_status_string     returns the text of a status
 
-   pde/common/problem.h documents what the solvers share; in addition:
-     Schemes  There is no mixed term, so Douglas' scheme and Craig-Sneyd are the theta method; the other two solve twice
-              per step.
-     Cost     Equal steps are taken in increments: a solve with a matrix that is factored once, and three operations a
-              point. The increment is recomputed every 64 steps (512 in double precision), after a date, and in each
-              step in which terms, faces or exercise change.
+   Common contract: that of pde/common/problem.h, and
+     Schemes  There is no mixed term, so Douglas' scheme and Craig-Sneyd are the theta method. The other two schemes
+              solve twice per step.
+     Cost     If terms do not depend on time, a warp factors the matrix of equal steps once. With European exercise and
+              one solve per step it also takes these steps in increments: a solve and three operations a point. It
+              recomputes the increment every 64 steps (512 in double precision) and after a date, or in each step if
+              faces change.
 
    pde/common/rooms.h lists the rooms. */
 
