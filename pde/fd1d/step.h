@@ -2,12 +2,12 @@
    runs of equal steps.
    MIT licence, see LICENSE.
 
-   A step is y' = y + delta, with
-       (1 - size A) delta = dt F(u) + size (F at the step's end - F at its start)(u),  F(u) = A u + source,
-   where size = theta dt and A is that of the step's end. In a run A, the source and the step are the same throughout.
-   The next step's right-hand side is then dt F(u + delta) = g + dt A delta = g + (delta - g) / theta, because
-   (1 - size A) delta = g. No differences of u are formed, so single precision loses no digits. But rounding errors of g
-   grow from step to step, so runs are short. */
+   A step of one stage takes u to u + delta, with
+       (1 - size A) delta = g,  g = dt F(u) + size (F at the step's end - F at its start)(u),  F(u) = A u + source,
+   where size = theta dt and A is taken at the step's end. In a run A, the source and dt are the same in all steps, so
+   g = dt F(u). The next step's right-hand side is then dt F(u + delta) = g + dt A delta = g + (delta - g) / theta. No
+   differences of u are formed, so single precision loses no digits. But rounding errors of g grow from step to step, so
+   runs are short. */
 
 #define fd1d_p_steady FD_OF(p_1d_steady)
 #define fd1d_row FD_OF(p_1d_row)
@@ -43,30 +43,30 @@ typedef struct FD_P_ALIGN {
 typedef struct {
     tb_real near_by, middle; /* its row of the matrix: coefficients of its neighbour and of itself */
     tb_real times;           /* the multiple of its neighbour's right-hand side that is subtracted from its own */
-    tb_real third[2];        /* in F at the step's start and end: the factor of u2 - u1, the values at the second
-                                and the first point inwards */
-    tb_real add[2];          /* in F at the step's start and end: the term of a given slope */
+    tb_real third[2];        /* in F at the step's start and end, the factor of u2 - u1, where u1 is the value at the
+                                face's neighbour and u2 that at the point beyond it */
+    tb_real add[2];          /* in F at the step's start and end, the term of a given slope */
     tb_real given;           /* the value given at the step's end, if there is one */
     int is_given, lags;      /* lags: the matrix omits couplings, which act on the old values */
 } fd1d_face;
 
-/* The numbers of a segment: equal steps without events between them. */
+/* The data of a segment: equal steps without events between them. */
 typedef struct {
-    fd_step_data of;         /* its date is that at the end of the last step */
-    tb_real inverse;         /* 1 / theta, for a run */
+    fd_step_data of;         /* of.date is the date at the end of the segment's last step */
+    tb_real inverse;         /* 1 / theta, for a run; 0 if theta is 0 */
     fd1d_face face[2];       /* at the first and the last point */
-    int first, count;        /* steps */
+    int first, count;        /* the index of the first step, and the number of steps */
     int changes;             /* whether F at a step's end differs from F at its start */
     int runs;                /* whether its steps can be taken in runs */
-    int gives, adds, thirds; /* whether at any face a value is given, a slope is given, the matrix has a third point */
+    int gives, adds, thirds; /* whether any face is FD_VALUE, FD_SLOPE, FD_DEGENERATE */
 } fd1d_step;
 
-/* A problem's tables, and arrays with a number for each point of the grid. Rows are at fd1d_p_place. */
+/* A problem's tables. The row, cell and numbers of a point are at its position fd1d_p_place. */
 typedef struct {
     fd_p_tables t;
     int per_lane, lanes; /* points of a lane, lanes of a group; on the host, 1 and the number of points */
     fd1d_row *row;       /* for a time-independent model */
-    fd_cell *cell;       /* for a time-dependent one; number q of a point is at [q per_lane lanes] from its place */
+    fd_cell *cell;       /* for a time-dependent model; number q is q per_lane lanes elements after the position */
     tb_real *number;
     fd1d_step *step;                    /* segment by segment */
     tb_real *value, *multiplier, *rest; /* values between steps; exercise multiplier times dt; values after a date */
@@ -91,14 +91,14 @@ TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsi
     return used;
 }
 
-/* Returns a point's index in tables that a group of lanes reads: neighbouring lanes read neighbouring elements. */
+/* Returns a point's position in tables that a group of lanes reads: neighbouring lanes read neighbouring elements. */
 TB_HD int fd1d_p_place(int per_lane, int lanes, int point)
 {
     return point % per_lane * lanes + point / per_lane;
 }
 
-/* Returns the row of a point, from its cell and terms; 0 beyond the last point, which gives an identity row of the
-   matrix. */
+/* Returns the row of a point, from its cell and terms. Beyond the last point all its numbers are 0, so that the matrix
+   has an identity row there. */
 TB_HD fd1d_row fd1d_p_row_of(int inside, fd_cell cell, fd_terms terms)
 {
     const fd_row along = fd_p_row(0, cell, terms);
@@ -162,9 +162,9 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
     return face;
 }
 
-/* Returns how many segments an interval has. Its halves are alike, as are its whole steps, unless terms, values given
-   at faces, or lengths change from one to the next. If their number is odd, one half remains that is of the march's
-   own kind. */
+/* Returns how many segments an interval has: one for its half steps and one for its whole steps, unless terms, values
+   given at faces, or lengths may change from step to step. If the number of halves is odd, the half that completes the
+   last halved step is a segment of its own. */
 TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
 {
     const fd_times *times = &t->found->times;
@@ -178,7 +178,7 @@ TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
     return v->halved > 0 ? (v->whole > v->halved) + 1 + odd : 1;
 }
 
-/* Sets the first step and the number of steps of an interval's segment. */
+/* Sets the first step and the number of steps of one of an interval's segments. */
 TB_HD void fd1d_p_segment(const fd_p_tables *t, const fd_interval *v, int segment, fd1d_step *step)
 {
     const int all = v->whole + v->halved, segments = fd1d_p_segments_of(t, v), halves = t->found->times.halves;
@@ -191,7 +191,7 @@ TB_HD void fd1d_p_segment(const fd_p_tables *t, const fd_interval *v, int segmen
     step->first = (int)v->first + first, step->count = count;
 }
 
-/* Computes the numbers of a segment. Returns whether its steps are long enough to be distinguished. */
+/* Computes the data of a segment. Returns whether its steps are long enough to be distinguished. */
 TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
 {
     const int k = to->first;
@@ -218,7 +218,7 @@ TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
     return begun.from - begun.to > 5e-16 * begun.from;
 }
 
-/* Computes the numbers of all segments, and counts the segments. */
+/* Computes the data of all segments, and counts the segments. */
 TB_HD void fd1d_p_make_steps(const fd1d_tables *h, int thread, int threads)
 {
     const fd_p_tables *t = &h->t;
@@ -253,7 +253,7 @@ TB_HD void fd1d_p_place_rows(const fd1d_tables *h, int thread, int threads)
     }
 }
 
-/* Prepares problem `which`, as fd_p_prepare does. */
+/* Does a phase of the preparation of problem `which`, as fd_p_prepare does. */
 TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which, int phase, int thread, int threads)
 {
     fd_p_prepare(batch, &h->t, phase, thread, threads);
@@ -263,7 +263,7 @@ TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which
     fd_p_coordinates(batch, &h->t, which, thread, threads);
 }
 
-/* Returns the time at which a holder exercises after step k; NaN if the payoff does not depend on it. */
+/* Returns the time of exercise after step k; NaN if the payoff of exercise does not depend on time. */
 TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 {
 #ifdef FD_MODEL_EXERCISE
@@ -274,8 +274,8 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 #endif
 }
 
-/* Applies the events at a date, which is step k's end, from h->value to h->rest, by `threads` threads. Returns the
-   larger of `given` and the amount that a change adds (fd_p_larger). */
+/* Applies the events at a date, the end of step k, to h->value, by `threads` threads. The results are in h->rest.
+   Returns the larger of `given` and the amounts that a change adds (fd_p_larger). */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;
