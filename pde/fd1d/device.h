@@ -9,18 +9,18 @@
 #define fd1d_device FD_OF(device)
 
 enum {
-    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512,                  /* steps, until the increment is recomputed */
+    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512,                  /* steps before the increment is recomputed */
     fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8 /* rows that a lane's registers hold */
 };
 
-/* A group's data about its problem, in shared memory: registers are left to the march. */
+/* A group's data about its problem, in shared memory, so that registers are left to the march. */
 typedef struct {
     fd1d_tables h;
     fd_batch batch;
     int which, n, given; /* given: the largest magnitude that the march is given */
     int least;           /* for fd_p_chip_least */
-    fd1d_step step;      /* of the current segment */
-    tb_real *shared;     /* for a block: TRID_BLOCK_HYBRID_LEN for the solver, then 3 for each warp */
+    fd1d_step step;      /* the data of the current segment */
+    tb_real *shared;     /* for a block: TRID_BLOCK_HYBRID_LEN elements for the solver, then 3 for each warp */
 } fd1d_p_group;
 
 /* Returns this thread's lane in its group. */
@@ -38,7 +38,7 @@ TB_D void fd1d_p_sync(int lanes)
         __syncwarp(TB_FULL_WARP);
 }
 
-/* Returns the least n of the group's lanes. */
+/* Returns the least n of the group's lanes; a block uses the word `least` of shared memory. */
 TB_D int fd1d_p_least(int lanes, int n, int *least)
 {
     if (lanes > 32) return fd_p_chip_least(1, n, least);
@@ -92,7 +92,7 @@ TB_D void fd1d_p_rows(int k, int lanes, const fd1d_p_group *g, const tb_real *ti
     (void)rows, (void)cells, (void)numbers, (void)time;
 }
 
-/* Computes F(v) at the start (end 0) or the end (1) of a step, from the rows there. */
+/* Computes F(v) at the start (end 0) or the end (1) of a step, from the rows at that time. */
 TB_D void fd1d_p_apply(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, int end, const fd1d_row *row,
                        const tb_real *v, tb_real *f)
 {
@@ -120,8 +120,9 @@ TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
                 right[i] = step->face[side].given - w[i];
 }
 
-/* Computes the right-hand side of a step's first stage. If rest is not null, also stores in it the part of the second
-   stage's right-hand side that is already known. extra is the exercise multiplier times dt. */
+/* Computes the right-hand side of a step's first stage. If rest is not null, also stores there the part of the second
+   stage's right-hand side that does not depend on the first stage's result. extra is the exercise multiplier times dt.
+   */
 TB_D void fd1d_p_first_right(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *start,
                              const fd1d_row *end, const tb_real *extra, const tb_real *u, tb_real *right, tb_real *rest)
 {
@@ -171,7 +172,7 @@ TB_D void fd1d_p_reduced(int k, int lanes, fd1d_p_group *g, const fd1d_step *ste
     }
 }
 
-/* Solves (1 - size A) y = right with the matrix, not its factors. */
+/* Solves (1 - size A) y = right without stored factors of the matrix. */
 TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *row,
                        const tb_real *right, tb_real *y)
 {
@@ -186,8 +187,8 @@ TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
     }
 }
 
-/* Takes a run of steps with the factors of their matrix, given the right-hand side of the first step. crank, a literal:
-   the steps are Crank-Nicolson, and faces have no third points. */
+/* Takes a run of steps with the factors f of their matrix, given the right-hand side of the first step. crank, a
+   literal, says whether the steps are Crank-Nicolson and no face has a third point. */
 TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, int run, int crank, int pcr_steps,
                            const tb_real *f, tb_real *right, tb_real *u)
 {
@@ -206,7 +207,7 @@ TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *s
     }
 }
 
-/* Takes step `at`, which has two stages; called, not inlined. */
+/* Takes step `at`, which has two stages. */
 template <int k, int lanes>
 FD_P_CALLED_D void fd1d_p_two_stages(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
 {
@@ -231,7 +232,7 @@ FD_P_CALLED_D void fd1d_p_two_stages(fd1d_p_group *g, int at, const tb_real *ext
     for (int i = 0; i < k; i++) u[i] += y[i];
 }
 
-/* Copies the numbers of all points to memory that all lanes of the group see. */
+/* Copies a number of each point from registers to memory that all lanes of the group see. */
 TB_D void fd1d_p_keep(int k, int lanes, fd1d_p_group *g, const tb_real *u, tb_real *to)
 {
     fd1d_p_sync(lanes); /* earlier contents have been read */
@@ -241,7 +242,7 @@ TB_D void fd1d_p_keep(int k, int lanes, fd1d_p_group *g, const tb_real *u, tb_re
     fd1d_p_sync(lanes);
 }
 
-/* Applies the events at the date of a step's end to the values in memory. */
+/* Applies the events at the date at the end of step `at` to the values in memory. */
 FD_P_CALLED_D void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
 {
     const int date = g->step.of.date, rank = fd1d_p_rank(lanes);
@@ -274,7 +275,7 @@ FD_P_CALLED_D int fd1d_p_terms_lost(int lanes, fd1d_p_group *g, int at)
     return fd1d_p_least(lanes, lost, &g->least);
 }
 
-/* Takes `run` steps of the current segment with the factors f of their matrix; run is a literal where it is 1. */
+/* Takes `run` steps of the current segment with the factors f of their matrix. */
 template <int k>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
 {
@@ -284,7 +285,7 @@ TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_re
     fd1d_row row[k];
     fd1d_p_rows(k, lanes, g, g->h.t.time, row);
     fd1d_p_first_right(k, lanes, g, step, row, row, extra, u, right, (tb_real *)0);
-    /* Short time steps need no PCR steps, or one; with that number a literal, the loop has no branches. */
+    /* Short time steps need no PCR steps, or one. With that number a literal, the loop has no branches. */
     const int crank = step->inverse >= 2 && step->inverse <= 2 && !step->thirds;
     if (crank && pcr_steps == 0)
         fd1d_p_run_steps(k, lanes, g, step, run, 1, 0, f, right, u);
@@ -296,7 +297,7 @@ TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_re
         fd1d_p_run_steps(k, lanes, g, step, run, 0, pcr_steps, f, right, u);
 }
 
-/* Factors the matrix of the current segment. Returns the PCR steps that matter. */
+/* Factors the matrix of the current segment. Returns the number of PCR steps that solves need. */
 template <int k>
 TB_D int fd1d_p_factor(fd1d_p_group *g, tb_real *f)
 {
@@ -310,8 +311,8 @@ TB_D int fd1d_p_factor(fd1d_p_group *g, tb_real *f)
     return trid_warp_uniform(pcr_steps);
 }
 
-/* Takes step `at` with its matrix. row holds the rows at the end of the previous step on entry, and of this step on
-   return. */
+/* Takes step `at` without stored factors of its matrix. On entry, row holds the rows at the end of the previous step;
+   on return, those at the end of this step. */
 template <int k, int lanes>
 TB_D void fd1d_p_by_matrix(fd1d_p_group *g, int at, fd1d_row *row, const tb_real *extra, tb_real *u)
 {
@@ -339,17 +340,17 @@ TB_D void fd1d_p_early(int k, int lanes, const fd1d_p_group *g, int at, const tb
     }
 }
 
-/* Copies a segment's numbers to the group. */
+/* Copies a segment's data to the group. */
 TB_D void fd1d_p_load_step(int lanes, fd1d_p_group *g, int segment)
 {
     const int *from = (const int *)&g->h.step[segment];
     int *to = (int *)&g->step;
-    fd1d_p_sync(lanes); /* the previous ones have been read */
+    fd1d_p_sync(lanes); /* the previous data have been read */
     for (int q = fd1d_p_rank(lanes); q < (int)(sizeof(fd1d_step) / sizeof(int)); q += lanes) to[q] = from[q];
     fd1d_p_sync(lanes);
 }
 
-/* Applies the events at the date of the end of step `at`, the last of its segment. */
+/* Applies the events at the date at the end of step `at`, the last of its segment, to extra and u. */
 template <int k, int lanes>
 TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
 {
@@ -364,8 +365,8 @@ TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
     }
 }
 
-/* Takes the steps of the current segment, each with its early exercise, events and progress as due. early, a literal:
-   early exercise is possible.
+/* Takes the steps of the current segment, with early exercise after each, and applies the events at the end of the
+   segment. early, a literal, says whether the kernel serves early exercise.
    Returns  FD_OK or, in a watched march, the failure */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd1d_row *row, const tb_real *pays,
@@ -390,7 +391,7 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
             for (int i = 0; i < k; i++) u[i] = v[i];
             if constexpr (!factored) fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), row);
         } else if constexpr (factored) {
-            /* The first step reaches the values given at faces: increments there are 0 from then on. */
+            /* The first step reaches the values given at faces; later increments are 0 there. */
             if (!early) run = at == first && g->step.gives ? 1 : last - at < longest ? last - at : longest;
             fd1d_p_by_factors<k>(g, early ? 1 : run, pcr_steps, f, extra, u);
         } else {
@@ -406,9 +407,9 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
     return fd_status_of(lost != FD_P_NONE ? FD_NOT_SOLVED : FD_OK, 0, -1, lost, -1, -1, last - 1);
 }
 
-/* Marches a problem, from its final values to u at time 0. The first march is not checked before its end. If it fails,
-   a second, watched march searches in each step for the first number that is not finite, first among the model's terms,
-   then among the values.
+/* Marches a problem, from its final values to u at time 0. A march is first tried without checks before its end. If it
+   fails, a second, watched march searches in each step for the first number that is not finite, first among the model's
+   terms, then among the values.
    Returns  FD_OK or the failure */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
@@ -473,7 +474,7 @@ typedef struct {
     int first, problems;
 } fd1d_p_launch;
 
-/* The points of a lane, and the lanes of a group. */
+/* How many points a lane holds, and how many lanes a group has. */
 typedef struct {
     int per_lane, lanes;
 } fd1d_p_shape;
@@ -484,8 +485,8 @@ TB_HD constexpr int fd1d_p_size(int points)
     return points <= 128 ? 128 : points <= 256 ? 256 : points <= 512 ? 512 : 1024;
 }
 
-/* Returns the shape for a problem of this size: a warp, if its registers hold the points and any factors of the matrix;
-   otherwise enough warps that registers suffice for the march. */
+/* Returns the shape for a problem of this size: a warp if its registers hold the points and, for a time-independent
+   model, the factors of the matrix; otherwise a block with fewer points per lane. */
 TB_HD constexpr fd1d_p_shape fd1d_p_shape_of(int size, int early)
 {
     const int of_warp = size / 32, held = fd1d_p_steady && !early ? 128 / TB_BYTES : (int)fd1d_p_most_rows;
@@ -493,7 +494,7 @@ TB_HD constexpr fd1d_p_shape fd1d_p_shape_of(int size, int early)
     return {per_lane, size / per_lane};
 }
 
-/* Returns the bytes of a problem of a batch and, in *tables unless null, the positions of its tables in memory. */
+/* Returns the bytes of memory of a batch's problem. Leaves the addresses of its tables in *tables, unless null. */
 TB_HD size_t fd1d_p_lay_out_problem(const fd_batch *batch, int early, unsigned char *memory, fd1d_tables *tables)
 {
     const fd1d_p_shape shape = fd1d_p_shape_of(fd1d_p_size(batch->points[0]), early);
@@ -510,8 +511,8 @@ TB_HD void fd1d_p_find_tables(const fd1d_p_launch *launch, int which, fd1d_table
     h->t.parameters = &launch->parameters[launch->first + which];
 }
 
-/* Prepares the problems, one per block of any size up to FD1D_P_THREADS. Without the 1 the compiler takes fewer
-   registers than a thread may have, and spills. */
+/* Prepares the problems, one per block of any size up to FD1D_P_THREADS. Without the 1 in its launch bounds the
+   compiler uses fewer registers than a thread may have, and spills. */
 template <int unused = 0>
 __launch_bounds__(FD1D_P_THREADS, 1) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch launch)
 {
@@ -525,8 +526,9 @@ __launch_bounds__(FD1D_P_THREADS, 1) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d
     }
 }
 
-/* Returns how many threads prepare a problem. Preparation mostly waits: many small blocks, all on the device at the
-   same time, are faster than large ones one after another, as long as a thread has few points and steps. */
+/* Returns how many threads prepare a problem. Preparation is mostly waiting. Many small blocks that are all on the
+   device at once are therefore faster than large blocks one after another, as long as a thread has few points and
+   steps. */
 template <int unused = 0>
 static int fd1d_p_prepare_threads(const fd1d_p_launch *launch)
 {
@@ -545,7 +547,8 @@ TB_HD constexpr int fd1d_p_resident(int k, int lanes)
     return lanes > 32 ? 256 / lanes : words <= 8 ? 4 : 2;
 }
 
-/* Marches the problems without early exercise (early 0), those with it (1) or all (2), one per group. */
+/* Marches problems, one per group: those without early exercise (early 0), those with early exercise (1), or all (2).
+   */
 template <int k, int lanes, int early>
 __launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)) TRID_KERNEL
     void fd1d_p_kernel(fd1d_p_launch launch)
@@ -577,8 +580,8 @@ static cudaError_t fd1d_p_launch_march(const fd1d_p_launch *launch, cudaStream_t
                        threads, 0, stream, *launch);
 }
 
-/* Prepares and marches the problems of a launch. A time-independent model has two kernels: the registers for early
-   exercise would slow its other problems. */
+/* Prepares and marches the problems of a launch. A time-independent model whose problems fit a warp has two kernels,
+   because the registers for early exercise would slow its European problems. */
 template <int size>
 static cudaError_t fd1d_p_run(const fd1d_p_launch *launch, cudaStream_t stream)
 {
@@ -613,12 +616,13 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
 }
 
 /* Solves the problems of a batch, as many at a time as memory holds.
-   Needs    the batch's and its problems' pointers, parameters (one per problem) and memory, aligned to 128, all in
-            device memory; bytes for at least one problem, or MODEL_device_bytes for full speed
-   Leaves   status and values, the grid's values and coordinates, once the stream has executed the launches
-   Returns  FD_OK; as fd_batch_check, FD_BAD_ARGUMENT for a null pointer and FD_NO_ROOM for too little memory, with
-            FD_BAD_ARGUMENT and NaN in the results; FD_LAUNCH_FAILED
-   Cost     two or three launches for as many problems as fit into memory, no transfer; a step of a run costs
+   Needs    in device memory: the data to which pointers of the batch and its problems point, parameters (one per
+            problem), and memory, aligned to 128 bytes; bytes for at least one problem, or MODEL_device_bytes for full
+            speed
+   Leaves   the status, values, grid and coordinates of each problem, once the stream has executed the launches
+   Returns  FD_OK or FD_LAUNCH_FAILED; for a refused call, as fd_batch_check, FD_BAD_ARGUMENT for a null pointer or
+            misaligned memory, or FD_NO_ROOM: statuses are then FD_BAD_ARGUMENT, and results NaN
+   Cost     two or three launches for as many problems as fit into memory, and no transfer; a step of a run costs
             trid_warp_solve and three operations a point */
 template <int unused = 0>
 static int fd1d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
