@@ -1,5 +1,5 @@
-/* host.h - a room of fd1d.h, read once for each model and precision: marches on the host, with as many interleaved
-   problems as a vector has lanes, so that the compiler vectorises across them.
+/* host.h - a room of fd1d.h, read once for each model and precision: marches on the host. A worker interleaves 64 bytes
+   of problems, so that the compiler vectorises across them.
    MIT licence, see LICENSE. */
 
 #define fd1d_p_lanes FD_OF(p_1d_lanes)
@@ -26,24 +26,24 @@
 #define fd1d_host_bytes FD_OF(host_bytes)
 #define fd1d_host FD_OF(host)
 
-enum { fd1d_p_lanes = 64 / (int)sizeof(tb_real) }; /* interleaved problems: 64 bytes */
+enum { fd1d_p_lanes = 64 / (int)sizeof(tb_real) }; /* interleaved problems */
 
 /* A worker's memory: the tables of its problems, and arrays in which point i of problem b is at [i lanes + b]. Lanes of
    zeros precede the first point and follow the last. */
 typedef struct {
     const fd_batch *batch;
     fd1d_tables h[fd1d_p_lanes];
-    int which[fd1d_p_lanes];             /* number of problem b in the batch; -1: none */
+    int which[fd1d_p_lanes];             /* the number of problem b in the batch; -1: none */
     int live[fd1d_p_lanes];              /* whether problem b is marched */
     int failed[fd1d_p_lanes];            /* whether its first march has failed */
-    const fd1d_step *step[fd1d_p_lanes]; /* of the current segment; null: none */
-    int n, steps;                        /* the most points and steps of any problem */
-    int given[fd1d_p_lanes];
+    const fd1d_step *step[fd1d_p_lanes]; /* the current segment of problem b; null: none */
+    int n, steps;                        /* the most points and steps of any problem that is marched */
+    int given[fd1d_p_lanes];             /* the largest magnitude that the march is given */
     fd_status status[fd1d_p_lanes];
-    tb_real *u, *z, *right, *more, *rest, *multiplier; /* values, a first stage's values, right-hand sides ... */
-    tb_real *row[2][4];                                /* below, above, kill and source at the step's start and end */
-    tb_real *a, *pivot, *upper;                        /* the matrix: a, one over each pivot, factors of back
-                                                          substitution */
+    tb_real *u, *z, *right, *more, *rest, *multiplier; /* see fd1d_p_host_step; multiplier: times dt */
+    tb_real *row[2][4];                                /* [end][..]: below, above, kill and source there */
+    tb_real *a, *pivot, *upper;                        /* the factored matrix: a, reciprocals of pivots, factors of
+                                                          back substitution */
 } fd1d_p_host;
 
 /* Assigns memory to a worker's tables and arrays; with null, only counts. Returns the bytes used. */
@@ -66,7 +66,7 @@ TB_HOST size_t fd1d_p_host_lay_out(const fd_batch *batch, unsigned char *memory,
     return used + lanes * each + arrays * array;
 }
 
-/* Copies the rows at the start and the end of step k to the arrays, for problems whose rows change. */
+/* Copies the rows at the start and the end of step k to the arrays; those of a time-independent model only once. */
 TB_HOST void fd1d_p_host_rows(fd1d_p_host *w, int k)
 {
     enum { lanes = fd1d_p_lanes };
@@ -105,7 +105,7 @@ FD_P_FLAT void fd1d_p_host_right(const fd1d_p_host *w, int end, const tb_real *F
         }
 }
 
-/* Factors the matrices of the step. */
+/* Factors the matrices of the current step. */
 TB_HOST void fd1d_p_host_factor(const fd1d_p_host *w)
 {
     enum { lanes = fd1d_p_lanes };
@@ -151,13 +151,13 @@ TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_rea
         }
 }
 
-/* The numbers of a step for each problem. They are 0 for problems that have ended, which keeps their values unless F
-   overflows: the product is then NaN, and the problem is marched again on its own. */
+/* The numbers of a step for each problem. For problems that have ended they are 0, so that values do not change. If F
+   overflows there, its product with 0 is NaN, and the problem is marched again on its own. */
 typedef struct {
-    tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], scale[fd1d_p_lanes]; /* scale: the factor of multiplier times dt */
+    tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], scale[fd1d_p_lanes]; /* scale: this dt over the previous one */
     tb_real again[2][fd1d_p_lanes], about[fd1d_p_lanes],
         second[fd1d_p_lanes];    /* second: 1 if there are two stages */
-    int twice, changes, factors; /* whether any problem has two stages, changes, must be factored */
+    int twice, changes, factors; /* whether any problem has two stages, changes, needs new factors */
 } fd1d_p_weights;
 
 /* Computes the numbers of step k. */
@@ -183,8 +183,9 @@ TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
     }
 }
 
-/* Computes the right-hand sides of the first stage, and in w->rest the part of the second stage's that is already
-   known. On entry w->right holds F at the step's start and, if anything changes, w->more holds F at its end. */
+/* Computes the right-hand sides of the first stage in w->right and, in w->rest, the part of the second stage's that
+   does not depend on the first stage's result. On entry w->right holds F at the step's start and, if anything changes,
+   w->more holds F at the step's end. */
 FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
     enum { lanes = fd1d_p_lanes };
@@ -200,8 +201,8 @@ FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
         }
 }
 
-/* Computes the right-hand sides of the second stage from F(z) in w->right. Leaves in w->more the values to which its
-   solution, a difference, is to be added. */
+/* Computes the right-hand sides of the second stage in w->right, which holds F(z) on entry. Leaves in w->more the
+   values to which the stage's solution, a difference, must be added. */
 FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
     enum { lanes = fd1d_p_lanes };
@@ -215,7 +216,8 @@ FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of
         }
 }
 
-/* Sets `to` to from + delta or, where `second` is 0, for a problem of one stage, to z. */
+/* Sets `to` to from + delta; for problems of one stage, where second[b] is 0, to z. If second is null, there are none.
+   */
 FD_P_FLAT void fd1d_p_host_add(const fd1d_p_host *w, const tb_real *FD_P_RESTRICT from,
                                const tb_real *FD_P_RESTRICT delta, const tb_real *second, tb_real *FD_P_RESTRICT to)
 {
@@ -252,7 +254,7 @@ TB_HOST void fd1d_p_host_step(fd1d_p_host *w, int k)
     }
 }
 
-/* Applies exercise and the events at a date to problem b after step k. */
+/* Applies early exercise to problem b after step k, and the events at a date there. */
 TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
 {
     const fd1d_tables *h = &w->h[b];
@@ -273,7 +275,8 @@ TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
         w->u[i * fd1d_p_lanes + b] = h->rest[i], w->multiplier[i * fd1d_p_lanes + b] = h->multiplier[i];
 }
 
-/* Returns the first point of problem b whose value is not finite, or -1, and the largest magnitude. */
+/* Returns the first point of problem b whose value is not finite, or -1. Leaves the largest magnitude of the points
+   before it in *largest. */
 TB_HOST int fd1d_p_host_lost(const fd1d_p_host *w, int b, int *largest)
 {
     *largest = 0;
@@ -295,7 +298,7 @@ TB_HOST int fd1d_p_host_terms_lost(const fd1d_p_host *w, int k, int b)
     return -1;
 }
 
-/* Makes all prepared problems live, from their final values on, or only one. */
+/* Starts the march of all prepared problems, or of problem `only` unless it is -1, from their final values. */
 TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
 {
     enum { lanes = fd1d_p_lanes };
@@ -316,8 +319,8 @@ TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
     }
 }
 
-/* Marches all prepared problems, or only one. The march of only one searches in each step for the first number that is
-   not finite, first among the model's terms, then among the values, and ends there. */
+/* Marches all prepared problems, or problem `only` unless it is -1. The march of a single problem searches in each step
+   for the first number that is not finite, first among the model's terms, then among the values, and ends there. */
 TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int only)
 {
     int unused;
@@ -339,7 +342,8 @@ TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int only)
     }
 }
 
-/* Ends problem b: writes its status and its results, unless its march has failed without a status that says where. */
+/* Ends problem b: writes its status and its results. If the march failed without a status that says where, sets
+   w->failed[b] instead. */
 TB_HOST void fd1d_p_host_end(fd1d_p_host *w, int b)
 {
     const fd1d_tables *h = &w->h[b];
@@ -358,8 +362,8 @@ TB_HOST void fd1d_p_host_end(fd1d_p_host *w, int b)
     fd1d_p_record(w->batch, h, which, 0, h->value, 0, 1);
 }
 
-/* Solves as many problems of the batch as a vector has lanes, from `first` on. A problem that fails is marched again on
-   its own. */
+/* Solves fd1d_p_lanes problems of the batch, or as many as there are, from `first` on. A problem that fails is marched
+   again on its own. */
 TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int first, void *memory)
 {
     enum { lanes = fd1d_p_lanes };
@@ -381,21 +385,22 @@ TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_paramete
         }
 }
 
-/* Returns how many bytes of memory the host's workers need; 0 for no workers, or if fd_batch_check refuses the batch.
-   The batch's pointers may still be null. */
+/* Returns how many bytes of memory the host's workers need; 0 if there are no workers, or the sizes of the batch are
+   refused. The batch's pointers may still be null. */
 TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
 {
     if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
     return (size_t)workers * fd1d_p_host_lay_out(batch, NULL, NULL);
 }
 
-/* Solves all problems of the batch: by `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise
-   one worker after another.
+/* Solves all problems of the batch: by `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
+   the calling thread.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
-   Leaves   status and values, the grid's values and coordinates. A problem may fail although the call succeeds
-   Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null pointer or misaligned
-            memory, FD_NO_ROOM for too little memory: each problem then holds that status, and NaN
-   Cost     a step: four loops over the points, vectorised across 64 bytes of problems */
+   Leaves   the status, values, grid and coordinates of each problem. A problem may fail although the call succeeds
+   Returns  FD_OK; for a refused call, as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null
+            pointer or misaligned memory, or FD_NO_ROOM: each problem then holds that status, and NaN
+   Cost     a step of one stage without changes takes five loops over the points, vectorised across 64 bytes of
+            problems */
 TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                       size_t bytes)
 {
