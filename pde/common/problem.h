@@ -1,25 +1,26 @@
-/* problem.h - a room of the solvers in pde/: the user's input and output for one, two and three factors: fd_problem,
-   fd_batch, fd_values, fd_suggestion; and the checks before anything is computed.
+/* problem.h - a room of the solvers in pde/: the user's input and output for one, two and three factors (fd_problem,
+   fd_batch, fd_values, fd_suggestion), and the checks before anything is computed.
    MIT licence, see LICENSE.
 
-   Common to fd1d.h, adi2d.h and adi3d.h:
+   Common contract of fd1d.h, adi2d.h and adi3d.h:
      Problem  0 in a field means its first choice, or none. Where faces meet, a value given along x takes precedence
-              over one along y, and that over one along z.
+              over one along y, and a value given along y over one along z.
      Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that
               is refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all problems, and NaN wherever the batch says how many results there are.
-     Checks   Numbers, final values and terms are checked at all points before the march; terms in the first step, the
-              last step and a step chosen for each line. Statuses are FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a
-              diffusion is negative, or mixed terms are too large for the diffusions: mixed^2 > 4 diffusion_x
-              diffusion_y); FD_OUTWARD (a drift points far out of an FD_DEGENERATE face); and, for broken promises of
-              the model, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT. With several factors, points
-              whose value is given are not checked.
-     Matrices Solved without pivoting. At a face, couplings of the wrong sign that would prevent dominance act on the
-              old values (fd_lane_lag). Inner rows may lack dominance where a drift exceeds its diffusion and is
-              discretised centrally. They are solved unchanged, and status.not_dominant counts them.
-     Growth   status.growth is the factor by which the largest value grew; beyond FD_MOST_GROWTH a march has failed
-              (FD_GREW). Below that bound, a theta below fd_scheme_theta's may still leave finite nonsense, as may
-              drifts that need the theta and the steps of fd_scheme_theta_drift.
+              its status in all problems (on a GPU FD_BAD_ARGUMENT), and NaN wherever the batch says how many results
+              there are.
+     Checks   The model's numbers and final values are checked at all points before the march (FD_MODEL_NAN,
+              FD_FINAL_NAN), and so are its terms at all points whose value is not given, in the first step, the last
+              step and a step chosen for each line: FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms
+              are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y); FD_OUTWARD (a drift points far out
+              of an FD_DEGENERATE face); and, for broken promises of the model, FD_MIXED_UNDECLARED,
+              FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
+     Matrices They are solved without pivoting. At a face, couplings of the wrong sign that would prevent dominance act
+              on the old values (fd_lane_lag). Inner rows may lack dominance where a drift exceeds its diffusion and is
+              discretised centrally. They are solved unchanged. status.not_dominant counts rows of both kinds.
+     Growth   status.growth is the factor by which the largest magnitude grew. If it exceeds FD_MOST_GROWTH, the march
+              has failed (FD_GREW). Below that bound results may still be finite nonsense, if theta is below
+              fd_scheme_theta's, or drifts need the theta and the steps of fd_scheme_theta_drift.
      Memory   The caller provides it. Nothing is allocated or printed, and no state is retained. */
 
 #ifndef FD_COMMON_PROBLEM_H
@@ -27,7 +28,7 @@
 
 #include "../fd.h"
 
-/* Marks a function that is not inlined. Inlined, rare code would take registers from a march, and set-up would spend
+/* Marks a function that is not inlined. If inlined, rare code would take registers from a march, and set-up would spend
    its time fetching instructions. */
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define FD_P_CALLED static __host__ __device__ __noinline__
@@ -37,14 +38,14 @@
 #define FD_P_CALLED_D TB_D
 #endif
 
-/* A problem. It has as many axes as its model has factors; further axes are not read. 0 in a field means its first
-   choice, or none. Pointers are to memory where the solver runs: for a GPU, device memory. */
+/* A problem. It has as many axes as its model has factors; further axes are not read. Pointers are to
+   memory where the solver runs: for a GPU, device memory. */
 typedef struct {
     fd_axis axis[3];         /* along x, y and z */
     const double *points[3]; /* the points, axis.points of them; null: they are computed from axis */
     int face[3][2];          /* FD_LINEAR .., at the first and the last point of each axis */
-    fd_times times;          /* times.theta is the scheme's; 0: fd_scheme_theta. Steps of a kind other than FD_THETA are
-                                Douglas' with theta 0 or 1; FD_UNSTABLE if those with theta 0 are too long */
+    fd_times times;          /* times.theta is the scheme's; 0: fd_scheme_theta. FD_EXPLICIT and FD_BACKWARD_EULER steps
+                                are Douglas' with theta 0 and 1; FD_UNSTABLE refuses explicit steps that are too long */
     const fd_date *at_date;  /* the events at each of times.date; null: none */
     int scheme;              /* FD_DOUGLAS .. */
     int coefficients;        /* FD_BOTH_ENDS .. */
@@ -54,10 +55,10 @@ typedef struct {
     int exercise;            /* FD_EUROPEAN .. */
     const double *spot;      /* batch.spots points at which values are computed, each with all its coordinates */
     void (*progress)(int step, int steps, void *context); /* null, or called after each step, from one thread, by
-                                                             MODEL_host of two and three factors and by MODEL_device,
-                                                             with the number of steps done. A GPU may lag behind it by
-                                                             up to 32 steps */
-    void *context;
+                                                             MODEL_host of two and three factors and MODEL_device of
+                                                             three, with the number of steps done. A GPU may be up to
+                                                             32 steps behind this number */
+    void *context;           /* the argument of progress */
 } fd_problem;
 
 /* The value at a spot, its derivatives along each axis, and the mixed ones for the pairs of axes 12, 13 and 23. */
@@ -72,26 +73,26 @@ typedef struct {
     int steps;     /* the most steps of any problem: steps + (1 + dates) halves of its times suffice, unless dates are
                       closer together than steps (fd_schedule) */
     int dates;     /* the most dates of any problem */
-    int spots;     /* of each problem, 0 or more */
+    int spots;     /* the spots of each problem, 0 or more */
     const fd_problem *problem;
     fd_status *status;      /* of each problem */
-    fd_values *values;      /* (1 + dates) spots for each problem: at time 0, then at its dates with FD_RECORD; those of
-                               other dates are not written. Null if there are no spots */
-    void *grid;             /* null; or, for each problem, 1 + dates grids of points[0] points[1] points[2] numbers of
-                               the precision, at the same times: point (i, j, k) at i + points[0] (j + points[1] k); NaN
-                               beyond the last point of an axis */
-    double *coordinates[3]; /* null; or, for each problem, points[0] (points[1], points[2]) coordinates of the points
-                               along the axis; NaN beyond the last */
+    fd_values *values;      /* for each problem, 1 + dates times spots: at time 0, then at its dates with FD_RECORD;
+                               those of other dates are not written. Null if there are no spots */
+    void *grid;             /* null; or, for each problem, 1 + dates grids at the same times, of points[0] x points[1] x
+                               points[2] numbers in the precision of the call: point (i, j, k) at
+                               i + points[0] (j + points[1] k); NaN beyond the last point of an axis */
+    double *coordinates[3]; /* for each axis d: null; or, for each problem, the coordinates of points[d] points; NaN
+                               beyond the last */
     int kind;               /* for two factors: a promise about all steps (ADI2D_TWO_STAGES ..) */
 } fd_batch;
 
-/* The grid for a tolerance (MODEL_suggest), and the results of the trials. */
+/* The points and steps for a tolerance (MODEL_suggest), and the results of the trials. */
 typedef struct {
     int points[3], steps;     /* for axis.points and times.steps */
     double value;             /* at the spot, by extrapolation */
     double in_space, in_time; /* the errors of the coarsest trial */
-    double order;             /* of the error in time, 1 .. 2 */
-    fd_status status;         /* of the first trial that failed, or of the last one */
+    double order;             /* the order of the error in time, 1 .. 2 */
+    fd_status status;         /* the status of the first trial that failed, or of the last trial */
 } fd_suggestion;
 
 /* The limits of a batch: the kinds for two factors (ADI2D_BAD_KIND), the points of an axis for one and three factors
@@ -151,20 +152,20 @@ TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem 
 /* The faults of a problem. For each, the least index at which it was found is kept; the status reports the first fault
    in this order (fd_p_fault). */
 enum {
-    FD_P_AT_POINTS,    /* of each axis; or fd_axis_map's status minus 1 */
-    FD_P_AT_TIMES = 3, /* errors in the description of the steps */
-    FD_P_AT_NUMBERS,   /* of each axis */
+    FD_P_AT_POINTS,    /* three, one for each axis: a point, or fd_axis_map's status minus 1 */
+    FD_P_AT_TIMES = 3, /* an error in the description of the steps: its status */
+    FD_P_AT_NUMBERS,   /* three, one for each axis: a point */
     FD_P_AT_SPOT = 7,
     FD_P_AT_TIME,
     FD_P_AT_FINAL,
-    FD_P_AT_TERMS, /* the terms at the point are not finite, or false, in a step that is checked */
+    FD_P_AT_TERMS, /* the terms at the point are not finite, or wrong (fd_p_untrue), in a step that is checked */
     FD_P_AT_FAST,  /* fd_p_too_fast's number */
     FD_P_AT_STEP,  /* a step too short to be distinguished or, with one factor, the first of several equal ones */
     FD_P_AT_KIND,  /* a step that batch.kind excludes */
     FD_P_FAULTS
 };
 
-enum { FD_P_PHASES = 7 }; /* of fd_p_prepare */
+enum { FD_P_PHASES = 7 }; /* the phases of fd_p_prepare that all solvers share */
 
 /* Findings about a problem before its march. */
 typedef struct {
@@ -173,18 +174,18 @@ typedef struct {
     int given;              /* the largest magnitude that the march is given: fd_p_larger */
     int longest;            /* the longest explicit step, as fd_p_larger stores it; 0: there is none */
     int sources;            /* whether any point has a source */
-    int fault[FD_P_FAULTS]; /* indices, FD_P_NONE if there is none */
+    int fault[FD_P_FAULTS]; /* least indices; FD_P_NONE if there is no fault */
     fd_map map[3];
     fd_times times; /* the problem's, with the scheme's theta */
 } fd_p_findings;
 
-/* Returns whether a face of that kind adds something to F. */
+/* Returns whether a face of this kind adds a term to F. */
 TB_HD int fd_p_adds(int kind)
 {
     return kind == FD_SLOPE || kind == FD_DEGENERATE;
 }
 
-/* Returns the event at a date, or null. */
+/* Returns the events at a date, or null. */
 TB_HD const fd_date *fd_p_event(const fd_problem *problem, int date)
 {
     return date >= 0 && problem->at_date && problem->at_date[date].what ? &problem->at_date[date] : (const fd_date *)0;
@@ -197,13 +198,13 @@ TB_HD int fd_p_at_given(const fd_problem *problem, int axis, int i)
     return (i == 0 || last) && problem->face[axis][last] == FD_VALUE;
 }
 
-/* The grids that a march needs in addition to values and differences: a first stage's values, final values once it has
-   begun, the multiplier of early exercise. */
+/* Whether a march needs these grids in addition to those of values and differences: a first stage's values, final
+   values that last for the whole march, the multiplier of early exercise. */
 typedef struct {
     int stage, final, multiplier;
 } fd_p_needs;
 
-/* Returns which grids any of a batch's problems needs: all, if the problems are not known. */
+/* Returns which grids the problems of a batch need; all grids if the batch's pointer to its problems is null. */
 TB_HD fd_p_needs fd_p_needs_of(const fd_batch *batch)
 {
     fd_p_needs needs = {!batch->problem, !batch->problem, !batch->problem};
