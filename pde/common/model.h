@@ -6,44 +6,44 @@
    A model is C, written once for both precisions, for the host and for kernels. MODEL stands for its name:
 
        typedef struct { .. } MODEL_parameters;
-           the data of one problem for the functions below
+           holds the data of one problem for the functions below
        FD_NUMBERS(MODEL, x, half_square, slope)
        FD_HD void MODEL_of_x(const MODEL_parameters *p, double at, MODEL_x_f64 *x) { x->half_square = at * at / 2; .. }
            names the numbers that are computed once at each point of the axis x, in double precision, and computes them.
-           Expensive work belongs here. Likewise for y and z, and for t, whose numbers are computed once for each time
-           step
+           Expensive work belongs here. Likewise for y and z, and for t, whose numbers are computed for the times of
+           each step
        FD_NO_NUMBERS(MODEL, t)
-           says that an axis, or time, has none. A model without numbers of t does not depend on time
+           says that time needs no numbers; likewise for an axis. A model without numbers of t does not depend on time
        FD_TERMS(1, MODEL, terms->drift[0] = (real)p->rate * x->at; terms->diffusion[0] = x->half_square; ..)
            gives the number of factors, 1 to 3, and sets the terms of the equation at a point (fd_terms), which are 0
-           initially. p points to the parameters; x->at is the coordinate, x->half_square one of its numbers, likewise
-           for y and z; t->NAME is a number of the time; `real` is the type. The text becomes two functions, one for
-           each precision, which are called for each point and, if there are numbers of t, for each step
+           initially. p points to the parameters. x->at is the coordinate and x->half_square one of its numbers;
+           likewise for y and z. t->NAME is a number of the time, and `real` the type. The text becomes two functions,
+           one for each precision, which are called for each point and, unless their results are stored, in each step
        enum { MODEL_fitting = FD_CENTRAL };
-           how drifts are discretised: FD_CENTRAL, FD_UPWIND or FD_FITTED
+           says how drifts are discretised: FD_CENTRAL, FD_UPWIND or FD_FITTED
        FD_HD double MODEL_payoff(const MODEL_parameters *p, const double *at) { .. }
-           the value at maturity, at the point at[0] (at[1], at[2])
+           returns the value at maturity, at the point at[0] (at[1], at[2])
 
    Macros declare the other parts of a model; define them before you include the solver's header for the model. A
    function whose macro is not defined is not called:
        FD_MODEL_FACE      FD_HD double MODEL_face(const MODEL_parameters *p, int axis, int side, const double *at,
-                          double t) returns the value or slope at a point of an FD_VALUE or FD_SLOPE face, side 0
-                          or 1, at time t. Without it they are 0
+                          double t) returns the value or slope at a point of an FD_VALUE or FD_SLOPE face at time t;
+                          side is 0 for the first point of the axis, 1 for the last. Without it values and slopes are 0
        FD_MODEL_CHANGE    FD_HD double MODEL_change(const MODEL_parameters *p, int date, const double *at, double value)
-                          returns the value after a date (FD_CHANGE_VALUES): for an observed barrier (midway
-                          between two points: FD_MIDWAY), a coupon, a right
+                          returns the value after the change of a date with FD_CHANGE_VALUES: an observed barrier (put
+                          it midway between two points: FD_MIDWAY), a coupon, a right of the issuer
        FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
                           the payoff of exercise at time t; without it, the payoff at maturity
        FD_MODEL_MIXED     declares the mixed terms that are not 0: a sum of 1 for the pair 12, 2 for 13 and 4 for 23;
                           without it there are none, and they take no time
-   Two more macros are promises that save time. They are sums of 1, 2 and 4 for the axes x, y and z:
+   Two more macros are promises that save time. Each is a sum of 1, 2 and 4 for the axes x, y and z:
        FD_MODEL_STEADY       drift and diffusion along these axes, and kill, do not depend on time, although other terms
-                             do
-       FD_MODEL_INDEPENDENT  drift and diffusion along these axes, and kill, depend only on the axis's own numbers and
-                             on time: all lines along such an axis share one matrix
-   These promises are checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED, FD_NOT_INDEPENDENT).
-   With mixed terms, slopes that change along their face cost an order in space: the mixed derivative is taken as 0
-   there. */
+                             may
+       FD_MODEL_INDEPENDENT  drift and diffusion along such an axis, and kill, depend only on the axis's own numbers and
+                             on time: all lines along the axis share one matrix
+   FD_MODEL_MIXED and these promises are checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED,
+   FD_NOT_INDEPENDENT). At a face whose slope is given, the mixed derivative is taken as 0: with mixed terms, slopes
+   that vary along the face cost an order in space. */
 
 #ifndef FD_COMMON_MODEL_H
 #define FD_COMMON_MODEL_H
@@ -78,7 +78,7 @@ typedef struct {
         double FD_P_FIRST_##axis __VA_ARGS__;                                                                          \
     } model##_##axis##_f64;
 
-/* C has no empty structs: time's struct has a byte, which counts as no number. */
+/* C has no empty structs. The struct of a time without numbers holds a byte, which does not count as a number. */
 #define FD_P_ONLY_x(type) type at;
 #define FD_P_ONLY_y(type) type at;
 #define FD_P_ONLY_z(type) type at;
