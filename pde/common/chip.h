@@ -1,5 +1,5 @@
-/* chip.h - a room of adi2d.h and adi3d.h: the common operations of a problem's threads, in a block or a cluster.
-   MIT licence, see LICENSE. */
+/* chip.h - a room of fd1d.h, adi2d.h and adi3d.h: the common operations of a problem's threads, in a block or a
+   cluster. MIT licence, see LICENSE. */
 #ifndef FD_COMMON_CHIP_H
 #define FD_COMMON_CHIP_H
 
@@ -8,7 +8,7 @@
 
 #if TB_DEVICE_SCOPES
 
-/* Waits for all threads of a problem that has `blocks` blocks. */
+/* Waits for all threads of a problem whose cluster has `blocks` blocks. */
 TB_D void fd_p_chip_sync(int blocks)
 {
     if (blocks > 1)
@@ -17,7 +17,7 @@ TB_D void fd_p_chip_sync(int blocks)
         __syncthreads();
 }
 
-/* Returns the least index of a problem's threads; `least` is a word of shared memory. */
+/* Returns the least index that any of a problem's threads passes; `least` is a word of shared memory. */
 TB_D int fd_p_chip_least(int blocks, int index, int *least)
 {
     if (trid_block_thread() == 0) *least = FD_P_NONE;
