@@ -2,7 +2,7 @@
    step, and the work after each step.
    MIT licence, see LICENSE. */
 
-/* Computes the indices of the block's point number `at`. Returns its position in an array. */
+/* Computes the indices of the block's point number `at`. Returns the point's position in an array. */
 TB_D int fd_p_chip_index(const fd_p_chip &h, int at, int *index)
 {
     const int i = at % h.n[0], own = at / h.n[0], row = h.row_first + own;
@@ -39,8 +39,8 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Writes the results at a time, 0 (today) or 1 + a date: each block writes its rows of the grid, the last block also
-   the elements beyond them, the first block the values at spots. */
+/* Writes the results at a time, 0 (today) or 1 + a date. Each block writes its rows of the grid, the last block also
+   the elements beyond the problem's last row; the first block writes the values at spots. */
 FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, int time)
 {
     enum { last_axis = FD_FACTORS - 1, points = FD_FACTORS > 2 ? 64 : 16 };
@@ -59,7 +59,7 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, i
     }
     if (!batch->grid) return;
     tb_real *grid = (tb_real *)batch->grid + result * (size_t)fd_p_count(batch->points);
-    /* Slices of the last axis: `slice` rows in the grid, `room` in the batch's. */
+    /* A slice of the last axis has `slice` rows in the problem's grid and `room` rows in the batch's. */
     const int slice = FD_FACTORS > 2 ? h.n[1] : 1, room = FD_FACTORS > 2 ? batch->points[1] : 1, row = batch->points[0];
     const int first = h.row_first / slice, end = first + h.rows / slice;
     const int last = h.rank == h.size - 1, to = last ? batch->points[last_axis] : end;
@@ -70,7 +70,7 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, i
     }
 }
 
-/* Applies the event of a date to the block's rows; one warp per row reads the whole row before it writes. */
+/* Applies the events at a date to the block's rows; one warp per row reads the whole row before it writes. */
 FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
 {
     enum { of_lane = FD_FACTORS > 2 ? 2 : 16 }; /* points of a row */
@@ -101,8 +101,8 @@ FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
     if (added) fd_p_most(&h.given, added);
 }
 
-/* Returns the first point of the grid whose value is not finite or, with `terms`, whose terms are not finite at the
-   step's start or end. Leaves in *largest the thread's largest magnitude. */
+/* Returns the first point of the grid whose value is not finite. With `terms`, returns instead the first point whose
+   terms are not finite at the step's start or end. Leaves the thread's largest magnitude in *largest. */
 FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
 {
     const fd_p_step &step = fd_p_chip_step(h, memory);
@@ -121,7 +121,7 @@ FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, unsigned char *memory, int 
     return fd_p_chip_least(h.size, lost, least);
 }
 
-/* Returns the status of a march that ended, from the magnitudes of all threads. */
+/* Returns the status of a march that has ended, from the largest magnitudes of all threads. */
 FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *least)
 {
     fd_status status = fd_p_status(FD_OK, 0);
@@ -130,8 +130,8 @@ FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *le
     return status;
 }
 
-/* Marches the problem. make() takes a step; the whole cluster can then read its results. With `watched`, looks for
-   numbers that are not finite before and after each step, not only at the end. */
+/* Marches the problem. make() takes a step, after which the whole cluster can read the new values. With `watched`,
+   searches for numbers that are not finite before and after each step, not only at the end. */
 template <class make_type>
 TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
 {
@@ -169,7 +169,7 @@ TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched,
     return fd_p_chip_ended(h, largest, least);
 }
 
-/* Solves a prepared problem by march(watched), and writes its results. */
+/* Solves a prepared problem by march(watched), and writes its results. A march that fails is repeated, watched. */
 template <class march_type>
 TB_D void fd_p_chip_problem(const fd_p_chip &h, unsigned char *memory, march_type march)
 {
