@@ -1,4 +1,4 @@
-/* end.h - the last room of the solvers in pde/: undefines the macros of a model, once it has been read.
+/* end.h - the last room of the solvers in pde/: undefines a model's macros after both precisions have been read.
    MIT licence, see LICENSE. */
 #undef FD_FACTORS
 #undef FD_MODEL
