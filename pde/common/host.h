@@ -95,7 +95,8 @@ TB_HOST void fd_p_host_begin(const fd_p_host *h)
 
 /* ---- between steps ----------------------------------------------------------------------------------------------- */
 
-/* Applies the event of a date to a worker's rows. A change may raise *given, the largest magnitude given. */
+/* Applies the events at a date to a worker's rows. A change may raise *given, the largest magnitude that the march is
+   given. */
 TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *given)
 {
     const int *n = h->n, date = step->data.date, to = fd_p_host_share(h, n[1] * n[2], h->worker + 1);
@@ -124,8 +125,8 @@ TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
     fd_p_host_meet(h);
 }
 
-/* Returns the first point whose value is not finite. If step is given, returns the first point whose terms are not
-   finite at its start or end. Leaves the largest magnitude of the worker's values in *largest. */
+/* Returns the first point whose value is not finite. If step is not null, returns instead the first point whose terms
+   are not finite at the step's start or end. Leaves the largest magnitude of the worker's values in *largest. */
 TB_HOST int fd_p_host_lost(const fd_p_host *h, const fd_p_step *step, int *largest)
 {
     const int *n = h->n, to = fd_p_host_share(h, n[1] * n[2], h->worker + 1);
@@ -214,7 +215,7 @@ FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *pa
     fd_p_host_meet(h);
 }
 
-/* Returns the bytes for `workers` workers who share each problem or, if apart, take problems of their own. */
+/* Returns the bytes for `workers` workers that share each problem or, if apart, take problems of their own. */
 TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
 {
     return apart ? (size_t)workers * fd_p_host_lay_out(batch, 0, 1, NULL, NULL)
@@ -230,8 +231,8 @@ TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
     return batch->problems >= workers || !worth;
 }
 
-/* Returns the bytes of memory for all workers together, or 0 if fd_batch_check refuses the batch or there are no
-   workers. The batch's pointers may still be null. If its problems are given, only memory that they need is counted. */
+/* Returns the bytes of memory for all workers together; 0 if the batch's sizes are refused or there are no workers. The
+   batch's pointers may still be null. If batch->problem is given, only memory that these problems need is counted. */
 TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
 {
     if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
@@ -250,8 +251,8 @@ TB_HOST int fd_p_host_check(const fd_batch *batch, const fd_model_parameters *pa
 /* Solves problems from .. to - 1 of the batch, in the calling thread.
    Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, the thread's own,
             aligned as by malloc; 0 <= from, to <= batch->problems
-   Leaves   status and values, the grid's values and coordinates; NaN for a problem that fails; if the call is refused,
-            its status in each of these problems, and NaN
+   Leaves   the status, values, grid and coordinates of these problems; NaN for a problem that fails. If the call is
+            refused, each of these problems holds its status, and NaN
    Returns  FD_OK, even if problems have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or misaligned
             memory; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, in
             which case no problem is touched
@@ -271,11 +272,11 @@ TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *p
 }
 
 /* Does one worker's part of a batch whose problems all workers share, one after another.
-   Needs    all workers 0 .. workers - 1 in this function at the same time, each in its own thread, with the same
+   Needs    a thread for each worker 0 .. workers - 1; all threads call this function at the same time, with the same
             arguments except worker; meet(context), which returns once all workers have called it (null for one
             worker); parameters of each problem; memory of MODEL_host_bytes for all workers, aligned as by malloc
    Leaves   as MODEL_host_problems, once all workers have returned
-   Returns  as MODEL_host_problems; FD_BAD_SIZE for an impossible worker */
+   Returns  as MODEL_host_problems; FD_BAD_SIZE for a worker outside 0 .. workers - 1 */
 TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *parameters, int worker, int workers,
                            void *memory, size_t bytes, void (*meet)(void *context), void *context)
 {
