@@ -27,8 +27,9 @@
 #define fd_p_host_end_stage FD_OF(p_host_end_stage)
 #define fd_p_host_step FD_OF(p_host_step)
 
-/* Interleaved lines along an axis: the position of the first line, and the right-hand sides, whose rows are from_row
-   apart. The lines are solved for the change from w, whose rows are w_row and whose lines are w_line apart. */
+/* `count` interleaved lines along an axis, the first of which is at i, j, k. Rows of the right-hand sides, `from`, are
+   from_row elements apart. The lines are solved for the change from w, whose rows are w_row and whose lines are w_line
+   elements apart. */
 typedef struct {
     const fd_p_step *step;
     int count, i, j, k;
@@ -118,8 +119,8 @@ FD_P_INLINE void fd_p_host_forward(const fd_p_host *h, int axis, int lines, cons
     }
 }
 
-/* Eliminate lines along an axis: FD_P_HOST_LANES of them, a literal so that the compiler vectorises, or fewer at the
-   end of the axis. */
+/* Eliminate lines along an axis: FD_P_HOST_LANES lines, a literal so that the compiler vectorises, or fewer lines at
+   the end of the grid. */
 FD_P_FLAT void fd_p_host_forward_x(const fd_p_host *h, const fd_p_host_lines *of)
 {
     fd_p_host_forward(h, 0, FD_P_HOST_LANES, of);
@@ -154,8 +155,9 @@ FD_P_INLINE void fd_p_host_substitute(int lines, int sum, const tb_real *FD_P_RE
     }
 }
 
-/* Transposes the first 8 x 8 of rows x columns numbers. Works in registers if there are as many and the compiler has
-   shuffles: each of three rounds exchanges lane l of vector v with lane l ^ bit of vector v ^ bit. */
+/* Transposes the first 8 x 8 of rows x columns numbers, or all if there are fewer. Whole squares are transposed in
+   registers if the compiler has shuffles: each of three rounds exchanges lane l of vector v with lane l ^ bit of vector
+   v ^ bit. */
 FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
                                            tb_real *FD_P_RESTRICT to, size_t to_row)
 {
@@ -209,7 +211,8 @@ FD_P_FLAT void fd_p_host_back_x(const fd_p_host *h)
     }
 }
 
-/* Computes right-hand sides of rows j .. j + lines - 1 of plane k and solves along x, into d. */
+/* Computes the right-hand sides of rows j .. j + lines - 1 of plane k, solves along x, and stores the solutions in d.
+   */
 TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, const fd_p_step *step)
 {
     const int n = h->n[0];
@@ -232,8 +235,8 @@ TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, con
         fd_p_host_change(h, 1, j + b, k, step, h->d + at + (size_t)b * pitch);
 }
 
-/* Returns 1 if the first of the lanes from column i on lies on a face of x whose value is given, plus 2 if the last
-   does. */
+/* Returns 1 if the first of `lines` lanes from column i on lies on a face of x whose value is given, plus 2 if the last
+   lane does. */
 TB_HOST int fd_p_host_fixed(const fd_p_host *h, int lines, int i)
 {
     return (i == 0 && fd_p_at_given(h->t.problem, 0, 0)) +
@@ -257,9 +260,9 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back lines along y or the last axis. Stores the solution along y, and w plus the solution along the last
-   axis. In lanes on a face whose value is given, the right-hand side is the solution. In the last stage of a step, the
-   last axis also applies early exercise. */
+/* Substitutes back lines along y or the last axis. Stores w plus the solution if the axis is the last, otherwise the
+   solution. In lanes on a face of x whose value is given, the right-hand side is the solution. In the last stage of a
+   step, the substitution along the last axis also applies early exercise. */
 FD_P_INLINE void fd_p_host_back(const fd_p_host *h, int axis, int lines, int fixed, int ends, const fd_p_host_lines *of,
                                 tb_real *to_of)
 {
@@ -310,7 +313,7 @@ FD_P_FLAT void fd_p_host_back_middle(const fd_p_host *h, int fixed, const fd_p_h
 
 #if FD_FACTORS > 2
 
-/* Solves `lines` columns of plane k, from column i on, along y, in d. */
+/* Solves `lines` columns of plane k, from column i on, along y, in place in d. */
 TB_HOST void fd_p_host_middle(const fd_p_host *h, int s, int lines, int i, int k, const fd_p_step *step)
 {
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
@@ -343,8 +346,8 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int 
     }
 }
 
-/* Return how many groups `count` lines make, and how many lines a group holds. The lines of a group are solved at
-   once. */
+/* Return how many groups `count` lines make, and how many lines one of these groups holds. The lines of a group are
+   solved together. */
 TB_HOST int fd_p_host_groups(int count)
 {
     return (count + FD_P_HOST_LANES - 1) / FD_P_HOST_LANES;
