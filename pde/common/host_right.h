@@ -28,27 +28,27 @@
 /* The number of lines that the host interleaves. */
 #define FD_P_HOST_LANES (FD_FACTORS > 2 ? (int)(512 / sizeof(tb_real)) : (int)FD_P_LANES)
 
-/* The engine of two and three factors. Two factors are three with a single plane, except that their last axis is y,
-   whose lines lie in that plane, and that all work along z is omitted. With three factors a worker takes a share of the
-   planes in the sweep along x and y, and a share of the rows of all planes in the sweep along z; with two, a share of
-   the groups of rows in the sweep along x, and of the columns in the sweep along y. It waits for the others in between.
-   Lines are solved FD_P_HOST_LANES at a time, interleaved, so that the compiler vectorises: along x from a transposed
-   tile, along y and z in place. A plane's right-hand side, its lines along x and its lines along y follow each other
-   while the plane is in the cache. */
+/* The engine of two and three factors. A grid of two factors is treated as a single plane of three, except that its
+   last axis is y and that all work along z is omitted. With three factors a worker takes a share of the planes in the
+   sweep along x and y, and a share of the rows of all planes in the sweep along z. With two factors it takes a share of
+   the groups of rows in the sweep along x, and of the groups of columns in the sweep along y. Workers wait for each
+   other after each sweep. Lines are solved FD_P_HOST_LANES at a time, interleaved, so that the compiler vectorises:
+   along x from a transposed tile, along y and z in place. With three factors a plane's right-hand sides, its lines
+   along x and its lines along y follow each other while the plane is in the cache. */
 
-/* The data of a worker. Grids have rows of pitch elements and planes of `plane` elements, with zeros where there are no
-   points, before the first and after the last, so that neighbours are read without tests. */
+/* The data of a worker. Grids have rows of pitch elements and planes of `plane` elements. Elements without a point,
+   also before the first and after the last point, are zeros, so that neighbours are read without tests. */
 typedef struct {
     fd_p_tables t;
     const fd_batch *batch;
     int which, n[3], worker, workers;
     void (*meet)(void *context);
     void *context;
-    int *slot;                 /* each worker's finding (fd_p_host_least) */
-    fd_p_findings *findings;   /* each worker's, while all visit the problem's points */
-    size_t pitch, plane, wide; /* wide: elements between the rows of rows and slopes */
-    tb_real *spread;           /* the cells along x, number by number, pitch apart, and p_first's two weights */
-    tb_real *u, *z, *d;        /* values, those of a first stage, differences */
+    int *slot;                 /* each worker's index (fd_p_host_least) */
+    fd_p_findings *findings;   /* each worker's findings, while all visit the problem's points */
+    size_t pitch, plane, wide; /* wide: elements between rows in the arrays `rows` and `slopes` */
+    tb_real *spread;           /* the cells along x, number by number, pitch apart, and fd_p_first's two factors */
+    tb_real *u, *z, *d;        /* values, a first stage's values, right-hand sides and differences */
     tb_real *extra;            /* the exercise multiplier, or null */
     tb_real *zeros;            /* one for each line that is solved at once */
     tb_real *rows, *slopes;    /* the worker's: right-hand sides; slopes of three rows along z and of one along y */
@@ -61,9 +61,9 @@ TB_HOST void fd_p_host_shape(const int *n, fd_p_host *h)
     const size_t line = 128 / sizeof(tb_real);
     for (int d = 0; d < 3; d++) h->n[d] = d < FD_FACTORS ? n[d] : 1;
     h->pitch = ((size_t)n[0] + line - 1) / line * line;
-    /* An odd number of cache lines between planes: neighbours along z do not share a set of a cache. */
+    /* Planes are an odd number of cache lines apart, so that neighbours along z do not share a set of a cache. */
     h->plane = h->pitch * (size_t)n[1] + line / 2;
-    /* Nor do the rows of a tile share sets. */
+    /* The same holds for the rows of a tile. */
     h->wide = h->pitch + line / 2;
 }
 
@@ -131,7 +131,7 @@ TB_HOST int fd_p_host_share(const fd_p_host *h, int count, int worker)
     return (int)((long long)count * worker / h->workers);
 }
 
-/* Copies the numbers of point i of the vectorised axis from its table. */
+/* Copies the numbers of point i of an axis from its table, in loops that are vectorised along the axis. */
 FD_P_INLINE void fd_p_host_take(int axis, const tb_real *FD_P_RESTRICT table, size_t room, size_t i, fd_numbers *own)
 {
     for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = table[(size_t)q * room + i];
@@ -165,14 +165,14 @@ TB_HOST void fd_p_host_fetch_to_write(int count, const tb_real *to)
     for (int i = 0; i < count; i += line) __builtin_prefetch(to + i, 1);
 }
 
-/* Returns how many elements a loop along x over n may take: whole vectors, since rows are padded. */
+/* Returns n rounded up to whole vectors, over which a loop along x may run because rows are padded. */
 TB_HOST int fd_p_host_whole(int n)
 {
     const int vector = 64 / (int)sizeof(tb_real);
     return (n + vector - 1) & -vector;
 }
 
-/* Computes the slopes of a row along z, from it and its neighbours along z. */
+/* Computes the slopes of a row along z, from the row and its neighbours along z. */
 FD_P_FLAT void fd_p_host_slopes(int whole, fd_cell cell, const tb_real *FD_P_RESTRICT low,
                                 const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT high,
                                 tb_real *FD_P_RESTRICT out)
@@ -190,10 +190,10 @@ FD_P_INLINE void fd_p_host_take_row(const fd_p_host *h, int j, int k, const tb_r
     for (int q = 0; q < fd_p_numbers(3); q++) now->number[q] = time[q];
 }
 
-/* Adds scale (F_1 + F_2 (+ F_3))(v) to out along row (j, k), and computes the slopes along y. Reads the row, the same
-   row shifted by a point in each direction, and the rows next to it. (Clang treats three elements of one row as a
-   recurrence, and does not vectorise.) All are parameters, because gcc vectorises by the restrict of parameters, not of
-   variables: without that, a stage takes 1.4 times as long. */
+/* Adds scale (F_1 + F_2 (+ F_3))(v) to out along row (j, k), and computes the slopes along y. Reads the row, the row
+   shifted by a point in each direction, and the rows next to it. The shifted rows have pointers of their own, because
+   clang would treat three elements of one row as a recurrence, and not vectorise. All rows are parameters, because gcc
+   vectorises by the restrict of parameters, not of variables: without it, a stage takes 1.4 times as long. */
 FD_P_FLAT void fd_p_host_own(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real scale,
                              const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
                              const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
@@ -217,8 +217,8 @@ FD_P_FLAT void fd_p_host_own(const fd_p_host *h, int whole, int j, int k, const 
     }
 }
 
-/* Adds mixed F_0 to out along row (j, k), from its slopes along y (dy) and z, the same at the points before and after,
-   and the slopes along z of the rows next to it. */
+/* Adds mixed F_0 to out along row (j, k), from the row's slopes along y (dy) and z (dz), the same slopes at the points
+   before (low_) and after (high_), and the slopes along z of the rows next to it (low and high). */
 FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real mixed,
                                const tb_real *FD_P_RESTRICT down, const tb_real *FD_P_RESTRICT up,
                                const tb_real *FD_P_RESTRICT numbers, const tb_real *FD_P_RESTRICT dy,
@@ -243,16 +243,16 @@ FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, int whole, int j, int k, cons
     }
 }
 
-/* Returns the memory for slopes of the values, or of a first stage's values (more): along z for row j and the rows
-   before and after it, and along y for one row. */
+/* Returns the memory for a row of slopes of the values, or of a first stage's values (more). row 0 .. 2: slopes along z
+   of row j, where row is j % 3, and of the rows before and after it; row 3: slopes along y. */
 TB_HOST tb_real *fd_p_host_slopes_of(const fd_p_host *h, int more, int row)
 {
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
-/* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without the faces' terms, for the values, or
-   for a first stage's values (more). Rows must follow each other after the one that is `first`: then the slopes along
-   z, whose differences are mixed derivatives, are already known for the row and the one before. */
+/* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without the faces' terms. v holds the values
+   or a first stage's values (more). After a row that is `first`, calls must take one row after another. The slopes
+   along z, whose differences are mixed derivatives, are then already stored for row j and the row before it. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int first, int j, int k,
                              const tb_real *time, tb_real mixed, tb_real own, tb_real *out)
 {
@@ -260,7 +260,7 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
     const int whole = fd_p_host_whole(h->n[0]), by_z = (FD_MODEL_MIXED & 6) != 0;
     const tb_real *here = fd_p_host_row(h, v, j, k), *weights = h->spread + 4 * h->pitch;
     tb_real *dz = fd_p_host_slopes_of(h, more, j % 3), *dy = fd_p_host_slopes_of(h, more, 3);
-    /* Data that is new to the nearest cache, a plane at a time. */
+    /* Rows that are not yet in the nearest cache are prefetched, one plane at a time. */
     if (FD_FACTORS > 2) fd_p_host_fetch(whole, fd_p_host_row(h, v, j + 4, k + 1));
     for (int row = first ? low : j + 1; row <= high && by_z; row++)
         fd_p_host_slopes(whole, h->t.cell[FD_FACTORS - 1][k], fd_p_host_row(h, v, row, k - 1),
@@ -277,8 +277,8 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
                         fd_p_host_slopes_of(h, more, high % 3), out);
 }
 
-/* Adds to out `scale` times the term of an FD_DEGENERATE face of y or z in F(v) along row (j, k), which lies on it,
-   from the next two rows inwards. */
+/* Adds to out `scale` times the term of an FD_DEGENERATE face of y or z in F(v), along row (j, k) of the face, from the
+   next two rows inwards. */
 FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int j, int k, const tb_real *time,
                                     tb_real scale, const tb_real *FD_P_RESTRICT next,
                                     const tb_real *FD_P_RESTRICT third, tb_real *FD_P_RESTRICT out)
@@ -297,7 +297,7 @@ FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int 
     }
 }
 
-/* Adds to out `scale` times the terms of an axis's faces in F(v) along row (j, k); slopes are given at time `when`. */
+/* Adds to out `scale` times the terms of an axis's faces in F(v) along row (j, k), with the slopes of time `when`. */
 TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, int j, int k, const tb_real *time,
                              double when, tb_real scale, tb_real *out)
 {
