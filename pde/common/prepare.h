@@ -48,20 +48,21 @@ typedef struct {
     const fd_model_parameters *parameters;
     double *x[3]; /* coordinates */
     fd_cell *cell[3];
-    tb_real *far_of[3];    /* from fd_cells */
+    tb_real *far_of[3];    /* as fd_cells leaves it */
     tb_real *number[3];    /* number q of point i at [q room[axis] + i] */
-    int room[3];           /* the batch's points, padded; numbers beyond the last point repeat the last point's */
-    fd_interval *interval; /* between the dates */
+    int room[3];           /* the batch's points, padded; beyond the last point the numbers are those of the last point
+                              */
+    fd_interval *interval; /* the intervals between the dates, in the order of the march */
     tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
 #if FD_FACTORS > 1
-    fd_p_step *step; /* the numbers of each step; null if computed when the step is due */
+    fd_p_step *step; /* the data of each step; null if they are computed when the step is due */
 #endif
-    fd_weights *around;    /* for spot s along axis d at [factors s + d] */
+    fd_weights *around;    /* interpolation weights, for spot s along axis d at [factors s + d] */
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
 
-/* Assigns memory, from its start, to all tables except the final values; with null, only counts. Returns the bytes
-   used. */
+/* Assigns memory, from its start, to all tables except the steps and the final values; with null, only counts bytes.
+   Returns the bytes used. */
 TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
 {
     size_t used = 0, steps = (size_t)batch->steps;
@@ -84,7 +85,7 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
     return used;
 }
 
-/* Assigns memory to all tables in the same way. */
+/* Assigns memory in the same way to all tables, steps and final values included. */
 TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
 {
     fd_p_tables t;
@@ -105,7 +106,7 @@ TB_HD void fd_p_take(const fd_p_tables *t, int axis, int i, fd_numbers *own)
     for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = t->number[axis][q * t->room[axis] + i];
 }
 
-/* Returns the terms at the point with these indices and at a time, inlined or by a call. */
+/* Return the terms at the point with these indices and at a time: inlined (here) or by a call (at). */
 TB_HD fd_terms fd_p_terms_here(const fd_p_tables *t, const int *index, const tb_real *time)
 {
     fd_numbers own[FD_FACTORS];
@@ -131,7 +132,7 @@ TB_HD const tb_real *fd_p_time_of(const fd_p_tables *t, int k, int end)
     return t->time + (2 * k + end) * fd_p_numbers(3);
 }
 
-/* Finds the intervals between the dates. Returns a status; FD_NO_ROOM if there are too many steps. */
+/* Finds the intervals between the dates. Returns a status, FD_NO_ROOM if there are more steps than batch->steps. */
 TB_HD int fd_p_intervals(const fd_batch *batch, const fd_p_tables *t)
 {
     fd_p_findings *found = t->found;
@@ -170,7 +171,7 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
         }
 }
 
-/* Computes the points of the axes; those of a wrong axis are arbitrary. */
+/* Computes the points of the axes; those of an axis that was refused are arbitrary. */
 TB_HD void fd_p_place_points(const fd_p_tables *t, int thread, int threads)
 {
     const fd_p_findings *found = t->found;
@@ -202,7 +203,8 @@ TB_HD int fd_p_outside(const fd_p_tables *t, int spot)
     return -1;
 }
 
-/* Computes the model's numbers of the axes, the cells, and the weights of spots; finds spots that are outside. */
+/* Computes the model's numbers of the axes, the cells, and the interpolation weights of spots. Finds numbers that are
+   not finite, points that are too close, and spots outside the grid. */
 TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -228,8 +230,8 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
     }
 }
 
-/* Computes the steps and the model's numbers at their times. Finds the longest explicit step and, with several factors,
-   steps that are too short. */
+/* Computes the steps and the model's numbers at their times. Finds numbers that are not finite, the longest explicit
+   step and, with several factors, steps that are too short. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
     const int numbers = fd_p_numbers(3);
@@ -272,8 +274,8 @@ TB_HD fd_status fd_p_status_at(int what, const int *points, int at, int step)
     return fd_status_of(what, 0, -1, index[0], index[1], index[2], step);
 }
 
-/* Returns the larger of `most` and the magnitude given at time 0 by the faces on which a point lies: of a value, or of
-   a slope times the length of the axis. */
+/* Returns the larger of `most` and the magnitudes that the faces of a point are given at time 0: of a value, or of a
+   slope times the length of the axis. */
 TB_HD int fd_p_given(const fd_p_tables *t, const int *index, const double *at, int most)
 {
     for (int d = 0; d < FD_FACTORS; d++) {
@@ -291,8 +293,8 @@ TB_HD int fd_p_line_length(const fd_p_tables *t)
     return FD_FACTORS == 1 ? 1 : t->found->points[0];
 }
 
-/* Returns how many threads share a line. On a device these are 8, so that each takes several points and reads their
-   common data once; or more, if there are too few lines for the threads. A worker of the host takes whole lines, so
+/* Returns how many threads share a line. On a device 8 threads do, so that each takes several points and reads their
+   common data once, or more if there are too few lines for all threads. A worker of the host takes whole lines, so
    that two workers never write to the same cache line. */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
@@ -326,7 +328,7 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 
 enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* several pairs have mixed terms */
 
-/* Returns fd_p_too_fast for a point with these terms, for the explicit steps of the march. */
+/* Returns fd_p_too_fast for a point with these terms and the longest explicit step of the march. */
 TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms terms)
 {
     fd_p_rate rate = {0, 0};
@@ -339,8 +341,8 @@ TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms term
     return fd_p_too_fast(fd_p_size_of(t->found->longest), rate, (double)terms.kill);
 }
 
-/* Returns how many rows of a point are not diagonally dominant in a step of this size. A row without couplings of the
-   wrong sign counts as dominant, regardless of rounding. */
+/* Returns how many rows of a point are not diagonally dominant in a step whose theta dt is `size`. A row without
+   couplings of the wrong sign counts as dominant, regardless of rounding. */
 TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms terms, tb_real size)
 {
     const tb_real kill = terms.kill / FD_FACTORS;
@@ -378,8 +380,9 @@ TB_HD int fd_p_differ_along(int axis, fd_terms one, fd_terms other)
            fd_p_differ(one.kill, other.kill);
 }
 
-/* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's constants. changes: the time's
-   numbers differ from those at the march's start; first: the numbers of the axes' first points. */
+/* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's constants. `changes` says
+   whether the time's numbers differ from those at the march's start; `first` holds the numbers of the axes' first
+   points. */
 TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, const fd_numbers *first, fd_terms terms,
                       const tb_real *time, int changes)
 {
@@ -404,8 +407,8 @@ typedef struct {
     int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's constants */
 } fd_p_looks;
 
-/* Checks points from, from + stride, .. below `to` of the line along x with these indices, in step k, in a loop that
-   compilers vectorise. Points whose value is given are not checked. */
+/* Checks the terms at points from, from + stride, .. below `to` of the line along x with these indices, in step k, in a
+   loop that compilers vectorise. Points whose value is given are not checked. */
 TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
     const int *points = t->found->points;
@@ -440,7 +443,7 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     return looks;
 }
 
-/* Returns how many rows of those points are not diagonally dominant in step k, whose matrices have this size. Finds
+/* Returns how many rows of the same points are not diagonally dominant in step k, whose theta dt is `size`. Finds
    points that are too fast for explicit steps. */
 TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
 {
@@ -461,9 +464,9 @@ TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real
     return count;
 }
 
-/* Returns the step in which look 0, 1 or 2 checks a line: the first, the last, and a step of the line's own, which
-   finds changes in between. With one factor a point is a line. Returns -1 for none, if the numbers of time are those of
-   the first step. */
+/* Returns the step in which look 0, 1 or 2 checks a line: the first step, the last, or one chosen for the line, to find
+   changes in between. With one factor each point is a line. Returns -1, for no step, if the step's numbers of time are
+   those of the first step. */
 TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 {
     const int steps = t->found->steps, k = look == 0 ? 0 : look == 1 ? steps - 1 : (line + steps / 2) % steps;
@@ -471,14 +474,15 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 }
 
 /* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last step that
-   are not dominant, and finds points that have a source. If both steps are equal, their rows are counted together. */
+   are not dominant, and finds points that have a source. If both steps are equal, rows are computed once and counted
+   twice. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
     const int length = fd_p_line_length(t), lines = fd_p_count(found->points) / length;
     const int lanes = fd_p_lanes(lines, threads), last = found->steps - 1;
     const fd_step ends[2] = {fd_p_step_at(t, 0), fd_p_step_at(t, last)};
-    tb_real size[2]; /* of their matrices: theta dt */
+    tb_real size[2]; /* theta dt of these steps */
     for (int e = 0; e < 2; e++) size[e] = (tb_real)(ends[e].theta * (ends[e].from - ends[e].to));
     const int alike = fd_p_same(1, &size[0], &size[1]) &&
                       fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, last, 1));
@@ -503,7 +507,7 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
     if (sources) fd_p_add(&found->sources, 1);
 }
 
-/* Returns the status of the terms at a point, in the first step that is checked. */
+/* Returns the status of the terms at a point, in the first checked step in which they are wrong. */
 TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
 {
     int index[3];
@@ -559,8 +563,8 @@ TB_HD void fd_p_sum_up(const fd_batch *batch, const fd_p_tables *t)
 #endif
 enum { fd_p_phases = (int)FD_P_PHASES + (FD_FACTORS == 1 ? 2 : FD_FACTORS == 2 ? 3 : 0) };
 
-/* Prepares a problem, in phases: all threads do one, pass a barrier, and do the next. A phase does nothing if an
-   earlier one found something wrong (found->status). One factor has a phase of its own before the last
+/* Does one phase of the preparation of a problem. All threads do a phase, pass a barrier, and do the next. A phase does
+   nothing if an earlier one has set found->status to an error. One factor has a phase of its own before the last
    (fd1d_p_prepare). */
 TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, int thread, int threads)
 {
