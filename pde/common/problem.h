@@ -10,7 +10,7 @@
               its status in all problems (on a GPU FD_BAD_ARGUMENT), and NaN wherever the batch says how many results
               there are.
      Checks   The model's numbers and final values are checked at all points before the march (FD_MODEL_NAN,
-              FD_FINAL_NAN), and so are its terms at all points whose value is not given, in the first step, the last
+              FD_FINAL_NAN), and so are the terms at all points whose value is not given, in the first step, the last
               step and a step chosen for each line: FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms
               are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y); FD_OUTWARD (a drift points far out
               of an FD_DEGENERATE face); and, for broken promises of the model, FD_MIXED_UNDECLARED,
@@ -39,7 +39,8 @@
 #endif
 
 /* A problem. It has as many axes as its model has factors; further axes are not read. Pointers are to
-   memory where the solver runs: for a GPU, device memory. */
+   memory that the called function reads: device memory for one factor's MODEL_device and for two factors on a GPU, host
+   memory for MODEL_host and three factors' MODEL_device. */
 typedef struct {
     fd_axis axis[3];         /* along x, y and z */
     const double *points[3]; /* the points, axis.points of them; null: they are computed from axis */
