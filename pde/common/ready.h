@@ -1,11 +1,11 @@
 /* ready.h - a room of adi2d.h and adi3d.h, read once for each model and precision: prepares problems in device memory
-   for a kernel that keeps each grid in the shared memory of a block or of a cluster's blocks.
+   for a kernel that holds each grid in the shared memory of a block or of a cluster's blocks.
    MIT licence, see LICENSE. */
 
 /* A prepared problem in device memory, with the other data of its march. */
 typedef struct {
     fd_p_tables t;
-    tb_real *extra, *of; /* grids without gaps: exercise multiplier; for three factors, the base of a second stage */
+    tb_real *extra, *of; /* grids: the exercise multiplier; for three factors, the base of a second stage */
 } fd_p_ready;
 
 /* The arguments of a launch. */
@@ -13,7 +13,7 @@ typedef struct {
     fd_batch batch;
     const fd_model_parameters *parameters;
     unsigned char *memory;
-    size_t bytes; /* of a problem */
+    size_t bytes; /* the bytes of memory of each problem */
     int width, parts, each, pitch; /* for two factors, as in adi2d_p_chip */
     int arrays;                    /* for two factors: the number of arrays of the grid */
 } fd_p_launch;
@@ -55,20 +55,21 @@ TRID_KERNEL void __launch_bounds__(threads) fd_p_ready_kernel(const __grid_const
     if (!r.t.found->status.what) fd_p_coordinates(&launch.batch, &r.t, which, thread, threads);
 }
 
-/* A kernel and its launch: bytes of shared memory, or 0 if no kernel serves a batch. */
+/* A kernel and the shape of its launch. bytes is the shared memory of a block; 0 means that no kernel serves a batch.
+   */
 typedef struct {
     void (*kernel)(fd_p_launch);
     int size, threads; /* blocks of a cluster, threads of a block */
     size_t bytes;
 } fd_p_chosen;
 
-/* Returns the bytes of device memory that all problems of a batch need; 0 for one whose sizes are refused. */
+/* Returns the bytes of device memory that all problems of a batch need; 0 for a batch whose sizes are refused. */
 static inline size_t fd_p_ready_bytes(const fd_batch *batch)
 {
     return fd_p_sizes(FD_FACTORS, batch) ? 0 : (size_t)batch->problems * fd_p_ready_lay_out(batch, NULL, NULL);
 }
 
-/* Returns the arguments for launches of a batch whose problems have `bytes` bytes of memory each. */
+/* Returns the arguments of a batch's launches, with `bytes` bytes of memory for each problem. */
 static inline fd_p_launch fd_p_launch_of(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
                                          size_t bytes)
 {
@@ -97,22 +98,22 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
 
 /* ---- the data of a block ----------------------------------------------------------------------------------------- */
 
-/* A block's data about its problem, in shared memory. The grid's rows along x are counted along y and then z;
-   block r of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. An array is given by its offset in
-   bytes in dynamic shared memory, so that the compiler sees that the array lies there. */
+/* A block's data about its problem, in shared memory. The grid's rows along x are numbered along y and then z; block r
+   of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. Each array is given by its offset in bytes in dynamic
+   shared memory, so that the compiler knows that the array lies there. */
 typedef struct {
     fd_p_tables t;
     fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
     tb_real *extra;                 /* exercise multiplier, in device memory, or null */
-    int n[3], which;                /* which: its number in the batch */
-    int rank, size;                 /* of the cluster */
-    int rows_each, row_first, rows; /* rows of each block; this one's */
-    int pitch;                      /* from row to row */
+    int n[3], which;                /* points along each axis; the number of the problem in the batch */
+    int rank, size;                 /* the block's rank in its cluster, and the number of the cluster's blocks */
+    int rows_each, row_first, rows; /* the rows of each block; the first row and the number of rows of this block */
+    int pitch;                      /* elements from row to row */
     int given;                      /* the largest magnitude that the march is given, in the block's rows */
     int u, step;                    /* offsets of the values and of the step */
 } fd_p_chip;
 
-/* Fills in the block's data, except for offsets. One thread calls. */
+/* Fills in the block's data, except for pitch, given, and offsets. One thread calls it. */
 TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, int rows_each, fd_p_chip *h)
 {
     h->t = ready.t, h->batch = launch.batch, h->which = which;
@@ -125,16 +126,16 @@ TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, in
     h->rows = all - h->row_first < rows_each ? all - h->row_first : rows_each;
 }
 
-/* Returns the slot of point i in a row. With three factors, where the pitch is odd, this is i. With two, the
-   pieces of 16 bytes are permuted in groups of eight, each group in another order, so that bank conflicts arise neither
-   for lanes that read points some distance apart nor for lanes at neighbouring points (tests/test_banks.c). */
+/* Returns the slot of point i in a row. With three factors, where the pitch is odd, this is i. With two, pieces of 16
+   bytes are permuted within groups of eight, each group in another order, so that lanes cause no bank conflicts,
+   whether they read neighbouring points or points some distance apart (tests/test_banks.c). */
 TB_HD int fd_p_swizzle(int i)
 {
     const int piece = 16 / TB_BYTES;
     return FD_FACTORS == 2 ? i ^ ((i / (8 * piece) & 7) * piece) : i;
 }
 
-/* Returns the element in an array of the block's point number `at`, counted along rows. */
+/* Returns the position in an array of the block's point number `at`, counted along rows. */
 TB_D int fd_p_chip_at(const fd_p_chip &h, int at)
 {
     return fd_p_swizzle(at % h.n[0]) + at / h.n[0] * h.pitch;
@@ -151,7 +152,7 @@ TB_D tb_real fd_p_chip_value(const fd_p_chip &h, unsigned char *memory, int arra
     return trid_cluster_load(fd_p_chip_place(h, memory, array, i, row));
 }
 
-/* Returns the step. */
+/* Returns the current step. */
 TB_D const fd_p_step &fd_p_chip_step(const fd_p_chip &h, unsigned char *memory)
 {
     return *(const fd_p_step *)(memory + h.step);
