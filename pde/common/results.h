@@ -35,8 +35,8 @@ TB_HD void fd_p_coordinates(const fd_batch *batch, const fd_p_tables *t, int whi
                 i < t->found->points[d] ? t->x[d][i] : fd_p_nan_f64();
 }
 
-/* Returns the value and its derivatives at a spot, from the values at the points around it, the first of which is *u;
-   neighbours along axis d are stride[d] apart. */
+/* Returns the value and its derivatives at a spot, from the values at the points around the spot. The first of these
+   values is *u; neighbours along axis d are stride[d] apart. */
 FD_P_CALLED fd_values fd_p_values_of(const fd_weights *at, const tb_real *u, const long long *stride)
 {
     fd_values of = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -68,8 +68,9 @@ FD_P_CALLED fd_values fd_p_values_at(const fd_p_tables *t, int spot, const tb_re
     return fd_p_values_of(at, u, stride);
 }
 
-/* Writes the results of problem `which` at a time, 0 (today) or 1 + a date: values at spots, and the grid, from values
-   whose neighbours along axis d are stride[d] apart (along x 1). Threads share the work as in fd_p_final_values. */
+/* Writes the results of problem `which` at a time, 0 (today) or 1 + a date: values at spots, and the grid. *u is the
+   grid's first value; neighbours along axis d are stride[d] apart, along x 1. Threads share the work as in
+   fd_p_final_values. */
 TB_HD void fd_p_record(const fd_batch *batch, const fd_p_tables *t, int which, int time, const tb_real *u,
                        const long long *stride, int thread, int threads)
 {
@@ -102,8 +103,8 @@ TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *par
     return problems > 0 && (!parameters || !memory || fd_p_misaligned(memory)) ? FD_BAD_ARGUMENT : FD_OK;
 }
 
-/* Fills the results of problems from .. to - 1 of a call that is refused: their status, and NaN wherever the batch says
-   how many there are. Returns the status. */
+/* Fills the results of problems from .. to - 1 of a call that is refused: with its status, and with NaN if the batch
+   says how many results there are. Returns the status. */
 TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 {
     for (int which = from; which < to && batch->status; which++) batch->status[which] = fd_p_status(wrong, 0);
@@ -116,8 +117,8 @@ TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 
 #if TB_LAUNCHES
 
-/* Fills the results of a call that is refused, as far as the batch says where and how many they are. It sets all bits,
-   which means FD_BAD_ARGUMENT in a status, and NaN elsewhere. */
+/* Fills the results of a call that is refused, as far as the batch says where and how many they are. Sets all their
+   bits: this means FD_BAD_ARGUMENT in a status, and NaN elsewhere. */
 template <int unused = 0>
 static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
 {
@@ -136,8 +137,8 @@ static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
 }
 
 /* Returns the status of a call for a GPU that needs `need` bytes of device memory: FD_OK; as fd_batch_check;
-   FD_BAD_ARGUMENT for a null pointer or misaligned memory, FD_NO_ROOM. A call that is refused leaves
-   FD_BAD_ARGUMENT and NaN in the results. */
+   FD_BAD_ARGUMENT for a null pointer or memory that is not aligned to 128 bytes; or FD_NO_ROOM. A call that is refused
+   leaves FD_BAD_ARGUMENT in statuses and NaN in results. */
 template <int unused = 0>
 static int fd_p_device_call(const fd_batch *batch, const fd_model_parameters *parameters, const void *memory,
                             size_t bytes, size_t need, cudaStream_t stream)
