@@ -12,24 +12,24 @@
 #define fd_p_shifted_to FD_OF(p_shifted_to)
 #define fd_p_changed FD_OF(p_changed)
 
-/* Each axis takes an equal share of kill and source. */
+/* In this room each axis takes an equal share of kill and source. */
 
 /* Computes the row of 1 - size A along an axis; at a face it omits couplings that would prevent dominance. Returns
-   whether the row was dominant with them. */
+   whether the row was dominant with all couplings. */
 TB_HD int fd_p_matrix(int axis, int at_face, fd_cell cell, fd_terms terms, tb_real size, tb_real *a, tb_real *b,
                       tb_real *c)
 {
     return fd_lane_matrix_at(fd_p_row(axis, cell, terms), at_face, size, terms.kill / FD_FACTORS, a, b, c);
 }
 
-/* Returns F along an axis from the three values there, without its faces' terms. */
+/* Returns F along an axis at a point, without the faces' terms, from the values below, at and above the point. */
 TB_HD tb_real fd_p_along_axis(int axis, fd_cell cell, fd_terms terms, tb_real low, tb_real here, tb_real high)
 {
     return fd_lane_apply(fd_p_row(axis, cell, terms), low, here, high) - terms.kill / FD_FACTORS * here +
            terms.source / FD_FACTORS;
 }
 
-/* A point of a face and the kind of the face; a time and its numbers. */
+/* A point of a face, the kind of the face, and a time, `when`, with its numbers. */
 typedef struct {
     int axis, side, kind, index[3];
     const tb_real *time;
@@ -45,8 +45,8 @@ TB_HD tb_real fd_p_edge_given(const fd_p_tables *t, const fd_p_edge *e)
     return (tb_real)fd_p_face(t->parameters, e->axis, e->side, at, e->when);
 }
 
-/* Returns the term that a face adds to F along its axis, if it adds one (fd_p_adds): for a given slope, or for the
-   face's third point. next and third are the values at its neighbour and at the point beyond. */
+/* Returns the term that a face adds to F along its axis, for a given slope or for the face's third point; only for
+   faces that add one (fd_p_adds). next and third are the values at the face's neighbour and at the point beyond it. */
 TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real given, tb_real next, tb_real third)
 {
     const int axis = e->axis;
@@ -56,8 +56,8 @@ TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real g
     return terms.drift[axis] * t->far_of[axis][e->side] * (third - next);
 }
 
-/* Computes the boundary row at a point of a face, and its right-hand side from the one that *right holds. near_by is
-   the neighbour's right-hand side; the solution is the difference from w.
+/* Computes the boundary row at a point of a face, and updates its right-hand side, *right. near_by is the neighbour's
+   right-hand side; the solution is the difference from w.
    Leaves   row: a, b, c, where a of an axis's first point and c of its last have no meaning; *right */
 TB_HD void fd_p_edge_row(const fd_p_tables *t, const fd_p_edge *e, tb_real size, tb_real near_by, tb_real w,
                          tb_real *row, tb_real *right)
@@ -80,7 +80,7 @@ TB_HD void fd_p_edge_row(const fd_p_tables *t, const fd_p_edge *e, tb_real size,
                                            &row[side ? 0 : 2], other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
 }
 
-/* Returns the payoff of exercise at a point and a time, where the final value is `final`. */
+/* Returns the payoff of exercise at a point at time `when`; `final` is the final value there. */
 TB_HD tb_real fd_p_pays(const fd_p_tables *t, const int *index, double when, tb_real final)
 {
     double at[FD_FACTORS];
@@ -98,8 +98,8 @@ TB_HD tb_real fd_p_shifted_to(const fd_date *event, int n, const double *x, int 
     return (tb_real)sum;
 }
 
-/* Returns the value at a point after the events at a date other than a shift; *given becomes the larger of itself and
-   the amounts that changes add (fd_p_larger). */
+/* Returns the value at a point after a date, from the value after the date's shift. Raises *given to the amount that a
+   change adds, if that is larger (fd_p_larger). */
 FD_P_CALLED tb_real fd_p_changed(const fd_p_tables *t, int date, double when, const int *index, tb_real value,
                                  tb_real final, tb_real *multiplier, int *given)
 {
