@@ -8,16 +8,16 @@
 #define fd_p_mix FD_OF(p_mix)
 #define fd_p_own FD_OF(p_own)
 
-/* A time step: its data, and the numbers of time at its start (0) and end (1). It is small, and passed by value. */
+/* A time step: its data, and the numbers of time at its start (0) and end (1). */
 typedef struct {
     fd_step_data data;
     tb_real time[2][(int)fd_p_numbers_t + 1];
     double from, to;
-    int changes; /* whether coefficients or given slopes along any axis differ from its start to its end */
+    int changes; /* whether coefficients or given slopes along any axis may differ between its start and its end */
 #if FD_FACTORS == 2
-    int product;     /* it is taken as a product of factors (adi2d_p_may_be_product) */
-    int open, close; /* of a product: the step before (open) or after (close) does not exist, or something happens in
-                        between */
+    int product;     /* whether it is taken as a product of factors (adi2d_p_may_be_product) */
+    int open, close; /* for a product: whether the step before (open) or after (close) does not join it, because there
+                        is none or something happens in between */
 #endif
 } fd_p_step;
 
@@ -39,8 +39,8 @@ TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameter
     return s;
 }
 
-/* Returns the first derivative as fd_lane_first does, from the factors of the two differences, which are constant for a
-   cell. */
+/* Returns the first derivative as fd_lane_first does, from the factors of the two differences: down = below (1 - w) and
+   up = above w of the cell. */
 TB_HD tb_real fd_p_first(tb_real down, tb_real up, tb_real low, tb_real here, tb_real high)
 {
     return down * (here - low) + up * (high - here);
@@ -56,8 +56,8 @@ TB_HD tb_real fd_p_mix(const fd_terms *terms, const tb_real *cross)
     return sum;
 }
 
-/* Returns F_1 + F_2 (+ F_3) at a point, from its cells, its terms, the value there and its neighbours along the axes,
-   without the faces' terms. */
+/* Returns F_1 + F_2 (+ F_3) at a point, without the faces' terms, from the point's cells and terms, the value there and
+   the values of its neighbours along the axes. */
 TB_HD tb_real fd_p_own(const fd_cell *cell, const fd_terms *terms, tb_real here, const tb_real *low,
                        const tb_real *high)
 {
