@@ -13,7 +13,7 @@
 
 #if TB_HOST_SCOPE
 
-enum { fd_p_finer = FD_FACTORS == 1 ? 4 : 2 }; /* intervals of the finest trial for one of the coarsest */
+enum { fd_p_finer = FD_FACTORS == 1 ? 4 : 2 }; /* how many intervals of the finest trial lie in one of the coarsest */
 
 /* A problem to be solved on several grids, and its memory. */
 typedef struct {
@@ -27,8 +27,8 @@ typedef struct {
     int call; /* the status of the first call that was refused */
 } fd_p_trial;
 
-/* Sets up the batch of all trials. Returns FD_OK, FD_BAD_TIMES, with a status that says why,
-   or FD_BAD_SIZE for workers or points that MODEL_host refuses. */
+/* Sets up the batch of all trials. Returns FD_OK, FD_BAD_TIMES with the reason in t->status, or FD_BAD_SIZE for workers
+   or points that MODEL_host refuses. */
 TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial *t)
 {
     fd_times times = fd_times_of(&problem->times, problem->scheme, FD_FACTORS, FD_MODEL_MIXED != 0);
@@ -53,9 +53,10 @@ TB_HOST double fd_p_trial_value(fd_p_trial *t, const fd_problem *problem, int fi
     return t->batch.values[0].value;
 }
 
-/* Finds the value and the errors of the problem's own grid. Assumes that errors in space are of second order. Estimates
-   the order in time from steps of three lengths, and assumes first order if they show none or the holder may exercise.
-   Measures errors in time on the finest grid: a coarse grid hides the effect of a free boundary. */
+/* Finds the extrapolated value, and the errors of the problem's own grid. Assumes that errors in space are of second
+   order. Estimates the order in time from steps of three lengths; assumes first order if errors fall more slowly or the
+   holder may exercise early. Measures errors in time on the finest grid: a coarse grid hides the effect of a free
+   boundary. */
 TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_suggestion *to)
 {
     const double own = fd_p_trial_value(t, problem, 1, 1), finer = fd_p_trial_value(t, problem, 2, 1);
@@ -66,13 +67,13 @@ TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_sugg
     const double in_space = fd_p_max(fabs(own - finer), 4 * fabs(finer - finest));
     const int first = problem->exercise != FD_EUROPEAN || next_in_time * 2 >= in_time;
     to->order = first ? 1 : next_in_time * 4 <= in_time ? 2 : log(in_time / next_in_time) / log(2.0);
-    const double more = 1 / (1 - pow(2, -to->order)); /* the whole error, over the error that half the length removes */
+    const double more = 1 / (1 - pow(2, -to->order)); /* the whole error over the part that halved steps remove */
     to->in_time = fd_p_max(in_time, pow(2, to->order) * next_in_time) * more, to->in_space = in_space * 4 / 3;
     to->value = finest + (half - finest) * more + (finer - own) * 4 / 3 / (fd_p_finer * fd_p_finer);
 }
 
-/* Returns the bytes of memory that MODEL_suggest needs, or 0 for a problem whose steps are impossible, or whose finest
-   trial has more points than MODEL_host takes. */
+/* Returns the bytes of memory that MODEL_suggest needs; 0 if the problem's steps are refused, or if MODEL_host would
+   refuse the workers or the points of the finest trial. */
 TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
 {
     fd_p_trial t;
@@ -81,20 +82,21 @@ TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
 }
 
 /* Suggests how many points of each axis and how many steps make the value at the problem's first spot accurate to a
-   tolerance at the least cost, by four or five trials on the host. The problem's own points and steps are the coarsest
-   trial. The finest has four times as many intervals with one factor, twice as many with more, and four times as many
-   steps. For the coarsest, 40 points and 10 steps suffice if the value is smooth, 80 and 20 near a free boundary.
-   Needs    axes to be computed (problem->points null); tolerance of the value; memory of MODEL_suggest_bytes, aligned
-            as by malloc; workers as MODEL_host
+   tolerance at the least cost, by four or five trials on the host. The coarsest trial has the problem's own points and
+   steps. The finest has four times as many steps, and with one factor four times as many intervals, with more factors
+   twice as many. For the coarsest, 40 points and 10 steps suffice if the value is smooth, 80 and 20 near a free
+   boundary.
+   Needs    axes that are computed (problem->points null); the tolerance of the value; memory of MODEL_suggest_bytes,
+            aligned as by malloc; workers as MODEL_host
    Leaves   *to: the suggested axis.points and times.steps, at least the problem's; the extrapolated value; the errors
             of the problem's own grid
    Returns  FD_OK; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive; FD_BAD_ARGUMENT if
-            problem->points are given; FD_BAD_SIZE if the finest trial would have too many points; or the status of a
-            trial or of the steps, as in to->status
+            problem->points are given; FD_BAD_SIZE if the finest trial would have too many points; FD_BAD_TIMES; or the
+            status of a trial that failed, as in to->status
    Error    the estimate assumes errors of second order in space. In time it takes the order that steps of three lengths
-            show, or first order if the holder may exercise. It allows for twice each error, and stays within the
-            tolerance in tests/test_suggest_host.c. A trial that is too coarse for the problem misleads it, for example
-            with a free boundary close to the spot, or a barrier between two points */
+            show, or first order if the holder may exercise early. It allows for twice each error, and stays within
+            the tolerance in tests/test_suggest_host.c. A trial that is too coarse for the problem misleads it, for
+            example with a free boundary close to the spot, or a barrier between two points */
 TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *parameters, double tolerance, int workers,
                        void *memory, size_t bytes, fd_suggestion *to)
 {
@@ -117,7 +119,7 @@ TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *par
     fd_p_trial_errors(&t, problem, to);
     to->status = t.status;
     if (t.call || t.status.what) return t.call ? t.call : t.status.what;
-    /* The cost, points^factors steps, is least if error in space : error in time = factors order / 2 : 1. */
+    /* The cost, points^factors times steps, is least if the error in space is factors order / 2 times that in time. */
     const double share = FD_FACTORS * to->order / 2 / (1 + FD_FACTORS * to->order / 2);
     const double space = sqrt(safety * to->in_space / (share * tolerance));
     const double time = pow(safety * to->in_time / ((1 - share) * tolerance), 1 / to->order);
