@@ -9,7 +9,8 @@
 #define fd_model_t_f64 FD_MODEL_OF(t_f64)
 #define fd_model_of_x FD_MODEL_OF(of_x)
 #define fd_model_of_t FD_MODEL_OF(of_t)
-/* An axis that the model lacks is a copy of x, and nothing uses it; a previous model may have defined it. */
+/* The names of an axis that the model lacks stand for those of x, and nothing uses them. A previous model may have
+   defined them. */
 #undef fd_model_y
 #undef fd_model_y_f64
 #undef fd_model_of_y
@@ -78,7 +79,7 @@ enum {
     fd_p_numbers_z = (int)(sizeof(fd_model_z) / sizeof(tb_real)),
     fd_p_numbers_t = (int)(sizeof(fd_model_t) / sizeof(tb_real)),
     fd_p_most_numbers = (int)fd_p_numbers_x + (int)fd_p_numbers_y + (int)fd_p_numbers_z + (int)fd_p_numbers_t,
-    fd_p_steady = (int)fd_p_numbers_t == 0 ? 7 : FD_MODEL_STEADY /* a sum of axes, as FD_MODEL_STEADY */
+    fd_p_steady = (int)fd_p_numbers_t == 0 ? 7 : FD_MODEL_STEADY /* the axes, as in FD_MODEL_STEADY */
 };
 
 /* The numbers of a point of an axis, or of a time, by index and by name. */
@@ -90,7 +91,7 @@ typedef union {
     fd_model_t t;
 } fd_numbers;
 
-/* Returns how many numbers a point of an axis has; axis 3 is time. */
+/* Returns how many numbers a point of an axis has, or with axis 3, a time. */
 TB_HD int fd_p_numbers(int axis)
 {
     return axis == 0   ? (int)fd_p_numbers_x
@@ -117,20 +118,21 @@ TB_HD void fd_p_numbers_at(const fd_model_parameters *parameters, int axis, doub
     for (int q = 0; q < fd_p_numbers(axis); q++) number[q] = own.number[q];
 }
 
-/* Computes the numbers of time for a step's coefficients, at its start and at its end, `apart` elements further on. */
+/* Computes the numbers of time at which a step takes its coefficients: for its start in time, for its end `apart`
+   elements later. */
 TB_HD void fd_p_numbers_of_step(const fd_problem *problem, const fd_model_parameters *parameters, const fd_step *step,
                                 int apart, tb_real *time)
 {
     double number[fd_p_most_numbers] = {0};
     for (int end = 0; end < 2; end++) {
-        /* One call for each time: the compiler might round two calls differently. */
+        /* Only one call for each time, because the compiler might round two calls differently. */
         if (end == 0 || problem->coefficients == FD_BOTH_ENDS)
             fd_p_numbers_at(parameters, 3, fd_coefficient_time(problem->coefficients, step, end), number);
         for (int q = 0; q < fd_p_numbers(3); q++) time[end * apart + q] = (tb_real)number[q];
     }
 }
 
-/* Returns the terms at a point: own[d] holds the numbers of its coordinate along axis d, and time those of the time.
+/* Returns the terms at a point. own[d] holds the numbers of its coordinate along axis d, and `time` those of the time.
    The source is -0 unless the model sets it: compilers may omit the addition of -0. */
 TB_HD fd_terms fd_p_terms(const fd_model_parameters *parameters, const fd_numbers *own, const tb_real *time)
 {
@@ -208,7 +210,7 @@ FD_P_CALLED double fd_p_final(const fd_problem *problem, const fd_model_paramete
                        parameters);
 }
 
-/* Returns the payoff of exercise at a point at time t, where the final value is `final`. */
+/* Returns the payoff of exercise at a point at time t; `final` is the final value there. */
 TB_HD tb_real fd_p_exercise(const fd_model_parameters *parameters, const double *at, double t, tb_real final)
 {
 #ifdef FD_MODEL_EXERCISE
