@@ -13,19 +13,19 @@
 
 enum {
     FD_P_ROWS = 16,            /* rows that the host transposes at a time; they stay in the first-level cache */
-    FD_P_WORTH_SHARING = 32768 /* points for each worker that shares a grid of two factors: a step between two waits
-                                  takes tens of microseconds */
+    FD_P_WORTH_SHARING = 32768 /* the fewest points per worker at which workers share a grid of two factors: with fewer,
+                                  waiting would cost more than sharing saves */
 };
 
-/* Marks a function of which a program has only one copy: two inlined copies might round differently. */
+/* Marks a function that the compiler must not copy, since two inlined copies might round differently. */
 #ifdef __clang__
 #define FD_P_ONE_COPY static __attribute__((noinline, unused))
 #else
 #define FD_P_ONE_COPY static __attribute__((noinline, noclone, unused))
 #endif
 
-/* Rows of the matrices: inner points, the first and the last point, and the same for an FD_DEGENERATE face, which has a
-   third unknown. */
+/* The kinds of a matrix's rows: of inner points, of the first and of the last point. FD_P_ROW_THIRD is added to the
+   last two for an FD_DEGENERATE face, whose row has a third unknown. */
 enum { FD_P_ROW_INNER, FD_P_ROW_FIRST, FD_P_ROW_LAST, FD_P_ROW_THIRD = 4 };
 
 #if defined __has_builtin
