@@ -211,8 +211,8 @@ FD_P_FLAT void fd_p_host_back_x(const fd_p_host *h)
     }
 }
 
-/* Computes the right-hand sides of rows j .. j + lines - 1 of plane k, solves along x, and stores the solutions in d.
-   */
+/* Computes the right-hand sides of rows j .. j + lines - 1 of plane k, solves along x, and stores the
+   solutions in d. */
 TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, const fd_p_step *step)
 {
     const int n = h->n[0];

@@ -50,8 +50,7 @@ typedef struct {
     fd_cell *cell[3];
     tb_real *far_of[3];    /* as fd_cells leaves it */
     tb_real *number[3];    /* number q of point i at [q room[axis] + i] */
-    int room[3];           /* the batch's points, padded; beyond the last point the numbers are those of the last point
-                              */
+    int room[3];           /* the batch's points, padded; elements beyond the last point repeat its numbers */
     fd_interval *interval; /* the intervals between the dates, in the order of the march */
     tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
 #if FD_FACTORS > 1

@@ -121,8 +121,8 @@ TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
 }
 
 /* Computes the right-hand side of a step's first stage. If rest is not null, also stores there the part of the second
-   stage's right-hand side that does not depend on the first stage's result. extra is the exercise multiplier times dt.
-   */
+   stage's right-hand side that does not depend on the first stage's result. extra is the exercise multiplier
+   times dt. */
 TB_D void fd1d_p_first_right(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *start,
                              const fd1d_row *end, const tb_real *extra, const tb_real *u, tb_real *right, tb_real *rest)
 {
@@ -547,8 +547,8 @@ TB_HD constexpr int fd1d_p_resident(int k, int lanes)
     return lanes > 32 ? 256 / lanes : words <= 8 ? 4 : 2;
 }
 
-/* Marches problems, one per group: those without early exercise (early 0), those with early exercise (1), or all (2).
-   */
+/* Marches problems, one per group: those without early exercise (early 0), those with early exercise (1), or all
+   (2). */
 template <int k, int lanes, int early>
 __launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)) TRID_KERNEL
     void fd1d_p_kernel(fd1d_p_launch launch)
