@@ -67,7 +67,7 @@ def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
     name = checked(a, b, c, d, x)
     n, axis = d.shape[axis], axis % d.ndim
     before, after = math.prod(d.shape[:axis]), math.prod(d.shape[axis + 1:])
-    lines = Lines(n, after, after if before else 0, 1, before, n * after)  # 0 groups are one
+    lines = Lines(n, after, after if before else 0, 1, before, n * after)  # groups = 0 would mean one group
     if after == 1:
         lines = Lines(n, 1, before, n, 1, 0)
     work = np.empty(getattr(library, "thomas_bytes_" + name)(lines, threads), np.uint8)
