@@ -6,8 +6,8 @@
        nvcc -O3 -arch=native -I.. -o cut_lines cut_lines.cu && ./cut_lines
        tests/simt/run --plain examples/cut_lines.cu
 
-   Every rank holds some planes of the grid. Here all ranks are in one process, on one GPU, and take turns; `send` stands
-   for the exchange between GPUs or machines. docs/batch.md, "Partitions of longer systems", explains the buffers. */
+   Every rank holds some planes of the grid. Here one process plays all ranks in turn, on one GPU, and `send` stands for
+   the exchange between GPUs or machines. docs/batch.md, "Partitions of longer systems", explains the buffers. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 
