@@ -232,8 +232,8 @@ WATCHED_LATER := $(filter-out test_batch,$(filter test_batch%,$(DEVICE_TESTS))) 
 # Of tests in several programs, with one precision or half of the instances each, the sanitizers and nvcc get one.
 ONE_OF_EACH := $(filter-out test_batch_single test_batch_linked test_batch_long_single test_adi3d_others,$(DEVICE_TESTS))
 # Run in the long run alone: examples that take long to compile or to run, and the test of one.
-EXAMPLES_LATER := bs4d bs4d_host bs3d_gpus bs3d_own_payoff bs3d_american adi3d_basket adi3d_heston_hw batch_graph \
-    replace_cusparse bs1d_timing bs3d_timing locvol_timing
+EXAMPLES_LATER := bs4d bs4d_host bs3d_gpus cut_lines bs3d_own_payoff bs3d_american adi3d_basket adi3d_heston_hw \
+    batch_graph replace_cusparse bs1d_timing bs3d_timing locvol_timing
 HOST_LATER := test_cpu_bs4d
 PARTS := headers costs $(filter-out $(WATCHED_LATER:%=watched-%),$(DEVICE_TESTS:%=watched-%)) \
     $(if $(GPU),,nvcc) $(filter-out $(HOST_LATER:%=host-%),$(HOST_TESTS:%=host-%)) \

@@ -22,11 +22,11 @@
    drift where the row would otherwise not be diagonally dominant (docs/bs3d.md). With BS3D_AMERICAN each step ends with
    u = max(u, payoff).
 
-   Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate. Explicit marches
-   are then refused (BS3D_UNSTABLE), as are most implicit ones (BS3D_NOT_DOMINANT). The other implicit marches may give
-   negative values, or derivatives of the wrong sign, without notice. The spot leaves that region if its axis has more
-   than |rate - dividend| / volatility^2 times top / spot points. BS3D_UPWIND also prevents oscillation; it is of first
-   order where it changes anything.
+   Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate: values may be
+   negative, and derivatives may have the wrong sign. No status reports this. bs3d_check refuses only explicit marches
+   that are unstable (BS3D_UNSTABLE) and implicit ones whose rows are not dominant (BS3D_NOT_DOMINANT). The spot leaves
+   that region if its axis has more than |rate - dividend| / volatility^2 times top / spot points. BS3D_UPWIND also
+   prevents oscillation; it is of first order where it changes anything.
 
    The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache

@@ -56,7 +56,8 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     return dropped;
 }
 
-/* Returns the most steps that lose no more than `loss` in the row next to the top, where the loss is largest. */
+/* Returns the most steps that lose no more than `loss` in the highest row whose stencil stays below the top row, where
+   the loss is largest. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 {
     double w[2 * BS1D_P_REACH + 1];
@@ -90,8 +91,7 @@ TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 #else /* TB_BODY: C over tb_real */
 
 /* Returns the number of steps to compose into one stencil that reaches `reach` points to each side: at least `reach`,
-   which lose nothing; more if they lose no more than the unit roundoff in the row next to the top, where the loss is
-   largest.
+   which lose nothing; more if bs1d_p_composed finds that they lose no more than the unit roundoff.
    Cost     about 12 (2 reach + 1) double operations a step */
 TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
 {

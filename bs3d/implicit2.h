@@ -9,7 +9,7 @@ TB_HD constexpr int bs3d_p_stencil_warps(int halves)
     return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;
 }
 
-/* The ring and the threads of the upward sweep. Rows have one or two halves of 256 points. */
+/* The ring and the threads of the upward sweep. A row of up to 256 points is one half, a longer one two. */
 template <int halves>
 struct bs3d_p_up : bs3d_p_ring_shape<bs3d_p_shape::up_rows + 2, 8 * halves,
                                      32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows)> {
@@ -57,7 +57,7 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
 
 /* Solves a row or half a row with one warp, 8 points a lane, one plane behind bs3d_p_upward_stencil, and eliminates
    forward in z. The warp of a half solves for y as if the other half were 0, and stores its value at the seam. One
-   plane later both halves' values are stored, and the warp corrects its half: x = y - g x', where x' is the other
+   plane later, when both halves have stored theirs, the warp corrects its half: x = y - g x', where x' is the other
    half's unknown at the seam, and g couples the half's points to x'. Two equations give both unknowns at the seam
    (bs3d_p_factor_seam). */
 template <int halves>
@@ -105,8 +105,8 @@ TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, in
         bs3d_p_store_interface(per_lane, plan, tables, s->partition, s->to - 1, y, first_unknown, interfaces + at);
 }
 
-/* Sweeps upward over rows of 1 or 2 halves of up to 256 points: L u, the x systems and the forward elimination in z. A
-   block takes whole rows. Some warps compute L u, the others solve. */
+/* Sweeps upward over rows of up to 256 points (halves 1) or 512 (halves 2): L u, the x systems and the forward
+   elimination in z. A block takes whole rows. Some warps compute L u, the others solve. */
 template <int form, int halves, class... spans>
 __launch_bounds__(bs3d_p_up<halves>::threads, bs3d_p_shape::up_blocks / halves)
 TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -128,8 +128,8 @@ TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const t
                                     v, interfaces);
 }
 
-/* Solves the x systems where the fused sweep is not possible: those in v, and those in the interfaces that forward
-   elimination in z left. Each warp solves several, one after another. */
+/* Solves the x systems if the upward sweep does not: those in v, and those in the interfaces that forward elimination
+   in z left. Each warp solves several, one after another. */
 template <int per_lane>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
 TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
@@ -161,7 +161,7 @@ TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict_
 
 /* ---- downward: back substitution in z, y systems, the update ----------------------------------------------------- */
 
-/* Returns how many y systems a block solves, with 32 threads of per_lane points each. */
+/* Returns how many y systems a block solves. Each takes 32 threads of per_lane points. */
 TB_HD constexpr int bs3d_p_lines(int per_lane)
 {
     return (per_lane <= 16 ? 16 : 8) * 4 / TB_BYTES;
@@ -174,8 +174,8 @@ TB_HD constexpr int bs3d_p_factors_len(int per_lane)
     return per_lane > 8 && per_lane * TB_BYTES < 256 ? 32 * TRID_INTERLEAVED_FACTOR_LEN(per_lane) : 0;
 }
 
-/* Returns the elements of a slice: the block's columns of one plane, with all their rows. Row r is at
-   [(r + r / per_lane) lines], so that the rows that a system's threads read together lie in different banks. */
+/* Returns the elements of a slice: the block's columns of one plane, with all their rows. Row r begins at
+   element (r + r / per_lane) * lines, so that rows that a system's threads read together lie in different banks. */
 TB_HD constexpr int bs3d_p_slice(int per_lane)
 {
     return 32 * (per_lane + 1) * bs3d_p_lines(per_lane);
@@ -286,7 +286,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
         scale = row[1];
         next = row[2];
         spike = row[3];
-        /* Plane k-1 has arrived, and after the solver's barriers all threads see it. */
+        /* Await plane k-1 (a ring of one plane: below). After the solver's barriers all threads see it. */
         if (plan.prefetch == 3) TRID_COPY_AWAIT(1);
         if (plan.prefetch == 2) TRID_COPY_AWAIT(0);
         bs3d_p_solve_lines<per_lane>(steps, f, stored, d, shared);
@@ -306,7 +306,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
 
-/* Plans the launch of bs3d_p_implicit2_up, in plan->partitions partitions or as many more as shared memory requires. */
+/* Plans the launch of bs3d_p_implicit2_up in plan->partitions partitions, or in more if shared memory requires it. */
 template <int halves, class... spans>
 static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int form, bs3d_p_launch<spans...> *l)
 {
@@ -323,7 +323,7 @@ static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int form, bs3d_p_launch<s
     return status;
 }
 
-/* Plans the launch of the upward sweep, in plan->partitions partitions or as many more as shared memory requires.
+/* Plans the launch of the upward sweep in plan->partitions partitions, or in more if shared memory requires it.
    *fused receives whether the sweep also solves the x systems; if rows are too long or shared memory is too small,
    bs3d_p_implicit2_x does. */
 template <class... spans>

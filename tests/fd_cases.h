@@ -514,7 +514,7 @@ typedef struct {
 } case_heston;
 
 static const case_heston case_heston_known = {100, 1.5, 0.04, 0.3, -0.9, 0.025, 1, 100, 0.04};
-static const double case_heston_price = 8.894869360054; /* by the characteristic function; issue 12 */
+static const double case_heston_price = 8.894869360054; /* by the characteristic function */
 
 CASE_FUNCTION double case_heston_payoff(const double *x, const void *context)
 {

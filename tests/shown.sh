@@ -21,7 +21,7 @@ prints() {
         END { if (found < lines) { print "not printed: " line[found + 1]; exit 1 } }' "$1.prints" "$1.log"
 }
 
-long='library\.cu|adi3d_basket|adi3d_heston|adi2d_heston|gfortran|run .*bs3d_gpus|run .*cusparse/'
+long='library\.cu|adi3d_basket|adi3d_heston|adi2d_heston|gfortran|run .*(bs3d_gpus|cut_lines)|run .*cusparse/'
 for page in README.md docs/guide.md docs/pde.md docs/python.md; do
     name=$(basename $page .md)
     mkdir -p "$work/$name/kit"

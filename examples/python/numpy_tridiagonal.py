@@ -64,10 +64,12 @@ def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
     where they lie; nothing is transposed. Raises LinAlgError if a system has no solution."""
     a, b, c, d = (np.require(v, requirements=("C", "A")) for v in (a, b, c, d))
     x = np.empty_like(d) if out is None else out
+    if threads < 1:
+        raise ValueError(f"threads = {threads}: must be at least 1")
     name = checked(a, b, c, d, x)
     n, axis = d.shape[axis], axis % d.ndim
     before, after = math.prod(d.shape[:axis]), math.prod(d.shape[axis + 1:])
-    lines = Lines(n, after, after if before else 0, 1, before, n * after)  # 0 groups are one
+    lines = Lines(n, after, after if before else 0, 1, before, n * after)  # groups = 0 would mean one group
     if after == 1:
         lines = Lines(n, 1, before, n, 1, 0)
     work = np.empty(getattr(library, "thomas_bytes_" + name)(lines, threads), np.uint8)
@@ -78,6 +80,15 @@ def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
     if status < 0:
         raise ValueError(f"status {status}: see cpu_avx_status_string")
     return x
+
+
+def mixed(library, depth, rate, t):
+    """Returns t[level, column] after an implicit step of vertical mixing. Column s is water down to depth[s] levels, 0
+    on land. Below the water a row is 1 x = d, so the value there stays, and does not affect the water above."""
+    level = np.arange(len(t))[:, None]
+    a = np.where((level > 0) & (level < depth), -rate, 0).astype(t.dtype)
+    c = np.where(level + 1 < depth, -rate, 0).astype(t.dtype)
+    return solve(library, a, 1 - a - c, c, t, axis=0)
 
 
 def problem(shape, dtype, axis=-1):
@@ -131,11 +142,24 @@ def check_refusals(library):
     wrong += refused(library, system, out=np.zeros((6, 12))[:, ::2])
     wrong += refused(library, (system[0].reshape(4, 9), *system[1:]), ValueError)
     wrong += refused(library, system, ValueError, out=np.zeros((4, 9)))
+    wrong += refused(library, system, ValueError, threads=0)
+    return wrong
+
+
+def check_columns(library):
+    """Without sources a step of mixing keeps the heat of each column, and what lies below the water."""
+    wrong, depth, level = 0, np.arange(300) * 7 % 76, np.arange(75)[:, None]
+    for dtype, unit in ((np.float32, 2.0**-24), (np.float64, 2.0**-53)):
+        t = np.where(level < depth, 4 + 16 / (level + 1), -999).astype(dtype)
+        x = mixed(library, depth, 5, t)
+        heat, lost = (np.where(level < depth, v, 0).sum(0, dtype=np.float64) for v in (t, x - t))
+        wrong += not (abs(lost) <= 64 * unit * heat).all()
+        wrong += not (x == t)[level >= depth].all()
     return wrong
 
 
 def check(library):
-    wrong = check_refusals(library)
+    wrong = check_refusals(library) + check_columns(library)
     for dtype, unit in ((np.float32, 2.0**-24), (np.float64, 2.0**-53)):
         for shape, axis in (((3, 5, 70), -1), ((70, 300), 0), ((4, 33, 9), 1), ((1000, 1), 1), ((0, 5), 1),
                             ((0, 5, 3), 1)):

@@ -1,5 +1,5 @@
-/* host_lines.h - a room of adi2d.h and adi3d.h, read once for each model and precision: solves along lines and a time
-   step on the host.
+/* host_lines.h - a room of adi2d.h and adi3d.h, read once for each model and precision: on the host, the solves along
+   lines, and a time step.
    MIT licence, see LICENSE. */
 
 #define fd_p_host_eliminate FD_OF(p_host_eliminate)
@@ -27,9 +27,8 @@
 #define fd_p_host_end_stage FD_OF(p_host_end_stage)
 #define fd_p_host_step FD_OF(p_host_step)
 
-/* `count` interleaved lines along an axis, the first of which is at i, j, k. Rows of the right-hand sides, `from`, are
-   from_row elements apart. The lines are solved for the change from w, whose rows are w_row and whose lines are w_line
-   elements apart. */
+/* Interleaved lines along an axis: the position of the first line, and the right-hand sides, whose rows are from_row
+   apart. The solution is the change from w, whose rows are w_row and whose lines are w_line apart. */
 typedef struct {
     const fd_p_step *step;
     int count, i, j, k;
@@ -119,8 +118,8 @@ FD_P_INLINE void fd_p_host_forward(const fd_p_host *h, int axis, int lines, cons
     }
 }
 
-/* Eliminate lines along an axis: FD_P_HOST_LANES lines, a literal so that the compiler vectorises, or fewer lines at
-   the end of the grid. */
+/* Eliminate the lines of a group along an axis: FD_P_HOST_LANES, a literal so that the compiler vectorises. Except
+   along x, the last group may have fewer. */
 FD_P_FLAT void fd_p_host_forward_x(const fd_p_host *h, const fd_p_host_lines *of)
 {
     fd_p_host_forward(h, 0, FD_P_HOST_LANES, of);
@@ -142,7 +141,7 @@ FD_P_FLAT void fd_p_host_forward_middle(const fd_p_host *h, const fd_p_host_line
 }
 #endif
 
-/* Substitutes back one row in the tile, left -= upper after, and stores to = w + left, or to = left. */
+/* Substitutes back one row in the tile, left -= upper * after, and stores left or, if `sum`, w + left in `to`. */
 FD_P_INLINE void fd_p_host_substitute(int lines, int sum, const tb_real *FD_P_RESTRICT_ROW upper,
                                       const tb_real *FD_P_RESTRICT_ROW after, tb_real *FD_P_RESTRICT_ROW left,
                                       const tb_real *w, tb_real *to)
@@ -155,9 +154,8 @@ FD_P_INLINE void fd_p_host_substitute(int lines, int sum, const tb_real *FD_P_RE
     }
 }
 
-/* Transposes the first 8 x 8 of rows x columns numbers, or all if there are fewer. Whole squares are transposed in
-   registers if the compiler has shuffles: each of three rounds exchanges lane l of vector v with lane l ^ bit of vector
-   v ^ bit. */
+/* Transposes the first 8 x 8 of rows x columns numbers, in registers if there are so many and there are shuffles. Where
+   l and v differ in a round's bit, it exchanges lane l of vector v with lane l ^ bit of vector v ^ bit. */
 FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
                                            tb_real *FD_P_RESTRICT to, size_t to_row)
 {
@@ -188,8 +186,8 @@ FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real 
             to[(size_t)m * to_row + (size_t)q] = from[(size_t)q * from_row + (size_t)m];
 }
 
-/* Transposes: out[c * out_row + r] = in[r * in_row + c]. Proceeds in squares of whole cache lines, so that each line is
-   read and written once. */
+/* Transposes: out[c * out_row + r] = in[r * in_row + c]. Goes down strips of columns one cache line wide, by
+   squares of 8 x 8, so that a line is still in the cache when the next square needs it. */
 FD_P_FLAT void fd_p_host_transpose(int rows, int columns, const tb_real *FD_P_RESTRICT in, size_t in_row,
                                    tb_real *FD_P_RESTRICT out, size_t out_row)
 {
@@ -211,8 +209,7 @@ FD_P_FLAT void fd_p_host_back_x(const fd_p_host *h)
     }
 }
 
-/* Computes the right-hand sides of rows j .. j + lines - 1 of plane k, solves along x, and stores the
-   solutions in d. */
+/* Computes the right-hand sides of rows j .. j + lines - 1 of plane k, and solves them along x, into d. */
 TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, const fd_p_step *step)
 {
     const int n = h->n[0];
@@ -235,8 +232,7 @@ TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, con
         fd_p_host_change(h, 1, j + b, k, step, h->d + at + (size_t)b * pitch);
 }
 
-/* Returns 1 if the first of `lines` lanes from column i on lies on a face of x whose value is given, plus 2 if the last
-   lane does. */
+/* Returns 1 if the first lane, column i, lies on a face of x whose value is given, plus 2 if the last lane does. */
 TB_HOST int fd_p_host_fixed(const fd_p_host *h, int lines, int i)
 {
     return (i == 0 && fd_p_at_given(h->t.problem, 0, 0)) +
@@ -260,9 +256,9 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back lines along y or the last axis. Stores w plus the solution if the axis is the last, otherwise the
-   solution. In lanes on a face of x whose value is given, the right-hand side is the solution. In the last stage of a
-   step, the substitution along the last axis also applies early exercise. */
+/* Substitutes back lines along y or z. Stores the solution or, along the last axis, w plus the solution, to which it
+   applies early exercise if the stage `ends` the step. In lanes on a face whose value is given, the right-hand side is
+   the solution. */
 FD_P_INLINE void fd_p_host_back(const fd_p_host *h, int axis, int lines, int fixed, int ends, const fd_p_host_lines *of,
                                 tb_real *to_of)
 {
@@ -286,7 +282,7 @@ FD_P_INLINE void fd_p_host_back(const fd_p_host *h, int axis, int lines, int fix
     }
 }
 
-/* Substitute back lines along an axis, in the two sizes above. */
+/* Substitute back the lines of a group along an axis: FD_P_HOST_LANES or fewer. */
 #ifdef __clang__ /* which warns if a sanitizer keeps it from vectorising */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -346,8 +342,8 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int 
     }
 }
 
-/* Return how many groups `count` lines make, and how many lines one of these groups holds. The lines of a group are
-   solved together. */
+/* Return how many groups `count` lines make, and how many lines a group holds. The lines of a group are solved
+   together. */
 TB_HOST int fd_p_host_groups(int count)
 {
     return (count + FD_P_HOST_LANES - 1) / FD_P_HOST_LANES;
@@ -358,7 +354,7 @@ TB_HOST int fd_p_host_group(int count, int group)
     return rest < FD_P_HOST_LANES ? rest : FD_P_HOST_LANES;
 }
 
-/* Does a worker's part of stage s up to the last axis: its planes or, with two factors, its groups of rows. */
+/* Does a worker's part of stage s before the last axis: its planes or, with two factors, its groups of rows. */
 TB_HOST void fd_p_host_begin_stage(const fd_p_host *h, int s, const fd_p_step *step)
 {
     const int *n = h->n, w = h->worker, groups = fd_p_host_groups(n[1]), shared = FD_FACTORS > 2 ? n[2] : groups;

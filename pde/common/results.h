@@ -1,5 +1,5 @@
-/* results.h - a room of the solvers in pde/, read once for each model and precision: the results of problems: values at
-   spots, coordinates, and NaN for missing results.
+/* results.h - a room of the solvers in pde/, read once for each model and precision: writes values at spots, grids and
+   coordinates, and NaN in place of missing results.
    MIT licence, see LICENSE. */
 
 #define fd_p_fill_nan FD_OF(p_fill_nan)
@@ -10,7 +10,7 @@
 #define fd_p_host_call FD_OF(p_host_call)
 #define fd_p_host_refuse FD_OF(p_host_refuse)
 
-/* Fills all results of problem `which` of a batch with NaN, by `threads` threads. */
+/* Fills this thread's share of the values, grids and coordinates of problem `which` with NaN. */
 TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threads)
 {
     const double nan = fd_p_nan_f64();
@@ -26,7 +26,7 @@ TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threa
             batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] = nan;
 }
 
-/* Copies the points of problem `which` to the batch's coordinates. */
+/* Copies the points of problem `which` to the batch's coordinates, with NaN after the last. */
 TB_HD void fd_p_coordinates(const fd_batch *batch, const fd_p_tables *t, int which, int thread, int threads)
 {
     for (int d = 0; d < FD_FACTORS; d++)
@@ -68,9 +68,8 @@ FD_P_CALLED fd_values fd_p_values_at(const fd_p_tables *t, int spot, const tb_re
     return fd_p_values_of(at, u, stride);
 }
 
-/* Writes the results of problem `which` at a time, 0 (today) or 1 + a date: values at spots, and the grid. *u is the
-   grid's first value; neighbours along axis d are stride[d] apart, along x 1. Threads share the work as in
-   fd_p_final_values. */
+/* Writes the results of problem `which` at `time`, 0 for today or 1 + date: values at spots, and the grid. Neighbours
+   along axis d are stride[d] apart in u (1 along x). Threads share the work as in fd_p_final_values. */
 TB_HD void fd_p_record(const fd_batch *batch, const fd_p_tables *t, int which, int time, const tb_real *u,
                        const long long *stride, int thread, int threads)
 {
@@ -94,7 +93,7 @@ TB_HD void fd_p_record(const fd_batch *batch, const fd_p_tables *t, int which, i
 
 #if TB_HOST_SCOPE
 
-/* Checks a call for `workers` workers and `problems` problems, except for the amount of memory. */
+/* Checks a call with `workers` workers and `problems` problems, except the amount of memory. */
 TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
                            const void *memory)
 {
@@ -103,8 +102,8 @@ TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *par
     return problems > 0 && (!parameters || !memory || fd_p_misaligned(memory)) ? FD_BAD_ARGUMENT : FD_OK;
 }
 
-/* Fills the results of problems from .. to - 1 of a call that is refused: with its status, and with NaN if the batch
-   says how many results there are. Returns the status. */
+/* Fills the results of problems `from` .. `to` - 1 of a call that is refused: their statuses and, if the batch's sizes
+   are valid, NaN elsewhere. Returns the status. */
 TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 {
     for (int which = from; which < to && batch->status; which++) batch->status[which] = fd_p_status(wrong, 0);
@@ -117,8 +116,8 @@ TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 
 #if TB_LAUNCHES
 
-/* Fills the results of a call that is refused, as far as the batch says where and how many they are. Sets all their
-   bits: this means FD_BAD_ARGUMENT in a status, and NaN elsewhere. */
+/* Fills the results of a call that is refused: the statuses and, if the batch's sizes are valid, all others. Sets all
+   bits, which means FD_BAD_ARGUMENT in a status, and NaN elsewhere. */
 template <int unused = 0>
 static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
 {
@@ -136,9 +135,9 @@ static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
             cudaGetLastError(); /* the pointer is not to device memory: hide this error from later calls */
 }
 
-/* Returns the status of a call for a GPU that needs `need` bytes of device memory: FD_OK; as fd_batch_check;
-   FD_BAD_ARGUMENT for a null pointer or memory that is not aligned to 128 bytes; or FD_NO_ROOM. A call that is refused
-   leaves FD_BAD_ARGUMENT in statuses and NaN in results. */
+/* Returns the status of a GPU call, which needs `need` bytes of device memory: FD_OK; a status of fd_batch_check;
+   FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for fewer bytes. A call that is refused leaves
+   FD_BAD_ARGUMENT and NaN in the results. */
 template <int unused = 0>
 static int fd_p_device_call(const fd_batch *batch, const fd_model_parameters *parameters, const void *memory,
                             size_t bytes, size_t need, cudaStream_t stream)

@@ -52,7 +52,7 @@ TB_D void trid_p_batch_load_kept(const trid_p_batch_plan &plan, const trid_p_bat
 {
     enum { k = of::k, layout = of::layout, literal = of::literal };
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, here.total, slot);
-    if (!literal) room.rows[of::len + trid_warp_lane()] = 0; /* accesses beyond the systems read this at the end */
+    if (!literal) room.rows[of::len + trid_warp_lane()] = 0; /* no copy writes it, but the store of x reads it */
     trid_p_batch_keep_all<tb_real, k, of::scope, layout, literal>(plan, here, rows, d, slot, room.rows);
     trid_p_batch_look_matrix<layout>(room.rows, here, own);
     trid_p_batch_look<tb_real, k, layout>(room.rows + 3 * of::kept::own_len, 0, here.valid, (tb_real)0, own->d);
@@ -66,7 +66,7 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     enum { k = of::k };
     const int lanes = plan.lanes, rows = k * (of::in_warp ? lanes : trid_block_threads());
     if constexpr (of::pivoted) {
-        /* If pivots are needed, the first rows mostly show it, and the others are not examined. */
+        /* If pivoting is needed, a thread's first row usually shows it, and the others are not examined. */
         const int dominant = __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(1, *own)) &&
                              __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, *own));
         if (!(of::in_warp ? dominant : __syncthreads_and(dominant)))
@@ -78,7 +78,7 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     return of::pivoted ? bad > 0 : bad;
 }
 
-/* Returns the residual of x, which is in d. If the flags say so, it first refines x. */
+/* Returns the residual of x, which d holds; with REFINED, if it is not small, that of the refined x. */
 template <class of, class tb_real>
 TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                            const trid_p_batch_workspace<tb_real> &room,
@@ -99,8 +99,7 @@ TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const 
     return trid_p_batch_residual_of<tb_real, k, scope, layout>(plan, here, room, own->d, rest);
 }
 
-/* Solves a tile, from memory to memory. With pivoting, a warp returns at once if none of its systems is to be
-   repaired. */
+/* Solves a tile, from memory to memory. With REPAIR, a warp returns at once if none of its systems needs it. */
 template <class of, class tb_real, class rows_type>
 TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, unsigned block,
                                        const rows_type &rows, const tb_real *d, tb_real *x,
@@ -149,7 +148,7 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
     __syncthreads();
 }
 
-/* Solves systems of n <= k*lanes rows by the lanes of warps, or of n <= 32 k warps rows by a block each. With one
+/* Solves systems of n <= k*lanes rows by the lanes of warps, or of n <= 32*k*warps rows, each by a block. With one
    matrix for all systems, each block loads the matrix into shared memory, and its warps then take tile after tile. */
 template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, resident)
@@ -184,9 +183,9 @@ TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows,
 
 /* ---- its shapes -------------------------------------------------------------------------------------------------- */
 
-/* One instance, with k rows a thread. For each precision: the warps of a block, and the blocks per multiprocessor that
-   the compiler must make room for. This is the largest number that needs no local memory, or 0 to leave it to the
-   compiler. No warps: the precision has no such instance. */
+/* One instance, with k rows a thread. For each precision: the warps of a block (0 if there is no such instance), and
+   the blocks per multiprocessor that the compiler must make room for. This is the largest number that needs no local
+   memory (with pivoting, little of it), or 0 to leave it to the compiler. */
 struct trid_p_batch_contiguous_shape {
     int method, scope, layout, k;
     struct {
@@ -194,9 +193,9 @@ struct trid_p_batch_contiguous_shape {
     } build[2]; /* single, double */
 };
 
-/* A call is launched by the first shape that serves it. With pivoting, elimination is a sequence of dependent
-   operations, whose latency only other warps hide: a few registers in local memory cost less than a warp. The blocks of
-   checked solves have so few warps that their data fit in the 48 KiB of shared memory that a block has by default. */
+/* A call launches the first shape that serves it. With pivoting, elimination is a sequence of dependent operations,
+   whose latency only other warps hide, so a few registers in local memory cost less than fewer resident warps. Blocks
+   of checked solves have few enough warps for their data to fit in the default 48 KiB of shared memory. */
 struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
     static constexpr trid_p_batch_contiguous_shape rows[] = {
         {hybrid, lanes, full, 32, {{4, 3}, {}}},
@@ -272,8 +271,8 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
 
 /* ---- its launch -------------------------------------------------------------------------------------------------- */
 
-/* Returns the least number of lanes that holds a system with at most 16 rows a lane, or 32 if none does. For LU factors
-   in double precision it is at most 8 rows, which leaves room for the next right-hand side. */
+/* Returns the least number of lanes that hold a system with at most 16 rows a lane, or 32 if none do. For LU factors in
+   double precision the limit is 8 rows, which leaves room for the next right-hand side. */
 template <class tb_real>
 constexpr int trid_p_batch_lanes_of(int method, int n)
 {
@@ -305,8 +304,8 @@ constexpr int trid_p_batch_first_shape(int method, int layout, int n)
     return at;
 }
 
-/* Returns whether a shape is the first for some n of least .. most. It tries each number of lanes with the longest
-   system that they hold, or with `most`. Shapes that are never the first are not compiled. */
+/* Returns whether a shape is the first for some n of least .. most. For each number of lanes it tries the longest
+   system that these lanes hold, but at most `most` rows. Shapes that are never the first are not compiled. */
 template <class tb_real>
 constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
 {
@@ -323,7 +322,7 @@ constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
 #define TRID_P_BATCH_LEAST_BLOCKS 8192
 #endif
 
-/* Launches a shape. A block that solves one system has as many warps as hold it. */
+/* Launches a shape. A block that solves one system has only the warps that its rows need. */
 template <int at, class tb_real, class rows_type>
 static int trid_p_batch_launch_contiguous_shape(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
@@ -356,7 +355,7 @@ static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real>
     }
 }
 
-/* Returns whether a full tile can be accessed in pieces of 16 bytes. */
+/* Returns whether full tiles can be accessed in pieces of 16 bytes. */
 template <class tb_real>
 static int trid_p_batch_has_words(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows)
 {
@@ -365,8 +364,8 @@ static int trid_p_batch_has_words(const trid_p_batch_work<tb_real> &work, const 
     return (places | (size_t)apart) % 16 == 0;
 }
 
-/* Chooses lanes and layout, and launches the first shape of the table that serves. Only shapes that systems of least ..
-   most rows can reach are compiled. */
+/* Chooses lanes and layout, and launches the first shape that serves the call. Only shapes that systems of
+   least .. most rows can reach are compiled. */
 template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
 static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const rows_type &rows)
 {
@@ -379,14 +378,14 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
     int layout = plan.lines.systems % (32 / lanes) ? trid_p_batch_how::contiguous : trid_p_batch_how::full;
     if constexpr ((method & trid_p_batch_how::checks) != 0)
         if (!trid_p_batch_has_words(work, rows)) layout = trid_p_batch_how::contiguous;
-    int follow = plan.lines.stride == n; /* each system follows the one before; one matrix for all always does */
+    int follow = plan.lines.stride == n; /* no gaps between systems; one matrix for all has none */
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) follow &= trid_p_batch_rows_of(rows).stride == n;
     if (plan.lines.step != 1 || (lanes < 32 && !follow)) layout = trid_p_batch_how::strided;
     return trid_p_batch_launch_first<method, least, most>(trid_p_batch_first_shape<tb_real>(method, layout, n), work,
                                                           rows);
 }
 
-/* Launches systems that need no scratch, of either layout. */
+/* Launches systems of either layout that need no scratch. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {

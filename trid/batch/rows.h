@@ -15,14 +15,14 @@ TB_D trid_p_batch_tile trid_p_batch_tile_in(int warps, const trid_p_batch_plan &
 /* Where a thread works: up to k rows of a system, from row `first` on; its warp has `total` elements, from `at` on. */
 struct trid_p_batch_spot {
     trid_p_batch_tile tile;
-    int own, own_n;       /* its system in the tile; n, or 0 if it has none */
+    int own, own_n;       /* its system in the tile; n, or 0 if the thread has none */
     int rank;             /* its number among the system's threads */
-    int first, valid;     /* rows from here to the system's end: no row from valid on belongs to it */
-    int before, total;    /* rows of the system in the warps before this one; elements of this one */
+    int first, valid;     /* its first row; how many rows the system has from there on (may be < 0 or > k) */
+    int before, total;    /* rows of the system in the warps before this one; elements of this warp */
     long long system, at; /* the system's index; where the warp's elements begin in d and x */
 };
 
-/* Returns where a thread works: lane `lane` of warp `warp` of a block, or of `warps` that share the system. */
+/* Returns where lane `lane` works. In the scope block its warp is number `warp` of `warps` that share a system. */
 template <int scope, int layout>
 TB_D trid_p_batch_spot trid_p_batch_spot_of(int k, int warps, const trid_p_batch_plan &plan,
                                             const trid_p_batch_tile &tile, int warp, int lane)
@@ -49,9 +49,9 @@ TB_D trid_p_batch_spot trid_p_batch_spot_of(int k, int warps, const trid_p_batch
 /* A block's arrays in shared memory. */
 template <class tb_real>
 struct trid_p_batch_workspace {
-    tb_real *rows, *matrix;    /* of this warp; of a matrix for all systems, or rings of periodic ones */
-    tb_real *between, *border; /* of the warps of a block: its solve; two unknowns each */
-    int *bad;                  /* and the row that each reports */
+    tb_real *rows, *matrix;    /* this warp's rows; the one matrix of all systems, or this warp's rings */
+    tb_real *between, *border; /* for the block's solve; each warp's first and last unknown */
+    int *bad;                  /* the bad row that each warp reports */
     trid_p_batch_worst *worst;
 };
 
@@ -82,24 +82,24 @@ TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batc
 
 /* ---- elements: a warp's accesses, and shared memory -------------------------------------------------------------- */
 
-/* The 32/lanes systems of a warp, in order and without gaps between them, have elements f = 0 .. count*n-1. Access r of
-   lane l is f = 32 r + l, so every access except the last is full and coalesced for any n. In shared memory the element
-   goes where transpose_to_striped puts slot e of the 32 k slots of the lanes; element t of system s is slot
-   s*k*lanes + t. So the lanes read their rows without bank conflicts and with literal offsets, and stores conflict only
-   if an access straddles two systems. */
+/* The elements of a warp's 32/lanes systems are numbered f = 0 .. count*n-1, system after system. Access r of lane l is
+   to f = 32 r + l, so every access except the last is full and coalesced for any n. Element t of system s is row
+   e = s*k*lanes + t of the 32 k rows that the lanes hold. Returns row e's slot in shared memory, as in
+   transpose_to_striped. So the lanes read their rows without bank conflicts and with literal offsets, and stores
+   conflict only if an access straddles two systems. */
 TB_D int trid_p_batch_slot(int k, int banks, int e)
 {
     const int power = k & -k, period = k / power * (power > banks ? power : banks);
     return e + e / period;
 }
 
-/* Returns where the lane's rows begin. */
+/* Returns the slot at which the lane's rows begin. */
 TB_D int trid_p_batch_column(int k, int banks)
 {
     return transpose_column_slot(banks, k, trid_warp_lane());
 }
 
-/* The elements of an array that a warp reads: first (0 or 1) .. total - 1 of those from src on. If the warp has whole
+/* The elements of an array that a warp reads: numbers `first` (0 or 1) .. total - 1 from src on. If the warp has whole
    systems, it reads no a of a row 0 (ends < 0) and no c of a row n-1 (ends > 0). If systems follow one another, it
    skips only the a of its first system or the c of its last; the others lie among elements that are read. */
 template <class tb_real>
@@ -116,7 +116,7 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_right(const trid_p_batch_plan &
     return {d, plan.lines.step, plan.lines.stride, 0, total, 0};
 }
 
-/* Returns the elements of a (array 0), b (1) or c (2). corners: all elements of a and c. */
+/* Returns the elements of a (array 0), b (1) or c (2). With corners, no element of a and c is skipped. */
 template <int scope, class tb_real>
 TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                                            const trid_p_batch_arrays<tb_real> &from, int array,
@@ -133,9 +133,9 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_pl
     return {from.c + at, from.step, from.stride, 0, here.total - has_last, lanes};
 }
 
-/* Returns which of the warp's systems, s, has element f; its row is f - s*n. If systems are strided, element f lies
-   s*(stride - n*step) from where it would be if each system followed the one before. Loads advance a pointer by 32
-   steps each, in half the instructions that a new address takes. Stores would gain as much, but one kernel with
+/* Returns the number s of the warp's system that has element f, as its row f - s*n. If systems are strided, element f
+   lies s*(stride - n*step) from where it would be if each system followed the one before. Each load advances a pointer
+   by 32 steps, in half the instructions that a new address takes. Stores would gain as much, but one kernel with
    pivoting has no register for the pointer. */
 template <int scope>
 TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
@@ -143,7 +143,7 @@ TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
     return scope == trid_p_batch_how::lanes ? (int)((unsigned)f * plan.magic >> 20) : 0;
 }
 
-/* Loads elements. The others are arbitrary, and nobody uses them. */
+/* Loads elements into u. What it does not load there is arbitrary, and nothing uses it. */
 template <int scope, int layout, class tb_real>
 TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_batch_elements<tb_real> &from,
                              tb_real *u)
@@ -172,9 +172,8 @@ TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_
     }
 }
 
-/* Finds where this lane's accesses go in shared memory. Those beyond total go to the lane's own word behind the len
-   words that are read. literal: no array is needed if slots follow one another, as in full tiles and in a warp with one
-   system. */
+/* Finds the slots of this lane's accesses. Accesses beyond total go to the lane's own word after the len words that are
+   read. literal: slots follow one another, as in full tiles and in a warp with one system, and need no array. */
 template <int literal>
 TB_D void trid_p_batch_slots(int k, int banks, int len, const trid_p_batch_plan &plan, int total, int *slot)
 {
@@ -192,7 +191,7 @@ TB_D int trid_p_batch_slot_of(int k, int banks, int r, const int *slot)
     return literal ? transpose_row_slot(banks, k, r, trid_warp_lane()) : slot[r];
 }
 
-/* Transposes from the order of the accesses to rows: the lane's row j in u[j], fill from row `rows` on. */
+/* Transposes from the striped layout to rows: u[j] becomes the lane's row j, or `fill` for j >= rows. */
 template <int layout, int literal, class tb_real>
 TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot, tb_real *u, tb_real *shared)
 {
@@ -207,8 +206,8 @@ TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot,
     for (int j = 0; j < k; j++) u[j] = j < rows ? shared[column + j] : fill;
 }
 
-/* Stores x from rows to memory, or adds it to what is there. It loads all of that at once: loads that wait for one
-   another can cost as much as the solve.
+/* Stores x from rows to memory or, with TRID_BATCH_ADD, adds it to what is there. It loads all old values together,
+   since loads that wait for one another can cost as much as the solve.
    Leaves   u clobbered */
 template <int scope, int layout, int literal, class tb_real>
 TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
@@ -241,8 +240,8 @@ TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, in
 
 /* ---- a matrix ---------------------------------------------------------------------------------------------------- */
 
-/* Loads the lane's rows of the matrix from arrays, still to be transposed, or makes them in place with an
-   operator()(system, row, a, b, c). */
+/* Loads the warp's part of the matrix from arrays, in the striped layout, for a transposition; or makes the lane's rows
+   with an operator()(system, row, a, b, c). */
 template <int scope, int layout, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_matrix(const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const rows_type &from,
                               trid_p_batch_equations<tb_real, k> *own, int corners = 0)
@@ -263,8 +262,8 @@ TB_D void trid_p_batch_matrix(const trid_p_batch_plan &plan, const trid_p_batch_
     }
 }
 
-/* Transposes a matrix that came from arrays. It stays in shared memory if the arrays are `apart` there. Rows beyond the
-   system become identity rows. The system's last row is coupled to none of them, but keeps its c with corners. */
+/* Transposes a matrix that came from arrays. Unless `apart` is 0, a, b and c stay in shared memory, at this distance.
+   Rows beyond the system become identity rows. In the system's last row c becomes 0, except with corners. */
 template <int layout, int literal, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *slot, tb_real *shared, int apart,
                                         trid_p_batch_equations<tb_real, k> *own, int corners = 0)
@@ -276,6 +275,6 @@ TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *
     }
 }
 
-/* Warps a block: few if threads need many registers, so that blocks fill a multiprocessor better, and so few that what
-   checked solves keep fits in the 48 KiB of shared memory that a block has by default. */
+/* Warps a block: few, because small blocks of threads with many registers fill a multiprocessor better, and because the
+   data that checked solves keep must fit in the 48 KiB of shared memory that a block has by default. */
 #define TRID_P_BATCH_WARPS(tb_real) (sizeof(tb_real) == 8 ? 2 : 4)

@@ -24,15 +24,14 @@ static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, lon
     return TRID_BATCH_OK;
 }
 
-/* Returns whether systems are too long for a block to hold with their factors. Such systems are solved anew for each
-   right-hand side. */
+/* Returns whether systems are too long for a block to hold with their factors. Such systems are eliminated anew for
+   each right-hand side. */
 static inline int trid_p_batch_lu_is_long(const trid_lines &lines)
 {
     return lines.n > TRID_P_BATCH_ON_CHIP_LU;
 }
 
-/* Solves long systems for one right-hand side. It takes levels and scratch if they are too long for any block, or
-   periodic. */
+/* Solves long systems for one right-hand side: in scratch if they are interleaved, periodic or too long for a block. */
 template <class bounds, class tb_real>
 static int trid_p_batch_launch_side(const trid_p_batch_work<tb_real> &work,
                                     const trid_p_batch_lu_rows<tb_real, 0> &rows)
@@ -59,9 +58,9 @@ static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, 
                               from, to);
 }
 
-/* Returns the rows of a launch for several right-hand sides, and the corners of the matrix. If the kernels do not
-   transpose, the transposed matrix is the same arrays by other names, as in trid_p_batch_sides. Kernels do transpose if
-   there are factors or corners. */
+/* Returns the rows of a launch for several right-hand sides, and the corners of the matrix. Kernels transpose factors
+   and periodic systems themselves, unless these are long. All others are transposed here: trid_p_batch_sides exchanges
+   and shifts a and c, and the corners change places. */
 template <int factor, class tb_real>
 static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batch_call<tb_real> *call, long long sides,
                                                                      long long pitch, tb_real *u)
@@ -99,8 +98,8 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
 
 /* Solves every system of the arrays for `sides` right-hand sides. Side k of d and of x begins k*pitch elements after
    side 0.
-   Needs    as trid_batch_solve; all sides of x consist of separate elements, or d is x. sides may be 0, pitch negative.
-            Flags: TRID_BATCH_SEVERAL_FLAGS, of which
+   Needs    as trid_batch_solve; no side of x shares an element with another, nor, unless d is x, with one of d.
+            sides may be 0, pitch negative. Flags: TRID_BATCH_SEVERAL_FLAGS, of which
             TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1], and c of row n-1 couples that row to x[0]; for n = 1
             both couple x[0] to itself, for n = 2 they add to c of row 0 and a of row 1;
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, called with the same PERIODIC;
@@ -109,9 +108,9 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
    Returns  a status of enum trid_batch_status. With FACTORED, a system's status shows the bad pivots that the factors
             reveal
    Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor if it has them
-   Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
-            one side at a time as by trid_batch_solve: 5 sides arrays, or 9 if that call moves nine or the systems are
-            periodic
+   Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
+            one side at a time as by trid_batch_solve: 5*sides arrays, or 9*sides if that call moves nine or the
+            systems are periodic
    Error    as trid_warp_lu_solve */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
@@ -143,8 +142,8 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     return status;
 }
 
-/* Factors every matrix without pivoting: r = 1 / pivot and u = c / pivot. trid_batch_several takes them, with a, if
-   TRID_BATCH_FACTORED is set.
+/* Factors every matrix without pivoting: r = 1 / pivot and u = c / pivot. With TRID_BATCH_FACTORED, trid_batch_several
+   takes them in place of b and c.
    Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c; otherwise they share no
             element with the others. Flags: TRID_BATCH_FACTOR_FLAGS
    Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system, and all
