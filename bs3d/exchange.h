@@ -56,7 +56,7 @@ extern "C++" {
 /* Calls of(i, rank) for each rank i of this process, with its device current, until a call fails. Leaves the returned
    status in *status. */
 template <class call>
-static void bs3d_p_each_rank(int *status, const bs3d_ranks *w, const call &of)
+static inline void bs3d_p_each_rank(int *status, const bs3d_ranks *w, const call &of)
 {
     for (int i = 0; i < w->count && *status == BS3D_OK; i++)
         *status = cudaSetDevice(w->local[i].device) == cudaSuccess ? of(i, w->local + i) : BS3D_LAUNCH_FAILED;

@@ -205,7 +205,7 @@ TB_HOST void bs3d_p_note(bs3d_p_job *job, cudaError_t error)
 /* Launches a kernel in the job's stream, in clusters of `cluster` blocks, unless the job has failed. If `early` is set,
    the kernel may begin before the preceding one has ended. */
 template <class... parameters>
-static void bs3d_p_launch_soon(bs3d_p_job *job, int early, int cluster, void (*kernel)(parameters...), dim3 grid,
+static inline void bs3d_p_launch_soon(bs3d_p_job *job, int early, int cluster, void (*kernel)(parameters...), dim3 grid,
                                dim3 block, size_t bytes, typename trid_same<parameters>::type... arguments)
 {
     if (job->status) return;
@@ -214,7 +214,7 @@ static void bs3d_p_launch_soon(bs3d_p_job *job, int early, int cluster, void (*k
 
 /* Launches a kernel that needs no dynamic shared memory, after the preceding kernel has ended. */
 template <class... parameters>
-static void bs3d_p_launch_next(bs3d_p_job *job, void (*kernel)(parameters...), dim3 grid, dim3 block,
+static inline void bs3d_p_launch_next(bs3d_p_job *job, void (*kernel)(parameters...), dim3 grid, dim3 block,
                                typename trid_same<parameters>::type... arguments)
 {
     bs3d_p_launch_soon(job, 0, 1, kernel, grid, block, 0, arguments...);

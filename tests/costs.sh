@@ -90,12 +90,14 @@ launches() {
     cat "$top/$1" $(ls "$top/${1%.h}"/*.h 2>/dev/null) |
         sed -n 's/^static int \(bs[13]d_[a-z]*[0-9]_f[0-9]*\)(.*/\1/p
             s/^#define \(bs[13]d_[a-z]*[0-9]_f[0-9]*\) tb_f[0-9]*::.*/\1/p
-            s/^TRID_P_BATCH_[A-Z]*(\(trid_batch_[a-z]*\)[,)].*/\1_f32\n\1_f64/p'
+            s/^#define \(bs[13]d_[a-z]*[0-9]\) TB_OF(.*/\1_f32\n\1_f64/p
+            s/^TRID_P_BATCH_[A-Z]*(\(trid_batch_[a-z]*\)[,)].*/\1_f32\n\1_f64/p' |
+        awk '!listed[$0]++'
 }
 
-# suffixes: names in the namespace of a precision get its suffix.
+# suffixes: names in the namespace of a precision get its suffix, unless they have it.
 suffixes() {
-    sed -E 's/tb_(f32|f64)::([a-z0-9_]+)/\2_\1/g'
+    sed -E 's/tb_(f32|f64)::([a-z0-9_]+)/\2_\1/g; s/_(f32|f64)_(f32|f64)/_\1/g'
 }
 
 # only_that FUNCTION: of all launch functions the object has that one, and the one that it hands over to.
