@@ -3,7 +3,7 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Systems are solved tile by tile; a tile never spans two groups. */
+/* Systems are solved tile by tile. Only a tile of CPU_AVX_P_TWO_SYSTEMS may span two groups. */
 typedef struct {
     cpu_avx_lines lines;
     long long tiles, per_group; /* tiles in all, and in a group */
@@ -42,7 +42,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_plan_of(long long n, long long step)
 /* Returns where system s begins; systems are counted over all groups. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_system_at(const cpu_avx_lines *lines, long long s)
 {
-    if (lines->groups == 1) return (ptrdiff_t)(s * lines->stride); /* two divisions take as long as some rows */
+    if (lines->groups == 1) return (ptrdiff_t)(s * lines->stride); /* avoids two divisions */
     return (ptrdiff_t)(s / lines->systems * lines->jump + s % lines->systems * lines->stride);
 }
 
@@ -73,13 +73,13 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 }
 
 enum {
-    CPU_AVX_P_ROW_BYTES = 4096,      /* the most of a tile's row: each row may lie on another page, so rows are long */
-    CPU_AVX_P_STORE_BYTES = 1 << 20, /* the most of a tile's store, to fit the second-level cache */
-    CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the most of a tile's store if d lies in x */
+    CPU_AVX_P_ROW_BYTES = 4096,      /* the largest row of a tile; rows are long, as each may lie on another page */
+    CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile, to fit the second-level cache */
+    CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* the distance of prefetching, in each array */
-    CPU_AVX_P_BIG_TILE = 1 << 16,    /* of each array in a tile of contiguous systems; it leaves the next tile no room
-                                        in the second-level cache, so blocks of the same tile are prefetched */
+    CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with so many bytes of each array fills the second-level cache:
+                                        blocks of the same tile are prefetched, not the next tile */
     CPU_AVX_P_BLOCKS_AHEAD = 3,      /* the distance of this prefetching, in blocks */
     CPU_AVX_P_FEW_SYSTEMS = 6,       /* so few systems a thread would leave most lanes of a tile idle */
     CPU_AVX_P_LONG_BYTES = 1 << 17   /* a contiguous system whose tile's store would exceed the second-level cache */
@@ -98,13 +98,13 @@ CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, i
     return lines->systems * lines->groups <= few || (lines->step == 1 && lines->n >= CPU_AVX_P_LONG_BYTES / size);
 }
 
-/* Returns how many threads may solve a batch: one if they would write to the same cache lines. */
+/* Returns how many threads may solve a batch: one for a few systems that share cache lines. */
 CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, int size)
 {
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns the most interleaved systems of a tile: fewer if d is kept apart from x, so that their store fits a cache. */
+/* Returns how many interleaved systems fit a tile: fewer if the store, in the second-level cache, holds d as well. */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
     long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
@@ -225,8 +225,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     }
     if (lines->step == 1 && lines->stride != 1)
         return cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CONTIGUOUS, lines, batch);
-    /* In place, x is stored where d was read a tile earlier. Neighbouring rows are then still in the cache. Rows far
-       apart compete for a few sets of the cache and are evicted. */
+    /* In place, x overwrites the d that elimination read. Rows far apart compete for a few sets of the cache and have
+       been evicted, so x is stored past the caches. Rows close together are still in the cache. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
     plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) &&
                   (lines->systems < narrow ? lines->systems : narrow) * size >= CPU_AVX_P_ROW_BYTES / 4 &&
@@ -245,9 +245,9 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the elements of a thread's store for any set. Without vectors each row of each system in flight takes one.
-   Each row of each contiguous system of a tile takes two, and the rows are rounded up to whole cache lines. Each row of
-   each interleaved system takes one or two, and there is one more row. */
+/* Returns the elements of a thread's store, enough for any set. Without vectors each row of each system in flight takes
+   one. Each row of each contiguous system of a tile takes two, and rows are rounded up to whole cache lines. Each row
+   of each interleaved system takes one or two, and there is one more row. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
@@ -281,7 +281,7 @@ CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, 
     long long bad = LLONG_MAX;                                                                                         \
     if (threads > plan.tiles) threads = (int)plan.tiles;                                                               \
     if (threads > cpu_avx_p_worth(&plan.lines)) threads = (int)cpu_avx_p_worth(&plan.lines);                           \
-    if (threads == 1) { /* opening a region takes as long as a hundred rows */                                         \
+    if (threads == 1) { /* saves opening a parallel region */                                                          \
         CPU_AVX_P_PICK(isa, bad =, stem, (&plan, batch, cpu_avx_p_share(work, len, 0), 0, plan.tiles));                \
         return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;                                                   \
     }                                                                                                                  \
