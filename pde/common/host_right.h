@@ -33,11 +33,11 @@
    sweep along x and y, and a share of the rows of all planes in the sweep along z. With two factors it takes a share of
    the groups of rows in the sweep along x, and of the groups of columns in the sweep along y. Workers wait for each
    other after each sweep. Lines are solved FD_P_HOST_LANES at a time, interleaved, so that the compiler vectorises:
-   along x from a transposed tile, along y and z in place. With three factors a plane's right-hand sides, its lines
-   along x and its lines along y follow each other while the plane is in the cache. */
+   along x from a transposed tile, along y and z in place. With three factors a plane's right-hand sides are computed,
+   and its lines solved along x and then along y, while the plane is in the cache. */
 
-/* The data of a worker. Grids have rows of pitch elements and planes of `plane` elements. Elements without a point,
-   also before the first and after the last point, are zeros, so that neighbours are read without tests. */
+/* The data of a worker. Grids have rows of `pitch` elements and planes of `plane` elements. Elements without a point,
+   also those before and after the grid, are zero, so that neighbours along x are read without tests. */
 typedef struct {
     fd_p_tables t;
     const fd_batch *batch;
@@ -47,11 +47,11 @@ typedef struct {
     int *slot;                 /* each worker's index (fd_p_host_least) */
     fd_p_findings *findings;   /* each worker's findings, while all visit the problem's points */
     size_t pitch, plane, wide; /* wide: elements between rows in the arrays `rows` and `slopes` */
-    tb_real *spread;           /* the cells along x, number by number, pitch apart, and fd_p_first's two factors */
+    tb_real *spread;           /* the cells along x, number by number, pitch apart, and fd_p_first's two weights */
     tb_real *u, *z, *d;        /* values, a first stage's values, right-hand sides and differences */
     tb_real *extra;            /* the exercise multiplier, or null */
     tb_real *zeros;            /* one for each line that is solved at once */
-    tb_real *rows, *slopes;    /* the worker's: right-hand sides; slopes of three rows along z and of one along y */
+    tb_real *rows, *slopes;    /* the worker's: right-hand sides; slopes (fd_p_host_slopes_of) */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 } fd_p_host;
 
@@ -63,7 +63,7 @@ TB_HOST void fd_p_host_shape(const int *n, fd_p_host *h)
     h->pitch = ((size_t)n[0] + line - 1) / line * line;
     /* Planes are an odd number of cache lines apart, so that neighbours along z do not share a set of a cache. */
     h->plane = h->pitch * (size_t)n[1] + line / 2;
-    /* The same holds for the rows of a tile. */
+    /* So are the rows of `rows` and `slopes`. */
     h->wide = h->pitch + line / 2;
 }
 
@@ -71,7 +71,7 @@ TB_HOST void fd_p_host_shape(const int *n, fd_p_host *h)
    Returns the bytes. */
 TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers, unsigned char *memory, fd_p_host *host)
 {
-    const fd_p_needs all = {1, 1, 1}; /* a problem of two factors is small, and a batch may have many */
+    const fd_p_needs all = {1, 1, 1}; /* two factors: grids are small, a long batch is slow to read */
     const fd_p_needs needs = FD_FACTORS > 2 ? fd_p_needs_of(batch) : all;
     fd_p_host h;
     memset(&h, 0, sizeof h);
@@ -80,7 +80,7 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     const int longer = h.n[1] > h.n[0] ? h.n[1] : h.n[0], most = h.n[2] > longer ? h.n[2] : longer;
     const size_t line = 128 / sizeof(tb_real), longest = (size_t)fd_p_padded_to(FD_P_MOST_LANES, most);
     const size_t grid = fd_p_round((h.plane * (size_t)h.n[2] + 2 * line) * sizeof(tb_real));
-    const size_t tile = fd_p_round(longest * FD_P_HOST_LANES * sizeof(tb_real)) + 5 * 64; /* as rows do */
+    const size_t tile = fd_p_round(longest * FD_P_HOST_LANES * sizeof(tb_real)) + 5 * 64; /* as planes: odd lines */
     const size_t rows = fd_p_round(FD_P_ROWS * h.wide * sizeof(tb_real));
     const size_t slopes = fd_p_round((8 * h.wide + line / 2) * sizeof(tb_real));
     size_t used = fd_p_lay_out_tables(batch, memory, &h.t);
@@ -193,7 +193,7 @@ FD_P_INLINE void fd_p_host_take_row(const fd_p_host *h, int j, int k, const tb_r
 /* Adds scale (F_1 + F_2 (+ F_3))(v) to out along row (j, k), and computes the slopes along y. Reads the row, the row
    shifted by a point in each direction, and the rows next to it. The shifted rows have pointers of their own, because
    clang would treat three elements of one row as a recurrence, and not vectorise. All rows are parameters, because gcc
-   vectorises by the restrict of parameters, not of variables: without it, a stage takes 1.4 times as long. */
+   heeds restrict on parameters but not on variables; with variables a stage takes 1.4 times as long. */
 FD_P_FLAT void fd_p_host_own(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real scale,
                              const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
                              const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
@@ -243,16 +243,16 @@ FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, int whole, int j, int k, cons
     }
 }
 
-/* Returns the memory for a row of slopes of the values, or of a first stage's values (more). row 0 .. 2: slopes along z
-   of row j, where row is j % 3, and of the rows before and after it; row 3: slopes along y. */
+/* Returns the memory for a row of slopes of the values, or (if more) of a first stage's values: row = j % 3 for the
+   slopes along z of row j, row = 3 for slopes along y. */
 TB_HOST tb_real *fd_p_host_slopes_of(const fd_p_host *h, int more, int row)
 {
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
 /* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without the faces' terms. v holds the values
-   or a first stage's values (more). After a row that is `first`, calls must take one row after another. The slopes
-   along z, whose differences are mixed derivatives, are then already stored for row j and the row before it. */
+   or a first stage's values (more). Call it for consecutive rows, the first with `first` set. Slopes along z, whose
+   differences are mixed derivatives, are then computed once a row: each later call computes those of row j + 1. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int first, int j, int k,
                              const tb_real *time, tb_real mixed, tb_real own, tb_real *out)
 {
@@ -260,7 +260,7 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
     const int whole = fd_p_host_whole(h->n[0]), by_z = (FD_MODEL_MIXED & 6) != 0;
     const tb_real *here = fd_p_host_row(h, v, j, k), *weights = h->spread + 4 * h->pitch;
     tb_real *dz = fd_p_host_slopes_of(h, more, j % 3), *dy = fd_p_host_slopes_of(h, more, 3);
-    /* Rows that are not yet in the nearest cache are prefetched, one plane at a time. */
+    /* Before each loop, a later row of one of the three planes is prefetched. */
     if (FD_FACTORS > 2) fd_p_host_fetch(whole, fd_p_host_row(h, v, j + 4, k + 1));
     for (int row = first ? low : j + 1; row <= high && by_z; row++)
         fd_p_host_slopes(whole, h->t.cell[FD_FACTORS - 1][k], fd_p_host_row(h, v, row, k - 1),
@@ -277,8 +277,8 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
                         fd_p_host_slopes_of(h, more, high % 3), out);
 }
 
-/* Adds to out `scale` times the term of an FD_DEGENERATE face of y or z in F(v), along row (j, k) of the face, from the
-   next two rows inwards. */
+/* Adds to out `scale` times the term in F(v) of an FD_DEGENERATE face of y or z, on which row (j, k) lies. `next` and
+   `third` are the next two rows inwards. */
 FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int j, int k, const tb_real *time,
                                     tb_real scale, const tb_real *FD_P_RESTRICT next,
                                     const tb_real *FD_P_RESTRICT third, tb_real *FD_P_RESTRICT out)
@@ -297,7 +297,7 @@ FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int 
     }
 }
 
-/* Adds to out `scale` times the terms of an axis's faces in F(v) along row (j, k), with the slopes of time `when`. */
+/* Adds to out `scale` times the terms of an axis's faces in F(v) along row (j, k). Given slopes are those at `when`. */
 TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, int j, int k, const tb_real *time,
                              double when, tb_real scale, tb_real *out)
 {
@@ -322,8 +322,8 @@ TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, int
     }
 }
 
-/* Adds size (F_axis(u) at the step's end - F_axis(u) at its start) to out along row (j, k), except at faces whose value
-   is given along x. A step whose coefficients change adds this to the solve along an axis. */
+/* Adds to out along row (j, k), except at faces of x with given values, size times the change of F_axis(u) when the
+   coefficients of the step's end replace those of its start: part of the axis's right-hand side if these differ. */
 FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, int j, int k, const fd_p_step *step,
                                   tb_real *FD_P_RESTRICT out)
 {
