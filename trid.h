@@ -108,11 +108,11 @@
                 residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
                 spread through their own system and no further. Overflow on the way to x is no failure either; it shows
                 in x.
-     Sizes      k and lanes are literals: every function is inlined, and loops unroll. Arrays stay in registers up to
-                k = 32 in single and 16 in double precision (refined: 20 and 10 in a warp; pivoted: 32 and 12, and
-                k > 32 is a bad argument; in a block, the table under "block scope" applies). n is any number of rows up
-                to k*lanes (in a block, k*threads). Functions pad with identity rows from n on, where x is 0. A literal
-                n == k*lanes makes the padding free. n <= 0 is empty; in lane and host scope n < 0 is a bad argument.
+     Sizes      k and lanes are literals: functions are inlined, and loops unroll. Arrays stay in registers up to k = 32
+                in single and 16 in double precision (refined: 20 and 10 in a warp; pivoted: 32 and 12, and k > 32 is a
+                bad argument; in a block: see "block scope"). n is any number of rows up to k*lanes (in a block,
+                k*threads). Functions pad with identity rows from n on, where x is 0. A literal n == k*lanes makes the
+                padding free. n <= 0 is an empty system, except in lane and host scope, where n < 0 is a bad argument.
      Lanes      In warp scope all 32 lanes of the warp call, converged; groups without a system pass n = 0.
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
 

@@ -121,7 +121,7 @@ TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
 }
 
 /* Enqueues a sweep: calls sweep(i, part, stream) for each rank i of this process. If `sends` is set, also sends what
-   other ranks need: with options.in_turn after the whole sweep, otherwise after the outer part, during the inner one. */
+   other ranks need: with options.in_turn after the whole sweep, else after the outer part, while the inner one runs. */
 template <class call>
 static int bs3d_p_ranks_sweep(bs3d_ranks_march *m, int sends, const call &sweep)
 {
