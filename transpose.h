@@ -75,7 +75,7 @@
 #if defined __CUDA_ARCH__
 #define TB_HD static __host__ __device__ __forceinline__
 #define TB_D static __device__ __forceinline__
-#elif defined __CUDACC__ /* the host's pass: forced into one function, loops would not be vectorised */
+#elif defined __CUDACC__ /* the host's pass: __forceinline__ would keep loops from being vectorised */
 #define TB_HD __host__ __device__ TB_HOST
 #define TB_D __device__ TB_HOST
 #else
@@ -83,7 +83,7 @@
 #define TB_D TB_HOST
 #endif
 
-#ifdef __CUDA_ARCH__ /* a bare pragma would be a warning in the host compiler's pass */
+#ifdef __CUDA_ARCH__ /* a bare pragma would cause a warning in the host's pass */
 #define TB_UNROLL _Pragma("unroll")
 #define TB_LOOP _Pragma("unroll 1") /* a loop that must not be unrolled: its body is long */
 #else

@@ -30,11 +30,11 @@
      arrays of systems in device memory               trid/batch.h
      systems cut across GPUs or machines              trid/slabs.h
 
-   In C every name has a suffix, _f32 (float) or _f64 (double). In C++ names are overloaded; the names that C shares
-   (lane, host, sizes) also exist with the suffix. `lanes` is the number of lanes that share a system (2, 4, 8, 16 or
-   32), k is the number of rows that a lane holds, and w = log2 lanes. The list gives the cost for each lane, in FMA +
-   multiplications + reciprocals + shuffles. A shuffle of a double counts as two. In single precision each reciprocal of
-   a reduction takes two more FMA.
+   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded; those
+   that C shares also exist with the suffix, except trid_fnma and trid_lane_pad. `lanes` is the number of lanes that
+   share a system (2, 4, 8, 16 or 32), k is the number of rows that a lane holds, and w = log2 lanes. The list gives the
+   cost for each lane, in FMA + multiplications + reciprocals + shuffles. A shuffle of a double counts as two. In single
+   precision each of the k reciprocals of trid_lane_reduce takes two more FMA.
 
      numbers
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)
@@ -86,31 +86,31 @@
                 row, no pivot is bad, and x is as accurate as the condition of the matrix allows. How well x solves the
                 system depends on the order of elimination. The measure is the residual, the largest |A x - d| over the
                 largest |A| |x| + |d|. The Thomas algorithm (trid_lane_thomas, _factor, trid_host_thomas) leaves a
-                residual of a few unit roundoffs. That of PCR, the hybrid and the factors grows as dominance fades,
+                residual of a few unit roundoffs. That of PCR and the hybrid, factored or not, grows as dominance fades,
                 where dominance is the least |b| / (|a| + |c|) of the rows. For random systems whose couplings differ
                 from row to row it follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs.
                 This is a fit, not a bound. Few systems exceed it, none that we found by more than a factor of 3.5, and
-                none goes far beyond the condition. If all rows have the same coefficients, such as -1 2 -1, the
+                no residual goes far beyond the condition. If all rows have the same coefficients, such as -1 2 -1, the
                 residual is at most 40 unit roundoffs, and only a few for k >= 8, even at dominance 1 (docs/hybrid.md).
                 The refined functions bring the residual back to a few roundoffs, but do not reduce the error of x. A
                 matrix that is not diagonally dominant can pass one order of elimination and fail another.
                 trid_host_dominance returns the dominance.
-     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified.
-                A pivot is bad if it or its reciprocal is zero or not finite, which is tested by bits, so that
-                -ffast-math does not matter. The row always exists. On the device each lane returns what it saw itself.
-                The smallest positive status of a system's lanes names the row where the failure began.
+     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
+                pivot is bad if it or its reciprocal is zero or not finite, which is tested by bits, so that -ffast-math
+                does not matter. The row is one of the system's own, never padding. On the device each lane returns what
+                it saw itself. The smallest positive status of a system's lanes names the row where the failure began.
                 trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block. The functions
-                named pivoted return 1, because in their order of elimination no single row is at fault. A status that
-                is ignored costs nothing, except in trid_block_interleaved.
+                named pivoted return 1 for any bad pivot, because in their order of elimination no single row is at
+                fault. A status that is ignored costs nothing, except in trid_block_interleaved.
      Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular up to rounding has such a
                 pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without. The
                 residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
                 spread through their own system and no further. Overflow on the way to x is no failure either; it shows
                 in x.
-     Sizes      k and lanes are literals: every function is inlined, and loops unroll. Arrays stay in registers up to
-                k = 32 in single and 16 in double precision (refined: 20 and 10 in a warp, 24 and 12 in a block;
-                pivoted: 32 and 12, and k > 32 is a bad argument). n is any number of rows up to k*lanes (in a block,
+     Sizes      k and lanes are literals: functions are inlined, and loops unroll. Arrays stay in registers up to k = 32
+                in single and 16 in double precision (refined: 20 and 10 in a warp; pivoted: 32 and 12, and k > 32 is a
+                bad argument; in a block: see "block scope"). n is any number of rows up to k*lanes (in a block,
                 k*threads). Functions pad with identity rows from n on, where x is 0. A literal n == k*lanes makes the
                 padding free. n <= 0 is an empty system, except in lane and host scope, where n < 0 is a bad argument.
      Lanes      In warp scope all 32 lanes of the warp call, converged; groups without a system pass n = 0.
@@ -147,7 +147,7 @@
 #if defined __CUDA_ARCH__
 #define TB_HD static __host__ __device__ __forceinline__
 #define TB_D static __device__ __forceinline__
-#elif defined __CUDACC__ /* the host's pass: forced into one function, loops would not be vectorised */
+#elif defined __CUDACC__ /* the host's pass: __forceinline__ would keep loops from being vectorised */
 #define TB_HD __host__ __device__ TB_HOST
 #define TB_D __device__ TB_HOST
 #else
@@ -155,7 +155,7 @@
 #define TB_D TB_HOST
 #endif
 
-#ifdef __CUDA_ARCH__ /* a bare pragma would be a warning in the host compiler's pass */
+#ifdef __CUDA_ARCH__ /* a bare pragma would cause a warning in the host's pass */
 #define TB_UNROLL _Pragma("unroll")
 #define TB_LOOP _Pragma("unroll 1") /* a loop that must not be unrolled: its body is long */
 #else
@@ -167,9 +167,9 @@
 
 #endif /* TB_QUALIFIERS */
 
-/* The body is C over tb_real, which has TB_BYTES bytes, in plain names. C reads it twice and appends the precision's
-   suffix to the names in a list; outside the body the suffix is empty, so a plain name is itself. C++ reads it in two
-   inline namespaces: plain names are overloads, and a second list gives the names of C their suffixed forms. */
+/* The body (from the heading "lane" on) is C over tb_real, of TB_BYTES bytes, in plain names. C reads it twice and
+   appends the precision's suffix to the names in a list; outside the body the suffix is empty, so a plain name stands
+   for itself. C++ reads it in two inline namespaces: plain names are overloads; a second list adds suffixed names. */
 #define TB_JOIN_EXPANDED(name, suffix) name##suffix
 #define TB_JOIN(name, suffix) TB_JOIN_EXPANDED(name, suffix)
 #define TB_OF(name) TB_JOIN(name, TB_SUFFIX)
@@ -370,8 +370,8 @@ TB_HOST int trid_p_infinite(double x)
 /* Returns the status of the holder of rows first .. first+k-1 of n, where all lanes together hold `full` rows. A
    failure that may have begun elsewhere counts as the system's last row, so that the smallest positive status of all
    holders names the row where it began.
-   Needs    status: what trid_lane_reduce returned for these rows; bad: the or-ed verdicts of the later steps on the
-            last of them (trid_p_verdict)
+   Needs    status: what trid_lane_reduce returned for these rows; bad: the bitwise OR of the verdicts of the later
+            steps on the last of these rows (trid_p_verdict)
    Returns  0; TRID_BAD_ARGUMENT for n > full; or 1 + a row that exists */
 TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int bad)
 {
@@ -598,8 +598,8 @@ TB_HD tb_real trid_rcp(tb_real x)
 }
 
 /* Returns the verdict of a step on its pivot, whose reciprocal is r: 0 if it is good, 1 if it is finite but has no
-   reciprocal, 2 if it is not finite. After the first elimination a 2 may stem from a failure elsewhere. Callers or the
-   verdicts of all steps; bit 0 then means that a failure began here. */
+   reciprocal, 2 if it is not finite. After the first elimination a 2 may stem from a failure elsewhere. Callers combine
+   the verdicts of all steps by bitwise OR; bit 0 then means that a failure began here. */
 TB_HD int trid_p_verdict(tb_real pivot, tb_real r)
 {
     return !trid_bad_pivot(r) ? 0 : trid_finite(pivot) ? 1 : 2;
@@ -719,7 +719,7 @@ TB_HD int trid_p_visit_matrix(trid_p_visit v, tb_real *a, const tb_real *b, tb_r
     return bad ? 1 + j : 0;
 }
 
-/* Applies the same visit to the right-hand side; with chained, a literal, by trid_fnma. */
+/* Applies the same visit to the right-hand side, by trid_fnma if `chained`, a literal, is set. */
 TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_real above, tb_real below, tb_real *d)
 {
     tb_real right = v.scale ? scale * d[v.row] : d[v.row];
@@ -728,7 +728,7 @@ TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_rea
     d[v.row] = right;
 }
 
-/* Reduces a partition. trid_lane_reduce passes d. The factors pass keep, which receives the numbers that
+/* Reduces a partition. A solve passes d. A factorisation passes keep, which receives the numbers that
    trid_p_reduce_right needs: the first three arrays of f. Only the first `rows` rows need exist, because identity rows
    that would pad the partition have no couplings, and their right-hand sides are zero. */
 TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
@@ -843,7 +843,7 @@ TB_HD int trid_lane_pcr_step(tb_real *a, tb_real *c, tb_real *d, tb_real up_a, t
 
 /* Computes the residual of rows first .. first+k-1 of a system of n, and how large it is:
                 r[j] = d[j] - a[j] x[j-1] - b[j] x[j] - c[j] x[j+1],    left = x[-1], right = x[k]
-   Needs    a of row 0, c of row n-1 and rows from n on are not read; r may alias d
+   Needs    arrays of k elements; a of row 0, c of row n-1 and rows from n on do not count; r may alias d
    Leaves   r, 0 in rows from n on; *error, the largest |r| of the rows, and *size, the largest |A| |x| + |d|, both 0 if
             no row exists (either pointer may be null). The largest error of all lanes, divided by the largest size, is
             the residual that trid_host_residual returns, in working precision.
@@ -1044,9 +1044,9 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
 }
 
 /* Factors the reduced system. First it links the last row of each partition, whose c is already at TRID_P_LINK, to the
-   next partition's first (k > 1); then it runs PCR over groups of `lanes` lanes. Leaves the rest of f and, in *steps
-   unless null, how many PCR steps matter in this warp. Returns the verdicts of all steps, or-ed. PCR works on
-   e = d / s, where s is the scale; this saves a multiplication a step. With unit diagonal,
+   next partition's first (k > 1); then it runs PCR over groups of `lanes` lanes. Leaves the rest of f and, unless steps
+   is null, in *steps how many PCR steps matter in this warp. Returns the bitwise OR of the verdicts of all steps. PCR
+   works on e = d / s, where s is the scale; this saves a multiplication a step. With unit diagonal,
    d' = r (d - a d_up - c d_down)  becomes  e' = e - (a s_up / s) e_up - (c s_down / s) e_down  and  s' = r s. */
 TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a, tb_real first_c, tb_real *f,
                                int *steps)
@@ -1111,8 +1111,8 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
 
 /* Computes everything in the hybrid that depends on the matrix alone, once for many right-hand sides. The rows lie as
    in trid_warp_hybrid. In a dominant matrix the couplings of the reduced system shrink at least quadratically from one
-   PCR step to the next. *steps receives the number of steps, at most w, after which none in the warp exceeds the unit
-   roundoff (with a NaN, all w). If steps is null, all w steps are stored.
+   PCR step to the next. *steps receives the number of steps, at most w, after which no coupling in the warp exceeds the
+   unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
    Needs    k >= 1 and lanes literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements, in registers
    Lanes    all 32 of the warp: *steps is the largest of its groups
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
@@ -1149,7 +1149,7 @@ TB_D void trid_warp_solve(int k, int lanes, int n, int steps, const tb_real *f, 
 
 /* Computes the residual r = d - A x of a system whose rows, and x, lie as in trid_warp_hybrid, and the lane's own
    largest error and size (trid_lane_residual).
-   Needs    k and lanes literals; a[0] of row 0, c of row n-1 and rows from n on are not read; r may alias d
+   Needs    k and lanes literals; a[0] of row 0, c of row n-1 and rows from n on do not count; r may alias d
    Lanes    all 32 of the warp
    Leaves   r, 0 in rows from n on; *error and *size, either of which may be null
    Cost     that of trid_lane_residual + 2 shuffles */
@@ -1229,7 +1229,7 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
     TB_UNROLL
     for (int s = 1; s < lanes; s *= 2) {
         trid_p_neighbours(lanes, s, *a, *c, *d, up, down);
-        lane = trid_p_again(lane); /* otherwise lane lanes-1 gets its own branch, with slow shuffles in both */
+        lane = trid_p_again(lane); /* otherwise lane lanes-1 gets its own branch; shuffles in both branches are slow */
         if (lane < s || lane == lanes - 1) up[0] = -1, up[1] = 0, up[2] = 0;
         if (lane + s >= lanes - 1) down[0] = 0, down[1] = -1, down[2] = 0;
         bad |= trid_lane_pcr_step(a, c, d, up[0], up[1], up[2], down[0], down[1], down[2]);
@@ -1241,8 +1241,8 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 }
 
 /* Solves as trid_block_hybrid across `warps` consecutive warps of a block, of which this one is number `part`. The
-   warps hold `rows` rows; this thread's rows begin at `first`. Each warp w shares six numbers, number e at
-   shared[w by_warp + e by_number]. All threads of the block call. */
+   warps hold `rows` rows; this thread's rows begin at `first`. Warp p stores six numbers, number e
+   at shared[p * by_warp + e * by_number]. All threads of the block call. */
 TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, int part, tb_real *a, tb_real *b,
                                 tb_real *c, tb_real *d, tb_real *shared, int by_warp, int by_number)
 {
@@ -1305,7 +1305,7 @@ TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_
 
 /* Computes the residual r = d - A x of a system whose rows, and x, lie as in trid_block_hybrid, and the thread's own
    largest error and size (trid_lane_residual).
-   Needs    k >= 1 literal; a[0] of row 0, c of row n-1 and rows from n on are not read; r may alias d
+   Needs    k >= 1 literal; a[0] of row 0, c of row n-1 and rows from n on do not count; r may alias d
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   r, 0 in rows from n on; *error and *size, either of which may be null
    Shared   TRID_BLOCK_RESIDUAL_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
@@ -1329,8 +1329,8 @@ TB_D void trid_block_residual(int k, int n, const tb_real *a, const tb_real *b, 
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c as they were
    Returns  as trid_block_hybrid
-   Shared   TRID_BLOCK_HYBRID_REFINED_LEN elements, no bank conflicts; three barriers inside; another call may use them
-            without a barrier; call __syncthreads() before any other use
+   Shared   TRID_BLOCK_HYBRID_REFINED_LEN elements, no bank conflicts; three barriers inside; another call of this
+            function needs no barrier first; call __syncthreads() before any other use
    Cost     two of trid_block_hybrid, on copies of the rows, and one of trid_block_residual; 8k numbers live in
             registers at once
    Error    as trid_warp_solve_refined */
@@ -1390,7 +1390,7 @@ TB_HOST int trid_p_host_pcr(size_t m, tb_real *work, const tb_real **x)
 }
 
 /* Solves a system by parallel cyclic reduction.
-   Needs    work of 8*n elements; otherwise as trid_host_thomas
+   Needs    work of 6*n elements; otherwise as trid_host_thomas
    Returns  0; -1 for n < 0; or 1 + a row that met a bad pivot */
 TB_HOST int trid_host_pcr(int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d, tb_real *x,
                           tb_real *work)
@@ -1477,7 +1477,7 @@ TB_HOST int trid_host_hybrid_refined(int n, int rows_per_lane, const tb_real *a,
 }
 
 /* Returns the residual of x: the largest |A x - d| over the largest |A| |x| + |d|.
-   Error    0 for n = 0 and for a system of zeros, NaN if any number that counts is NaN, inf on overflow */
+   It is 0 for n = 0 and for a system of zeros, NaN if any number that counts is NaN, and inf on overflow. */
 TB_HOST double trid_host_residual(int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                                   const tb_real *x)
 {
@@ -1495,7 +1495,7 @@ TB_HOST double trid_host_residual(int n, const tb_real *a, const tb_real *b, con
 }
 
 /* Returns the dominance of a matrix: the least |b| / (|a| + |c|) over the rows. Above 1 every solver here is safe.
-   Error    +inf for n = 0 and for a diagonal matrix, 0 if a row is zero, NaN if any number that counts is NaN */
+   It is +inf for n = 0 and for a diagonal matrix, 0 if a row is zero, NaN if any number that counts is NaN. */
 TB_HOST double trid_host_dominance(int n, const tb_real *a, const tb_real *b, const tb_real *c)
 {
     double least = HUGE_VAL;

@@ -7,14 +7,14 @@ typedef struct {
     const bs3d_ranks *ranks;
     bs3d_slab_march *slab; /* one for each rank of this process */
     bs3d_problem problem;
-    bs3d_ranks_options options; /* halo is the number used */
+    bs3d_ranks_options options; /* the caller's; a halo of 0 is replaced by the default */
     int step;                   /* the number of steps enqueued so far */
     int exchanges;              /* the number of calls of bs3d_ranks_send */
     int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
     int early;                  /* explicit: whether the last kernel in the march streams is a whole sweep */
 } bs3d_ranks_march;
 
-/* Returns whether all ranks have found the same number of partitions. */
+/* Returns `status` or the sum's error, if any; else BS3D_OK, or BS3D_BAD_SIZE if the numbers of partitions differ. */
 TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 {
     const bs3d_ranks *w = m->ranks;
@@ -28,13 +28,13 @@ TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 
 /* Plans a march: cuts the grid into a slab for each rank.
    Needs    slabs: one for each rank of this process. *ranks and slabs must stay in place until the march ends. Every
-            slab needs at least 4 planes, halo planes, and 4 * partitions planes
+            slab needs at least 4 planes; explicit: at least halo; implicit: at least 4 * partitions
    Lanes    called on the host by each process, like all functions of the march, which leave the device of the process's
             last rank as the current one
    Leaves   *march, ready for bs3d_ranks_bytes and bs3d_ranks_open
-   Returns  BS3D_OK; as bs3d_slab_cut; BS3D_BAD_ARGUMENT also for several ranks without a message, and for ranks of
-            other processes without a sum; BS3D_BAD_SIZE also if the GPUs differ and need different numbers of
-            partitions: set options->partitions */
+   Returns  BS3D_OK; as bs3d_slab_cut; BS3D_BAD_ARGUMENT also if there are several ranks but no exchange.message, or
+            ranks of other processes but no exchange.sum; BS3D_BAD_SIZE also if the GPUs differ and need different
+            numbers of partitions: set options->partitions */
 template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)
@@ -120,8 +120,8 @@ TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
     return 2;
 }
 
-/* Enqueues a sweep by calling sweep(i, part, stream) for rank i. If `sends` is set, it also sends the results that
-   other ranks need: after the whole sweep with in_turn, otherwise after the outer part, during the inner one. */
+/* Enqueues a sweep: calls sweep(i, part, stream) for each rank i of this process. If `sends` is set, also sends what
+   other ranks need: with options.in_turn after the whole sweep, else after the outer part, while the inner one runs. */
 template <class call>
 static int bs3d_p_ranks_sweep(bs3d_ranks_march *m, int sends, const call &sweep)
 {
