@@ -3,8 +3,8 @@
    MIT licence, see LICENSE. Copy this file, the folder bs3d, bs1d.h, the folder bs1d, trid.h, transpose.h and the
    folder trid.
 
-   Prices an option on three assets, each with its own spot, volatility, dividend, correlations and grid
-   (examples/bs3d_price.cu):
+   Prices an option on three assets, each with its own spot, volatility, dividend and axis of the grid, and with a
+   correlation for each pair (examples/bs3d_price.cu):
 
        bs3d_result result;
        void *work;
@@ -16,16 +16,16 @@
 
    The model: axis m has 4 to 1024 points S_m = i_m top_m / (points_m - 1); dt = maturity / steps. Differences are
    central. The last point of an axis has no second difference and no cross differences. A cross difference uses seven
-   points along the diagonal of its correlation's sign (13 points in all) where that is stable, and otherwise the four
-   corners (19 points). An explicit step is u += L u. An implicit step solves A_x A_y A_z (u' - u) = L u with
+   points along the diagonal of its correlation's sign where that is stable, and otherwise the four corners; L then has
+   13 or 19 points. An explicit step is u += L u. An implicit step solves A_x A_y A_z (u' - u) = L u with
    A_m = I - L_m, where L_m is the part of L along axis m; A_x also takes the discount. The last row of A_m omits its
    drift where the row would otherwise not be diagonally dominant (docs/bs3d.md). With BS3D_AMERICAN each step ends with
    u = max(u, payoff).
 
    Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate: values may be
    negative, and derivatives may have the wrong sign. No status reports this. bs3d_check refuses only explicit marches
-   that are unstable (BS3D_UNSTABLE) and implicit ones whose rows are not dominant (BS3D_NOT_DOMINANT). The spot leaves
-   that region if its axis has more than |rate - dividend| / volatility^2 times top / spot points. BS3D_UPWIND also
+   that are unstable (BS3D_UNSTABLE) and implicit ones whose rows are not dominant (BS3D_NOT_DOMINANT). The spot is
+   outside that region if points - 1 > (|rate - dividend| / volatility^2) (top / spot) on its axis. BS3D_UPWIND also
    prevents oscillation; it is of first order where it changes anything.
 
    The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
@@ -40,9 +40,9 @@
      bs3d_implicit3   2   one sweep per step. Rows lie along x and y alternately, and sweeps go upward and downward
                           alternately. It stores half-solved values, never u itself. It calls implicit2 instead for
                           American options, for more than 512 points in x or y, for more than 256 points there without
-                          clusters (these need compute capability 9.0, code compiled for it, and CUDA 12.1), and on GPUs
-                          whose blocks have less than 110 KB of shared memory, or 169 KB in double precision (compute
-                          capability 7.5, 8.6, 8.9, 12.0)
+                          clusters (these need compute capability 9.0, code compiled for it, and CUDA 12.1), and with
+                          too little shared memory a block: 1024 points in z need 110 KB, in double precision 169 KB
+                          (compute capability 7.5, 8.6, 8.9, 12.x; 8.0 and 8.7 in double precision above 872 points)
    The rungs are templates that are called like functions: a program compiles only those that it calls. A payoff of your
    own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).
    For kernels of your own (examples/bs3d_own_kernel.cu):
@@ -56,7 +56,7 @@
      bs3d_ranks_step, bs3d_ranks_result                       take a step, which sends while it computes; the result
      bs3d_ranks_send, bs3d_ranks_arrive                       only the messages of a step
    They call these functions for one GPU's slab:
-     bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check whether a cut is possible; cut
+     bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check whether a cut is possible; choose partitions; cut
      bs3d_slab_bytes, bs3d_slab_open                          size the memory; open a march
      bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         a step of a part of a slab, while another part is sent
      bs3d_slab_exercise, bs3d_slab_messages, bs3d_slab_values   payoffs; what to send; the 64 values around the spot
@@ -84,8 +84,8 @@
 
    What the rungs share:
      Memory   work: bs3d_work_bytes of device memory, aligned to 16 bytes, two arrays and some planes. A march leaves
-              the final values at its start, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With payoff BS3D_GIVEN
-              the march starts from the values there.
+              the values at time 0 at the start of work, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With payoff
+              BS3D_GIVEN it begins with the values at maturity that the caller has put there.
      Status   bs1d.h's, returned at once. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been launched or
               written. It covers only the march's own calls. cudaGetLastError still returns earlier failures, except
               after a rung above explicit2: its kernels request more than 48 KiB of shared memory, and in CUDA 13.0
@@ -119,7 +119,7 @@ enum {
     BS3D_MAXIMUM,    /* on the largest: max(S1, S2, S3) - K */
     BS3D_MINIMUM,    /* on the smallest: min(S1, S2, S3) - K */
     BS3D_ARITHMETIC, /* on the arithmetic average: (S1 + S2 + S3) / 3 - K */
-    BS3D_GIVEN       /* the final values, which the caller has put into the grid */
+    BS3D_GIVEN       /* the values at maturity, which the caller has put into work */
 };
 
 /* Flags, or'ed; values as in bs1d.h. */
@@ -127,7 +127,7 @@ enum {
     BS3D_CALL = BS1D_CALL,
     BS3D_PUT = BS1D_PUT,           /* the strike minus the underlying's value, instead of that value minus the strike */
     BS3D_AMERICAN = BS1D_AMERICAN, /* after each step no value is below the payoff; not with BS3D_GIVEN */
-    BS3D_UPWIND = BS1D_UPWIND,     /* raises lambda to |gamma|: no oscillation, but first order there */
+    BS3D_UPWIND = BS1D_UPWIND,     /* where lambda < |gamma|, uses |gamma| (bs3d_model): no oscillation, first order */
     BS3D_P_ALL_FLAGS = BS1D_PUT | BS1D_AMERICAN | BS1D_UPWIND,
     BS3D_P_SLABS = 4096,     /* the most slabs of a grid */
     BS3D_P_MOST_REDUCED = 64 /* the most partitions in a reduced system */
@@ -168,8 +168,8 @@ typedef struct {
 /* The value at the spot, and its derivatives. */
 typedef struct {
     double price, delta[3], gamma[3];
-    double cross[3]; /* second derivatives by S1 and S2, S1 and S3, S2 and S3 */
-    double theta;    /* by calendar time, per year */
+    double cross[3]; /* second derivatives with respect to S1 and S2, S1 and S3, S2 and S3 */
+    double theta;    /* with respect to calendar time, per year */
     int status;
 } bs3d_result;
 
