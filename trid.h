@@ -274,7 +274,7 @@ TB_D int trid_warp_lane(void)
 #endif
 }
 
-/* Returns this lane's number in its group of `lanes` lanes. */
+/* Returns this lane's number in its group of `lanes` lanes, a power of two. */
 TB_D int trid_warp_rank(int lanes)
 {
     return trid_warp_lane() & (lanes - 1);

@@ -856,6 +856,26 @@ static void test_schemes(void)
     check_near(case_amplification(&a, 2, z), case_amplification(&b, 2, z), 1e-15, "no mixed terms");
 }
 
+/* A scheme that is wrong leaves a step that does nothing, whatever was there before. */
+static void test_step_data(void)
+{
+    const fd_step step = {1, 0.75, 0.5, FD_THETA, 3};
+    fd_step_data_f64 data;
+    CHECK(fd_step_data_of_f64(FD_HUNDSDORFER_VERWER, &step, &data) == FD_OK && data.stages == 2 && data.about == 1,
+          "two stages");
+    check_near(data.size, 0.125, 0, "theta dt");
+    check_near(data.base[1][3], 0.125, 0, "dt / 2");
+    for (int wrong = 0; wrong < 2; wrong++) {
+        fd_step bad = step;
+        if (wrong) bad.theta = 1.5;
+        memset(&data, -1, sizeof data);
+        CHECK(fd_step_data_of_f64(wrong ? FD_DOUGLAS : 4, &bad, &data) == (wrong ? FD_BAD_THETA : FD_BAD_SCHEME),
+              "refused");
+        CHECK(data.stages == 0 && data.size == 0 && data.time_independent == 0, "no stages");
+        for (int f = 0; f < 8; f++) CHECK(data.base[f / 4][f % 4] == 0, "factor %d", f);
+    }
+}
+
 /* ---- all together ------------------------------------------------------------------------------------------------ */
 
 static void test_call(void)
@@ -940,6 +960,7 @@ int main(void)
     test_schedule();
     test_schedule_refused();
     test_schemes();
+    test_step_data();
     test_call();
     test_jump();
     test_heston();
