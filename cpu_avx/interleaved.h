@@ -1,4 +1,4 @@
-/* interleaved.h - a room of cpu_avx.h: interleaved systems, solved a tile at a time, row by row.
+/* interleaved.h - a room of cpu_avx.h: interleaved systems, solved tile by tile, row by row.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -16,12 +16,16 @@
 #define cpu_avx_p_row_forward CPU_AVX_OF_SET(cpu_avx_p_row_forward)
 #define cpu_avx_p_row_back CPU_AVX_OF_SET(cpu_avx_p_row_back)
 #define cpu_avx_p_row_soon CPU_AVX_OF_SET(cpu_avx_p_row_soon)
-#define cpu_avx_p_tile_by_rows CPU_AVX_OF_SET(cpu_avx_p_tile_by_rows)
-#define cpu_avx_p_tile_solve CPU_AVX_OF_SET(cpu_avx_p_tile_solve)
+#define cpu_avx_p_pass CPU_AVX_OF_SET(cpu_avx_p_pass)
+#define cpu_avx_p_row_pair CPU_AVX_OF_SET(cpu_avx_p_row_pair)
+#define cpu_avx_p_line_back CPU_AVX_OF_SET(cpu_avx_p_line_back)
+#define cpu_avx_p_line_forward CPU_AVX_OF_SET(cpu_avx_p_line_forward)
 #define cpu_avx_p_tile_of_few CPU_AVX_OF_SET(cpu_avx_p_tile_of_few)
 #define cpu_avx_interleaved_solve CPU_AVX_OF_SET(cpu_avx_interleaved_solve)
 #define cpu_avx_interleaved_solve_part CPU_AVX_OF_SET(cpu_avx_interleaved_solve_part)
 #define cpu_avx_p_interleaved_worst CPU_AVX_OF_SET(cpu_avx_p_interleaved_worst)
+#define cpu_avx_p_few CPU_AVX_OF_SET(cpu_avx_p_few)
+#define cpu_avx_p_tiles_of CPU_AVX_OF_SET(cpu_avx_p_tiles_of)
 #define cpu_avx_p_interleaved_tiles CPU_AVX_OF_SET(cpu_avx_p_interleaved_tiles)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
@@ -89,16 +93,16 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
 }
 
 /* The rows of a tile. c of each row is kept in the store, and d in x. If x must not be written twice, d is kept in the
-   store as well. Zeros at the end of the store stand for the row before the first and the row after the last. Zeros at
-   the beginning would put the kept rows at multiples of 4 KB from rows of the arrays; loads of these rows would then
-   wait for stores to the kept ones. */
+   store as well. Row j takes slot j of the store, or in every other tile slot n-1-j. Behind the slots come zeros, which
+   stand for the row before the first, and x of the row that was substituted back last. Zeros at the beginning would
+   put the kept rows at multiples of 4 KB from rows of the arrays; loads of these rows would then wait for stores to the
+   kept ones. */
 typedef struct {
-    cpu_avx_p_batch arrays; /* from the tile's first row on */
-    long long n;
-    ptrdiff_t step, stride; /* from row to row, from system to system */
-    ptrdiff_t width, room;  /* lanes of a row; elements of the store that a row takes */
-    int apart, stream;
-    cpu_avx_real *store;
+    cpu_avx_p_batch arrays; /* copies, which the compiler may keep in registers */
+    cpu_avx_p_plan plan;
+    cpu_avx_p_tile tile;
+    ptrdiff_t stride, width, room;      /* from system to system; lanes of a row; from a row's slot to the next */
+    cpu_avx_real *first, *zeros, *last; /* in the store: row 0; see above */
 } cpu_avx_p_rows;
 
 /* A row. The first row has no a and the last no c: b stands for them, and is multiplied by zeros. If all systems have
@@ -107,50 +111,44 @@ typedef struct {
     const cpu_avx_real *a, *b, *c, *d;
     cpu_avx_vec l, r, q;
     cpu_avx_real *x, *kept_c, *kept_d;
-    const cpu_avx_real *before_c, *before_d, *after_d; /* of its neighbours */
+    const cpu_avx_real *before_c, *before_d, *after; /* kept of the row before; x of the row after */
 } cpu_avx_p_row;
 
-/* Returns the rows of a tile. `one`, a literal, says whether all systems have one matrix. */
+/* Returns the rows of a tile. `one`, a literal, says whether all systems have one matrix; `reverse`, whether row 0 takes
+   the last slot. */
 CPU_AVX_INLINE cpu_avx_p_rows cpu_avx_p_rows_of(int one, ptrdiff_t stride, const cpu_avx_p_plan *plan,
-                                                const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile,
+                                                const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile, int reverse,
                                                 cpu_avx_real *store)
 {
-    const ptrdiff_t at = tile->offset, width = (tile->valid + cpu_avx_lanes - 1) / cpu_avx_lanes * cpu_avx_lanes;
-    const cpu_avx_real *none = batch->d;
-    const cpu_avx_p_batch arrays = {(one ? none : batch->a) + at,
-                                    (one ? none : batch->b) + at,
-                                    (one ? none : batch->c) + at,
-                                    batch->d + at,
-                                    batch->f,
-                                    batch->x + at,
-                                    0};
+    const ptrdiff_t width = (tile->valid + cpu_avx_lanes - 1) / cpu_avx_lanes * cpu_avx_lanes;
     const ptrdiff_t room = (one ? 0 : width) + (plan->apart ? width : 0);
-    const cpu_avx_p_rows rows = {arrays, plan->lines.n, (ptrdiff_t)plan->lines.step, stride, width, room,
-                                 plan->apart, plan->stream, store};
+    cpu_avx_real *zeros = store + (ptrdiff_t)plan->lines.n * room;
+    const cpu_avx_p_rows rows = {
+        *batch, *plan,        *tile, stride, width, reverse ? -room : room, reverse ? zeros - room : store,
+        zeros,  zeros + width};
     return rows;
 }
 
 /* Returns row j. */
 CPU_AVX_INLINE cpu_avx_p_row cpu_avx_p_row_at(int one, const cpu_avx_p_rows *rows, long long j)
 {
-    const long long n = rows->n;
-    const ptrdiff_t own = one ? 0 : rows->width, room = rows->room;
-    const ptrdiff_t at = (ptrdiff_t)j * rows->step, pitch = rows->apart ? room : rows->step;
-    const cpu_avx_real *zeros = rows->store + (ptrdiff_t)n * room;
+    const long long n = rows->plan.lines.n;
+    const int apart = rows->plan.apart;
+    const ptrdiff_t step = (ptrdiff_t)rows->plan.lines.step, at = rows->tile.offset + (ptrdiff_t)j * step;
     cpu_avx_p_row row;
-    row.b = rows->arrays.b + at;
-    row.a = j > 0 ? rows->arrays.a + at : row.b;
-    row.c = j < n - 1 ? rows->arrays.c + at : row.b;
     row.d = rows->arrays.d + at;
+    row.b = one ? row.d : rows->arrays.b + at;
+    row.a = one || j == 0 ? row.b : rows->arrays.a + at;
+    row.c = one || j == n - 1 ? row.b : rows->arrays.c + at;
     row.l = cpu_avx_set(one ? rows->arrays.f[j] : 0);
     row.r = cpu_avx_set(one ? rows->arrays.f[n + j] : 0);
     row.q = cpu_avx_set(one ? rows->arrays.f[2 * n + j] : 0);
     row.x = rows->arrays.x + at;
-    row.kept_c = rows->store + (ptrdiff_t)j * room;
-    row.kept_d = rows->apart ? row.kept_c + own : row.x;
-    row.before_c = j > 0 ? row.kept_c - room : zeros;
-    row.before_d = j > 0 ? row.kept_d - pitch : zeros;
-    row.after_d = j < n - 1 ? row.kept_d + pitch : zeros;
+    row.kept_c = rows->first + (ptrdiff_t)j * rows->room;
+    row.kept_d = apart ? row.kept_c + (one ? 0 : rows->width) : row.x;
+    row.before_c = j > 0 ? row.kept_c - rows->room : rows->zeros;
+    row.before_d = j > 0 ? row.kept_d - (apart ? rows->room : step) : rows->zeros;
+    row.after = apart ? rows->last : j < n - 1 ? row.x + step : rows->zeros;
     return row;
 }
 
@@ -179,67 +177,94 @@ CPU_AVX_INLINE void cpu_avx_p_row_forward(int one, const cpu_avx_p_row *row, ptr
     cpu_avx_p_scatter(row->kept_d + v, 1, valid, 0, *d);
 }
 
-/* Substitutes `valid` lanes back: turns *x of the row after into x of this row; if `keep`, stores it for the row
-   before. */
+/* Substitutes `valid` lanes back: turns *x of the row after into x of this row, and stores it. */
 CPU_AVX_INLINE void cpu_avx_p_row_back(int one, const cpu_avx_p_rows *rows, const cpu_avx_p_row *row, ptrdiff_t v,
-                                       int valid, int keep, cpu_avx_vec *x)
+                                       int valid, cpu_avx_vec *x)
 {
     const cpu_avx_vec c = one ? row->q : cpu_avx_load(row->kept_c + v);
     *x = cpu_avx_fnma(c, *x, cpu_avx_p_gather(row->kept_d + v, 1, valid));
-    if (keep || !rows->apart) cpu_avx_p_scatter(row->kept_d + v, 1, valid, 0, *x);
-    if (rows->apart) cpu_avx_p_scatter(row->x + v * rows->stride, rows->stride, valid, rows->stream, *x);
+    cpu_avx_p_scatter(row->x + v * rows->stride, rows->stride, valid, rows->plan.stream, *x);
 }
 
 /* Prefetches the cache lines of row j of a tile of systems with their own matrices.
    Needs    0 < stride <= CPU_AVX_P_CACHE_LINE */
 CPU_AVX_INLINE void cpu_avx_p_row_soon(const cpu_avx_p_rows *rows, long long j)
 {
-    const ptrdiff_t at = (ptrdiff_t)j * rows->step;
+    const ptrdiff_t at = rows->tile.offset + (ptrdiff_t)j * (ptrdiff_t)rows->plan.lines.step;
     const ptrdiff_t line = CPU_AVX_P_CACHE_LINE / rows->stride;
-    for (ptrdiff_t v = 0; v < rows->width; v += line)
-        cpu_avx_p_prefetch(&rows->arrays, at + v * rows->stride, 0, 0, 0);
+    for (ptrdiff_t v = 0; v < rows->width; v += line) cpu_avx_p_prefetch(&rows->arrays, at + v * rows->stride, 0, 0, 0);
 }
 
-/* Solves a tile row by row. Prefetches rows, which lie too far apart for the processor's own prefetching. On the way
-   back prefetches the first quarter of the next tile's rows, or all of them with one matrix. Each vector prefetches one
-   cache line: requests for a whole row at once would fill the processor's queue, and arithmetic would wait. */
-CPU_AVX_INLINE void cpu_avx_p_tile_by_rows(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                           const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
+/* Substitutes `count` systems of a row back, at most a cache line of them, from system v on. */
+CPU_AVX_INLINE void cpu_avx_p_line_back(int one, const cpu_avx_p_rows *rows, const cpu_avx_p_row *row, ptrdiff_t v,
+                                        int count)
 {
-    enum { lanes = cpu_avx_lanes, line = CPU_AVX_P_CACHE_LINE };
-    const cpu_avx_p_rows rows = cpu_avx_p_rows_of(one, 1, plan, batch, tile, store);
-    const cpu_avx_p_batch arrays = *batch;
-    const ptrdiff_t whole = tile->valid / lanes * lanes;
-    const long long ahead = 1 + (CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE - 1) / rows.width * (one ? 4 : 1);
-    const int rest = (int)(tile->valid - whole), fetched = plan->fetched;
-    cpu_avx_vec good = *sound;
-    memset(store + (ptrdiff_t)rows.n * rows.room, 0, (size_t)rows.width * sizeof *store);
-    for (long long j = 0; j < rows.n; j++) {
-        const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
-        const ptrdiff_t soon = tile->offset + (ptrdiff_t)(j + ahead < rows.n ? j + ahead : j) * rows.step;
-        for (ptrdiff_t v = 0; v < whole; v += lanes) {
-            if (fetched && v % line == 0) cpu_avx_p_prefetch(&arrays, soon + v, one, 0, 0);
-            cpu_avx_vec c = cpu_avx_load(row.before_c + v), d = cpu_avx_load(row.before_d + v);
-            cpu_avx_p_row_forward(one, &row, v, 1, lanes, &c, &d, &good);
-        }
-        if (rest) {
-            cpu_avx_vec c = cpu_avx_load(row.before_c + whole), d = cpu_avx_load_part(row.before_d + whole, rest);
-            cpu_avx_p_row_forward(one, &row, whole, 1, rest, &c, &d, &good);
-        }
+    CPU_AVX_P_UNROLL
+    for (int p = 0; p < CPU_AVX_P_CACHE_LINE; p += cpu_avx_lanes) {
+        if (p >= count) break;
+        const int valid = cpu_avx_p_clip(count - p);
+        cpu_avx_vec x = cpu_avx_p_gather(row->after + v + p, 1, valid);
+        cpu_avx_p_row_back(one, rows, row, v + p, valid, &x);
+        if (rows->plan.apart) cpu_avx_store(rows->last + v + p, x);
     }
-    for (long long j = rows.n - 1, k = 0; j >= 0; j--, k++) {
-        const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
-        const ptrdiff_t soon = tile->next + (ptrdiff_t)(one ? k : k / 4) * rows.step;
-        for (ptrdiff_t v = 0; v < whole; v += lanes) {
-            if (fetched && v % line == 0 && (one || v / line % 4 == k % 4))
-                cpu_avx_p_prefetch(&arrays, soon + v, one, 0, 0);
-            cpu_avx_vec x = cpu_avx_load(row.after_d + v);
-            cpu_avx_p_row_back(one, &rows, &row, v, lanes, 1, &x);
-        }
-        if (rest) {
-            cpu_avx_vec x = cpu_avx_load_part(row.after_d + whole, rest);
-            cpu_avx_p_row_back(one, &rows, &row, whole, rest, 1, &x);
-        }
+}
+
+/* Eliminates `count` systems of a row, at most a cache line of them, from system v on. */
+CPU_AVX_INLINE void cpu_avx_p_line_forward(int one, const cpu_avx_p_row *row, ptrdiff_t v, int count,
+                                           cpu_avx_vec *sound)
+{
+    CPU_AVX_P_UNROLL
+    for (int p = 0; p < CPU_AVX_P_CACHE_LINE; p += cpu_avx_lanes) {
+        if (p >= count) break;
+        const int valid = cpu_avx_p_clip(count - p);
+        cpu_avx_vec c = cpu_avx_load(row->before_c + v + p), d = cpu_avx_p_gather(row->before_d + v + p, 1, valid);
+        cpu_avx_p_row_forward(one, row, v + p, 1, valid, &c, &d, sound);
+    }
+}
+
+/* Substitutes row n-1-j of the tile `from` back, and eliminates row j of the tile `to`; either may be a literal null.
+   Prefetches the row of `to` at `soon` a cache line at a time: requests for a whole row at once would fill the
+   processor's queue, and arithmetic would wait. */
+CPU_AVX_INLINE void cpu_avx_p_row_pair(int one, const cpu_avx_p_rows *from, const cpu_avx_p_rows *to, long long j,
+                                       ptrdiff_t soon, cpu_avx_vec *sound)
+{
+    enum { line = CPU_AVX_P_CACHE_LINE };
+    const cpu_avx_p_rows *some = to ? to : from;
+    const cpu_avx_p_row last = cpu_avx_p_row_at(one, from ? from : some, some->plan.lines.n - 1 - j);
+    const cpu_avx_p_row first = cpu_avx_p_row_at(one, some, j);
+    const int valid = some->tile.valid, whole = valid / line * line;
+    for (int v = 0; v < whole; v += line) {
+        if (to && to->plan.fetched) cpu_avx_p_prefetch(&to->arrays, soon + v, one, 1, 0);
+        if (from) cpu_avx_p_line_back(one, from, &last, v, line);
+        if (to) cpu_avx_p_line_forward(one, &first, v, line, sound);
+    }
+    if (from && whole < valid) cpu_avx_p_line_back(one, from, &last, whole, valid - whole);
+    if (to && whole < valid) cpu_avx_p_line_forward(one, &first, whole, valid - whole, sound);
+}
+
+/* Substitutes the tile `behind` back, from its last row to its first, and eliminates the tile `ahead`, from its first
+   row to its last. They are equally wide, or one is empty. Each row of the second takes the slot that a row of the first
+   has just left; `reverse` says whether row 0 takes the last slot. Prefetches rows, which lie too far apart for the
+   processor's own prefetching. */
+CPU_AVX_INLINE void cpu_avx_p_pass(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                   const cpu_avx_p_tile *behind, const cpu_avx_p_tile *ahead, int reverse,
+                                   cpu_avx_real *store, cpu_avx_vec *sound)
+{
+    const cpu_avx_p_rows from = cpu_avx_p_rows_of(one, 1, plan, batch, behind, !reverse, store);
+    const cpu_avx_p_rows to = cpu_avx_p_rows_of(one, 1, plan, batch, ahead, reverse, store);
+    const cpu_avx_p_rows *some = ahead->valid ? &to : &from;
+    const ptrdiff_t distance = 1 + (CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE * (one ? 4 : 1) - 1) / some->width;
+    const ptrdiff_t n = (ptrdiff_t)plan->lines.n, step = (ptrdiff_t)plan->lines.step, far = distance < n ? distance : n;
+    cpu_avx_vec good = *sound;
+    memset(some->zeros, 0, (size_t)(2 * some->width) * sizeof *store);
+    for (ptrdiff_t j = 0; j < n; j++) {
+        const ptrdiff_t k = j + far, soon = k < n ? ahead->offset + k * step : ahead->next + (k - n) * step;
+        if (!ahead->valid)
+            cpu_avx_p_row_pair(one, &from, 0, j, 0, &good);
+        else if (!behind->valid)
+            cpu_avx_p_row_pair(one, 0, &to, j, soon, &good);
+        else
+            cpu_avx_p_row_pair(one, &from, &to, j, soon, &good);
     }
     *sound = good;
 }
@@ -250,26 +275,26 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
                                           cpu_avx_vec *sound)
 {
     enum { lanes = cpu_avx_lanes };
-    const cpu_avx_p_rows rows = cpu_avx_p_rows_of(one, stride, plan, batch, tile, store);
+    const cpu_avx_p_rows rows = cpu_avx_p_rows_of(one, stride, plan, batch, tile, 0, store);
     const int last = tile->valid - (vectors - 1) * lanes;
     const int fetched = plan->fetched && !one && stride > 1 && stride <= CPU_AVX_P_CACHE_LINE;
     cpu_avx_vec c[4], d[4], good = *sound;
     CPU_AVX_P_UNROLL
     for (int v = 0; v < vectors; v++) c[v] = d[v] = cpu_avx_set(0);
-    for (long long j = 0; j < rows.n; j++) {
+    for (long long j = 0; j < rows.plan.lines.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
-        if (fetched && j + 2 < rows.n) cpu_avx_p_row_soon(&rows, j + 2);
+        if (fetched && j + 2 < rows.plan.lines.n) cpu_avx_p_row_soon(&rows, j + 2);
         CPU_AVX_P_UNROLL
         for (int v = 0; v < vectors; v++)
             cpu_avx_p_row_forward(one, &row, v * lanes, stride, v < vectors - 1 ? lanes : last, &c[v], &d[v], &good);
     }
     CPU_AVX_P_UNROLL
     for (int v = 0; v < vectors; v++) d[v] = cpu_avx_set(0);
-    for (long long j = rows.n - 1; j >= 0; j--) {
+    for (long long j = rows.plan.lines.n - 1; j >= 0; j--) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
         CPU_AVX_P_UNROLL
         for (int v = 0; v < vectors; v++)
-            cpu_avx_p_row_back(one, &rows, &row, v * lanes, v < vectors - 1 ? lanes : last, 0, &d[v]);
+            cpu_avx_p_row_back(one, &rows, &row, v * lanes, v < vectors - 1 ? lanes : last, &d[v]);
     }
     *sound = good;
 }
@@ -307,10 +332,10 @@ CPU_AVX_CALL long long cpu_avx_p_interleaved_worst(const cpu_avx_p_plan *plan, c
                                                    const cpu_avx_p_tile *tile)
 {
     const ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
-    const cpu_avx_p_rows rows = cpu_avx_p_rows_of(0, stride, plan, batch, tile, batch->x);
+    const cpu_avx_p_rows rows = cpu_avx_p_rows_of(0, stride, plan, batch, tile, 0, batch->x);
     for (int v = 0; v < tile->valid; v += cpu_avx_lanes) {
         cpu_avx_vec c = cpu_avx_set(0), d = c, sound = c;
-        for (long long j = 0; j < rows.n; j++) {
+        for (long long j = 0; j < rows.plan.lines.n; j++) {
             const cpu_avx_p_row row = cpu_avx_p_row_at(0, &rows, j);
             cpu_avx_p_row_lanes(0, &row, v, stride, cpu_avx_p_clip(tile->valid - v), &c, &d, &sound);
         }
@@ -320,24 +345,51 @@ CPU_AVX_CALL long long cpu_avx_p_interleaved_worst(const cpu_avx_p_plan *plan, c
     return tile->first;
 }
 
-/* Solves a tile of any width. */
-CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                         const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
+/* Solves a tile of up to four vectors. */
+CPU_AVX_INLINE void cpu_avx_p_few(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                  const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {
-    const int vectors = (tile->valid + cpu_avx_lanes - 1) / cpu_avx_lanes;
-    if (plan->lines.stride != 1) {
-        cpu_avx_p_tile_of_few(one, 1, (ptrdiff_t)plan->lines.stride, plan, batch, tile, store, sound);
-    } else if (vectors == 1) {
+    const ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
+    if (stride != 1) {
+        cpu_avx_p_tile_of_few(one, 1, stride, plan, batch, tile, store, sound);
+    } else if (tile->valid <= cpu_avx_lanes) {
         cpu_avx_p_tile_of_few(one, 1, 1, plan, batch, tile, store, sound);
-    } else if (vectors == 2) {
+    } else if (tile->valid <= 2 * cpu_avx_lanes) {
         cpu_avx_p_tile_of_few(one, 2, 1, plan, batch, tile, store, sound);
-    } else if (vectors == 3) {
+    } else if (tile->valid <= 3 * cpu_avx_lanes) {
         cpu_avx_p_tile_of_few(one, 3, 1, plan, batch, tile, store, sound);
-    } else if (vectors == 4) {
-        cpu_avx_p_tile_of_few(one, 4, 1, plan, batch, tile, store, sound);
     } else {
-        cpu_avx_p_tile_by_rows(one, plan, batch, tile, store, sound);
+        cpu_avx_p_tile_of_few(one, 4, 1, plan, batch, tile, store, sound);
     }
+}
+
+/* Solves tiles from .. to-1. Returns the first system with a bad pivot, or LLONG_MAX. A tile that is stored past the
+   caches is substituted back while the next is eliminated, so that memory is read and written all the time. */
+CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                            cpu_avx_real *store, long long from, long long to)
+{
+    const cpu_avx_p_tile none = {0, 0, 0, 0, 0};
+    cpu_avx_p_tile behind = none;
+    long long bad = LLONG_MAX;
+    int reverse = 0;
+    for (long long t = from; t < to || behind.valid; reverse = !reverse) {
+        cpu_avx_p_tile ahead = cpu_avx_p_tile_at(plan, t, from, to);
+        cpu_avx_vec sound = cpu_avx_set(0);
+        const int few = ahead.valid <= 4 * cpu_avx_lanes && !plan->stream;
+        ahead.next = cpu_avx_p_tile_at(plan, t + 1, from, to).offset;
+        if (few && !behind.valid) {
+            cpu_avx_p_few(one, plan, batch, &ahead, store, &sound);
+        } else {
+            if (few || (behind.valid && (!plan->fetched || behind.valid != ahead.valid))) ahead = none;
+            cpu_avx_p_pass(one, plan, batch, &behind, &ahead, reverse, store, &sound);
+            behind = ahead;
+        }
+        t += ahead.valid > 0;
+        if (bad == LLONG_MAX && cpu_avx_worst(sound) < cpu_avx_lanes)
+            bad = cpu_avx_p_interleaved_worst(plan, batch, &ahead);
+    }
+    cpu_avx_fence();
+    return bad;
 }
 
 /* Solves tiles from .. to-1, with a store of cpu_avx_p_store_len elements. Returns the first system with a bad
@@ -345,20 +397,8 @@ CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, co
 CPU_AVX_CALL long long cpu_avx_p_interleaved_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                    cpu_avx_real *store, long long from, long long to)
 {
-    long long bad = LLONG_MAX;
-    for (long long t = from; t < to; t++) {
-        cpu_avx_p_tile tile = cpu_avx_p_tile_at(plan, t, from, to);
-        cpu_avx_vec sound = cpu_avx_set(0);
-        tile.next = cpu_avx_p_tile_at(plan, t + 1, from, to).offset;
-        if (batch->f)
-            cpu_avx_p_tile_solve(1, plan, batch, &tile, store, &sound);
-        else
-            cpu_avx_p_tile_solve(0, plan, batch, &tile, store, &sound);
-        if (bad == LLONG_MAX && cpu_avx_worst(sound) < cpu_avx_lanes)
-            bad = cpu_avx_p_interleaved_worst(plan, batch, &tile);
-    }
-    cpu_avx_fence();
-    return bad;
+    if (batch->f) return cpu_avx_p_tiles_of(1, plan, batch, store, from, to);
+    return cpu_avx_p_tiles_of(0, plan, batch, store, from, to);
 }
 
 #endif /* CPU_AVX_PASS */

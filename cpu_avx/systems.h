@@ -229,7 +229,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
        been evicted, so x is stored past the caches. Rows close together are still in the cache. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
     plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) &&
-                  (lines->systems < narrow ? lines->systems : narrow) * size >= CPU_AVX_P_ROW_BYTES / 4 &&
+                  (lines->systems < narrow ? lines->systems : narrow) * size >= 128 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
     plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES;
@@ -247,7 +247,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 
 /* Returns the elements of a thread's store, enough for any set. Without vectors each row of each system in flight takes
    one. Each row of each contiguous system of a tile takes two, and rows are rounded up to whole cache lines. Each row
-   of each interleaved system takes one or two, and there is one more row. */
+   of each interleaved system takes one or two, and there are two elements more. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
@@ -255,8 +255,8 @@ CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
         if (cpu_avx_p_mixed(lines, CPU_AVX_SIZE)) return lines->systems < 4 ? (size_t)lines->systems * n : 4 * n;
         return lines->systems * lines->groups > threads ? 2 * n : n;
     }
-    const size_t line = 64 / CPU_AVX_SIZE, apart = (2 * n + 1) * (size_t)cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
-    const size_t in_x = (n + 1) * (size_t)cpu_avx_p_width(lines->n, 0, CPU_AVX_SIZE);
+    const size_t line = 64 / CPU_AVX_SIZE, apart = (2 * n + 2) * (size_t)cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
+    const size_t in_x = (n + 2) * (size_t)cpu_avx_p_width(lines->n, 0, CPU_AVX_SIZE);
     if (lines->stride != 1) return lines->step == 1 ? 4 * line * (n + line) : line * (2 * n + 1);
     return apart > in_x ? apart : in_x;
 }
