@@ -24,7 +24,7 @@
 #define cpu_avx_interleaved_solve CPU_AVX_OF_SET(cpu_avx_interleaved_solve)
 #define cpu_avx_interleaved_solve_part CPU_AVX_OF_SET(cpu_avx_interleaved_solve_part)
 #define cpu_avx_p_interleaved_worst CPU_AVX_OF_SET(cpu_avx_p_interleaved_worst)
-#define cpu_avx_p_few CPU_AVX_OF_SET(cpu_avx_p_few)
+#define cpu_avx_p_tile_solve CPU_AVX_OF_SET(cpu_avx_p_tile_solve)
 #define cpu_avx_p_tiles_of CPU_AVX_OF_SET(cpu_avx_p_tiles_of)
 #define cpu_avx_p_interleaved_tiles CPU_AVX_OF_SET(cpu_avx_p_interleaved_tiles)
 
@@ -233,8 +233,9 @@ CPU_AVX_INLINE void cpu_avx_p_row_pair(int one, const cpu_avx_p_rows *from, cons
     const cpu_avx_p_row last = cpu_avx_p_row_at(one, from ? from : some, some->plan.lines.n - 1 - j);
     const cpu_avx_p_row first = cpu_avx_p_row_at(one, some, j);
     const int valid = some->tile.valid, whole = valid / line * line;
+    const int x_too = !some->plan.stream && some->arrays.x != some->arrays.d;
     for (int v = 0; v < whole; v += line) {
-        if (to && to->plan.fetched) cpu_avx_p_prefetch(&to->arrays, soon + v, one, 1, 0);
+        if (to && to->plan.fetched) cpu_avx_p_prefetch(&to->arrays, soon + v, one, 1, x_too);
         if (from) cpu_avx_p_line_back(one, from, &last, v, line);
         if (to) cpu_avx_p_line_forward(one, &first, v, line, sound);
     }
@@ -346,8 +347,8 @@ CPU_AVX_CALL long long cpu_avx_p_interleaved_worst(const cpu_avx_p_plan *plan, c
 }
 
 /* Solves a tile of up to four vectors. */
-CPU_AVX_INLINE void cpu_avx_p_few(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                  const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
+CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                         const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {
     const ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
     if (stride != 1) {
@@ -378,7 +379,7 @@ CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan,
         const int few = ahead.valid <= 4 * cpu_avx_lanes && !plan->stream;
         ahead.next = cpu_avx_p_tile_at(plan, t + 1, from, to).offset;
         if (few && !behind.valid) {
-            cpu_avx_p_few(one, plan, batch, &ahead, store, &sound);
+            cpu_avx_p_tile_solve(one, plan, batch, &ahead, store, &sound);
         } else {
             if (few || (behind.valid && (!plan->fetched || behind.valid != ahead.valid))) ahead = none;
             cpu_avx_p_pass(one, plan, batch, &behind, &ahead, reverse, store, &sound);

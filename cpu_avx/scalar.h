@@ -1,10 +1,17 @@
-/* scalar.h - a room of cpu_avx.h: few short systems, solved without vectors.
+/* scalar.h - a room of cpu_avx.h: few systems, solved from both ends, without the vectors of the set.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 #define cpu_avx_p_eliminate_one CPU_AVX_OF_SET(cpu_avx_p_eliminate_one)
 #define cpu_avx_p_solve_from_ends CPU_AVX_OF_SET(cpu_avx_p_solve_from_ends)
+#define cpu_avx_p_few_lanes CPU_AVX_OF_SET(cpu_avx_p_few_lanes)
+#define cpu_avx_p_few CPU_AVX_OF_SET(cpu_avx_p_few)
+#define cpu_avx_p_few_bits CPU_AVX_OF_SET(cpu_avx_p_few_bits)
+#define cpu_avx_p_few_load CPU_AVX_OF_SET(cpu_avx_p_few_load)
+#define cpu_avx_p_few_store CPU_AVX_OF_SET(cpu_avx_p_few_store)
+#define cpu_avx_p_few_eliminate CPU_AVX_OF_SET(cpu_avx_p_few_eliminate)
+#define cpu_avx_p_few_from_ends CPU_AVX_OF_SET(cpu_avx_p_few_from_ends)
 #define cpu_avx_p_solve_factored CPU_AVX_OF_SET(cpu_avx_p_solve_factored)
 #define cpu_avx_p_scalar_tiles CPU_AVX_OF_SET(cpu_avx_p_scalar_tiles)
 
@@ -21,7 +28,7 @@ CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_
     *d = cpu_avx_p_madd(-a, *d, dj) * r;
 }
 
-/* Solves up to four systems (`systems`, a literal): eliminates each from both ends, and substitutes back from the row
+/* Solves one or two systems (`systems`, a literal): eliminates each from both ends, and substitutes back from the row
    in the middle. Each row waits for the reciprocal of the row before, so two recurrences a system take half the time of
    one. The first system begins at element `at`; systems are `apart` elements apart. d of each row is stored in x. The
    store keeps c of the rows before the middle and a of the rows after it. */
@@ -29,7 +36,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
                                               const cpu_avx_p_batch *batch, int systems, cpu_avx_real *store, int *bad)
 {
     const cpu_avx_real *a = batch->a + at, *b = batch->b + at, *c = batch->c + at, *d = batch->d + at;
-    cpu_avx_real *x = batch->x + at, down_c[4] = {0}, down_d[4] = {0}, up_a[4] = {0}, up_d[4] = {0};
+    cpu_avx_real *x = batch->x + at, down_c[2] = {0}, down_d[2] = {0}, up_a[2] = {0}, up_d[2] = {0};
     const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step, middle = n / 2;
     for (ptrdiff_t j = 0; j < middle; j++) {
         const ptrdiff_t k = n - 1 - j; /* for even n the last row k is the middle */
@@ -71,13 +78,89 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
     }
 }
 
+/* A number of each of a few systems that share cache lines. */
+enum { cpu_avx_p_few_lanes = cpu_avx_lanes < 4 ? cpu_avx_lanes : 4 };
+typedef cpu_avx_real cpu_avx_p_few __attribute__((vector_size(CPU_AVX_SIZE * cpu_avx_p_few_lanes)));
+typedef cpu_avx_p_bits cpu_avx_p_few_bits __attribute__((vector_size(CPU_AVX_SIZE * cpu_avx_p_few_lanes)));
+
+/* Loads these numbers, which are `apart` elements apart. */
+CPU_AVX_INLINE cpu_avx_p_few cpu_avx_p_few_load(const cpu_avx_real *p, ptrdiff_t apart)
+{
+    cpu_avx_p_few v;
+    if (apart == 1)
+        memcpy(&v, p, sizeof v);
+    else
+        for (int s = 0; s < cpu_avx_p_few_lanes; s++) v[s] = p[s * apart];
+    return v;
+}
+
+/* Stores them. */
+CPU_AVX_INLINE void cpu_avx_p_few_store(cpu_avx_real *p, ptrdiff_t apart, cpu_avx_p_few v)
+{
+    if (apart == 1)
+        memcpy(p, &v, sizeof v);
+    else
+        for (int s = 0; s < cpu_avx_p_few_lanes; s++) p[s * apart] = v[s];
+}
+
+/* Eliminates a row of these systems as cpu_avx_p_eliminate_one does. A lane of *bad is not 0 after a bad pivot. */
+CPU_AVX_INLINE void cpu_avx_p_few_eliminate(cpu_avx_p_few a, cpu_avx_p_few b, cpu_avx_p_few cj, cpu_avx_p_few dj,
+                                            cpu_avx_p_few *c, cpu_avx_p_few *d, cpu_avx_p_few_bits *bad)
+{
+    const cpu_avx_p_few r = 1 / (b - a * *c);
+    *bad |= (cpu_avx_p_few_bits)(((cpu_avx_p_few_bits)r << 1) - 1 >= CPU_AVX_P_INFINITY - 1);
+    *c = cj * r;
+    *d = (dj - a * *d) * r;
+}
+
+/* Solves these systems as cpu_avx_p_solve_from_ends does, with a vector of the systems at each end. */
+CPU_AVX_INLINE void cpu_avx_p_few_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
+                                            const cpu_avx_p_batch *batch, cpu_avx_real *store, int *bad)
+{
+    enum { lanes = cpu_avx_p_few_lanes };
+    const cpu_avx_p_few zero = {0};
+    const cpu_avx_real *a = batch->a + at, *b = batch->b + at, *c = batch->c + at, *d = batch->d + at;
+    cpu_avx_real *x = batch->x + at;
+    cpu_avx_p_few down_c = zero, down_d = zero, up_a = zero, up_d = zero;
+    cpu_avx_p_few_bits down_bad = {0}, up_bad = {0};
+    const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step, middle = n / 2, i = middle * step;
+#define CPU_AVX_P_AT(array, row) cpu_avx_p_few_load((array) + (row), apart)
+    for (ptrdiff_t j = 0; j < middle; j++) {
+        const ptrdiff_t k = n - 1 - j, top = j * step, bottom = k * step;
+        cpu_avx_p_few_eliminate(j > 0 ? CPU_AVX_P_AT(a, top) : zero, CPU_AVX_P_AT(b, top), CPU_AVX_P_AT(c, top),
+                                CPU_AVX_P_AT(d, top), &down_c, &down_d, &down_bad);
+        cpu_avx_p_few_store(store + j * lanes, 1, down_c);
+        cpu_avx_p_few_store(x + top, apart, down_d);
+        if (k == middle) break;
+        cpu_avx_p_few_eliminate(j > 0 ? CPU_AVX_P_AT(c, bottom) : zero, CPU_AVX_P_AT(b, bottom),
+                                CPU_AVX_P_AT(a, bottom), CPU_AVX_P_AT(d, bottom), &up_a, &up_d, &up_bad);
+        cpu_avx_p_few_store(store + k * lanes, 1, up_a);
+        cpu_avx_p_few_store(x + bottom, apart, up_d);
+    }
+    const cpu_avx_p_few above = middle > 0 ? CPU_AVX_P_AT(a, i) : zero;
+    const cpu_avx_p_few below = middle < n - 1 ? CPU_AVX_P_AT(c, i) : zero;
+    cpu_avx_p_few_eliminate(below, CPU_AVX_P_AT(b, i) - above * down_c, zero, CPU_AVX_P_AT(d, i) - above * down_d,
+                            &up_a, &up_d, &up_bad);
+    cpu_avx_p_few_store(x + i, apart, down_d = up_d);
+    for (ptrdiff_t j = middle - 1; j >= 0; j--) {
+        const ptrdiff_t k = n - 1 - j, top = j * step, bottom = k * step;
+        down_d = CPU_AVX_P_AT(x, top) - cpu_avx_p_few_load(store + j * lanes, 1) * down_d;
+        cpu_avx_p_few_store(x + top, apart, down_d);
+        if (k == middle) continue;
+        up_d = CPU_AVX_P_AT(x, bottom) - cpu_avx_p_few_load(store + k * lanes, 1) * up_d;
+        cpu_avx_p_few_store(x + bottom, apart, up_d);
+    }
+#undef CPU_AVX_P_AT
+    for (int s = 0; s < lanes; s++) bad[s] = (down_bad[s] | up_bad[s]) != 0;
+}
+
 /* Solves `systems` systems, a literal, with the matrix that cpu_avx_factor left in f: eliminates, substitutes back. */
 CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                              const cpu_avx_p_batch *batch, int systems)
 {
     const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step;
     const cpu_avx_real *l = batch->f, *r = l + n, *q = r + n, *d = batch->d + at;
-    cpu_avx_real *x = batch->x + at, y[4] = {0};
+    cpu_avx_real *x = batch->x + at, y[2] = {0};
     for (ptrdiff_t j = 0; j < n; j++) {
         CPU_AVX_P_UNROLL
         for (int s = 0; s < systems; s++) {
@@ -94,7 +177,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
     }
 }
 
-/* Solves systems from .. to-1, two at a time. Takes four at a time if they share cache lines, so that each line is read
+/* Solves systems from .. to-1, two at a time, or a vector of them if they share cache lines, so that each line is read
    once. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
@@ -103,7 +186,8 @@ CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const 
     const int mixed = !batch->f && cpu_avx_p_mixed(lines, CPU_AVX_SIZE);
     long long first = LLONG_MAX, some;
     for (long long s = from; s < to; s += some) {
-        some = to - s >= 4 && mixed ? 4 : to - s >= 2 ? 2 : 1;
+        const int few = mixed && to - s >= cpu_avx_p_few_lanes;
+        some = few ? cpu_avx_p_few_lanes : to - s >= 2 ? 2 : 1;
         const ptrdiff_t at = cpu_avx_p_system_at(lines, s);
         const ptrdiff_t apart = some > 1 ? cpu_avx_p_system_at(lines, s + 1) - at : 0;
         int bad[4] = {0, 0, 0, 0};
@@ -111,8 +195,8 @@ CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const 
             cpu_avx_p_solve_factored(lines, at, apart, batch, 2);
         else if (batch->f)
             cpu_avx_p_solve_factored(lines, at, 0, batch, 1);
-        else if (some == 4)
-            cpu_avx_p_solve_from_ends(lines, at, apart, batch, 4, store, bad);
+        else if (few)
+            cpu_avx_p_few_from_ends(lines, at, apart, batch, store, bad);
         else if (some == 2)
             cpu_avx_p_solve_from_ends(lines, at, apart, batch, 2, store, bad);
         else
