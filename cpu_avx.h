@@ -29,7 +29,7 @@
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (a part in NEON: 1 a lane)
        cpu_avx_fma, _fnma, _min, _max, _sqrt                             1 (in AVX fma, fnma: 2; in NEON min, max: 2)
        cpu_avx_select                               a < b ? c : d        2
-       cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 3)
+       cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 4)
        cpu_avx_sum                                  of all lanes         log2 lanes shuffles and additions
        cpu_avx_rcp                                  reciprocal           f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
                                                                          f64, NEON, plain C: a division

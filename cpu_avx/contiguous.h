@@ -379,8 +379,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
         const ptrdiff_t apart = partitions ? later.side : pitch;
         const int share =
             partitions ? (int)((2 / (1 + halves) * (run / cache_line) + blocks - 1) / blocks) : later.valid;
-        cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0, 1,
-                                        plan->fetched};
+        cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0,
+                                        1,     plan->fetched};
         for (long long i = 0; i < blocks; i++) {
             list.left += later.valid ? share : 0;
             if (big) list = cpu_avx_p_columns_soon(plan, batch, &ahead, &next, i + CPU_AVX_P_BLOCKS_AHEAD);

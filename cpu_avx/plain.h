@@ -6,11 +6,8 @@
 #define CPU_AVX_TARGET_plain
 #define CPU_AVX_BUILT_FOR CPU_AVX_PLAIN
 
-#define cpu_avx_p_plain_set CPU_AVX_OF_SET(cpu_avx_p_plain_set)
 #define cpu_avx_p_plain_select CPU_AVX_OF_SET(cpu_avx_p_plain_select)
 #define cpu_avx_p_plain_sqrt CPU_AVX_OF_SET(cpu_avx_p_plain_sqrt)
-#define cpu_avx_p_plain_down CPU_AVX_OF_SET(cpu_avx_p_plain_down)
-#define cpu_avx_p_plain_transpose CPU_AVX_OF_SET(cpu_avx_p_plain_transpose)
 
 #else /* of a precision */
 
@@ -23,19 +20,10 @@
 
 typedef cpu_avx_real cpu_avx_vec __attribute__((vector_size(16)));
 
-#define CPU_AVX_OP_SET(x) cpu_avx_p_plain_set(x)
 #define CPU_AVX_OP_MIN(a, b) cpu_avx_select(a, b, a, b)
 #define CPU_AVX_OP_MAX(a, b) cpu_avx_select(b, a, a, b)
 #define CPU_AVX_OP_SQRT(a) cpu_avx_p_plain_sqrt(a)
 #define CPU_AVX_OP_SELECT(x, y, a, b) cpu_avx_p_plain_select(x, y, a, b)
-#define CPU_AVX_OP_DOWN(a, b, s) cpu_avx_p_plain_down(a, b, s)
-#define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_plain_transpose(v)
-
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_set(cpu_avx_real x)
-{
-    const cpu_avx_vec zero = {0};
-    return x - zero; /* keeps -0 */
-}
 
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_select(cpu_avx_vec x, cpu_avx_vec y, cpu_avx_vec a, cpu_avx_vec b)
 {
@@ -47,28 +35,6 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_sqrt(cpu_avx_vec v)
 {
     for (int l = 0; l < CPU_AVX_P_LANES; l++) v[l] = (cpu_avx_real)sqrt(v[l]);
     return v;
-}
-
-CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_plain_down(cpu_avx_vec a, cpu_avx_vec b, int s)
-{
-#define CPU_AVX_P_AT(l) l < CPU_AVX_P_LANES - s ? a[(l + s) % CPU_AVX_P_LANES] : b[(l + s) % CPU_AVX_P_LANES]
-#if CPU_AVX_SIZE == 4
-    const cpu_avx_vec v = {CPU_AVX_P_AT(0), CPU_AVX_P_AT(1), CPU_AVX_P_AT(2), CPU_AVX_P_AT(3)};
-#else
-    const cpu_avx_vec v = {CPU_AVX_P_AT(0), CPU_AVX_P_AT(1)};
-#endif
-#undef CPU_AVX_P_AT
-    return v;
-}
-
-CPU_AVX_INLINE void cpu_avx_p_plain_transpose(cpu_avx_vec *v)
-{
-    for (int i = 0; i < CPU_AVX_P_LANES; i++)
-        for (int l = 0; l < i; l++) {
-            const cpu_avx_real swap = v[i][l];
-            v[i][l] = v[l][i];
-            v[l][i] = swap;
-        }
 }
 
 #include "set.h"

@@ -15,9 +15,6 @@ enum { cpu_avx_lanes = CPU_AVX_P_LANES };
 #undef CPU_AVX_P_REGISTER
 #undef CPU_AVX_P_PREFIX
 #undef CPU_AVX_P_MOVE
-#undef CPU_AVX_P_PERMUTE_HALVES
-#undef CPU_AVX_P_SHIFT_HALVES
-#undef CPU_AVX_OP_SET
 #undef CPU_AVX_OP_LOAD_PART
 #undef CPU_AVX_OP_STORE_PART
 #undef CPU_AVX_OP_STREAM
@@ -27,8 +24,4 @@ enum { cpu_avx_lanes = CPU_AVX_P_LANES };
 #undef CPU_AVX_OP_MAX
 #undef CPU_AVX_OP_SQRT
 #undef CPU_AVX_OP_SELECT
-#undef CPU_AVX_OP_DOWN
-#undef CPU_AVX_OP_SHIFT_HALVES
 #undef CPU_AVX_OP_RCP
-#undef CPU_AVX_OP_TRANSPOSE_BLOCKS
-#undef CPU_AVX_OP_EXCHANGE_BLOCKS

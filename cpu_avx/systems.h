@@ -12,7 +12,8 @@ typedef struct {
     long long n, pitch;         /* elements of a system or partition, and from one to the next */
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is kept in the store, not in x */
-    int fetched;                /* interleaved: rows are prefetched; contiguous: x is prefetched with a, b, c and d */
+    int fetched;                /* interleaved: from memory, so rows are prefetched and tiles overlap; contiguous: x is
+                                   prefetched with a, b, c and d */
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* systems that are interleaved, or neither interleaved nor contiguous */
@@ -20,7 +21,7 @@ enum {
     CPU_AVX_P_CUT,         /* 2*lanes partitions of long systems; the unknowns beside them are known */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system and `lanes` of another */
     CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
-    CPU_AVX_P_SCALAR       /* one system, solved without vectors */
+    CPU_AVX_P_SCALAR       /* one system; see scalar.h */
 };
 
 /* A tile. Element j of its first system lies at offset + j step. */
@@ -247,7 +248,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 
 /* Returns the elements of a thread's store, enough for any set. Without vectors each row of each system in flight takes
    one. Each row of each contiguous system of a tile takes two, and rows are rounded up to whole cache lines. Each row
-   of each interleaved system takes one or two, and there are two elements more. */
+   of each interleaved system takes one or two, and there are two rows more. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;

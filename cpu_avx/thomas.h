@@ -105,8 +105,8 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
             into partitions, which threads share: fewer than 32 systems (16 in double precision) from 2048 rows on
             (1024), up to 32 (16) for each two threads from 8192 rows on (4096), and any number from 128 KB a system on.
-            Of systems that are not cut, up to six a thread are solved without vectors, two at a time from both ends,
-            with a division instead of the reciprocal
+            Of systems that are not cut, up to six a thread are solved from both ends, two at a time (four if they share
+            cache lines), with a division instead of the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
             rounding, so unknowns that are much smaller than others far away may come out as 0. The number of threads
             may change the rounding of x */

@@ -39,6 +39,10 @@
 #define cpu_avx_check CPU_AVX_OF_SET(cpu_avx_check)
 #define cpu_avx_worst CPU_AVX_OF_SET(cpu_avx_worst)
 #define cpu_avx_transpose CPU_AVX_OF_SET(cpu_avx_transpose)
+#define cpu_avx_p_picks CPU_AVX_OF_SET(cpu_avx_p_picks)
+#define cpu_avx_p_lane_numbers CPU_AVX_OF_SET(cpu_avx_p_lane_numbers)
+#define cpu_avx_p_pick CPU_AVX_OF_SET(cpu_avx_p_pick)
+#define cpu_avx_p_transpose_round CPU_AVX_OF_SET(cpu_avx_p_transpose_round)
 #define cpu_avx_load_tile CPU_AVX_OF_SET(cpu_avx_load_tile)
 #define cpu_avx_store_tile CPU_AVX_OF_SET(cpu_avx_store_tile)
 #define cpu_avx_p_clip CPU_AVX_OF_SET(cpu_avx_p_clip)
@@ -75,10 +79,14 @@ CPU_AVX_API int cpu_avx_p_bad_pivot(cpu_avx_real pivot, cpu_avx_real reciprocal)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
+/* Numbers of lanes. */
+typedef cpu_avx_p_bits cpu_avx_p_picks __attribute__((vector_size(CPU_AVX_SIZE * CPU_AVX_P_LANES)));
+
 /* Returns v[l] = x. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_set(cpu_avx_real x)
 {
-    return CPU_AVX_OP_SET(x);
+    const cpu_avx_vec zero = {0};
+    return x - zero; /* keeps -0 */
 }
 
 /* Returns v[l] = p[l]; p may have any alignment. */
@@ -178,11 +186,39 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_sqrt(cpu_avx_vec a)
     return CPU_AVX_OP_SQRT(a);
 }
 
+/* Returns l in lane l. */
+CPU_AVX_INLINE cpu_avx_p_picks cpu_avx_p_lane_numbers(void)
+{
+    cpu_avx_p_picks lane = {0};
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < cpu_avx_lanes; l++) lane[l] = (cpu_avx_p_bits)l;
+    return lane;
+}
+
+/* Returns in lane l lane from[l] of a and b, whose lanes count on from those of a. `from` is known to the optimiser. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_pick(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_p_picks from)
+{
+#ifdef __clang__
+    cpu_avx_vec v = a;
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < cpu_avx_lanes; l++) v[l] = from[l] < cpu_avx_lanes ? a[from[l]] : b[from[l] - cpu_avx_lanes];
+    return v;
+#else
+    return __builtin_shuffle(a, b, from);
+#endif
+}
+
 /* Returns the neighbours s lanes above, where b follows a: l < lanes - s ? a[l + s] : b[l - lanes + s].
    Needs    s a literal, 0 < s < lanes */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
-    return CPU_AVX_OP_DOWN(a, b, s);
+    const cpu_avx_p_bits lanes = cpu_avx_lanes, half = lanes / 2, by = (cpu_avx_p_bits)s;
+    const cpu_avx_p_picks lane = cpu_avx_p_lane_numbers();
+    if (sizeof a != 32 || by == half) return cpu_avx_p_pick(a, b, lane + by);
+    /* In AVX only a shift by half a vector moves lanes between the halves: others take lanes from equal halves. */
+    const cpu_avx_vec middle = cpu_avx_p_pick(a, b, lane + half);
+    const cpu_avx_p_picks at = lane % half + by % half, from = lane / half * half + at % half + at / half * lanes;
+    return by < half ? cpu_avx_p_pick(a, middle, from) : cpu_avx_p_pick(middle, b, from);
 }
 
 /* Returns the neighbours s lanes below, where a precedes b: l >= s ? b[l - s] : a[lanes - s + l].
@@ -258,16 +294,34 @@ CPU_AVX_INLINE int cpu_avx_worst(cpu_avx_vec sound)
     return l;
 }
 
-/* Transposes `lanes` vectors: exchanges v[i][l] and v[l][i].
+/* Makes a round of a transpose: puts the even items of two vectors into one vector and the odd ones into another. An
+   item has `item` lanes, or vectors, and the round takes place within each `whole`; both are literals. */
+CPU_AVX_INLINE void cpu_avx_p_transpose_round(cpu_avx_vec *v, cpu_avx_p_bits item, cpu_avx_p_bits whole)
+{
+    const cpu_avx_p_bits lanes = cpu_avx_lanes;
+    const cpu_avx_p_picks lane = cpu_avx_p_lane_numbers(), at = lane % whole / item * (2 * item);
+    const cpu_avx_p_picks even = lane / whole * whole + at % whole + at / whole * lanes + lane % item;
+    cpu_avx_vec was[cpu_avx_lanes];
+    CPU_AVX_P_UNROLL
+    for (int i = 0; i < cpu_avx_lanes; i++) was[i] = v[i];
+    CPU_AVX_P_UNROLL
+    for (int i = 0; i < cpu_avx_lanes; i++) {
+        const cpu_avx_p_bits k = (cpu_avx_p_bits)i, to = k % whole / item * (2 * item);
+        const cpu_avx_p_bits from = k / whole * whole + to % whole + k % item;
+        v[i] = cpu_avx_p_pick(was[from], was[from + item], to < whole ? even : even + item);
+    }
+}
+
+/* Transposes `lanes` vectors: exchanges v[i][l] and v[l][i]. Items are first the lanes of each block of 16 bytes, then
+   whole blocks: the shuffles are then single instructions.
    Cost     lanes log2 lanes shuffles */
 CPU_AVX_INLINE void cpu_avx_transpose(cpu_avx_vec *v)
 {
     CPU_AVX_P_UNROLL
-    for (int i = 0; i < cpu_avx_lanes; i += CPU_AVX_P_BLOCK) CPU_AVX_OP_TRANSPOSE_BLOCKS(v + i);
-#ifdef CPU_AVX_OP_EXCHANGE_BLOCKS
+    for (int round = 1; round < CPU_AVX_P_BLOCK; round *= 2) cpu_avx_p_transpose_round(v, 1, CPU_AVX_P_BLOCK);
     CPU_AVX_P_UNROLL
-    for (int i = 0; i < CPU_AVX_P_BLOCK; i++) CPU_AVX_OP_EXCHANGE_BLOCKS(v + i);
-#endif
+    for (int round = CPU_AVX_P_BLOCK; round < cpu_avx_lanes; round *= 2)
+        cpu_avx_p_transpose_round(v, CPU_AVX_P_BLOCK, cpu_avx_lanes);
 }
 
 /* Loads a tile of an array whose rows are pitch elements apart, columns to vectors: v[i][l] = p[l pitch + i] for
