@@ -15,7 +15,6 @@
 #define cpu_avx_p_row_lanes CPU_AVX_OF_SET(cpu_avx_p_row_lanes)
 #define cpu_avx_p_row_forward CPU_AVX_OF_SET(cpu_avx_p_row_forward)
 #define cpu_avx_p_row_back CPU_AVX_OF_SET(cpu_avx_p_row_back)
-#define cpu_avx_p_row_soon CPU_AVX_OF_SET(cpu_avx_p_row_soon)
 #define cpu_avx_p_pass CPU_AVX_OF_SET(cpu_avx_p_pass)
 #define cpu_avx_p_row_pair CPU_AVX_OF_SET(cpu_avx_p_row_pair)
 #define cpu_avx_p_line_back CPU_AVX_OF_SET(cpu_avx_p_line_back)
@@ -186,15 +185,6 @@ CPU_AVX_INLINE void cpu_avx_p_row_back(int one, const cpu_avx_p_rows *rows, cons
     cpu_avx_p_scatter(row->x + v * rows->stride, rows->stride, valid, rows->plan.stream, *x);
 }
 
-/* Prefetches the cache lines of row j of a tile of systems with their own matrices.
-   Needs    0 < stride <= CPU_AVX_P_CACHE_LINE */
-CPU_AVX_INLINE void cpu_avx_p_row_soon(const cpu_avx_p_rows *rows, long long j)
-{
-    const ptrdiff_t at = rows->tile.offset + (ptrdiff_t)j * (ptrdiff_t)rows->plan.lines.step;
-    const ptrdiff_t line = CPU_AVX_P_CACHE_LINE / rows->stride;
-    for (ptrdiff_t v = 0; v < rows->width; v += line) cpu_avx_p_prefetch(&rows->arrays, at + v * rows->stride, 0, 0, 0);
-}
-
 /* Substitutes `count` systems of a row back, at most a cache line of them, from system v on. */
 CPU_AVX_INLINE void cpu_avx_p_line_back(int one, const cpu_avx_p_rows *rows, const cpu_avx_p_row *row, ptrdiff_t v,
                                         int count)
@@ -254,12 +244,12 @@ CPU_AVX_INLINE void cpu_avx_p_pass(int one, const cpu_avx_p_plan *plan, const cp
     const cpu_avx_p_rows from = cpu_avx_p_rows_of(one, 1, plan, batch, behind, !reverse, store);
     const cpu_avx_p_rows to = cpu_avx_p_rows_of(one, 1, plan, batch, ahead, reverse, store);
     const cpu_avx_p_rows *some = ahead->valid ? &to : &from;
-    const ptrdiff_t distance = 1 + (CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE * (one ? 4 : 1) - 1) / some->width;
-    const ptrdiff_t n = (ptrdiff_t)plan->lines.n, step = (ptrdiff_t)plan->lines.step, far = distance < n ? distance : n;
+    const ptrdiff_t rows = 1 + (CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE * (one ? 4 : 1) - 1) / some->width;
+    const ptrdiff_t n = (ptrdiff_t)plan->lines.n, step = (ptrdiff_t)plan->lines.step, distance = rows < n ? rows : n;
     cpu_avx_vec good = *sound;
     memset(some->zeros, 0, (size_t)(2 * some->width) * sizeof *store);
     for (ptrdiff_t j = 0; j < n; j++) {
-        const ptrdiff_t k = j + far, soon = k < n ? ahead->offset + k * step : ahead->next + (k - n) * step;
+        const ptrdiff_t k = j + distance, soon = k < n ? ahead->offset + k * step : ahead->next + (k - n) * step;
         if (!ahead->valid)
             cpu_avx_p_row_pair(one, &from, 0, j, 0, &good);
         else if (!behind->valid)
@@ -275,7 +265,7 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile, cpu_avx_real *store,
                                           cpu_avx_vec *sound)
 {
-    enum { lanes = cpu_avx_lanes };
+    enum { lanes = cpu_avx_lanes, line = CPU_AVX_P_CACHE_LINE };
     const cpu_avx_p_rows rows = cpu_avx_p_rows_of(one, stride, plan, batch, tile, 0, store);
     const int last = tile->valid - (vectors - 1) * lanes;
     const int fetched = plan->fetched && !one && stride > 1 && stride <= CPU_AVX_P_CACHE_LINE;
@@ -284,7 +274,9 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
     for (int v = 0; v < vectors; v++) c[v] = d[v] = cpu_avx_set(0);
     for (long long j = 0; j < rows.plan.lines.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
-        if (fetched && j + 2 < rows.plan.lines.n) cpu_avx_p_row_soon(&rows, j + 2);
+        const ptrdiff_t soon = tile->offset + (ptrdiff_t)((j + 2) * plan->lines.step);
+        for (ptrdiff_t at = 0; fetched && j + 2 < rows.plan.lines.n && at < rows.width * stride; at += line)
+            cpu_avx_p_prefetch(&rows.arrays, soon + at, 0, 0, 0);
         CPU_AVX_P_UNROLL
         for (int v = 0; v < vectors; v++)
             cpu_avx_p_row_forward(one, &row, v * lanes, stride, v < vectors - 1 ? lanes : last, &c[v], &d[v], &good);
@@ -364,8 +356,8 @@ CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, co
     }
 }
 
-/* Solves tiles from .. to-1. Returns the first system with a bad pivot, or LLONG_MAX. A tile that is stored past the
-   caches is substituted back while the next is eliminated, so that memory is read and written all the time. */
+/* Solves tiles from .. to-1. Returns the first system with a bad pivot, or LLONG_MAX. In arrays from memory a tile is
+   substituted back while the next is eliminated, so that memory is read and written all the time. */
 CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                             cpu_avx_real *store, long long from, long long to)
 {

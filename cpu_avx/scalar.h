@@ -86,7 +86,7 @@ typedef cpu_avx_p_bits cpu_avx_p_few_bits __attribute__((vector_size(CPU_AVX_SIZ
 /* Loads these numbers, which are `apart` elements apart. */
 CPU_AVX_INLINE cpu_avx_p_few cpu_avx_p_few_load(const cpu_avx_real *p, ptrdiff_t apart)
 {
-    cpu_avx_p_few v;
+    cpu_avx_p_few v = {0};
     if (apart == 1)
         memcpy(&v, p, sizeof v);
     else
