@@ -113,8 +113,8 @@ typedef struct {
     const cpu_avx_real *before_c, *before_d, *after; /* kept of the row before; x of the row after */
 } cpu_avx_p_row;
 
-/* Returns the rows of a tile. `one`, a literal, says whether all systems have one matrix; `reverse`, whether row 0 takes
-   the last slot. */
+/* Returns the rows of a tile. `one`, a literal, says whether all systems have one matrix; `reverse` says whether row 0
+   takes the last slot. */
 CPU_AVX_INLINE cpu_avx_p_rows cpu_avx_p_rows_of(int one, ptrdiff_t stride, const cpu_avx_p_plan *plan,
                                                 const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile, int reverse,
                                                 cpu_avx_real *store)
@@ -234,9 +234,9 @@ CPU_AVX_INLINE void cpu_avx_p_row_pair(int one, const cpu_avx_p_rows *from, cons
 }
 
 /* Substitutes the tile `behind` back, from its last row to its first, and eliminates the tile `ahead`, from its first
-   row to its last. They are equally wide, or one is empty. Each row of the second takes the slot that a row of the first
-   has just left; `reverse` says whether row 0 takes the last slot. Prefetches rows, which lie too far apart for the
-   processor's own prefetching. */
+   row to its last. They are equally wide, or one is empty. Each row of the second takes the slot that a row of the
+   first has just left; `reverse` says whether row 0 of `ahead` takes the last slot. Prefetches rows, which lie too far
+   apart for the processor's own prefetching. */
 CPU_AVX_INLINE void cpu_avx_p_pass(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                    const cpu_avx_p_tile *behind, const cpu_avx_p_tile *ahead, int reverse,
                                    cpu_avx_real *store, cpu_avx_vec *sound)
