@@ -55,6 +55,10 @@
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
      Arrays     a, b, c, d are not changed. x is an array of its own, or d itself to solve in place. It shares no
                 element with a, b or c, nor with any other d. An array must be aligned to its elements.
+     Neighbours A system's status and x are the same, to the last bit, whatever the other systems are. There is one
+                exception: the last digits of x after trid_batch_refined, _pivoted and _several, if n <= 256 or the
+                systems are interleaved. They may depend on systems of the same group that share the system's warp or
+                tile, which are among the 32 (interleaved: 128) with the same index / 32 (128).
      Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null. (Partitions of n = 0
                 are TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
@@ -119,8 +123,8 @@ typedef struct {
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
     TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or an array off its alignment */
-    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, n above 2^30, elements beyond 2^56, or 2^31 tiles or
-                                     chunks */
+    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, rows to weigh beyond n, n above 2^30, elements beyond
+                                     2^56, 2^31 tiles or chunks, or systems that the template arguments leave out */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
     TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch or this call does not take (TRID_BATCH_.._FLAGS) */
@@ -210,7 +214,8 @@ TB_HOST const char *trid_batch_status_string(int status)
     case TRID_BATCH_BAD_ARGUMENT:
         return "bad argument: a null pointer, or an array off its alignment";
     case TRID_BATCH_BAD_SIZE:
-        return "bad size: negative, no such axis, n above 2^30, elements beyond 2^56, or 2^31 tiles or chunks";
+        return "bad size: negative, no such axis, n above 2^30, elements beyond 2^56, 2^31 tiles or chunks, a share "
+               "below 1, rows to weigh beyond n, or systems that the template arguments leave out";
     case TRID_BATCH_OVERLAP:
         return "overlap: two elements of x coincide, or x shares an element with another array";
     case TRID_BATCH_SHORT:
