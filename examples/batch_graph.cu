@@ -2,8 +2,8 @@
    MIT licence, see LICENSE.
 
    Each replay takes an implicit Euler step for the heat in many rods: (I - r D) u' = u in place, with one matrix for
-   all rods. The launch also leaves a status for each system, and counts those that failed; the graph resets the counters
-   itself. */
+   all rods. The launch also leaves a status for each system, and counts those that failed; the graph resets these
+   counters itself. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 
