@@ -76,18 +76,7 @@
      entries.h                        the list of launches, which C also reads
 
    To add a shape, add a row to trid_p_batch_contiguous_shapes (contiguous.h) or trid_p_batch_tilings (interleaved.h);
-   bench/fill.sh carries it into docs/batch.md.
-   To add a method, a way to solve a tile, add its name to trid_p_batch_how (plan.h) and its rows to these two tables. A
-   row of several methods serves calls of each, and its kernel cannot tell them apart. For contiguous systems, say in
-   contiguous.h what the method keeps and checks (trid_p_batch_instance), how it solves (trid_p_batch_solve_own and
-   trid_p_batch_check, or a tile beside trid_p_batch_contiguous_tile), and which layout it takes
-   (trid_p_batch_launch_contiguous). For interleaved systems, define a trid_p_batch_tiles, as checked.h does.
-   bench/batch_table.cc and tests/codegen.sh name methods. A method with a launch of its own is also an operation.
-   To add an operation, a launch, write the function that checks its arguments, in a room with all of its code. List it
-   and its room above, add its #include below, its flags (also to trid_batch_status_string), and aliases if it takes a
-   function object. Add it to entries.h, and its scratch to trid_batch_scratch. Then add it to tests/batch_field.h,
-   tests/test_batch*.cu, tests/faults.txt, tests/codegen_ladders.cu, bench/batch.cu and the pages; and, if sizes choose
-   its kernels, its title to bench/batch_table.cc.
+   bench/fill.sh carries it into docs/batch.md. CONTRIBUTING.md says how to add a method or an operation.
 
    Options, defined before the header is included:
      TRID_BATCH_IMPLEMENTATION   in one .cu file of a program written in C: the launches as functions with C linkage */
