@@ -139,7 +139,8 @@ enum {
     BS3D_NOT_FINITE = BS1D_NOT_FINITE,     /* in the result: the price or a derivative is infinite or NaN */
     BS3D_BAD_ARGUMENT = BS1D_BAD_ARGUMENT, /* a null pointer, work not aligned to 16 bytes, an unknown payoff, or
                                               BS3D_GIVEN with BS3D_AMERICAN or slabs */
-    BS3D_BAD_SIZE = BS1D_BAD_SIZE,         /* points outside 4 .. 1024, steps < 1, or slabs too thin (bs3d_slab_cut) */
+    BS3D_BAD_SIZE = BS1D_BAD_SIZE,         /* points outside 4 .. 1024, steps < 1, or slabs too thin, halo or partitions
+                                              out of range (bs3d_slab_cut) */
     BS3D_BAD_NUMBER = BS1D_BAD_NUMBER, /* NaN, inf; volatility, maturity, top or strike not positive; unknown flags */
     BS3D_BAD_SPOT = BS1D_BAD_SPOT,     /* the spot is outside the grid */
     BS3D_BAD_CORRELATION = BS1D_BAD_CORRELATION, /* the matrix is not positive definite */
@@ -152,7 +153,14 @@ enum {
 /* Returns the text of a status. */
 TB_HD const char *bs3d_status_string(int status)
 {
-    return bs1d_status_string(status);
+    return status == BS3D_BAD_ARGUMENT
+               ? "bad argument: a null pointer, work not aligned to 16 bytes, an unknown payoff, given values with "
+                 "early exercise or slabs, a slab that does not exist, wrong ranks or exchange, or a step after the "
+                 "last"
+           : status == BS3D_BAD_SIZE
+               ? "bad size: points outside 4 .. 1024, steps below 1, or slabs: their number, halo or partitions out of "
+                 "range, too few planes for these, or partitions that differ from GPU to GPU"
+               : bs1d_status_string(status);
 }
 
 /* One option. Axis m has points[m] points S_m = i top[m] / (points[m] - 1). */

@@ -2,7 +2,8 @@
    MIT licence, see LICENSE.
 
    Each replay takes an implicit Euler step for the heat in many rods: (I - r D) u' = u in place, with one matrix for
-   all rods. The launch also counts the systems that failed; the graph resets these counters itself. */
+   all rods. The launch also leaves a status for each system, and counts those that failed; the graph resets these
+   counters itself. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 
@@ -20,15 +21,18 @@ int main()
         for (int j = 0; j < N; j++) u[(size_t)s * N + j] = (1 + s) * sin(pi * (j + 1) / (N + 1));
     double *a, *x;
     unsigned long long *failed, count[2];
+    int *status_of;
     cudaStream_t stream;
     check(cudaMalloc((void **)&a, matrix.size() * sizeof *a));
     check(cudaMalloc((void **)&x, u.size() * sizeof *x));
     check(cudaMalloc((void **)&failed, sizeof count));
+    check(cudaMalloc((void **)&status_of, RODS * sizeof *status_of));
     check(cudaMemcpy(a, matrix.data(), matrix.size() * sizeof *a, cudaMemcpyHostToDevice));
     check(cudaMemcpy(x, u.data(), u.size() * sizeof *x, cudaMemcpyHostToDevice));
     check(cudaStreamCreate(&stream));
     trid_batch_options options = {};
     options.failed = failed;
+    options.status = status_of;
     trid_lines lines = trid_lines_contiguous(N, RODS);
 
 #ifndef SIMT_EMULATOR
@@ -49,7 +53,11 @@ int main()
     check(cudaStreamSynchronize(stream));
     std::vector<double> after(u.size());
     check(cudaMemcpy(after.data(), x, u.size() * sizeof *x, cudaMemcpyDeviceToHost));
+    std::vector<int> outcome(RODS);
     check(cudaMemcpy(count, failed, sizeof count, cudaMemcpyDeviceToHost));
+    check(cudaMemcpy(outcome.data(), status_of, RODS * sizeof *status_of, cudaMemcpyDeviceToHost));
+    for (int s = 0; s < RODS; s++)
+        if (outcome[s]) printf("rod %d, row %d: %s\n", s, outcome[s] - 1, trid_status_string(outcome[s]));
     double worst = 0, scale = pow(decay, -STEPS);
     for (size_t i = 0; i < u.size(); i++) {
         double e = fabs(after[i] - scale * u[i]) / RODS;

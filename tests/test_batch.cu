@@ -820,6 +820,8 @@ CASE_FUNCTION void test_arguments()
     for (int s : all)
         for (int t : all)
             CHECK(s == t || strcmp(trid_batch_status_string(s), trid_batch_status_string(t)), "texts %d %d", s, t);
+    for (const char *named : {"share", "weigh", "template", "2^30", "tiles"})
+        CHECK(strstr(trid_batch_status_string(TRID_BATCH_BAD_SIZE), named), "a bad size does not name %s", named);
     GPU_OK(cudaFree(p));
 }
 

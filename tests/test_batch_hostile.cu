@@ -16,6 +16,7 @@
 #include "pivoted_cases.h"
 
 #include <initializer_list>
+#include <limits>
 
 #ifdef TEST_BATCH_HOSTILE_DOUBLE /* the same in the other precision, by hand */
 typedef double real;
@@ -303,6 +304,17 @@ static double error_of(const whole &w)
         size = std::max(size, fabsl(answer[j]) + fabsl(w.was[j]));
     }
     return (double)(error == 0 ? 0 : error / size);
+}
+
+/* Is the solution beyond the numbers of this precision? */
+static bool is_beyond(batch_call &k, long long system)
+{
+    const whole w = system_of(k, system, 0);
+    std::vector<long double> answer(w.b.size());
+    long double size = 0;
+    if (batch_answer((int)w.b.size(), w.a.data(), w.b.data(), w.c.data(), w.d.data(), answer.data())) return false;
+    for (long double x : answer) size = std::max(size, fabsl(x));
+    return size > std::numeric_limits<real>::max();
 }
 
 /* The larger of both. |A^-1| |A| <= 6 where |b| >= 1.4 of the rest, times a dozen roundings. */
@@ -681,20 +693,28 @@ static void spoil_system(batch_call &k, long long system, int row, int how)
     }
 }
 
-/* Are the neighbours' x and status what they are without the bad one, and is told of it what must be? Where a warp
-   factors, refines, or asks whether pivots are needed, a bad system among its own makes it take another way: the
-   neighbours' x are as right as before, not the same to the last bit. */
+/* Is x of system i allowed to have other last digits because of system `victim`? */
+static int may_depend(const batch_call &k, long long i, long long victim)
+{
+    const int interleaved = trid_p_lines_are_interleaved(trid_p_lines_join(k.lines)), share = interleaved ? 128 : 32;
+    return k.launch >= REFINED && (interleaved || k.n() <= 256) && i / share == victim / share;
+}
+
+/* Are the neighbours' x and status what they are without the bad one, to the last bit, and is told of it what must be?
+   Where a warp or tile factors, refines, or asks whether pivots are needed, a bad system among its own makes it take
+   another way: these neighbours' x are as right as before. */
 static void check_beside(batch_call &k, const std::vector<real> &clean, long long victim, int how)
 {
     const int checked = k.launch == CHECKED || k.launch == REFINED, status = k.status[(size_t)victim];
     long touched = 0, told = 0, infinite = 0, nonzero = 0;
     for (long long i = 0; i < k.systems(); i++) {
-        if (i != victim && k.launch >= REFINED) touched += !(wrong_by(k, i) <= TOLERANCE * UNIT);
+        const int same = i != victim && !may_depend(k, i, victim);
+        if (i != victim && !same) touched += !(wrong_by(k, i) <= TOLERANCE * UNIT);
         told += i != victim && k.status[(size_t)i];
         for (long long side = 0; side < k.sides; side++)
             for (int j = 0; j < k.n(); j++) {
                 const size_t at = (size_t)(k.x.origin + place(k.lines, i, j) + side * k.pitch);
-                if (i != victim && k.launch < REFINED)
+                if (same)
                     touched += memcmp(&k.after[at], &clean[at], sizeof(real)) != 0;
                 else if (i == victim)
                     infinite += !(fabs((double)k.after[at]) <= 1e308), nonzero += k.after[at] != 0;
@@ -705,8 +725,8 @@ static void check_beside(batch_call &k, const std::vector<real> &clean, long lon
     CHECK(touched == 0 && told == 0, "%s: %s: %ld elements beside it changed, %ld statuses", words(k), SPOIL[how],
           touched, told);
     CHECK(status || !must, "%s: %s is not told", words(k), SPOIL[how]);
-    CHECK(status || !infinite || how < D_ZERO, "%s: %s: %ld elements not finite, and not told", words(k), SPOIL[how],
-          infinite);
+    CHECK(status || !infinite || how < D_ZERO || (how == B_ZERO && is_beyond(k, victim)),
+          "%s: %s: %ld elements not finite, and not told", words(k), SPOIL[how], infinite);
     CHECK(status >= 0 && status <= k.n() + checked, "%s: %s: status %d", words(k), SPOIL[how], status);
     if (how == D_ZERO)
         CHECK(status == 0 && nonzero == 0, "%s: no d, but %ld of x, status %d", words(k), nonzero, status);
@@ -742,7 +762,7 @@ static void test_bad_neighbours(void)
         for (int launch = 0; launch < LAUNCHES; launch++)
             for (int interleaved = 0; interleaved < 2; interleaved++) {
                 if (case_below(&dice, check_short() ? 12 : n > 200 ? 4 : 2)) continue;
-                const int systems = n < 40 ? 67 : n < 300 ? 35 : 5;
+                const int systems = n < 20 && interleaved ? 300 : n < 40 ? 67 : n < 300 ? 35 : 5;
                 const int flags = some_flags(launch) & ~(TRID_BATCH_ADD | TRID_BATCH_REPAIR);
                 test_beside(launch, flags,
                             interleaved ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems));

@@ -147,6 +147,10 @@ static void test_status_strings(void)
                   1 - k);
     }
     CHECK(!strcmp(bs3d_status_string(12345), bs3d_status_string(-99)), "statuses that do not exist have names");
+    static const char *const sizes[] = {"points", "steps", "slabs", "halo", "partitions"};
+    for (int i = 0; i < 5; i++)
+        CHECK(strstr(bs3d_status_string(BS3D_BAD_SIZE), sizes[i]) != NULL, "a bad size does not name %s", sizes[i]);
+    CHECK(strstr(bs3d_status_string(BS3D_BAD_ARGUMENT), "slab") != NULL, "a bad argument does not name slabs");
 }
 
 /* A result that tells why there is none: it has the status, and no number that could be taken for a price. */

@@ -55,6 +55,10 @@
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
      Arrays     a, b, c, d are not changed. x is an array of its own, or d itself to solve in place. It shares no
                 element with a, b or c, nor with any other d. An array must be aligned to its elements.
+     Neighbours A system's status and x are the same, to the last bit, whatever the other systems are. There is one
+                exception: the last digits of x after trid_batch_refined, _pivoted and _several, if n <= 256 or the
+                systems are interleaved. They may depend on systems of the same group that share the system's warp or
+                tile, which are among the 32 (interleaved: 128) with the same index / 32 (128).
      Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null. (Partitions of n = 0
                 are TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
@@ -72,18 +76,7 @@
      entries.h                        the list of launches, which C also reads
 
    To add a shape, add a row to trid_p_batch_contiguous_shapes (contiguous.h) or trid_p_batch_tilings (interleaved.h);
-   bench/fill.sh carries it into docs/batch.md.
-   To add a method, a way to solve a tile, add its name to trid_p_batch_how (plan.h) and its rows to these two tables. A
-   row of several methods serves calls of each, and its kernel cannot tell them apart. For contiguous systems, say in
-   contiguous.h what the method keeps and checks (trid_p_batch_instance), how it solves (trid_p_batch_solve_own and
-   trid_p_batch_check, or a tile beside trid_p_batch_contiguous_tile), and which layout it takes
-   (trid_p_batch_launch_contiguous). For interleaved systems, define a trid_p_batch_tiles, as checked.h does.
-   bench/batch_table.cc and tests/codegen.sh name methods. A method with a launch of its own is also an operation.
-   To add an operation, a launch, write the function that checks its arguments, in a room with all of its code. List it
-   and its room above, add its #include below, its flags (also to trid_batch_status_string), and aliases if it takes a
-   function object. Add it to entries.h, and its scratch to trid_batch_scratch. Then add it to tests/batch_field.h,
-   tests/test_batch*.cu, tests/faults.txt, tests/codegen_ladders.cu, bench/batch.cu and the pages; and, if sizes choose
-   its kernels, its title to bench/batch_table.cc.
+   bench/fill.sh carries it into docs/batch.md. CONTRIBUTING.md says how to add a method or an operation.
 
    Options, defined before the header is included:
      TRID_BATCH_IMPLEMENTATION   in one .cu file of a program written in C: the launches as functions with C linkage */
@@ -119,8 +112,8 @@ typedef struct {
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
     TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or an array off its alignment */
-    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, n above 2^30, elements beyond 2^56, or 2^31 tiles or
-                                     chunks */
+    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, rows to weigh beyond n, n above 2^30, elements beyond
+                                     2^56, 2^31 tiles or chunks, or systems that the template arguments leave out */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
     TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch or this call does not take (TRID_BATCH_.._FLAGS) */
@@ -210,7 +203,8 @@ TB_HOST const char *trid_batch_status_string(int status)
     case TRID_BATCH_BAD_ARGUMENT:
         return "bad argument: a null pointer, or an array off its alignment";
     case TRID_BATCH_BAD_SIZE:
-        return "bad size: negative, no such axis, n above 2^30, elements beyond 2^56, or 2^31 tiles or chunks";
+        return "bad size: negative, no such axis, n above 2^30, elements beyond 2^56, 2^31 tiles or chunks, a share "
+               "below 1, rows to weigh beyond n, or systems that the template arguments leave out";
     case TRID_BATCH_OVERLAP:
         return "overlap: two elements of x coincide, or x shares an element with another array";
     case TRID_BATCH_SHORT:

@@ -24,14 +24,15 @@ struct CUstream_st; /* a stream is a cudaStream_t */
 #define TRID_P_BATCH_GIVEN
 #endif
 #if TB_LAUNCHES
-#define TRID_P_BATCH_ENTRY(name, parameters, arguments)                                                                \
-    TRID_P_BATCH_LINKED TB_OF(name) parameters                                                                         \
+#define TRID_P_BATCH_CALLS(name, arguments)                                                                            \
     {                                                                                                                  \
         return name TRID_P_BATCH_GIVEN arguments;                                                                      \
     }
 #else
-#define TRID_P_BATCH_ENTRY(name, parameters, arguments) TRID_P_BATCH_LINKED TB_OF(name) parameters;
+#define TRID_P_BATCH_CALLS(name, arguments) ;
 #endif
+#define TRID_P_BATCH_ENTRY(name, parameters, arguments)                                                                \
+    TRID_P_BATCH_LINKED TB_OF(name) parameters TRID_P_BATCH_CALLS(name, arguments)
 
 #ifdef __cplusplus
 extern "C++" {
@@ -41,14 +42,7 @@ extern "C++" {
             device is current; other launches ignore them
    Returns  TRID_BATCH_OK or TRID_BATCH_LAUNCH_FAILED
    Cost     a few calls of the CUDA runtime for each cluster size, 1 to 16 blocks */
-TRID_P_BATCH_LINKED trid_device_query(trid_device *device)
-#if TB_LAUNCHES
-{
-    return trid_p_batch_query TRID_P_BATCH_GIVEN(device);
-}
-#else
-    ;
-#endif
+TRID_P_BATCH_LINKED trid_device_query(trid_device *device) TRID_P_BATCH_CALLS(trid_p_batch_query, (device))
 #ifdef __cplusplus
 }
 #endif
@@ -58,6 +52,7 @@ TRID_P_BATCH_LINKED trid_device_query(trid_device *device)
 #undef TRID_P_BATCH_STREAM
 #undef TRID_P_BATCH_LINKED
 #undef TRID_P_BATCH_GIVEN
+#undef TRID_P_BATCH_CALLS
 #undef TRID_P_BATCH_ENTRY
 
 #else /* TB_BODY: over tb_real */

@@ -102,18 +102,14 @@ TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
     long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
     long long reach = 0;
     int nested = 1;
-    for (int k = 0; k < 3; k++) { /* sort by decreasing pitch; counts of one come last */
-        if (count[k] == 1) pitch[k] = 0;
-        if (pitch[k] < 0) pitch[k] = -pitch[k];
-        for (int i = k; i > 0 && pitch[i] > pitch[i - 1]; i--) {
-            long long p = pitch[i], c = count[i];
-            pitch[i] = pitch[i - 1], count[i] = count[i - 1];
-            pitch[i - 1] = p, count[i - 1] = c;
-        }
-    }
-    for (int k = 2; k >= 0; k--) {
-        if (count[k] > 1 && pitch[k] <= reach) nested = 0;
+    for (int k = 0; k < 3; k++) {
+        pitch[k] = count[k] == 1 ? 0 : pitch[k] < 0 ? -pitch[k] : pitch[k];
         reach += pitch[k] * (count[k] - 1);
+    }
+    for (int k = 0; k < 3; k++) {
+        long long within = -pitch[k] * (count[k] - 1); /* the reach of all pitches that are not larger */
+        for (int i = 0; i < 3; i++) within += pitch[i] <= pitch[k] ? pitch[i] * (count[i] - 1) : 0;
+        if (count[k] > 1 && pitch[k] <= within) nested = 0;
     }
     if (at > reach || at < -reach) return 0;
     if (nested) { /* each pitch exceeds the reach of all smaller ones */
