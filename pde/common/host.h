@@ -162,10 +162,10 @@ TB_HOST fd_status fd_p_host_end(const fd_p_host *h, int given)
 
 /* Does a worker's part of a march. If watched, searches the terms before each step, and the values after it, for the
    first number that is not finite. Returns the status, the same for all workers. */
-TB_HOST fd_status fd_p_host_march(const fd_p_host *h, int watched)
+TB_HOST fd_status fd_p_host_march(const fd_p_host *h)
 {
     const fd_problem *problem = h->t.problem;
-    const int steps = h->t.found->steps;
+    const int steps = h->t.found->steps, watched = h->watched;
     int given = h->t.found->given, largest, lost;
     fd_p_host_begin(h);
     for (int k = 0; k < steps; k++) {
@@ -197,11 +197,11 @@ FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *pa
     h->which = which, h->t.problem = &batch->problem[which], h->t.parameters = &parameters[which];
     fd_p_host_prepare(h);
     fd_status status = h->t.found->status;
-    for (int watched = 0; watched < 2 && !h->t.found->status.what; watched++) {
+    for (h->watched = 0; h->watched < 2 && !h->t.found->status.what; h->watched++) {
         fd_p_host_shape(h->t.found->points, h);
         h->extra = h->t.problem->exercise == FD_AMERICAN ? extra : NULL;
-        if (watched) fd_p_host_prepare(h); /* the final values may be overwritten */
-        status = fd_p_host_march(h, watched);
+        if (h->watched) fd_p_host_prepare(h); /* the final values may be overwritten */
+        status = fd_p_host_march(h);
         status.not_dominant = h->t.found->not_dominant;
         if (!status.what) fd_p_host_record(h, 0);
         if (!status.what || status.what == FD_GREW) break;

@@ -239,15 +239,12 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 }
 
 #define FD_P_RESTRICT __restrict__
-/* FD_P_RESTRICT for the rows of a function in whose callers' loop one call writes what the next call reads. If clang 14
-   inlines the function, it takes the promise to hold across all iterations of that loop; clang 22 does not. For clang,
-   FD_P_APART before the function's own loop makes the promise instead. */
+/* Before a loop: what an iteration writes, no other iteration reads. Compilers would forget __restrict__ on variables,
+   and clang 14 would take it to hold across all iterations of an outer loop as well. */
 #ifdef __clang__
-#define FD_P_RESTRICT_ROW
 #define FD_P_APART _Pragma("clang loop vectorize(assume_safety)")
 #else
-#define FD_P_RESTRICT_ROW __restrict__
-#define FD_P_APART
+#define FD_P_APART _Pragma("GCC ivdep")
 #endif
 /* A function whose loops the compiler should vectorise inlines everything that it calls, including the model's
    functions. */
