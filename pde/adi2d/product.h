@@ -30,30 +30,18 @@ TB_HOST void adi2d_p_host_product(const fd_p_host *h, const fd_p_step *step)
         for (int b = 0; b < lines && (step->open || h->watched); b++)
             adi2d_p_host_open(h, j + b, step, h->z + (size_t)(j + b) * pitch);
         fd_p_host_transpose(lines, n[0], h->z + at, pitch, h->transposed, lanes);
-        const fd_p_host_lines of = {step,          lines,   0,     j,     0, 0, h->transposed,
-                                    h->transposed, h->tile, lanes, lanes, 1, 2, -1};
+        const tb_real *z = h->transposed;
+        const fd_p_host_lines of = {step, lines, 0, j, 0, 0, z, z, h->tile, lanes, lanes, 1, 2, -1};
         fd_p_host_forward(h, 0, &of);
         fd_p_host_back(h, 0, &of);
         fd_p_host_transpose(n[0], lines, h->tile, lanes, h->d + at, pitch);
     }
     fd_p_host_meet(h);
     for (int g = fd_p_host_share(h, columns, w); g < fd_p_host_share(h, columns, w + 1); g++) {
-        const int i = g * FD_P_HOST_LANES, ends = step->close || h->watched;
-        const tb_real *d = h->d + i;
-        const fd_p_host_lines of = {step,
-                                    fd_p_host_group(n[0], g),
-                                    i,
-                                    0,
-                                    0,
-                                    0,
-                                    d,
-                                    d,
-                                    (ends ? h->u : h->z) + i,
-                                    pitch,
-                                    pitch,
-                                    1,
-                                    ends ? 1 : 2,
-                                    ends ? 0 : -1};
+        const int i = g * FD_P_HOST_LANES, lines = fd_p_host_group(n[0], g), ends = step->close || h->watched;
+        const tb_real *d = h->d + i, times = ends ? 1 : 2, plus = 1 - times;
+        tb_real *to = (ends ? h->u : h->z) + i;
+        const fd_p_host_lines of = {step, lines, i, 0, 0, 0, d, d, to, pitch, pitch, 1, times, plus};
         fd_p_host_forward(h, 1, &of);
         fd_p_host_back(h, 1, &of);
     }

@@ -25,14 +25,14 @@
 #define fd_p_lanes FD_OF(p_lanes)
 #define fd_p_final_values FD_OF(p_final_values)
 #define fd_p_several_mixed FD_OF(p_several_mixed)
-#define fd_p_too_fast_at FD_OF(p_too_fast_at)
+#define fd_p_too_fast FD_OF(p_too_fast)
 #define fd_p_not_dominant FD_OF(p_not_dominant)
 #define fd_p_ill_posed FD_OF(p_ill_posed)
 #define fd_p_differ_along FD_OF(p_differ_along)
+#define fd_p_outward FD_OF(p_outward)
 #define fd_p_broken FD_OF(p_broken)
 #define fd_p_looks FD_OF(p_looks)
 #define fd_p_look FD_OF(p_look)
-#define fd_p_count_rows FD_OF(p_count_rows)
 #define fd_p_looked_at FD_OF(p_looked_at)
 #define fd_p_check_terms FD_OF(p_check_terms)
 #define fd_p_terms_status FD_OF(p_terms_status)
@@ -327,17 +327,26 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 
 enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* several pairs have mixed terms */
 
-/* Returns fd_p_too_fast for a point with these terms and the longest explicit step of the march. */
-TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms terms)
+/* Returns 0 if the longest explicit step of the march is short enough at a point with these terms, else a number that is
+   least for the fastest point: minus fd_p_larger's of the 1 / dt that it needs. Couplings bound dt, so that the fastest
+   wave does not overshoot. So do drifts: in each step, the phase of a wave along an axis turns by at most
+   (above - below) dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that damping. Growth
+   by a factor of e until time 0 is allowed. */
+TB_HD int fd_p_too_fast(const fd_p_tables *t, const int *index, fd_terms terms)
 {
-    fd_p_rate rate = {0, 0};
+    const double undamped = 0.5 * FD_FACTORS * t->problem->times.maturity;
+    double couplings = 0, drifts = 0;
     for (int d = 0; d < FD_FACTORS; d++) {
-        const int at_face = index[d] == 0 || index[d] == t->found->points[d] - 1;
-        fd_p_rate_add(fd_p_row(d, t->cell[d][index[d]], terms), at_face, FD_MODEL_MIXED,
-                      0.5 * FD_FACTORS * t->problem->times.maturity, &rate);
+        const fd_row row = fd_p_row(d, t->cell[d][index[d]], terms);
+        const double below = (double)row.below, above = (double)row.above, turn = above - below;
+        const double damped = fabs(below + above);
+        couplings += fabs(below) + fabs(above);
+        if (index[d] == 0 || index[d] == t->found->points[d] - 1) continue;
+        drifts += turn * turn * (FD_MODEL_MIXED || damped * undamped <= 1 ? undamped : 1 / damped);
     }
-    if (fd_p_several_mixed) rate.couplings *= 1.125; /* docs/fd.md */
-    return fd_p_too_fast(fd_p_size_of(t->found->longest), rate, (double)terms.kill);
+    if (fd_p_several_mixed) couplings *= 1.125; /* docs/fd.md */
+    const double fastest = fd_p_max(couplings + fd_p_max((double)terms.kill, 0) / 2, drifts);
+    return fd_p_size_of(t->found->longest) * fastest > 1 ? -fd_p_larger(0, fastest * (1 + 1e-6)) : 0;
 }
 
 /* Returns how many rows of a point are not diagonally dominant in a step whose theta dt is `size`. A row without
@@ -354,22 +363,39 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
     return count;
 }
 
-/* Returns whether the terms at a point are ill-posed: a diffusion is negative, or declared mixed terms are too large
-   for the diffusions. */
+/* Returns whether the terms at a point are ill-posed, by more than 256 unit roundoffs and underflow explain: a diffusion
+   is negative, mixed^2 exceeds 4 diffusion_i diffusion_j for a declared pair, or the matrix of several pairs'
+   correlations is not positive semidefinite. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
+    const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
     tb_real rho[3] = {0, 0, 0}; /* of the pairs 12, 13 and 23 */
     int ill = 0;
     for (int d = 0; d < FD_FACTORS; d++) ill |= terms.diffusion[d] < 0;
     for (int pair = 0; pair < 3; pair++) {
         if (!(FD_MODEL_MIXED >> pair & 1)) continue;
-        const tb_real diffusion[2] = {terms.diffusion[pair == 2], terms.diffusion[pair ? 2 : 1]};
-        const double product = (double)diffusion[0] * (double)diffusion[1];
-        ill |= fd_p_ill_posed_in_two(diffusion, terms.mixed[pair]);
-        if (fd_p_several_mixed)
-            rho[pair] = product > 0 ? (tb_real)((double)terms.mixed[pair] / (2 * sqrt(product))) : 0;
+        const double one = (double)terms.diffusion[pair == 2], other = (double)terms.diffusion[pair ? 2 : 1];
+        const double mixed = (double)terms.mixed[pair];
+        ill |= mixed * mixed > 4 * (1 + slack) * (one + least) * (other + least);
+        if (fd_p_several_mixed) rho[pair] = one * other > 0 ? (tb_real)(mixed / (2 * sqrt(one * other))) : 0;
     }
-    return fd_p_several_mixed ? ill | fd_p_ill_posed_in_three(rho) : ill;
+    const tb_real p = rho[0], q = rho[1], r = rho[2], determinant = 1 - p * p - q * q - r * r + 2 * p * q * r;
+    return ill | (determinant < -(tb_real)slack);
+}
+
+/* Returns the axes along which the drift at a point is wrong, as a sum of FD_P_OUTWARD << axis. It is wrong if it
+   points out of an FD_DEGENERATE face and crosses more than the end cell until maturity. A smaller drift does no harm:
+   errors grow by a factor of e^1.5 for each cell that it crosses. */
+TB_HD int fd_p_outward(const fd_p_tables *t, const int *at, fd_terms terms)
+{
+    int outward = 0;
+    for (int d = 0; d < FD_FACTORS; d++) {
+        const int last = at[d] == t->found->points[d] - 1, inner = last ? at[d] - 1 : 1;
+        if ((at[d] > 0 && !last) || t->problem->face[d][last] != FD_DEGENERATE) continue;
+        const double cell = fabs(t->x[d][at[d]] - t->x[d][inner]);
+        if ((double)terms.drift[d] * t->problem->times.maturity * (last ? 1 : -1) > cell) outward |= FD_P_OUTWARD << d;
+    }
+    return outward;
 }
 
 /* Returns whether the terms along an axis, or kill, differ. */
@@ -403,64 +429,48 @@ TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, const fd_numb
 
 /* Findings about the points of a line. */
 typedef struct {
-    int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's constants */
+    int wrong, not_finite, sources, not_dominant; /* wrong: a sum of fd/march.h's constants */
 } fd_p_looks;
 
-/* Checks the terms at points from, from + stride, .. below `to` of the line along x with these indices, in step k, in a
-   loop that compilers vectorise. Points whose value is given are not checked. */
-TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
+/* Checks the terms at points from, from + stride, .. below `to` of the line along x with these indices, in step k, and
+   counts the rows that are not diagonally dominant if its theta dt is `size`, in a loop that compilers vectorise. Finds
+   points that are too fast for explicit steps. Points whose value is given are not checked. */
+TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
 {
     const int *points = t->found->points;
     const int (*face)[2] = t->problem->face;
     const tb_real *time = fd_p_time_of(t, k, 1);
     const int changes = !fd_p_same(fd_p_numbers(3), t->time, time);
-    fd_p_looks looks = {0, 0, 0};
+    fd_p_looks looks = {0, 0, 0, 0};
     fd_numbers own[FD_FACTORS], first[FD_FACTORS];
-    int outward = 0; /* whether the line lies along an FD_DEGENERATE face */
+    int at[3] = {0, index[1], index[2]}, rare = t->found->longest != 0; /* whether the second loop visits all points */
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, 0, &first[d]);
     for (int d = 1; d < FD_FACTORS; d++) {
-        const int last = index[d] == points[d] - 1, at_face = index[d] == 0 || last;
+        const int last = at[d] == points[d] - 1, at_face = at[d] == 0 || last;
         if (at_face && face[d][last] == FD_VALUE) return looks;
-        outward |= at_face && face[d][last] == FD_DEGENERATE;
-        fd_p_take(t, d, index[d], &own[d]);
+        rare |= at_face && face[d][last] == FD_DEGENERATE;
+        fd_p_take(t, d, at[d], &own[d]);
     }
     if (from == 0 && face[0][0] == FD_VALUE) from += stride;
     if (to == points[0] && face[0][1] == FD_VALUE) to--;
     for (int i = from; i < to; i += stride) {
+        at[0] = i;
         fd_p_take(t, 0, i, &own[0]);
         const fd_terms terms = fd_p_terms(t->parameters, own, time);
         looks.wrong |= fd_p_broken(t, own, first, terms, time, changes) | fd_p_ill_posed(terms) * FD_P_ILL_POSED;
         looks.not_finite |= !fd_p_terms_finite(terms);
         looks.sources |= (terms.source < 0) | (terms.source > 0);
+        looks.not_dominant += fd_p_not_dominant(t, at, terms, size);
     }
     for (int i = from; i < to; i += stride) {
-        if (!outward && i > 0 && i < points[0] - 1) continue;
-        const int at[3] = {i, index[1], index[2]};
-        looks.wrong |= fd_p_outward(FD_FACTORS, face, t->x, at, points, fd_p_terms_at(t, at, time).drift,
-                                    t->problem->times.maturity);
-    }
-    return looks;
-}
-
-/* Returns how many rows of the same points are not diagonally dominant in step k, whose theta dt is `size`. Finds
-   points that are too fast for explicit steps. */
-TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
-{
-    const tb_real *time = fd_p_time_of(t, k, 1);
-    int at[3] = {0, index[1], index[2]}, count = 0;
-    fd_numbers own[FD_FACTORS];
-    for (int d = 1; d < FD_FACTORS; d++) fd_p_take(t, d, index[d], &own[d]);
-    for (int i = from; i < to; i += stride) {
+        if (!rare && i > 0 && i < points[0] - 1) continue;
         at[0] = i;
-        fd_p_take(t, 0, i, &own[0]);
-        count += fd_p_not_dominant(t, at, fd_p_terms(t->parameters, own, time), size);
-    }
-    for (int i = from; i < to && t->found->longest != 0; i += stride) {
-        at[0] = i;
-        const int too_fast = fd_p_too_fast_at(t, at, fd_p_terms_at(t, at, time));
+        const fd_terms terms = fd_p_terms_at(t, at, time);
+        const int too_fast = t->found->longest != 0 ? fd_p_too_fast(t, at, terms) : 0;
+        looks.wrong |= fd_p_outward(t, at, terms);
         if (too_fast) fd_p_least(&t->found->fault[FD_P_AT_FAST], too_fast);
     }
-    return count;
+    return looks;
 }
 
 /* Returns the step in which look 0, 1 or 2 checks a line: the first step, the last, or one chosen for the line, to find
@@ -473,8 +483,7 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 }
 
 /* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last step that
-   are not dominant, and finds points that have a source. If both steps are equal, rows are computed once and counted
-   twice. */
+   are not dominant, and finds points that have a source. If both steps are equal, rows are counted once, twofold. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -490,14 +499,13 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
         fd_p_index(found->points, line * length, index);
         const int from = index[0] + thread % lanes, to = index[0] + length;
         for (int look = 0; look < 3; look++) {
-            const int k = fd_p_looked_at(t, line, look);
-            if (look < 2 - alike)
-                not_dominant += (1 + alike) * fd_p_count_rows(t, index, look ? last : 0, size[look], from, to, lanes);
-            if (k < 0) continue;
-            const fd_p_looks looks = fd_p_look(t, index, k, from, to, lanes);
+            const int chosen = fd_p_looked_at(t, line, look), k = chosen < 0 ? last : chosen;
+            if (chosen < 0 && look >= 2 - alike) continue;
+            const fd_p_looks looks = fd_p_look(t, index, k, size[look == 1], from, to, lanes);
+            if (look < 2 - alike) not_dominant += (1 + alike) * looks.not_dominant;
             sources |= looks.sources;
             for (int i = from; i < to && (looks.wrong || looks.not_finite); i += lanes) {
-                const fd_p_looks own = fd_p_look(t, index, k, i, i + 1, 1);
+                const fd_p_looks own = fd_p_look(t, index, k, 0, i, i + 1, 1);
                 if (own.wrong || own.not_finite) fd_p_least(&found->fault[FD_P_AT_TERMS], line * length - index[0] + i);
             }
         }
@@ -514,8 +522,8 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
     for (int look = 0; look < 3; look++) {
         const int k = fd_p_looked_at(t, at / fd_p_line_length(t), look);
         if (k < 0) continue;
-        const fd_p_looks looks = fd_p_look(t, index, k, index[0], index[0] + 1, 1);
-        if (looks.not_finite) return fd_status_of(FD_MODEL_NAN, 0, -1, index[0], index[1], index[2], k);
+        const fd_p_looks looks = fd_p_look(t, index, k, 0, index[0], index[0] + 1, 1);
+        if (looks.not_finite) return fd_p_status_at(FD_MODEL_NAN, t->found->points, at, k);
         if (looks.wrong) return fd_p_untrue(looks.wrong, index[0], index[1], index[2], k);
     }
     return fd_p_status(FD_OK, 0);
@@ -524,27 +532,23 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
 /* Returns the status of fault f. */
 FD_P_CALLED fd_status fd_p_fault(const fd_batch *batch, const fd_p_tables *t, int f)
 {
-    const int at = t->found->fault[f], no_step = at == FD_NO_ROOM;
-    int index[3] = {-1, -1, -1};
+    const int at = t->found->fault[f], no_step = at == FD_NO_ROOM, axis = f - FD_P_AT_NUMBERS;
     if (f < FD_P_AT_TIMES) return fd_status_of(FD_BAD_AXIS, 1 + at, f - FD_P_AT_POINTS, -1, -1, -1, -1);
     if (f == FD_P_AT_TIMES)
         return fd_p_status(no_step ? FD_TOO_MANY_STEPS : FD_BAD_TIMES, no_step ? t->found->steps : at);
-    if (f < FD_P_AT_SPOT) {
-        index[f - FD_P_AT_NUMBERS] = at;
-        return fd_status_of(FD_MODEL_NAN, 0, f - FD_P_AT_NUMBERS, index[0], index[1], index[2], -1);
-    }
+    if (f < FD_P_AT_SPOT)
+        return fd_status_of(FD_MODEL_NAN, 0, axis, axis == 0 ? at : -1, axis == 1 ? at : -1, axis == 2 ? at : -1, -1);
     if (f == FD_P_AT_SPOT) return fd_status_of(FD_BAD_SPOT, at, fd_p_outside(t, at), -1, -1, -1, -1);
     if (f == FD_P_AT_TIME) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, at);
+    if (f == FD_P_AT_FINAL) return fd_p_status_at(FD_FINAL_NAN, t->found->points, at, -1);
     if (f == FD_P_AT_TERMS) return fd_p_terms_status(t, at);
     if (f == FD_P_AT_FAST) return fd_p_status(FD_UNSTABLE, fd_p_enough(&t->problem->times, at));
-    if (f == FD_P_AT_STEP) return fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
 #if FD_FACTORS == 2
     const int excluded = batch->kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED;
     if (f == FD_P_AT_KIND) return fd_status_of(excluded, 0, -1, -1, -1, -1, at);
 #endif
     (void)batch;
-    fd_p_index(t->found->points, at, index);
-    return fd_status_of(FD_FINAL_NAN, 0, -1, index[0], index[1], index[2], -1);
+    return fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE); /* FD_P_AT_STEP */
 }
 
 /* Sets the status to the first fault, if there is one. */

@@ -82,40 +82,6 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
     return fd_p_status(wrong, detail);
 }
 
-/* The least 1 / dt of an explicit march at a point: `couplings`, so that the fastest wave does not overshoot, and
-   `drifts`, so that drifts do not make waves grow. */
-typedef struct {
-    double couplings, drifts;
-} fd_p_rate;
-
-/* Returns a point's rate as an integer that is least for the fastest point; 0 if steps of length `longest` are short
-   enough there. */
-TB_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
-{
-    double fastest = fd_p_max(rate.couplings + (kill > 0 ? kill / 2 : 0), rate.drifts);
-    float rounded = (float)(fastest * (1 + 1e-6));
-    int bits;
-    memcpy(&bits, &rounded, sizeof bits);
-    return longest * fastest > 1 ? -bits : 0;
-}
-
-/* Returns how many steps an explicit march needs, given its fastest point. The number allows for steps that grading
-   lengthens, and for the rounding of each interval's share of the steps. */
-TB_HD int fd_p_enough(const fd_times *times, int too_fast)
-{
-    float fastest;
-    const int bits = -too_fast, graded = times->grading == FD_GEOMETRIC && times->ratio > 0;
-    memcpy(&fastest, &bits, sizeof fastest);
-    double stretch = times->grading == FD_QUADRATIC ? 2 : graded ? fd_p_max(times->ratio, 1 / times->ratio) : 1;
-    double rate = (double)fastest * stretch, needed = times->maturity * rate, most = 0;
-    for (int k = 0; k <= times->dates && times->dates > 0; k++) {
-        double from = k < times->dates ? times->date[k] : times->maturity, to = k > 0 ? times->date[k - 1] : 0;
-        if ((from - to) * rate > 1) most = fd_p_max(most, times->maturity / (from - to));
-    }
-    needed = ceil(needed + most);
-    return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
-}
-
 /* Constants of the solvers. Helpers follow, for least indices of faults, sums and memory. */
 enum {
     FD_P_NONE = 0x7fffffff, /* no index */
@@ -165,6 +131,21 @@ TB_HD double fd_p_size_of(int bits)
     float size;
     memcpy(&size, &bits, sizeof size);
     return (double)size;
+}
+
+/* Returns how many steps an explicit march needs, given the least fd_p_too_fast. The number allows for steps that grading
+   lengthens, and for the rounding of each interval's share of the steps. */
+TB_HD int fd_p_enough(const fd_times *times, int too_fast)
+{
+    const int graded = times->grading == FD_GEOMETRIC && times->ratio > 0;
+    double stretch = times->grading == FD_QUADRATIC ? 2 : graded ? fd_p_max(times->ratio, 1 / times->ratio) : 1;
+    double rate = fd_p_size_of(-too_fast) * stretch, needed = times->maturity * rate, most = 0;
+    for (int k = 0; k <= times->dates && times->dates > 0; k++) {
+        double from = k < times->dates ? times->date[k] : times->maturity, to = k > 0 ? times->date[k - 1] : 0;
+        if ((from - to) * rate > 1) most = fd_p_max(most, times->maturity / (from - to));
+    }
+    needed = ceil(needed + most);
+    return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
 }
 
 /* Returns the amount by which a change raises the magnitude of a value; a knock-out adds nothing. */
@@ -229,13 +210,12 @@ enum {
 TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 {
     const int first = untrue & -untrue;
-    if (!untrue) return fd_p_status(FD_OK, 0);
-    if (first < FD_P_CHANGES) return fd_status_of(FD_MIXED_UNDECLARED, first / FD_P_MIXED, -1, i, j, k, step);
-    if (first < FD_P_NOT_INDEPENDENT) return fd_status_of(FD_CHANGES_UNDECLARED, 0, -1, i, j, k, step);
-    if (first < FD_P_ILL_POSED)
-        return fd_status_of(FD_NOT_INDEPENDENT, 0, first / FD_P_NOT_INDEPENDENT / 2, i, j, k, step);
-    if (first < FD_P_OUTWARD) return fd_status_of(FD_ILL_POSED, 0, -1, i, j, k, step);
-    return fd_status_of(FD_OUTWARD, 0, first / FD_P_OUTWARD / 2, i, j, k, step);
+    int what = FD_OUTWARD, detail = 0, axis = first / FD_P_OUTWARD / 2;
+    if (first < FD_P_OUTWARD) what = FD_ILL_POSED, axis = -1;
+    if (first < FD_P_ILL_POSED) what = FD_NOT_INDEPENDENT, axis = first / FD_P_NOT_INDEPENDENT / 2;
+    if (first < FD_P_NOT_INDEPENDENT) what = FD_CHANGES_UNDECLARED, axis = -1;
+    if (first < FD_P_CHANGES) what = FD_MIXED_UNDECLARED, detail = first / FD_P_MIXED;
+    return fd_status_of(what, detail, axis, i, j, k, step);
 }
 
 #define FD_P_RESTRICT __restrict__
