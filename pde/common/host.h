@@ -117,7 +117,7 @@ TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *give
     fd_p_host_meet(h);
 }
 
-/* Writes the results at a time: 0 for today, 1 + date for a date. */
+/* Writes the results at time 1 + date. */
 TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
 {
     const long long stride[3] = {1, (long long)h->pitch, (long long)h->plane};
@@ -202,16 +202,12 @@ FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *pa
         h->extra = h->t.problem->exercise == FD_AMERICAN ? extra : NULL;
         if (h->watched) fd_p_host_prepare(h); /* the final values may be overwritten */
         status = fd_p_host_march(h);
-        status.not_dominant = h->t.found->not_dominant;
-        if (!status.what) fd_p_host_record(h, 0);
         if (!status.what || status.what == FD_GREW) break;
     }
     h->extra = extra;
-    if (h->worker == 0) {
-        batch->status[which] = status;
-        if (!status.what) fd_p_coordinates(batch, &h->t, which, 0, 1);
-        if (status.what) fd_p_fill_nan(batch, which, 0, 1);
-    }
+    const long long stride[3] = {1, (long long)h->pitch, (long long)h->plane};
+    if (!status.what) fd_p_coordinates(batch, &h->t, which, h->worker, h->workers);
+    fd_p_end(batch, &h->t, which, status, h->u, stride, h->worker, h->workers);
     fd_p_host_meet(h);
 }
 

@@ -276,9 +276,8 @@ TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int group, int k, const fd_p
         }
         fd_p_host_transpose(rows, n, h->rows, h->wide, h->transposed + b, FD_P_HOST_LANES);
     }
-    const fd_p_host_lines of = {
-        step,    lines,           0, j,     k, 0, h->transposed, fd_p_host_about(h, s, step) + at,
-        h->tile, FD_P_HOST_LANES, 1, pitch, 1, 0};
+    const tb_real *w = fd_p_host_about(h, s, step) + at;
+    const fd_p_host_lines of = {step, lines, 0, j, k, 0, h->transposed, w, h->tile, FD_P_HOST_LANES, 1, pitch, 1, 0};
     fd_p_host_forward(h, 0, &of);
     fd_p_host_back(h, 0, &of);
     fd_p_host_transpose(n, lines, h->tile, FD_P_HOST_LANES, h->d + at, pitch);
@@ -298,8 +297,8 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int axis, int s, int group, i
     const int last = axis == FD_FACTORS - 1, ends = last && s == step->data.stages - 1;
     const size_t stride = axis == 2 ? h->plane : h->pitch, at = (size_t)k * h->plane + (size_t)j * h->pitch + (size_t)i;
     tb_real *to = (!last ? h->d : ends ? h->u : h->z) + at;
-    const fd_p_host_lines of = {step, lines,  i,      j, k, ends, h->d + at, fd_p_host_about(h, s, step) + at,
-                                to,   stride, stride, 1, 1, 1};
+    const tb_real *w = fd_p_host_about(h, s, step) + at;
+    const fd_p_host_lines of = {step, lines, i, j, k, ends, h->d + at, w, to, stride, stride, 1, 1, 1};
     if (axis < 2 || !fd_p_at_given(h->t.problem, 1, j)) {
         fd_p_host_forward(h, axis, &of);
         fd_p_host_back(h, axis, &of);
@@ -307,7 +306,7 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int axis, int s, int group, i
     }
     for (int m = 0; m < h->n[2]; m++) { /* a line along a face whose values are given */
         const size_t row = (size_t)m * stride;
-        for (int b = 0; b < lines; b++) to[row + (size_t)b] = of.w[row + (size_t)b] + of.from[row + (size_t)b];
+        for (int b = 0; b < lines; b++) to[row + (size_t)b] = w[row + (size_t)b] + of.from[row + (size_t)b];
         if (ends && h->t.problem->exercise != FD_EUROPEAN) fd_p_host_exercise(h, step, lines, i, j, m, to + row);
     }
 }

@@ -434,7 +434,7 @@ typedef struct {
 
 /* Checks the terms at points from, from + stride, .. below `to` of the line along x with these indices, in step k, and
    counts the rows that are not diagonally dominant if its theta dt is `size`, in a loop that compilers vectorise. Finds
-   points that are too fast for explicit steps. Points whose value is given are not checked. */
+   points that are too fast for explicit steps. Points whose value is given are counted, not checked. */
 TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
 {
     const int *points = t->found->points;
@@ -444,22 +444,22 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, tb_rea
     fd_p_looks looks = {0, 0, 0, 0};
     fd_numbers own[FD_FACTORS], first[FD_FACTORS];
     int at[3] = {0, index[1], index[2]}, rare = t->found->longest != 0; /* whether the second loop visits all points */
+    int low = face[0][0] == FD_VALUE, high = points[0] - (face[0][1] == FD_VALUE); /* of the points that are checked */
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, 0, &first[d]);
     for (int d = 1; d < FD_FACTORS; d++) {
         const int last = at[d] == points[d] - 1, at_face = at[d] == 0 || last;
-        if (at_face && face[d][last] == FD_VALUE) return looks;
+        if (at_face && face[d][last] == FD_VALUE) low = high;
         rare |= at_face && face[d][last] == FD_DEGENERATE;
         fd_p_take(t, d, at[d], &own[d]);
     }
-    if (from == 0 && face[0][0] == FD_VALUE) from += stride;
-    if (to == points[0] && face[0][1] == FD_VALUE) to--;
     for (int i = from; i < to; i += stride) {
         at[0] = i;
         fd_p_take(t, 0, i, &own[0]);
         const fd_terms terms = fd_p_terms(t->parameters, own, time);
-        looks.wrong |= fd_p_broken(t, own, first, terms, time, changes) | fd_p_ill_posed(terms) * FD_P_ILL_POSED;
-        looks.not_finite |= !fd_p_terms_finite(terms);
-        looks.sources |= (terms.source < 0) | (terms.source > 0);
+        const int wrong = fd_p_broken(t, own, first, terms, time, changes) | fd_p_ill_posed(terms) * FD_P_ILL_POSED;
+        const int checked = (i >= low) & (i < high);
+        looks.wrong |= checked * wrong, looks.not_finite |= checked & !fd_p_terms_finite(terms);
+        looks.sources |= checked & ((terms.source < 0) | (terms.source > 0));
         looks.not_dominant += fd_p_not_dominant(t, at, terms, size);
     }
     for (int i = from; i < to; i += stride) {
@@ -467,7 +467,7 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, tb_rea
         at[0] = i;
         const fd_terms terms = fd_p_terms_at(t, at, time);
         const int too_fast = t->found->longest != 0 ? fd_p_too_fast(t, at, terms) : 0;
-        looks.wrong |= fd_p_outward(t, at, terms);
+        if (i >= low && i < high) looks.wrong |= fd_p_outward(t, at, terms);
         if (too_fast) fd_p_least(&t->found->fault[FD_P_AT_FAST], too_fast);
     }
     return looks;

@@ -7,6 +7,7 @@
 #define fd_p_values_of FD_OF(p_values_of)
 #define fd_p_values_at FD_OF(p_values_at)
 #define fd_p_record FD_OF(p_record)
+#define fd_p_end FD_OF(p_end)
 #define fd_p_host_call FD_OF(p_host_call)
 #define fd_p_host_refuse FD_OF(p_host_refuse)
 
@@ -89,6 +90,18 @@ TB_HD void fd_p_record(const fd_batch *batch, const fd_p_tables *t, int which, i
         }
         for (int i = thread % lanes; i < row; i += lanes) to[i] = i < points ? from[i] : fd_p_nan();
     }
+}
+
+/* Ends problem `which`: writes its status and its results at time 0, as fd_p_record does, or NaN. */
+TB_HD void fd_p_end(const fd_batch *batch, const fd_p_tables *t, int which, fd_status status, const tb_real *u,
+                    const long long *stride, int thread, int threads)
+{
+    status.not_dominant = t->found->not_dominant;
+    if (thread == 0) batch->status[which] = status;
+    if (status.what)
+        fd_p_fill_nan(batch, which, thread, threads);
+    else
+        fd_p_record(batch, t, which, 0, u, stride, thread, threads);
 }
 
 #if TB_HOST_SCOPE

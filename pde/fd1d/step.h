@@ -19,7 +19,6 @@
 #define fd1d_p_row_of FD_OF(p_1d_row_of)
 #define fd1d_p_row_at FD_OF(p_1d_row_at)
 #define fd1d_p_right FD_OF(p_1d_right)
-#define fd1d_p_matrix FD_OF(p_1d_matrix)
 #define fd1d_p_face_of FD_OF(p_1d_face_of)
 #define fd1d_p_segments_of FD_OF(p_1d_segments_of)
 #define fd1d_p_segment FD_OF(p_1d_segment)
@@ -30,13 +29,15 @@
 #define fd1d_p_when FD_OF(p_1d_when)
 #define fd1d_p_happen FD_OF(p_1d_happen)
 #define fd1d_p_record FD_OF(p_1d_record)
+#define fd1d_p_terms_lost FD_OF(p_1d_terms_lost)
 
 enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the model does not depend on time */
 
 /* A row of A without kill, then kill and source. In single precision it has 16 bytes, which a thread reads in one
    access. */
 typedef struct FD_P_ALIGN {
-    tb_real below, above, kill, source;
+    fd_row of;
+    tb_real kill, source;
 } fd1d_row;
 
 /* A face's data in a step. */
@@ -101,9 +102,8 @@ TB_HD int fd1d_p_place(int per_lane, int lanes, int point)
    has an identity row there. */
 TB_HD fd1d_row fd1d_p_row_of(int inside, fd_cell cell, fd_terms terms)
 {
-    const fd_row along = fd_p_row(0, cell, terms);
-    fd1d_row row = {along.below, along.above, terms.kill, terms.source};
-    if (!inside) row.below = row.above = row.kill = row.source = 0;
+    fd1d_row row = {fd_p_row(0, cell, terms), terms.kill, terms.source};
+    if (!inside) row.of.below = row.of.above = row.kill = row.source = 0;
     return row;
 }
 
@@ -117,15 +117,7 @@ TB_HD fd1d_row fd1d_p_row_at(const fd_p_tables *t, int points, int i, const tb_r
 /* Returns F at a point, from the values below, at and above it, without the faces' terms. */
 TB_HD tb_real fd1d_p_right(fd1d_row row, tb_real low, tb_real here, tb_real high)
 {
-    return row.below * (low - here) + row.above * (high - here) - row.kill * here + row.source;
-}
-
-/* Computes a point's row of the matrix 1 - size A. */
-TB_HD void fd1d_p_matrix(fd1d_row row, tb_real size, tb_real *a, tb_real *b, tb_real *c)
-{
-    *a = -size * row.below;
-    *b = 1 + size * (row.below + row.above + row.kill);
-    *c = -size * row.above;
+    return fd_lane_apply(row.of, low, here, high) - row.kill * here + row.source;
 }
 
 /* Computes a face's data in `step`, number k. */
@@ -154,7 +146,7 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
     if (kind == FD_DEGENERATE) {
         const fd1d_row inner = fd1d_p_row_at(t, n, next, fd_p_time_of(t, k, 1));
         const tb_real third = size * face.third[1];
-        fd1d_p_matrix(inner, size, &other[0], &other[1], &other[2]);
+        fd_lane_matrix(inner.of, size, inner.kill, &other[0], &other[1], &other[2]);
         face.times =
             fd_lane_face_three(third, &face.middle, &face.near_by, other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
         face.lags |= (third < 0 || third > 0) && !(face.times < 0);
@@ -295,4 +287,13 @@ TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which,
 {
     const long long stride = 1;
     fd_p_record(batch, &h->t, which, time, u, &stride, thread, threads);
+}
+
+/* Returns the first of a thread's points at which the terms are not finite at the start or the end of step k. */
+FD_P_CALLED int fd1d_p_terms_lost(const fd_p_tables *t, int k, int thread, int threads)
+{
+    for (int i = thread; i < t->found->points[0]; i += threads)
+        for (int end = 0; end < 2; end++)
+            if (!fd_p_terms_finite(fd_p_terms_at(t, &i, fd_p_time_of(t, k, end)))) return i;
+    return FD_P_NONE;
 }
