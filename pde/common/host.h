@@ -16,7 +16,6 @@
 #define fd_p_host_room FD_OF(p_host_room)
 #define fd_p_host_apart FD_OF(p_host_apart)
 #define fd_host_bytes FD_OF(host_bytes)
-#define fd_p_host_check FD_OF(p_host_check)
 #define fd_host_problems FD_OF(host_problems)
 #define fd_host_worker FD_OF(host_worker)
 #define fd_host FD_OF(host)
@@ -211,9 +210,11 @@ FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *pa
     fd_p_host_meet(h);
 }
 
-/* Returns the bytes for `workers` workers that share each problem or, if apart, take problems of their own. */
+/* Returns the bytes for `workers` workers that share each problem or, if apart, take problems of their own; 0 if the
+   batch's sizes are refused or there are no workers. */
 TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
 {
+    if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
     return apart ? (size_t)workers * fd_p_host_lay_out(batch, 0, 1, NULL, NULL)
                  : fd_p_host_lay_out(batch, 0, workers, NULL, NULL);
 }
@@ -231,17 +232,7 @@ TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
    batch's pointers may still be null. If batch->problem is given, only memory that these problems need is counted. */
 TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
 {
-    if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
     return fd_p_host_room(batch, workers, fd_p_host_apart(batch, workers));
-}
-
-/* Checks a call, including its memory. */
-TB_HOST int fd_p_host_check(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
-                            int apart, const void *memory, size_t bytes)
-{
-    const int wrong = fd_p_host_call(batch, parameters, problems, workers, memory);
-    if (wrong || problems < 1) return wrong;
-    return bytes < fd_p_host_room(batch, workers, apart) ? FD_NO_ROOM : FD_OK;
 }
 
 /* Solves problems from .. to - 1 of the batch, in the calling thread.
@@ -259,7 +250,7 @@ TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *p
 {
     if (!batch) return FD_BAD_ARGUMENT;
     if (from < 0 || to > batch->problems) return FD_BAD_SIZE;
-    const int wrong = fd_p_host_check(batch, parameters, to - from, 1, 0, memory, bytes);
+    const int wrong = fd_p_host_call(batch, parameters, to - from, 1, memory, bytes, fd_p_host_room(batch, 1, 0));
     if (wrong) return fd_p_host_refuse(batch, from, to, wrong);
     fd_p_host h;
     fd_p_host_lay_out(batch, 0, 1, (unsigned char *)memory, &h);
@@ -277,7 +268,8 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
                            void *memory, size_t bytes, void (*meet)(void *context), void *context)
 {
     const int problems = batch ? batch->problems : 0, first = worker <= 0 || worker >= workers;
-    int wrong = fd_p_host_check(batch, parameters, problems, workers, 0, memory, bytes);
+    const size_t need = fd_p_host_room(batch, workers, 0);
+    int wrong = fd_p_host_call(batch, parameters, problems, workers, memory, bytes, need);
     if (!wrong && (worker < 0 || worker >= workers)) wrong = FD_BAD_SIZE;
     if (!wrong && workers > 1 && !meet) wrong = FD_BAD_ARGUMENT;
     if (wrong) return first ? fd_p_host_refuse(batch, 0, problems, wrong) : wrong;
@@ -298,7 +290,8 @@ TB_HOST int fd_host(const fd_batch *batch, const fd_model_parameters *parameters
                     size_t bytes)
 {
     const int apart = fd_p_host_apart(batch, workers), problems = batch ? batch->problems : 0;
-    const int wrong = fd_p_host_check(batch, parameters, problems, workers, apart, memory, bytes);
+    const size_t need = fd_p_host_room(batch, workers, apart);
+    const int wrong = fd_p_host_call(batch, parameters, problems, workers, memory, bytes, need);
     if (wrong) return fd_p_host_refuse(batch, 0, problems, wrong);
 #ifdef _OPENMP
     const size_t each = apart ? fd_p_host_room(batch, 1, 0) : 0;

@@ -106,13 +106,14 @@ TB_HD void fd_p_end(const fd_batch *batch, const fd_p_tables *t, int which, fd_s
 
 #if TB_HOST_SCOPE
 
-/* Checks a call with `workers` workers and `problems` problems, except the amount of memory. */
+/* Checks a call with `workers` workers and `problems` problems, which needs `need` bytes of memory. */
 TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
-                           const void *memory)
+                           const void *memory, size_t bytes, size_t need)
 {
     const int wrong = fd_batch_check(FD_FACTORS, batch);
     if (wrong || workers < 1) return wrong ? wrong : FD_BAD_SIZE;
-    return problems > 0 && (!parameters || !memory || fd_p_misaligned(memory)) ? FD_BAD_ARGUMENT : FD_OK;
+    if (problems > 0 && (!parameters || !memory || fd_p_misaligned(memory))) return FD_BAD_ARGUMENT;
+    return problems > 0 && bytes < need ? FD_NO_ROOM : FD_OK;
 }
 
 /* Fills the results of problems `from` .. `to` - 1 of a call that is refused: their statuses and, if the batch's sizes

@@ -8,6 +8,14 @@ enum {
     FD_NEW_END    /* all at the step's end: of first order */
 };
 
+/* How the final values of a march are set. */
+enum {
+    FD_AT_POINTS,  /* the payoff at each point */
+    FD_TOLD,       /* averaged along x over cells that contain one of the given kinks or jumps */
+    FD_AVERAGED_X, /* averaged along x over cells with a kink or jump, which is searched for in every cell */
+    FD_AVERAGED    /* the same along all axes: thousands of calls for each cell with a kink or jump */
+};
+
 /* Early exercise: the value never falls below the final values. */
 enum {
     FD_EUROPEAN,
@@ -58,6 +66,43 @@ typedef struct {
     const double *kink;
     int exercise;
 } fd_plan;
+
+/* A function of up to three coordinates, seen as a function of the first. */
+typedef struct {
+    fd_function *f;
+    const void *context;
+    double other[2];
+} fd_p_line;
+
+TB_HD double fd_p_along(const double *x, const void *context)
+{
+    const fd_p_line *line = (const fd_p_line *)context;
+    double at[3] = {x[0], line->other[0], line->other[1]};
+    return line->f(at, line->context);
+}
+
+/* Returns the final value at a grid point, set in the plan's way.
+   Needs    for FD_TOLD, 0 or more kinks in increasing order; otherwise as fd_final_value
+   Cost     FD_AT_POINTS one call; FD_TOLD four for each piece of a cell with a kink; the other two as fd_final_value
+   Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 in one and two dimensions and 1e-3 in three */
+TB_HD double fd_final_as(const fd_plan *plan, int dims, const double *const *x, const int *points, const int *index,
+                         fd_function *f, const void *context)
+{
+    double at[3] = {0, 0, 0};
+    for (int d = 0; d < 3 && d < dims; d++) at[d] = x[d][index[d]];
+    fd_p_line line = {f, context, {at[1], at[2]}};
+    if (plan->finals == FD_AVERAGED)
+        return fd_final_value(dims, x, points, index, f, context, dims > 2 ? 1e-3 : 1e-7, dims > 2 ? 4 : 30);
+    if (plan->finals == FD_AVERAGED_X) return fd_final_value(1, x, points, index, fd_p_along, &line, 1e-9, 40);
+    const int i = index[0];
+    if (plan->finals == FD_TOLD && i > 0 && i < points[0] - 1) {
+        double low = at[0] - (at[0] - x[0][i - 1]) / 2, high = at[0] + (x[0][i + 1] - at[0]) / 2;
+        for (int k = 0; k < plan->kinks; k++)
+            if (plan->kink[k] > low && plan->kink[k] < high)
+                return fd_average_told(low, high, plan->kinks, plan->kink, fd_p_along, &line);
+    }
+    return f(at, context);
+}
 
 /* Checks a problem's choices for its march, as far as possible before the steps are computed.
    Returns  a status whose `what` is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS,

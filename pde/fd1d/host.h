@@ -377,8 +377,8 @@ TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *paramete
                       size_t bytes)
 {
     const int problems = batch ? batch->problems : 0;
-    int wrong = fd_p_host_call(batch, parameters, problems, workers, memory);
-    if (!wrong && problems > 0 && bytes < fd1d_host_bytes(batch, workers)) wrong = FD_NO_ROOM;
+    const size_t need = fd1d_host_bytes(batch, workers);
+    const int wrong = fd_p_host_call(batch, parameters, problems, workers, memory, bytes, need);
     if (wrong) return fd_p_host_refuse(batch, 0, problems, wrong);
 #ifdef _OPENMP
     const size_t each = fd1d_host_bytes(batch, 1);

@@ -123,34 +123,18 @@ TB_HD tb_real fd1d_p_right(fd1d_row row, tb_real low, tb_real here, tb_real high
 /* Computes a face's data in `step`, number k. */
 FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, int k, int side, tb_real size)
 {
-    const int n = t->found->points[0], at = side ? n - 1 : 0, next = side ? n - 2 : 1, kind = t->problem->face[0][side];
-    const fd_cell cell = t->cell[0][at];
-    const double *x = &t->x[0][at];
+    const int kind = t->problem->face[0][side];
     fd1d_face face = {0, 1, 0, {0, 0}, {0, 0}, 0, kind == FD_VALUE, 0};
-    tb_real row[3], other[3];
-    if (kind == FD_VALUE) {
-        face.given = (tb_real)fd_p_face(t->parameters, 0, side, x, step->to);
-        return face;
-    }
+    tb_real row[3], right = 0, *adds = kind == FD_SLOPE ? face.add : face.third;
+    fd_p_edge edge = {0, side, kind, {side ? t->found->points[0] - 1 : 0, 0, 0}, NULL, 0};
     for (int end = 0; end < 2; end++) {
-        const fd_terms terms = fd_p_terms_at(t, &at, fd_p_time_of(t, k, end));
-        face.third[end] = terms.drift[0] * t->far_of[0][side];
-        if (kind == FD_SLOPE) {
-            const tb_real slope = (tb_real)fd_p_face(t->parameters, 0, side, x, end ? step->to : step->from);
-            face.add[end] = fd_lane_source(cell, terms.drift[0], terms.diffusion[0], slope);
-        }
-        if (end)
-            face.lags = !fd_lane_matrix_at(fd_p_row(0, cell, terms), 1, size, terms.kill, &row[0], &row[1], &row[2]);
+        edge.time = fd_p_time_of(t, k, end), edge.when = end ? step->to : step->from;
+        if (fd_p_adds(kind)) adds[end] = fd_p_edge_adds(t, &edge, fd_p_edge_given(t, &edge), 0, 1);
     }
+    face.lags = fd_p_edge_row(t, &edge, size, 1, 0, row, &right);
     face.near_by = row[side ? 0 : 2], face.middle = row[1];
-    if (kind == FD_DEGENERATE) {
-        const fd1d_row inner = fd1d_p_row_at(t, n, next, fd_p_time_of(t, k, 1));
-        const tb_real third = size * face.third[1];
-        fd_lane_matrix(inner.of, size, inner.kill, &other[0], &other[1], &other[2]);
-        face.times =
-            fd_lane_face_three(third, &face.middle, &face.near_by, other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
-        face.lags |= (third < 0 || third > 0) && !(face.times < 0);
-    }
+    if (kind == FD_VALUE) face.given = right;
+    if (kind == FD_DEGENERATE) face.times = -right;
     return face;
 }
 
