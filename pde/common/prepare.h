@@ -33,6 +33,7 @@
 #define fd_p_broken FD_OF(p_broken)
 #define fd_p_looks FD_OF(p_looks)
 #define fd_p_look FD_OF(p_look)
+#define fd_p_count_rows FD_OF(p_count_rows)
 #define fd_p_looked_at FD_OF(p_looked_at)
 #define fd_p_check_terms FD_OF(p_check_terms)
 #define fd_p_terms_status FD_OF(p_terms_status)
@@ -429,48 +430,63 @@ TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, const fd_numb
 
 /* Findings about the points of a line. */
 typedef struct {
-    int wrong, not_finite, sources, not_dominant; /* wrong: a sum of fd/march.h's constants */
+    int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's constants */
 } fd_p_looks;
 
-/* Checks the terms at points from, from + stride, .. below `to` of the line along x with these indices, in step k, and
-   counts the rows that are not diagonally dominant if its theta dt is `size`, in a loop that compilers vectorise. Finds
-   points that are too fast for explicit steps. Points whose value is given are counted, not checked. */
-TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
+/* Checks the terms at points from, from + stride, .. below `to` of the line along x with these indices, in step k, in a
+   loop that compilers vectorise. Points whose value is given are not checked. */
+TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
     const int *points = t->found->points;
     const int (*face)[2] = t->problem->face;
     const tb_real *time = fd_p_time_of(t, k, 1);
     const int changes = !fd_p_same(fd_p_numbers(3), t->time, time);
-    fd_p_looks looks = {0, 0, 0, 0};
+    fd_p_looks looks = {0, 0, 0};
     fd_numbers own[FD_FACTORS], first[FD_FACTORS];
-    int at[3] = {0, index[1], index[2]}, rare = t->found->longest != 0; /* whether the second loop visits all points */
-    int low = face[0][0] == FD_VALUE, high = points[0] - (face[0][1] == FD_VALUE); /* of the points that are checked */
+    int outward = 0; /* whether the line lies along an FD_DEGENERATE face */
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, 0, &first[d]);
     for (int d = 1; d < FD_FACTORS; d++) {
-        const int last = at[d] == points[d] - 1, at_face = at[d] == 0 || last;
-        if (at_face && face[d][last] == FD_VALUE) low = high;
-        rare |= at_face && face[d][last] == FD_DEGENERATE;
-        fd_p_take(t, d, at[d], &own[d]);
+        const int last = index[d] == points[d] - 1, at_face = index[d] == 0 || last;
+        if (at_face && face[d][last] == FD_VALUE) return looks;
+        outward |= at_face && face[d][last] == FD_DEGENERATE;
+        fd_p_take(t, d, index[d], &own[d]);
     }
+    if (from == 0 && face[0][0] == FD_VALUE) from += stride;
+    if (to == points[0] && face[0][1] == FD_VALUE) to--;
+    for (int i = from; i < to; i += stride) {
+        fd_p_take(t, 0, i, &own[0]);
+        const fd_terms terms = fd_p_terms(t->parameters, own, time);
+        looks.wrong |= fd_p_broken(t, own, first, terms, time, changes) | fd_p_ill_posed(terms) * FD_P_ILL_POSED;
+        looks.not_finite |= !fd_p_terms_finite(terms);
+        looks.sources |= (terms.source < 0) | (terms.source > 0);
+    }
+    for (int i = from; i < to; i += stride) {
+        if (!outward && i > 0 && i < points[0] - 1) continue;
+        const int at[3] = {i, index[1], index[2]};
+        looks.wrong |= fd_p_outward(t, at, fd_p_terms_at(t, at, time));
+    }
+    return looks;
+}
+
+/* Returns how many rows of the same points are not diagonally dominant in step k, whose theta dt is `size`. Finds
+   points that are too fast for explicit steps. */
+TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
+{
+    const tb_real *time = fd_p_time_of(t, k, 1);
+    int at[3] = {0, index[1], index[2]}, count = 0;
+    fd_numbers own[FD_FACTORS];
+    for (int d = 1; d < FD_FACTORS; d++) fd_p_take(t, d, index[d], &own[d]);
     for (int i = from; i < to; i += stride) {
         at[0] = i;
         fd_p_take(t, 0, i, &own[0]);
-        const fd_terms terms = fd_p_terms(t->parameters, own, time);
-        const int wrong = fd_p_broken(t, own, first, terms, time, changes) | fd_p_ill_posed(terms) * FD_P_ILL_POSED;
-        const int checked = (i >= low) & (i < high);
-        looks.wrong |= checked * wrong, looks.not_finite |= checked & !fd_p_terms_finite(terms);
-        looks.sources |= checked & ((terms.source < 0) | (terms.source > 0));
-        looks.not_dominant += fd_p_not_dominant(t, at, terms, size);
+        count += fd_p_not_dominant(t, at, fd_p_terms(t->parameters, own, time), size);
     }
-    for (int i = from; i < to; i += stride) {
-        if (!rare && i > 0 && i < points[0] - 1) continue;
+    for (int i = from; i < to && t->found->longest != 0; i += stride) {
         at[0] = i;
-        const fd_terms terms = fd_p_terms_at(t, at, time);
-        const int too_fast = t->found->longest != 0 ? fd_p_too_fast(t, at, terms) : 0;
-        if (i >= low && i < high) looks.wrong |= fd_p_outward(t, at, terms);
+        const int too_fast = fd_p_too_fast(t, at, fd_p_terms_at(t, at, time));
         if (too_fast) fd_p_least(&t->found->fault[FD_P_AT_FAST], too_fast);
     }
-    return looks;
+    return count;
 }
 
 /* Returns the step in which look 0, 1 or 2 checks a line: the first step, the last, or one chosen for the line, to find
@@ -483,7 +499,8 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 }
 
 /* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last step that
-   are not dominant, and finds points that have a source. If both steps are equal, rows are counted once, twofold. */
+   are not dominant, and finds points that have a source. If both steps are equal, rows are computed once and counted
+   twice. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -499,13 +516,14 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
         fd_p_index(found->points, line * length, index);
         const int from = index[0] + thread % lanes, to = index[0] + length;
         for (int look = 0; look < 3; look++) {
-            const int chosen = fd_p_looked_at(t, line, look), k = chosen < 0 ? last : chosen;
-            if (chosen < 0 && look >= 2 - alike) continue;
-            const fd_p_looks looks = fd_p_look(t, index, k, size[look == 1], from, to, lanes);
-            if (look < 2 - alike) not_dominant += (1 + alike) * looks.not_dominant;
+            const int k = fd_p_looked_at(t, line, look);
+            if (look < 2 - alike)
+                not_dominant += (1 + alike) * fd_p_count_rows(t, index, look ? last : 0, size[look], from, to, lanes);
+            if (k < 0) continue;
+            const fd_p_looks looks = fd_p_look(t, index, k, from, to, lanes);
             sources |= looks.sources;
             for (int i = from; i < to && (looks.wrong || looks.not_finite); i += lanes) {
-                const fd_p_looks own = fd_p_look(t, index, k, 0, i, i + 1, 1);
+                const fd_p_looks own = fd_p_look(t, index, k, i, i + 1, 1);
                 if (own.wrong || own.not_finite) fd_p_least(&found->fault[FD_P_AT_TERMS], line * length - index[0] + i);
             }
         }
@@ -522,7 +540,7 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
     for (int look = 0; look < 3; look++) {
         const int k = fd_p_looked_at(t, at / fd_p_line_length(t), look);
         if (k < 0) continue;
-        const fd_p_looks looks = fd_p_look(t, index, k, 0, index[0], index[0] + 1, 1);
+        const fd_p_looks looks = fd_p_look(t, index, k, index[0], index[0] + 1, 1);
         if (looks.not_finite) return fd_p_status_at(FD_MODEL_NAN, t->found->points, at, k);
         if (looks.wrong) return fd_p_untrue(looks.wrong, index[0], index[1], index[2], k);
     }
