@@ -87,7 +87,7 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     const size_t tile = fd_p_round(longest * FD_P_HOST_LANES * sizeof(tb_real)) + 5 * 64; /* as planes: odd lines */
     const size_t rows = fd_p_round(FD_P_ROWS * h.wide * sizeof(tb_real));
     const size_t slopes = fd_p_round((8 * h.wide + line / 2) * sizeof(tb_real));
-    size_t used = fd_p_lay_out_tables(batch, memory, &h.t);
+    size_t used = fd_p_lay_out(batch, 0, memory, &h.t);
     h.t.step = (fd_p_step *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof(fd_p_step));
     h.slot = (int *)fd_p_next(memory, &used, (size_t)workers * sizeof(int));
     h.findings = (fd_p_findings *)fd_p_next(memory, &used, (size_t)workers * sizeof *h.findings);

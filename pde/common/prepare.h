@@ -3,7 +3,6 @@
    MIT licence, see LICENSE. */
 
 #define fd_p_tables FD_OF(p_tables)
-#define fd_p_lay_out_tables FD_OF(p_lay_out_tables)
 #define fd_p_lay_out FD_OF(p_lay_out)
 #define fd_p_take FD_OF(p_take)
 #define fd_p_terms_here FD_OF(p_terms_here)
@@ -61,11 +60,11 @@ typedef struct {
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
 
-/* Assigns memory, from its start, to all tables except the steps and the final values; with null, only counts bytes.
-   Returns the bytes used. */
-TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
+/* Assigns memory, from its start, to the tables; with null, only counts bytes. Unless `whole`, the steps and the final
+   values get none. Returns the bytes used. */
+TB_HD size_t fd_p_lay_out(const fd_batch *batch, int whole, unsigned char *memory, fd_p_tables *tables)
 {
-    size_t used = 0, steps = (size_t)batch->steps;
+    size_t used = 0, steps = (size_t)batch->steps, grid = sizeof(tb_real);
     fd_p_tables t;
     memset(&t, 0, sizeof t);
     t.found = (fd_p_findings *)fd_p_next(memory, &used, sizeof(fd_p_findings));
@@ -73,7 +72,8 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
     t.time = (tb_real *)fd_p_next(memory, &used, (steps * 2 * (size_t)fd_p_numbers(3) + 1) * sizeof(tb_real));
     for (int d = 0; d < FD_FACTORS; d++) {
         const size_t points = (size_t)batch->points[d];
-        t.room[d] = FD_FACTORS > 2 ? fd_p_padded_to(FD_P_MOST_LANES, batch->points[d]) : fd_p_padded(batch->points[d]);
+        grid *= points;
+        t.room[d] = fd_p_padded_to(FD_FACTORS > 2 ? (int)FD_P_MOST_LANES : (int)FD_P_LANES, batch->points[d]);
         t.x[d] = (double *)fd_p_next(memory, &used, points * sizeof(double));
         t.cell[d] = (fd_cell *)fd_p_next(memory, &used, points * sizeof(fd_cell));
         t.far_of[d] = (tb_real *)fd_p_next(memory, &used, 2 * sizeof(tb_real));
@@ -81,20 +81,10 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
             (tb_real *)fd_p_next(memory, &used, (size_t)t.room[d] * (size_t)fd_p_numbers(d) * sizeof(tb_real));
     }
     t.around = (fd_weights *)fd_p_next(memory, &used, (size_t)batch->spots * FD_FACTORS * sizeof(fd_weights));
-    if (tables) *tables = t;
-    return used;
-}
-
-/* Assigns memory in the same way to all tables, steps and final values included. */
-TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
-{
-    fd_p_tables t;
-    size_t used = fd_p_lay_out_tables(batch, memory, &t), all = 1;
-    for (int d = 0; d < FD_FACTORS; d++) all *= (size_t)batch->points[d];
 #if FD_FACTORS > 1
-    t.step = (fd_p_step *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof(fd_p_step));
+    if (whole) t.step = (fd_p_step *)fd_p_next(memory, &used, steps * sizeof(fd_p_step));
 #endif
-    t.final = (tb_real *)fd_p_next(memory, &used, all * sizeof(tb_real));
+    if (whole) t.final = (tb_real *)fd_p_next(memory, &used, grid);
     if (tables) *tables = t;
     return used;
 }

@@ -11,6 +11,15 @@
 #define fd_p_host_call FD_OF(p_host_call)
 #define fd_p_host_refuse FD_OF(p_host_refuse)
 
+/* Copies the points of problem `which` to the batch's coordinates, with NaN after the last; if t is null, only NaN. */
+TB_HD void fd_p_coordinates(const fd_batch *batch, const fd_p_tables *t, int which, int thread, int threads)
+{
+    for (int d = 0; d < FD_FACTORS; d++)
+        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
+            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] =
+                t && i < t->found->points[d] ? t->x[d][i] : fd_p_nan_f64();
+}
+
 /* Fills this thread's share of the values, grids and coordinates of problem `which` with NaN. */
 TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threads)
 {
@@ -22,18 +31,7 @@ TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threa
         batch->values[(size_t)which * values + at] = none;
     for (size_t at = (size_t)thread; at < grids && batch->grid; at += (size_t)threads)
         ((tb_real *)batch->grid)[(size_t)which * grids + at] = (tb_real)nan;
-    for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
-            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] = nan;
-}
-
-/* Copies the points of problem `which` to the batch's coordinates, with NaN after the last. */
-TB_HD void fd_p_coordinates(const fd_batch *batch, const fd_p_tables *t, int which, int thread, int threads)
-{
-    for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
-            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] =
-                i < t->found->points[d] ? t->x[d][i] : fd_p_nan_f64();
+    fd_p_coordinates(batch, NULL, which, thread, threads);
 }
 
 /* Returns the value and its derivatives at a spot, from the values at the points around the spot. The first of these

@@ -237,10 +237,6 @@ TB_HD int fd_p_padded_to(int lanes, int points)
 {
     return (points + lanes - 1) / lanes * lanes;
 }
-TB_HD int fd_p_padded(int points)
-{
-    return fd_p_padded_to(FD_P_LANES, points);
-}
 
 /* What is wrong with the terms at a point, as a sum. Most are declarations that do not hold. */
 enum {

@@ -79,7 +79,7 @@ TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsi
     const size_t points = (size_t)batch->points[0], places = (size_t)per_lane * (size_t)lanes;
     const size_t steps = (size_t)batch->steps, changing = fd1d_p_steady ? 0 : places;
     fd1d_tables h;
-    size_t used = fd_p_lay_out(batch, memory, &h.t);
+    size_t used = fd_p_lay_out(batch, 1, memory, &h.t);
     h.per_lane = per_lane, h.lanes = lanes;
     h.row = (fd1d_row *)fd_p_next(memory, &used, (places - changing) * sizeof(fd1d_row));
     h.cell = (fd_cell *)fd_p_next(memory, &used, changing * sizeof(fd_cell));
