@@ -54,7 +54,6 @@ TB_HOST void fd_p_host_prepare(const fd_p_host *h)
 TB_HOST void fd_p_host_spread(const fd_p_host *h)
 {
     memset(h->spread, 0, 6 * h->pitch * sizeof(tb_real));
-    memset(h->zeros, 0, FD_P_HOST_LANES * sizeof(tb_real));
     for (int i = 0; i < h->n[0]; i++) {
         const fd_cell cell = h->t.cell[0][i];
         const tb_real number[6] = {cell.below,         cell.above, cell.h, cell.w, cell.below * (1 - cell.w),

@@ -111,8 +111,8 @@ FD_P_INLINE void fd_p_host_down(const fd_p_host *h, int axis, int lines, const f
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-/* Eliminates the rows of a group of lines along an axis. Their number is FD_P_HOST_LANES, a literal so that the compiler
-   vectorises; except along x, the last group may have fewer. */
+/* Eliminates the rows of a group of lines along an axis. A group has FD_P_HOST_LANES lines, a literal so that the
+   compiler vectorises; except along x, the last group may have fewer. */
 FD_P_FLAT void fd_p_host_forward(const fd_p_host *h, int axis, const fd_p_host_lines *of)
 {
     const int full = of->count == FD_P_HOST_LANES;
@@ -210,7 +210,7 @@ FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums,
         const tb_real *left = h->tile + (size_t)m * FD_P_HOST_LANES, *upper = h->upper + (size_t)m * FD_P_HOST_LANES;
         const tb_real first = from[0] + (sums ? w[0] : 0), last = from[lines - 1] + (sums ? w[lines - 1] : 0);
         tb_real *to = of->to + row;
-        const tb_real *after = m == n - 1 ? h->zeros : to + of->row;
+        const tb_real *after = m == n - 1 ? kept : to + of->row;
         if (axis == 2) fd_p_host_fetch(lines, of->w + next);
         if (axis == 2 && of->to != of->w) fd_p_host_fetch(lines, of->to + next);
         FD_P_APART

@@ -54,7 +54,6 @@ typedef struct {
     tb_real *spread;           /* the cells along x, number by number, pitch apart, and fd_p_first's two weights */
     tb_real *u, *z, *d;        /* values, a first stage's values, right-hand sides and differences */
     tb_real *extra;            /* the exercise multiplier, or null */
-    tb_real *zeros;            /* one for each line that is solved at once */
     tb_real *rows, *slopes;    /* the worker's: right-hand sides; slopes (fd_p_host_slopes_of) */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 } fd_p_host;
@@ -92,7 +91,6 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     h.slot = (int *)fd_p_next(memory, &used, (size_t)workers * sizeof(int));
     h.findings = (fd_p_findings *)fd_p_next(memory, &used, (size_t)workers * sizeof *h.findings);
     h.spread = (tb_real *)fd_p_next(memory, &used, 6 * h.pitch * sizeof(tb_real));
-    h.zeros = (tb_real *)fd_p_next(memory, &used, FD_P_HOST_LANES * sizeof(tb_real));
     tb_real **grids[5] = {&h.u, &h.d, &h.z, &h.t.final, &h.extra};
     const int needed[5] = {1, 1, needs.stage, needs.final, needs.multiplier};
     for (int g = 0; g < 5; g++) {

@@ -318,11 +318,11 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 
 enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* several pairs have mixed terms */
 
-/* Returns 0 if the longest explicit step of the march is short enough at a point with these terms, else a number that is
-   least for the fastest point: minus fd_p_larger's of the 1 / dt that it needs. Couplings bound dt, so that the fastest
-   wave does not overshoot. So do drifts: in each step, the phase of a wave along an axis turns by at most
-   (above - below) dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that damping. Growth
-   by a factor of e until time 0 is allowed. */
+/* Returns 0 if the longest explicit step of the march is short enough at a point with these terms; otherwise a number
+   that is least for the fastest point: the 1 / dt that it needs, as fd_p_larger stores it, negative. Couplings bound dt
+   so that the fastest wave does not overshoot. Drifts bound it too: in each step, the phase of a wave along an axis
+   turns by at most (above - below) dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that
+   damping. Growth by a factor of e until time 0 is allowed. */
 TB_HD int fd_p_too_fast(const fd_p_tables *t, const int *index, fd_terms terms)
 {
     const double undamped = 0.5 * FD_FACTORS * t->problem->times.maturity;
@@ -354,8 +354,8 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
     return count;
 }
 
-/* Returns whether the terms at a point are ill-posed, by more than 256 unit roundoffs and underflow explain: a diffusion
-   is negative, mixed^2 exceeds 4 diffusion_i diffusion_j for a declared pair, or the matrix of several pairs'
+/* Returns whether the terms at a point are ill-posed, by more than 256 unit roundoffs and underflow explain: a
+   diffusion is negative, mixed^2 exceeds 4 diffusion_i diffusion_j for a declared pair, or the matrix of several pairs'
    correlations is not positive semidefinite. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
