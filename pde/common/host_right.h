@@ -235,7 +235,6 @@ FD_P_FLAT void fd_p_host_own(const fd_p_host *h, const fd_p_host_at *at, const t
     const tb_real down = cell_y.below * (1 - cell_y.w), up = cell_y.above * cell_y.w, *spread = h->spread;
     const size_t pitch = h->pitch;
     fd_p_host_model model = fd_p_host_model_of(h, 0, index, time);
-    FD_P_APART
     for (int i = 0; i < whole; i++) {
         const fd_cell cell[3] = {fd_p_host_cell(spread, pitch, i), cell_y, cell_z};
         const tb_real low[3] = {of.low[0][i], of.low[1][i], of.low[2][i]};
@@ -257,7 +256,6 @@ FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, const fd_p_host_at *at, const
     const tb_real down_y = cell.below * (1 - cell.w), up_y = cell.above * cell.w;
     const tb_real *down = h->spread + 4 * h->pitch, *up = down + h->pitch;
     fd_p_host_model model = fd_p_host_model_of(h, 0, index, time);
-    FD_P_APART
     for (int i = 0; i < whole; i++) {
         tb_real cross[3] = {0, 0, 0};
         if (FD_MODEL_MIXED & 4) cross[2] = fd_p_first(down_y, up_y, of_z.low[1][i], of_z.here[i], of_z.high[1][i]);
