@@ -95,11 +95,11 @@ TB_HD void fd_p_end(const fd_batch *batch, const fd_p_tables *t, int which, fd_s
                     const long long *stride, int thread, int threads)
 {
     status.not_dominant = t->found->not_dominant;
-    if (thread == 0) batch->status[which] = status;
     if (status.what)
         fd_p_fill_nan(batch, which, thread, threads);
     else
         fd_p_record(batch, t, which, 0, u, stride, thread, threads);
+    if (thread == 0) batch->status[which] = status; /* first, it would cost fd1d.h's march registers */
 }
 
 #if TB_HOST_SCOPE
