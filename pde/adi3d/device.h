@@ -79,7 +79,7 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
     adi3d_p_device h;
     adi3d_p_copies c;
     memset(&h, 0, sizeof h), memset(&c, 0, sizeof c);
-    size_t used = fd_p_lay_out_tables(batch, memory, &h.t);
+    size_t used = fd_p_lay_out(batch, 0, memory, &h.t);
     tb_real **const grids[5] = {&h.u, &h.d, &h.z, &h.t.final, &h.extra};
     const int needed[5] = {1, 1, needs.stage, needs.final, needs.multiplier};
     auto next = [&](auto **array, size_t count) {

@@ -16,7 +16,6 @@
 #define fd_p_host_room FD_OF(p_host_room)
 #define fd_p_host_apart FD_OF(p_host_apart)
 #define fd_host_bytes FD_OF(host_bytes)
-#define fd_p_host_check FD_OF(p_host_check)
 #define fd_host_problems FD_OF(host_problems)
 #define fd_host_worker FD_OF(host_worker)
 #define fd_host FD_OF(host)
@@ -55,7 +54,6 @@ TB_HOST void fd_p_host_prepare(const fd_p_host *h)
 TB_HOST void fd_p_host_spread(const fd_p_host *h)
 {
     memset(h->spread, 0, 6 * h->pitch * sizeof(tb_real));
-    memset(h->zeros, 0, FD_P_HOST_LANES * sizeof(tb_real));
     for (int i = 0; i < h->n[0]; i++) {
         const fd_cell cell = h->t.cell[0][i];
         const tb_real number[6] = {cell.below,         cell.above, cell.h, cell.w, cell.below * (1 - cell.w),
@@ -117,7 +115,7 @@ TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *give
     fd_p_host_meet(h);
 }
 
-/* Writes the results at a time: 0 for today, 1 + date for a date. */
+/* Writes the results at time 1 + date. */
 TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
 {
     const long long stride[3] = {1, (long long)h->pitch, (long long)h->plane};
@@ -162,10 +160,10 @@ TB_HOST fd_status fd_p_host_end(const fd_p_host *h, int given)
 
 /* Does a worker's part of a march. If watched, searches the terms before each step, and the values after it, for the
    first number that is not finite. Returns the status, the same for all workers. */
-TB_HOST fd_status fd_p_host_march(const fd_p_host *h, int watched)
+TB_HOST fd_status fd_p_host_march(const fd_p_host *h)
 {
     const fd_problem *problem = h->t.problem;
-    const int steps = h->t.found->steps;
+    const int steps = h->t.found->steps, watched = h->watched;
     int given = h->t.found->given, largest, lost;
     fd_p_host_begin(h);
     for (int k = 0; k < steps; k++) {
@@ -197,27 +195,25 @@ FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *pa
     h->which = which, h->t.problem = &batch->problem[which], h->t.parameters = &parameters[which];
     fd_p_host_prepare(h);
     fd_status status = h->t.found->status;
-    for (int watched = 0; watched < 2 && !h->t.found->status.what; watched++) {
+    for (h->watched = 0; h->watched < 2 && !h->t.found->status.what; h->watched++) {
         fd_p_host_shape(h->t.found->points, h);
         h->extra = h->t.problem->exercise == FD_AMERICAN ? extra : NULL;
-        if (watched) fd_p_host_prepare(h); /* the final values may be overwritten */
-        status = fd_p_host_march(h, watched);
-        status.not_dominant = h->t.found->not_dominant;
-        if (!status.what) fd_p_host_record(h, 0);
+        if (h->watched) fd_p_host_prepare(h); /* the final values may be overwritten */
+        status = fd_p_host_march(h);
         if (!status.what || status.what == FD_GREW) break;
     }
     h->extra = extra;
-    if (h->worker == 0) {
-        batch->status[which] = status;
-        if (!status.what) fd_p_coordinates(batch, &h->t, which, 0, 1);
-        if (status.what) fd_p_fill_nan(batch, which, 0, 1);
-    }
+    const long long stride[3] = {1, (long long)h->pitch, (long long)h->plane};
+    if (!status.what) fd_p_coordinates(batch, &h->t, which, h->worker, h->workers);
+    fd_p_end(batch, &h->t, which, status, h->u, stride, h->worker, h->workers);
     fd_p_host_meet(h);
 }
 
-/* Returns the bytes for `workers` workers that share each problem or, if apart, take problems of their own. */
+/* Returns the bytes for `workers` workers that share each problem or, if apart, take problems of their own; 0 if the
+   batch's sizes are refused or there are no workers. */
 TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
 {
+    if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
     return apart ? (size_t)workers * fd_p_host_lay_out(batch, 0, 1, NULL, NULL)
                  : fd_p_host_lay_out(batch, 0, workers, NULL, NULL);
 }
@@ -235,17 +231,7 @@ TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
    batch's pointers may still be null. If batch->problem is given, only memory that these problems need is counted. */
 TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
 {
-    if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
     return fd_p_host_room(batch, workers, fd_p_host_apart(batch, workers));
-}
-
-/* Checks a call, including its memory. */
-TB_HOST int fd_p_host_check(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
-                            int apart, const void *memory, size_t bytes)
-{
-    const int wrong = fd_p_host_call(batch, parameters, problems, workers, memory);
-    if (wrong || problems < 1) return wrong;
-    return bytes < fd_p_host_room(batch, workers, apart) ? FD_NO_ROOM : FD_OK;
 }
 
 /* Solves problems from .. to - 1 of the batch, in the calling thread.
@@ -263,7 +249,7 @@ TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *p
 {
     if (!batch) return FD_BAD_ARGUMENT;
     if (from < 0 || to > batch->problems) return FD_BAD_SIZE;
-    const int wrong = fd_p_host_check(batch, parameters, to - from, 1, 0, memory, bytes);
+    const int wrong = fd_p_host_call(batch, parameters, to - from, 1, memory, bytes, fd_p_host_room(batch, 1, 0));
     if (wrong) return fd_p_host_refuse(batch, from, to, wrong);
     fd_p_host h;
     fd_p_host_lay_out(batch, 0, 1, (unsigned char *)memory, &h);
@@ -281,7 +267,8 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
                            void *memory, size_t bytes, void (*meet)(void *context), void *context)
 {
     const int problems = batch ? batch->problems : 0, first = worker <= 0 || worker >= workers;
-    int wrong = fd_p_host_check(batch, parameters, problems, workers, 0, memory, bytes);
+    const size_t need = fd_p_host_room(batch, workers, 0);
+    int wrong = fd_p_host_call(batch, parameters, problems, workers, memory, bytes, need);
     if (!wrong && (worker < 0 || worker >= workers)) wrong = FD_BAD_SIZE;
     if (!wrong && workers > 1 && !meet) wrong = FD_BAD_ARGUMENT;
     if (wrong) return first ? fd_p_host_refuse(batch, 0, problems, wrong) : wrong;
@@ -302,7 +289,8 @@ TB_HOST int fd_host(const fd_batch *batch, const fd_model_parameters *parameters
                     size_t bytes)
 {
     const int apart = fd_p_host_apart(batch, workers), problems = batch ? batch->problems : 0;
-    const int wrong = fd_p_host_check(batch, parameters, problems, workers, apart, memory, bytes);
+    const size_t need = fd_p_host_room(batch, workers, apart);
+    const int wrong = fd_p_host_call(batch, parameters, problems, workers, memory, bytes, need);
     if (wrong) return fd_p_host_refuse(batch, 0, problems, wrong);
 #ifdef _OPENMP
     const size_t each = apart ? fd_p_host_room(batch, 1, 0) : 0;

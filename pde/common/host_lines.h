@@ -5,79 +5,67 @@
 #define fd_p_host_eliminate FD_OF(p_host_eliminate)
 #define fd_p_host_lines FD_OF(p_host_lines)
 #define fd_p_host_given FD_OF(p_host_given)
+#define fd_p_host_down FD_OF(p_host_down)
 #define fd_p_host_forward FD_OF(p_host_forward)
-#define fd_p_host_forward_x FD_OF(p_host_forward_x)
-#define fd_p_host_forward_middle FD_OF(p_host_forward_middle)
-#define fd_p_host_forward_last FD_OF(p_host_forward_last)
-#define fd_p_host_substitute FD_OF(p_host_substitute)
+#define fd_p_host_up FD_OF(p_host_up)
 #define fd_p_host_transpose_eight FD_OF(p_host_transpose_eight)
 #define fd_p_host_transpose FD_OF(p_host_transpose)
-#define fd_p_host_back_x FD_OF(p_host_back_x)
 #define fd_p_host_x FD_OF(p_host_x)
+#define fd_p_host_about FD_OF(p_host_about)
+#define fd_p_host_columns FD_OF(p_host_columns)
 #define fd_p_host_fixed FD_OF(p_host_fixed)
 #define fd_p_host_exercise FD_OF(p_host_exercise)
 #define fd_p_host_back FD_OF(p_host_back)
-#define fd_p_host_back_middle FD_OF(p_host_back_middle)
-#define fd_p_host_back_last FD_OF(p_host_back_last)
-#define fd_p_host_middle FD_OF(p_host_middle)
-#define fd_p_host_columns FD_OF(p_host_columns)
 #define fd_p_host_groups FD_OF(p_host_groups)
 #define fd_p_host_group FD_OF(p_host_group)
-#define fd_p_host_begin_stage FD_OF(p_host_begin_stage)
-#define fd_p_host_end_stage FD_OF(p_host_end_stage)
 #define fd_p_host_step FD_OF(p_host_step)
 
-/* Interleaved lines along an axis: the position of the first line, and the right-hand sides, whose rows are from_row
-   apart. The solution is the change from w, whose rows are w_row and whose lines are w_line apart. */
+/* Interleaved lines along an axis, `count` of them from point (i, j, k) on. The right-hand sides `from` and the results
+   `to` have rows `row` elements apart. The solution is the change from w, whose rows are w_row and whose lines are
+   w_line apart. Along the last axis and in products the result is times the solution + plus w (w_line is 1);
+   elsewhere it is the solution. */
 typedef struct {
     const fd_p_step *step;
     int count, i, j, k;
+    int ends; /* whether the result ends the step */
     const tb_real *from, *w;
-    size_t from_row, w_row, w_line;
+    tb_real *to;
+    size_t row, w_row, w_line;
+    tb_real times, plus;
 } fd_p_host_lines;
 
-/* Eliminates row m of interleaved lines along an axis by the Thomas algorithm; `row` is the row's kind (FD_P_ROW_INNER
+/* Eliminates row m of interleaved lines along an axis by the Thomas algorithm; `kind` is the row's (FD_P_ROW_INNER
    ..). */
-FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int row, int lines, int m, const fd_p_host_lines *of)
+FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int kind, int lines, int m,
+                                     const fd_p_host_lines *of)
 {
-    const int vary = axis == 0 ? 1 : 0, first = row & FD_P_ROW_FIRST, third = row & FD_P_ROW_THIRD;
-    const int index[3] = {of->i, of->j, of->k}, next = third ? m + (first ? 1 : -1) : m; /* the face's neighbour */
-    const size_t room = (size_t)h->t.room[vary], at = (size_t)m * FD_P_HOST_LANES;
+    const int vary = axis == 0 ? 1 : 0, first = kind & FD_P_ROW_FIRST, third = kind & FD_P_ROW_THIRD;
+    const int next = third ? m + (first ? 1 : -1) : m; /* the face's neighbour */
+    const size_t at = (size_t)m * FD_P_HOST_LANES;
     const fd_cell cell = h->t.cell[axis][m], cell_beside = h->t.cell[axis][next];
-    const tb_real *FD_P_RESTRICT numbers = h->t.number[vary] + index[vary], size = of->step->data.size;
-    const tb_real *FD_P_RESTRICT right = of->from + (size_t)m * of->from_row, far_of = h->t.far_of[axis][!first];
-    const tb_real *FD_P_RESTRICT near_by = of->from + (size_t)next * of->from_row;
-    tb_real *FD_P_RESTRICT_ROW left = h->tile + at, *FD_P_RESTRICT_ROW upper = h->upper + at;
-    const tb_real *FD_P_RESTRICT_ROW before = left - (first ? 0 : FD_P_HOST_LANES);
-    const tb_real *FD_P_RESTRICT_ROW upper_before = upper - (first ? 0 : FD_P_HOST_LANES);
-    fd_numbers own[3], beside[3], now;
-    for (int d = 0; d < FD_FACTORS; d++) {
-        if (d == vary) continue;
-        fd_p_take(&h->t, d, d == axis ? m : index[d], &own[d]);
-        fd_p_take(&h->t, d, d == axis ? next : index[d], &beside[d]);
-    }
-    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = of->step->time[1][q];
+    const tb_real size = of->step->data.size, far_of = h->t.far_of[axis][!first];
+    const tb_real *right = of->from + (size_t)m * of->row, *near_by = of->from + (size_t)next * of->row;
+    tb_real *left = h->tile + at, *upper = h->upper + at;
+    const tb_real *before = left - (first ? 0 : FD_P_HOST_LANES), *upper_before = upper - (first ? 0 : FD_P_HOST_LANES);
+    int index[3] = {of->i, of->j, of->k};
+    index[axis] = m;
+    fd_p_host_model own = fd_p_host_model_of(h, vary, index, of->step->time[1]);
+    index[axis] = next;
+    fd_p_host_model beside = fd_p_host_model_of(h, vary, index, of->step->time[1]);
+    FD_P_APART
     for (int b = 0; b < lines; b++) {
         tb_real below, middle, above, value = right[b];
-        fd_p_host_take(vary, numbers, room, (size_t)b, &own[vary]);
-        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
-        fd_p_matrix(axis, row != FD_P_ROW_INNER, cell, terms, size, &below, &middle, &above);
+        const fd_terms terms = fd_p_host_terms(&own, vary, b);
+        fd_p_matrix(axis, kind != FD_P_ROW_INNER, cell, terms, size, &below, &middle, &above);
         if (third) {
             tb_real other[3];
-            fd_p_host_take(vary, numbers, room, (size_t)b, &beside[vary]);
-            const fd_terms terms_beside = fd_p_terms(h->t.parameters, beside, now.number);
-            fd_p_matrix(axis, 0, cell_beside, terms_beside, size, &other[0], &other[1], &other[2]);
+            fd_p_matrix(axis, 0, cell_beside, fd_p_host_terms(&beside, vary, b), size, &other[0], &other[1], &other[2]);
             value -=
                 near_by[b] * fd_lane_face_three(size * terms.drift[axis] * far_of, &middle, first ? &above : &below,
                                                 other[first ? 0 : 2], other[1], other[first ? 2 : 0]);
         }
-        if (first) {
-            const tb_real pivot = 1 / middle;
-            upper[b] = above * pivot, left[b] = value * pivot;
-        } else {
-            const tb_real pivot = 1 / (middle - below * upper_before[b]);
-            upper[b] = above * pivot, left[b] = (value - below * before[b]) * pivot;
-        }
+        const tb_real pivot = 1 / (first ? middle : middle - below * upper_before[b]);
+        upper[b] = above * pivot, left[b] = (first ? value : value - below * before[b]) * pivot;
     }
 }
 
@@ -96,13 +84,13 @@ TB_HOST void fd_p_host_given(const fd_p_host *h, int axis, int side, int lines, 
 }
 
 /* Eliminates all rows of `lines` lines along an axis into tile and upper. */
-FD_P_INLINE void fd_p_host_forward(const fd_p_host *h, int axis, int lines, const fd_p_host_lines *of)
+FD_P_INLINE void fd_p_host_down(const fd_p_host *h, int axis, int lines, const fd_p_host_lines *of)
 {
     const int n = h->n[axis];
     for (int m = 0; m < n; m++) {
         const int side = m > 0, at_face = m == 0 || m == n - 1, kind = h->t.problem->face[axis][side];
         if (FD_FACTORS > 2 && axis == 2)
-            fd_p_host_fetch(lines, of->from + (size_t)(m + 6 < n ? m + 6 : n - 1) * of->from_row);
+            fd_p_host_fetch(lines, of->from + (size_t)(m + 6 < n ? m + 6 : n - 1) * of->row);
         if (!at_face)
             fd_p_host_eliminate(h, axis, FD_P_ROW_INNER, lines, m, of);
         else if (kind == FD_VALUE)
@@ -118,40 +106,23 @@ FD_P_INLINE void fd_p_host_forward(const fd_p_host *h, int axis, int lines, cons
     }
 }
 
-/* Eliminate the lines of a group along an axis: FD_P_HOST_LANES, a literal so that the compiler vectorises. Except
-   along x, the last group may have fewer. */
-FD_P_FLAT void fd_p_host_forward_x(const fd_p_host *h, const fd_p_host_lines *of)
-{
-    fd_p_host_forward(h, 0, FD_P_HOST_LANES, of);
-}
-FD_P_FLAT void fd_p_host_forward_last(const fd_p_host *h, const fd_p_host_lines *of)
-{
-    if (of->count == FD_P_HOST_LANES)
-        fd_p_host_forward(h, FD_FACTORS - 1, FD_P_HOST_LANES, of);
-    else
-        fd_p_host_forward(h, FD_FACTORS - 1, of->count, of);
-}
-#if FD_FACTORS > 2
-FD_P_FLAT void fd_p_host_forward_middle(const fd_p_host *h, const fd_p_host_lines *of)
-{
-    if (of->count == FD_P_HOST_LANES)
-        fd_p_host_forward(h, 1, FD_P_HOST_LANES, of);
-    else
-        fd_p_host_forward(h, 1, of->count, of);
-}
+#ifdef __clang__ /* which warns of loops after FD_P_APART that it does not vectorise: at faces, and under sanitizers */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-/* Substitutes back one row in the tile, left -= upper * after, and stores left or, if `sum`, w + left in `to`. */
-FD_P_INLINE void fd_p_host_substitute(int lines, int sum, const tb_real *FD_P_RESTRICT_ROW upper,
-                                      const tb_real *FD_P_RESTRICT_ROW after, tb_real *FD_P_RESTRICT_ROW left,
-                                      const tb_real *w, tb_real *to)
+/* Eliminates the rows of a group of lines along an axis. A group has FD_P_HOST_LANES lines, a literal so that the
+   compiler vectorises; except along x, the last group may have fewer. */
+FD_P_FLAT void fd_p_host_forward(const fd_p_host *h, int axis, const fd_p_host_lines *of)
 {
-    FD_P_APART
-    for (int b = 0; b < lines; b++) {
-        const tb_real solution = left[b] - upper[b] * after[b];
-        left[b] = solution;
-        to[b] = sum ? w[b] + solution : solution;
-    }
+    const int full = of->count == FD_P_HOST_LANES;
+    if (axis == 0) fd_p_host_down(h, 0, FD_P_HOST_LANES, of);
+    if (axis == FD_FACTORS - 1 && full) fd_p_host_down(h, FD_FACTORS - 1, FD_P_HOST_LANES, of);
+    if (axis == FD_FACTORS - 1 && !full) fd_p_host_down(h, FD_FACTORS - 1, of->count, of);
+#if FD_FACTORS > 2
+    if (axis == 1 && full) fd_p_host_down(h, 1, FD_P_HOST_LANES, of);
+    if (axis == 1 && !full) fd_p_host_down(h, 1, of->count, of);
+#endif
 }
 
 /* Transposes the first 8 x 8 of rows x columns numbers, in registers if there are so many and there are shuffles. Where
@@ -199,39 +170,6 @@ FD_P_FLAT void fd_p_host_transpose(int rows, int columns, const tb_real *FD_P_RE
                                           out + (size_t)c * out_row + (size_t)r, out_row);
 }
 
-/* Substitutes back lines along x, in the tile. */
-FD_P_FLAT void fd_p_host_back_x(const fd_p_host *h)
-{
-    for (int i = h->n[0] - 2; i >= 0; i--) {
-        const tb_real *FD_P_RESTRICT upper = h->upper + (size_t)i * FD_P_HOST_LANES;
-        tb_real *FD_P_RESTRICT left = h->tile + (size_t)i * FD_P_HOST_LANES;
-        for (int b = 0; b < FD_P_HOST_LANES; b++) left[b] -= upper[b] * left[b + FD_P_HOST_LANES];
-    }
-}
-
-/* Computes the right-hand sides of rows j .. j + lines - 1 of plane k, and solves them along x, into d. */
-TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, const fd_p_step *step)
-{
-    const int n = h->n[0];
-    const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)j * pitch;
-    const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
-    for (int b = 0; b < lines; b += FD_P_ROWS) {
-        const int rows = lines - b < FD_P_ROWS ? lines - b : FD_P_ROWS;
-        for (int r = 0; r < rows; r++) {
-            fd_p_host_fetch_to_write(n, h->d + at + (size_t)(b + r) * pitch);
-            fd_p_host_right(h, s, b + r == 0, j + b + r, k, step, h->rows + (size_t)r * h->wide);
-        }
-        fd_p_host_transpose(rows, n, h->rows, h->wide, h->transposed + b, FD_P_HOST_LANES);
-    }
-    const fd_p_host_lines of = {step, lines, 0, j, k, h->transposed, w, FD_P_HOST_LANES, 1, pitch};
-    fd_p_host_forward_x(h, &of);
-    fd_p_host_back_x(h);
-    fd_p_host_transpose(n, lines, h->tile, FD_P_HOST_LANES, h->d + at, pitch);
-    /* The part of the right-hand side along y that a step with changing coefficients adds. */
-    for (int b = 0; b < lines && step->changes && !(s && step->data.about); b++)
-        fd_p_host_change(h, 1, j + b, k, step, h->d + at + (size_t)b * pitch);
-}
-
 /* Returns 1 if the first lane, column i, lies on a face of x whose value is given, plus 2 if the last lane does. */
 TB_HOST int fd_p_host_fixed(const fd_p_host *h, int lines, int i)
 {
@@ -256,91 +194,55 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back lines along y or z. Stores the solution or, along the last axis, w plus the solution, to which it
-   applies early exercise if the stage `ends` the step. In lanes on a face whose value is given, the right-hand side is
-   the solution. */
-FD_P_INLINE void fd_p_host_back(const fd_p_host *h, int axis, int lines, int fixed, int ends, const fd_p_host_lines *of,
-                                tb_real *to_of)
+/* Substitutes back `lines` lines along an axis, and stores the results; where `sums`, w is part of them. Applies early
+   exercise to results that end the step. In lanes on a face of x whose value is given, the right-hand side is the
+   solution. Where sums are stored, the solutions of a row are kept apart: the tile is not written again. */
+FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums, const fd_p_host_lines *of)
 {
-    const int n = h->n[axis], sum = axis == FD_FACTORS - 1;
-    const int exercised = sum && ends && h->t.problem->exercise != FD_EUROPEAN;
+    const int n = h->n[axis], fixed = axis > 0 ? fd_p_host_fixed(h, lines, of->i) : 0;
+    const int exercised = of->ends && h->t.problem->exercise != FD_EUROPEAN;
+    const tb_real times = of->times, plus = of->plus;
+    const int keeps = sums || FD_FACTORS == 2; /* FD_P_LANES lines: compilers keep them in registers */
+    tb_real kept[FD_P_HOST_LANES] = {0};
     for (int m = n - 1; m >= 0; m--) {
-        const size_t row = (size_t)m * of->from_row, next = (size_t)(m > 6 ? m - 6 : 0) * of->from_row;
+        const size_t row = (size_t)m * of->row, next = (size_t)(m > 6 ? m - 6 : 0) * of->row;
         const tb_real *from = of->from + row, *w = of->w + (size_t)m * of->w_row;
-        tb_real *to = to_of + row, *left = h->tile + (size_t)m * FD_P_HOST_LANES;
-        const tb_real first = from[0] + (sum ? w[0] : 0), last = from[lines - 1] + (sum ? w[lines - 1] : 0);
+        const tb_real *left = h->tile + (size_t)m * FD_P_HOST_LANES, *upper = h->upper + (size_t)m * FD_P_HOST_LANES;
+        const tb_real first = from[0] + (sums ? w[0] : 0), last = from[lines - 1] + (sums ? w[lines - 1] : 0);
+        tb_real *to = of->to + row;
+        const tb_real *after = m == n - 1 ? kept : to + of->row;
         if (axis == 2) fd_p_host_fetch(lines, of->w + next);
-        if (axis == 2 && to_of != of->w) fd_p_host_fetch(lines, to_of + next);
-        if (m == n - 1) /* its upper is 0 */
-            fd_p_host_substitute(lines, sum, h->upper + (size_t)m * FD_P_HOST_LANES, h->zeros, left, w, to);
-        else
-            fd_p_host_substitute(lines, sum, h->upper + (size_t)m * FD_P_HOST_LANES, left + FD_P_HOST_LANES, left, w,
-                                 to);
+        if (axis == 2 && of->to != of->w) fd_p_host_fetch(lines, of->to + next);
+        FD_P_APART
+        for (int b = 0; b < lines; b++) {
+            const tb_real solution = left[b] - upper[b] * (keeps ? kept[b] : after[b]);
+            if (keeps) kept[b] = solution;
+            to[b] = sums ? times * solution + plus * w[b] : solution;
+        }
         if (fixed & 1) to[0] = first;
         if (fixed & 2) to[lines - 1] = last;
         if (exercised) fd_p_host_exercise(h, of->step, lines, of->i, axis == 1 ? m : of->j, axis == 2 ? m : 0, to);
     }
 }
 
-/* Substitute back the lines of a group along an axis: FD_P_HOST_LANES or fewer. */
-#ifdef __clang__ /* which warns if a sanitizer keeps it from vectorising */
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
-FD_P_FLAT void fd_p_host_back_last(const fd_p_host *h, int fixed, int ends, const fd_p_host_lines *of, tb_real *to)
+/* Substitutes back a group of lines along an axis. */
+FD_P_FLAT void fd_p_host_back(const fd_p_host *h, int axis, const fd_p_host_lines *of)
 {
-    if (of->count == FD_P_HOST_LANES)
-        fd_p_host_back(h, FD_FACTORS - 1, FD_P_HOST_LANES, fixed, ends, of, to);
-    else
-        fd_p_host_back(h, FD_FACTORS - 1, of->count, fixed, ends, of, to);
-}
+    const int full = of->count == FD_P_HOST_LANES;
+    if (axis == FD_FACTORS - 1 && full) fd_p_host_up(h, FD_FACTORS - 1, FD_P_HOST_LANES, 1, of);
+    if (axis == FD_FACTORS - 1 && !full) fd_p_host_up(h, FD_FACTORS - 1, of->count, 1, of);
 #if FD_FACTORS > 2
-FD_P_FLAT void fd_p_host_back_middle(const fd_p_host *h, int fixed, const fd_p_host_lines *of, tb_real *to)
-{
-    if (of->count == FD_P_HOST_LANES)
-        fd_p_host_back(h, 1, FD_P_HOST_LANES, fixed, 0, of, to);
-    else
-        fd_p_host_back(h, 1, of->count, fixed, 0, of, to);
-}
+    if (axis == 0) fd_p_host_up(h, 0, FD_P_HOST_LANES, 0, of);
+    if (axis == 1 && full) fd_p_host_up(h, 1, FD_P_HOST_LANES, 0, of);
+    if (axis == 1 && !full) fd_p_host_up(h, 1, of->count, 0, of);
+#else
+    if (axis == 0 && of->step->product) fd_p_host_up(h, 0, FD_P_HOST_LANES, 1, of);
+    if (axis == 0 && !of->step->product) fd_p_host_up(h, 0, FD_P_HOST_LANES, 0, of);
 #endif
+}
 #ifdef __clang__
 #pragma clang diagnostic pop
 #endif
-
-#if FD_FACTORS > 2
-
-/* Solves `lines` columns of plane k, from column i on, along y, in place in d. */
-TB_HOST void fd_p_host_middle(const fd_p_host *h, int s, int lines, int i, int k, const fd_p_step *step)
-{
-    const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
-    const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
-    const fd_p_host_lines of = {step, lines, i, 0, k, h->d + at, w, pitch, pitch, 1};
-    fd_p_host_forward_middle(h, &of);
-    fd_p_host_back_middle(h, fd_p_host_fixed(h, lines, i), &of, h->d + at);
-}
-
-#endif
-
-/* Solves `lines` columns, from column i on, along the last axis, with the right-hand sides in d, and ends the stage.
-   With three factors the columns are those of row j of every plane. */
-TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int j, const fd_p_step *step)
-{
-    const int ends = s == step->data.stages - 1, fixed = fd_p_host_fixed(h, lines, i);
-    const size_t stride = FD_FACTORS > 2 ? h->plane : h->pitch, at = (size_t)j * h->pitch + (size_t)i;
-    const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
-    tb_real *to = (ends ? h->u : h->z) + at;
-    const fd_p_host_lines of = {step, lines, i, j, 0, h->d + at, w, stride, stride, 1};
-    const int given = FD_FACTORS > 2 && fd_p_at_given(h->t.problem, 1, j), rows = given ? h->n[2] : 0;
-    if (!given) {
-        fd_p_host_forward_last(h, &of);
-        fd_p_host_back_last(h, fixed, ends, &of, to);
-    }
-    for (int k = 0; k < rows; k++) { /* a line along a face whose values are given */
-        const size_t row = (size_t)k * stride;
-        for (int b = 0; b < lines; b++) to[row + (size_t)b] = w[row + (size_t)b] + of.from[row + (size_t)b];
-        if (ends && h->t.problem->exercise != FD_EUROPEAN) fd_p_host_exercise(h, step, lines, i, j, k, to + row);
-    }
-}
 
 /* Return how many groups `count` lines make, and how many lines a group holds. The lines of a group are solved
    together. */
@@ -354,41 +256,84 @@ TB_HOST int fd_p_host_group(int count, int group)
     return rest < FD_P_HOST_LANES ? rest : FD_P_HOST_LANES;
 }
 
-/* Does a worker's part of stage s before the last axis: its planes or, with two factors, its groups of rows. */
-TB_HOST void fd_p_host_begin_stage(const fd_p_host *h, int s, const fd_p_step *step)
+/* Returns the grid from whose values stage s computes the change. */
+TB_HOST const tb_real *fd_p_host_about(const fd_p_host *h, int s, const fd_p_step *step)
 {
-    const int *n = h->n, w = h->worker, groups = fd_p_host_groups(n[1]), shared = FD_FACTORS > 2 ? n[2] : groups;
-    for (int at = fd_p_host_share(h, shared, w); at < fd_p_host_share(h, shared, w + 1); at++) {
-        const int k = FD_FACTORS > 2 ? at : 0, from = FD_FACTORS > 2 ? 0 : at, to = FD_FACTORS > 2 ? groups : at + 1;
-        for (int g = from; g < to; g++) fd_p_host_x(h, s, fd_p_host_group(n[1], g), g * FD_P_HOST_LANES, k, step);
-#if FD_FACTORS > 2
-        for (int g = 0; g < fd_p_host_groups(n[0]); g++)
-            fd_p_host_middle(h, s, fd_p_host_group(n[0], g), g * FD_P_HOST_LANES, k, step);
-#endif
+    return s && step->data.about ? h->z : h->u;
+}
+
+/* Computes the right-hand sides of a group of rows of plane k, and solves them along x, into d. */
+TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int group, int k, const fd_p_step *step)
+{
+    const int n = h->n[0], lines = fd_p_host_group(h->n[1], group), j = group * FD_P_HOST_LANES;
+    const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)j * pitch;
+    for (int b = 0; b < lines; b += FD_P_ROWS) {
+        const int rows = lines - b < FD_P_ROWS ? lines - b : FD_P_ROWS;
+        for (int r = 0; r < rows; r++) {
+            const fd_p_host_at row = {step, s, j + b + r, k};
+            fd_p_host_fetch_to_write(n, h->d + at + (size_t)(b + r) * pitch);
+            fd_p_host_right(h, &row, b + r == 0, h->rows + (size_t)r * h->wide);
+        }
+        fd_p_host_transpose(rows, n, h->rows, h->wide, h->transposed + b, FD_P_HOST_LANES);
+    }
+    const tb_real *w = fd_p_host_about(h, s, step) + at;
+    const fd_p_host_lines of = {step, lines, 0, j, k, 0, h->transposed, w, h->tile, FD_P_HOST_LANES, 1, pitch, 1, 0};
+    fd_p_host_forward(h, 0, &of);
+    fd_p_host_back(h, 0, &of);
+    fd_p_host_transpose(n, lines, h->tile, FD_P_HOST_LANES, h->d + at, pitch);
+    /* The part of the right-hand side along y that a step with changing coefficients adds. */
+    for (int b = 0; b < lines; b++) {
+        const fd_p_host_at row = {step, s, j + b, k};
+        fd_p_host_change(h, 1, &row, h->d + at + (size_t)b * pitch);
     }
 }
 
-/* Does a worker's part of stage s along the last axis: its rows of all planes or, with two factors, its groups of
-   columns. */
-TB_HOST void fd_p_host_end_stage(const fd_p_host *h, int s, const fd_p_step *step)
+/* Solves a group of columns along y, in plane `beside`, or along z, in row `beside` of every plane. The last axis ends
+   the stage; before it, the solution replaces the right-hand side in d. */
+TB_HOST void fd_p_host_columns(const fd_p_host *h, int axis, int s, int group, int beside, const fd_p_step *step)
 {
-    const int *n = h->n, w = h->worker, groups = fd_p_host_groups(n[0]), shared = FD_FACTORS > 2 ? n[1] : groups;
-    const int changes = FD_FACTORS > 2 && step->changes && !(s && step->data.about);
-    for (int at = fd_p_host_share(h, shared, w); at < fd_p_host_share(h, shared, w + 1); at++) {
-        const int j = FD_FACTORS > 2 ? at : 0, from = FD_FACTORS > 2 ? 0 : at, to = FD_FACTORS > 2 ? groups : at + 1;
-        for (int k = 0; k < n[2] && changes && !fd_p_at_given(h->t.problem, 1, j); k++)
-            fd_p_host_change(h, 2, j, k, step, h->d + (size_t)k * h->plane + (size_t)j * h->pitch);
-        for (int g = from; g < to; g++) fd_p_host_columns(h, s, fd_p_host_group(n[0], g), g * FD_P_HOST_LANES, j, step);
+    const int lines = fd_p_host_group(h->n[0], group), i = group * FD_P_HOST_LANES;
+    const int j = axis == 2 ? beside : 0, k = axis == 1 ? beside : 0;
+    const int last = axis == FD_FACTORS - 1, ends = last && s == step->data.stages - 1;
+    const size_t stride = axis == 2 ? h->plane : h->pitch, at = (size_t)k * h->plane + (size_t)j * h->pitch + (size_t)i;
+    tb_real *to = (!last ? h->d : ends ? h->u : h->z) + at;
+    const tb_real *w = fd_p_host_about(h, s, step) + at;
+    const fd_p_host_lines of = {step, lines, i, j, k, ends, h->d + at, w, to, stride, stride, 1, 1, 1};
+    if (axis < 2 || !fd_p_at_given(h->t.problem, 1, j)) {
+        fd_p_host_forward(h, axis, &of);
+        fd_p_host_back(h, axis, &of);
+        return;
+    }
+    for (int m = 0; m < h->n[2]; m++) { /* a line along a face whose values are given */
+        const size_t row = (size_t)m * stride;
+        for (int b = 0; b < lines; b++) to[row + (size_t)b] = w[row + (size_t)b] + of.from[row + (size_t)b];
+        if (ends && h->t.problem->exercise != FD_EUROPEAN) fd_p_host_exercise(h, step, lines, i, j, m, to + row);
     }
 }
 
-/* Does a worker's part of a step. */
+/* Does a worker's part of a step: in the sweep before the last axis, its planes or, with two factors, its groups of
+   rows; in the sweep along the last axis, its rows of all planes or, with two factors, its groups of columns. */
 TB_HOST void fd_p_host_step(const fd_p_host *h, const fd_p_step *step)
 {
+    const int *n = h->n, w = h->worker, rows = fd_p_host_groups(n[1]), columns = fd_p_host_groups(n[0]);
+    const int first = FD_FACTORS > 2 ? n[2] : rows, last = FD_FACTORS > 2 ? n[1] : columns; /* shared in each sweep */
     for (int s = 0; s < step->data.stages; s++) {
-        fd_p_host_begin_stage(h, s, step);
+        for (int at = fd_p_host_share(h, first, w); at < fd_p_host_share(h, first, w + 1); at++) {
+            if (FD_FACTORS == 2) fd_p_host_x(h, s, at, 0, step);
+            for (int g = 0; g < rows && FD_FACTORS > 2; g++) fd_p_host_x(h, s, g, at, step);
+            for (int g = 0; g < columns && FD_FACTORS > 2; g++) fd_p_host_columns(h, 1, s, g, at, step);
+        }
         fd_p_host_meet(h);
-        fd_p_host_end_stage(h, s, step);
+        for (int at = fd_p_host_share(h, last, w); at < fd_p_host_share(h, last, w + 1); at++) {
+            if (FD_FACTORS == 2) fd_p_host_columns(h, 1, s, at, 0, step);
+#if FD_FACTORS > 2
+            for (int k = 0; k < n[2] && !fd_p_at_given(h->t.problem, 1, at); k++) {
+                const fd_p_host_at row = {step, s, at, k};
+                fd_p_host_change(h, 2, &row, h->d + (size_t)k * h->plane + (size_t)at * h->pitch);
+            }
+            for (int g = 0; g < columns; g++) fd_p_host_columns(h, 2, s, g, at, step);
+#endif
+        }
         fd_p_host_meet(h);
     }
 }

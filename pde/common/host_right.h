@@ -8,14 +8,18 @@
 #define fd_p_host_meet FD_OF(p_host_meet)
 #define fd_p_host_least FD_OF(p_host_least)
 #define fd_p_host_share FD_OF(p_host_share)
-#define fd_p_host_take FD_OF(p_host_take)
+#define fd_p_host_at FD_OF(p_host_at)
+#define fd_p_host_model FD_OF(p_host_model)
+#define fd_p_host_model_of FD_OF(p_host_model_of)
+#define fd_p_host_terms FD_OF(p_host_terms)
+#define fd_p_host_along FD_OF(p_host_along)
+#define fd_p_host_along_y FD_OF(p_host_along_y)
 #define fd_p_host_cell FD_OF(p_host_cell)
 #define fd_p_host_row FD_OF(p_host_row)
 #define fd_p_host_fetch FD_OF(p_host_fetch)
 #define fd_p_host_whole FD_OF(p_host_whole)
 #define fd_p_host_fetch_to_write FD_OF(p_host_fetch_to_write)
 #define fd_p_host_slopes FD_OF(p_host_slopes)
-#define fd_p_host_take_row FD_OF(p_host_take_row)
 #define fd_p_host_own FD_OF(p_host_own)
 #define fd_p_host_mixed FD_OF(p_host_mixed)
 #define fd_p_host_slopes_of FD_OF(p_host_slopes_of)
@@ -41,7 +45,7 @@
 typedef struct {
     fd_p_tables t;
     const fd_batch *batch;
-    int which, n[3], worker, workers;
+    int which, n[3], worker, workers, watched; /* watched: whether each step is checked (fd_p_host_march) */
     void (*meet)(void *context);
     void *context;
     int *slot;                 /* each worker's index (fd_p_host_least) */
@@ -50,7 +54,6 @@ typedef struct {
     tb_real *spread;           /* the cells along x, number by number, pitch apart, and fd_p_first's two weights */
     tb_real *u, *z, *d;        /* values, a first stage's values, right-hand sides and differences */
     tb_real *extra;            /* the exercise multiplier, or null */
-    tb_real *zeros;            /* one for each line that is solved at once */
     tb_real *rows, *slopes;    /* the worker's: right-hand sides; slopes (fd_p_host_slopes_of) */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 } fd_p_host;
@@ -83,12 +86,11 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     const size_t tile = fd_p_round(longest * FD_P_HOST_LANES * sizeof(tb_real)) + 5 * 64; /* as planes: odd lines */
     const size_t rows = fd_p_round(FD_P_ROWS * h.wide * sizeof(tb_real));
     const size_t slopes = fd_p_round((8 * h.wide + line / 2) * sizeof(tb_real));
-    size_t used = fd_p_lay_out_tables(batch, memory, &h.t);
+    size_t used = fd_p_lay_out(batch, 0, memory, &h.t);
     h.t.step = (fd_p_step *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof(fd_p_step));
     h.slot = (int *)fd_p_next(memory, &used, (size_t)workers * sizeof(int));
     h.findings = (fd_p_findings *)fd_p_next(memory, &used, (size_t)workers * sizeof *h.findings);
     h.spread = (tb_real *)fd_p_next(memory, &used, 6 * h.pitch * sizeof(tb_real));
-    h.zeros = (tb_real *)fd_p_next(memory, &used, FD_P_HOST_LANES * sizeof(tb_real));
     tb_real **grids[5] = {&h.u, &h.d, &h.z, &h.t.final, &h.extra};
     const int needed[5] = {1, 1, needs.stage, needs.final, needs.multiplier};
     for (int g = 0; g < 5; g++) {
@@ -131,14 +133,36 @@ TB_HOST int fd_p_host_share(const fd_p_host *h, int count, int worker)
     return (int)((long long)count * worker / h->workers);
 }
 
-/* Copies the numbers of point i of an axis from its table, in loops that are vectorised along the axis. */
-FD_P_INLINE void fd_p_host_take(int axis, const tb_real *FD_P_RESTRICT table, size_t room, size_t i, fd_numbers *own)
+/* The model at the points that follow each other along axis `vary`, at a time; for loops that compilers vectorise. */
+typedef struct {
+    const fd_model_parameters *parameters;
+    const tb_real *numbers; /* those along `vary`, number by number, `room` apart */
+    size_t room;
+    fd_numbers own[3], now;
+} fd_p_host_model;
+
+/* Returns the model from the point with these indices on. `vary` is a literal. */
+FD_P_INLINE fd_p_host_model fd_p_host_model_of(const fd_p_host *h, int vary, const int *index, const tb_real *time)
 {
-    for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = table[(size_t)q * room + i];
+    fd_p_host_model model;
+    model.parameters = h->t.parameters, model.room = (size_t)h->t.room[vary];
+    model.numbers = h->t.number[vary] + index[vary];
+    for (int d = 0; d < FD_FACTORS; d++)
+        if (d != vary) fd_p_take(&h->t, d, index[d], &model.own[d]);
+    for (int q = 0; q < fd_p_numbers(3); q++) model.now.number[q] = time[q];
+    return model;
+}
+
+/* Returns the terms at point b of these. */
+FD_P_INLINE fd_terms fd_p_host_terms(fd_p_host_model *model, int vary, int b)
+{
+    for (int q = 0; q < fd_p_numbers(vary); q++)
+        model->own[vary].number[q] = model->numbers[(size_t)q * model->room + (size_t)b];
+    return fd_p_terms(model->parameters, model->own, model->now.number);
 }
 
 /* Returns the cell of point i along x. */
-FD_P_INLINE fd_cell fd_p_host_cell(const tb_real *FD_P_RESTRICT spread, size_t pitch, size_t i)
+FD_P_INLINE fd_cell fd_p_host_cell(const tb_real *spread, size_t pitch, int i)
 {
     const fd_cell cell = {spread[i], spread[pitch + i], spread[2 * pitch + i], spread[3 * pitch + i]};
     return cell;
@@ -172,73 +196,72 @@ TB_HOST int fd_p_host_whole(int n)
     return (n + vector - 1) & -vector;
 }
 
+/* A row of a stage of a step. */
+typedef struct {
+    const fd_p_step *step;
+    int s, j, k;
+} fd_p_host_at;
+
+/* Rows that a loop along x reads: a row, the row shifted by a point in each direction (low[0] and high[0]), and its
+   neighbours along y and z. The shifted rows have pointers of their own, because clang would treat three elements of
+   one row as a recurrence, and not vectorise. */
+typedef struct {
+    const tb_real *here, *low[3], *high[3];
+} fd_p_host_along;
+
+/* Returns a row that is not part of a grid, with two neighbours along y. */
+TB_HOST fd_p_host_along fd_p_host_along_y(const tb_real *low, const tb_real *here, const tb_real *high)
+{
+    const fd_p_host_along of = {here, {here - 1, low, here}, {here + 1, high, here}};
+    return of;
+}
+
 /* Computes the slopes of a row along z, from the row and its neighbours along z. */
-FD_P_FLAT void fd_p_host_slopes(int whole, fd_cell cell, const tb_real *FD_P_RESTRICT low,
-                                const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT high,
+FD_P_FLAT void fd_p_host_slopes(int whole, fd_cell cell, const tb_real *low, const tb_real *here, const tb_real *high,
                                 tb_real *FD_P_RESTRICT out)
 {
     const tb_real down = cell.below * (1 - cell.w), up = cell.above * cell.w;
     for (int i = 0; i < whole; i++) out[i] = fd_p_first(down, up, low[i], here[i], high[i]);
 }
 
-/* Copies the numbers of row (j, k) and of a time, for the loops along x. */
-FD_P_INLINE void fd_p_host_take_row(const fd_p_host *h, int j, int k, const tb_real *time, fd_numbers *own,
-                                    fd_numbers *now)
+/* Adds scale (F_1 + F_2 (+ F_3)) to out along a row of v, and computes the slopes along y. The rows that are written
+   are restrict parameters, because gcc heeds restrict on parameters but not on variables. */
+FD_P_FLAT void fd_p_host_own(const fd_p_host *h, const fd_p_host_at *at, const tb_real *time, tb_real scale,
+                             const fd_p_host_along *v, tb_real *FD_P_RESTRICT slopes, tb_real *FD_P_RESTRICT out)
 {
-    fd_p_take(&h->t, 1, j, &own[1]);
-    if (FD_FACTORS > 2) fd_p_take(&h->t, 2, k, &own[2]);
-    for (int q = 0; q < fd_p_numbers(3); q++) now->number[q] = time[q];
-}
-
-/* Adds scale (F_1 + F_2 (+ F_3))(v) to out along row (j, k), and computes the slopes along y. Reads the row, the row
-   shifted by a point in each direction, and the rows next to it. The shifted rows have pointers of their own, because
-   clang would treat three elements of one row as a recurrence, and not vectorise. All rows are parameters, because gcc
-   heeds restrict on parameters but not on variables; with variables a stage takes 1.4 times as long. */
-FD_P_FLAT void fd_p_host_own(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real scale,
-                             const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
-                             const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
-                             const tb_real *FD_P_RESTRICT high_x, const tb_real *FD_P_RESTRICT low_y,
-                             const tb_real *FD_P_RESTRICT high_y, const tb_real *FD_P_RESTRICT low_z,
-                             const tb_real *FD_P_RESTRICT high_z, tb_real *FD_P_RESTRICT slopes,
-                             tb_real *FD_P_RESTRICT out)
-{
-    const fd_cell cell_y = h->t.cell[1][j], cell_z = h->t.cell[FD_FACTORS - 1][FD_FACTORS > 2 ? k : j];
-    const tb_real down = cell_y.below * (1 - cell_y.w), up = cell_y.above * cell_y.w;
-    const size_t room = (size_t)h->t.room[0], pitch = h->pitch;
-    fd_numbers own[3], now;
-    fd_p_host_take_row(h, j, k, time, own, &now);
+    const fd_p_host_along of = *v;
+    const int index[3] = {0, at->j, at->k}, whole = fd_p_host_whole(h->n[0]);
+    const fd_cell cell_y = h->t.cell[1][at->j], cell_z = h->t.cell[FD_FACTORS - 1][index[FD_FACTORS - 1]];
+    const tb_real down = cell_y.below * (1 - cell_y.w), up = cell_y.above * cell_y.w, *spread = h->spread;
+    const size_t pitch = h->pitch;
+    fd_p_host_model model = fd_p_host_model_of(h, 0, index, time);
     for (int i = 0; i < whole; i++) {
-        const fd_cell cell[3] = {fd_p_host_cell(spread, pitch, (size_t)i), cell_y, cell_z};
-        const tb_real low[3] = {low_x[i], low_y[i], low_z[i]}, high[3] = {high_x[i], high_y[i], high_z[i]};
-        fd_p_host_take(0, numbers, room, (size_t)i, &own[0]);
-        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
-        out[i] += scale * fd_p_own(cell, &terms, here[i], low, high);
-        if (FD_MODEL_MIXED & 1) slopes[i] = fd_p_first(down, up, low_y[i], here[i], high_y[i]);
+        const fd_cell cell[3] = {fd_p_host_cell(spread, pitch, i), cell_y, cell_z};
+        const tb_real low[3] = {of.low[0][i], of.low[1][i], of.low[2][i]};
+        const tb_real high[3] = {of.high[0][i], of.high[1][i], of.high[2][i]};
+        const fd_terms terms = fd_p_host_terms(&model, 0, i);
+        out[i] += scale * fd_p_own(cell, &terms, of.here[i], low, high);
+        if (FD_MODEL_MIXED & 1) slopes[i] = fd_p_first(down, up, low[1], of.here[i], high[1]);
     }
 }
 
-/* Adds mixed F_0 to out along row (j, k), from the row's slopes along y (dy) and z (dz), the same slopes at the points
-   before (low_) and after (high_), and the slopes along z of the rows next to it (low and high). */
-FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, int whole, int j, int k, const tb_real *time, tb_real mixed,
-                               const tb_real *FD_P_RESTRICT down, const tb_real *FD_P_RESTRICT up,
-                               const tb_real *FD_P_RESTRICT numbers, const tb_real *FD_P_RESTRICT dy,
-                               const tb_real *FD_P_RESTRICT low_dy, const tb_real *FD_P_RESTRICT high_dy,
-                               const tb_real *FD_P_RESTRICT dz, const tb_real *FD_P_RESTRICT low_dz,
-                               const tb_real *FD_P_RESTRICT high_dz, const tb_real *FD_P_RESTRICT low,
-                               const tb_real *FD_P_RESTRICT high, tb_real *FD_P_RESTRICT out)
+/* Adds mixed F_0 to out along a row, from its slopes along y and z. dz has the slopes along z of the row's neighbours
+   along y. */
+FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, const fd_p_host_at *at, const tb_real *time, tb_real mixed,
+                               const fd_p_host_along *dy, const fd_p_host_along *dz, tb_real *FD_P_RESTRICT out)
 {
-    const fd_cell cell = h->t.cell[1][j];
+    const fd_p_host_along of_y = *dy, of_z = *dz;
+    const int index[3] = {0, at->j, at->k}, whole = fd_p_host_whole(h->n[0]);
+    const fd_cell cell = h->t.cell[1][at->j];
     const tb_real down_y = cell.below * (1 - cell.w), up_y = cell.above * cell.w;
-    const size_t room = (size_t)h->t.room[0];
-    fd_numbers own[3], now;
-    fd_p_host_take_row(h, j, k, time, own, &now);
+    const tb_real *down = h->spread + 4 * h->pitch, *up = down + h->pitch;
+    fd_p_host_model model = fd_p_host_model_of(h, 0, index, time);
     for (int i = 0; i < whole; i++) {
         tb_real cross[3] = {0, 0, 0};
-        if (FD_MODEL_MIXED & 4) cross[2] = fd_p_first(down_y, up_y, low[i], dz[i], high[i]);
-        if (FD_MODEL_MIXED & 2) cross[1] = fd_p_first(down[i], up[i], low_dz[i], dz[i], high_dz[i]);
-        if (FD_MODEL_MIXED & 1) cross[0] = fd_p_first(down[i], up[i], low_dy[i], dy[i], high_dy[i]);
-        fd_p_host_take(0, numbers, room, (size_t)i, &own[0]);
-        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
+        if (FD_MODEL_MIXED & 4) cross[2] = fd_p_first(down_y, up_y, of_z.low[1][i], of_z.here[i], of_z.high[1][i]);
+        if (FD_MODEL_MIXED & 2) cross[1] = fd_p_first(down[i], up[i], of_z.low[0][i], of_z.here[i], of_z.high[0][i]);
+        if (FD_MODEL_MIXED & 1) cross[0] = fd_p_first(down[i], up[i], of_y.low[0][i], of_y.here[i], of_y.high[0][i]);
+        const fd_terms terms = fd_p_host_terms(&model, 0, i);
         out[i] += mixed * fd_p_mix(&terms, cross);
     }
 }
@@ -250,15 +273,52 @@ TB_HOST tb_real *fd_p_host_slopes_of(const fd_p_host *h, int more, int row)
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
-/* Adds mixed F_0(v) + own (F_1 + F_2 (+ F_3))(v) to out along row (j, k), without the faces' terms. v holds the values
-   or a first stage's values (more). Call it for consecutive rows, the first with `first` set. Slopes along z, whose
-   differences are mixed derivatives, are then computed once a row: each later call computes those of row j + 1. */
-TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int first, int j, int k,
-                             const tb_real *time, tb_real mixed, tb_real own, tb_real *out)
+/* Adds to out, along a row, `scale` times the term in F(v) of an FD_DEGENERATE face of y or z. `next` and `third` are
+   the next two rows inwards. */
+FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, const fd_p_edge *e, tb_real scale, const tb_real *next,
+                                    const tb_real *third, tb_real *FD_P_RESTRICT out)
 {
-    const int last = h->n[1] - 1, low = j > 0 ? j - 1 : 0, high = j < last ? j + 1 : last;
+    const tb_real far_of = h->t.far_of[e->axis][e->side];
+    const int n = h->n[0], along_z = FD_FACTORS > 2 && e->axis == 2;
+    fd_p_host_model model = fd_p_host_model_of(h, 0, e->index, e->time);
+    for (int i = 0; i < n; i++) {
+        const fd_terms terms = fd_p_host_terms(&model, 0, i);
+        out[i] += scale * ((along_z ? terms.drift[2] : terms.drift[1]) * far_of * (third[i] - next[i]));
+    }
+}
+
+/* Adds to out, along a row, `scale` times the terms of an axis's faces in F(v) at the start (end 0) or the end (1) of a
+   step. */
+TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, const fd_p_host_at *at, int end,
+                             tb_real scale, tb_real *out)
+{
+    const ptrdiff_t stride[3] = {1, (ptrdiff_t)h->pitch, (ptrdiff_t)h->plane};
+    for (int side = 0; side < 2; side++) {
+        const int kind = h->t.problem->face[axis][side], face = side ? h->n[axis] - 1 : 0;
+        if (!fd_p_adds(kind) || (axis > 0 && (axis == 1 ? at->j : at->k) != face)) continue;
+        const int from = axis > 0 ? 0 : face, to = axis > 0 ? h->n[0] : face + 1;
+        fd_p_edge edge = {
+            axis, side, kind, {from, at->j, at->k}, at->step->time[end], end ? at->step->to : at->step->from};
+        const ptrdiff_t in = side ? -stride[axis] : stride[axis];
+        const tb_real *next = fd_p_host_row(h, v, at->j, at->k) + in, *third = next + in;
+        if (axis > 0 && kind == FD_DEGENERATE) {
+            fd_p_host_degenerate(h, &edge, scale, next, third, out);
+            continue;
+        }
+        for (int i = from; i < to; i++, edge.index[0]++)
+            out[i] += scale * fd_p_edge_adds(&h->t, &edge, fd_p_edge_given(&h->t, &edge), next[i], third[i]);
+    }
+}
+
+/* Adds base[0] F_0(v) + base[1] (F_1 + F_2 (+ F_3))(v) to out along a row. v holds the values at the step's start or
+   (if more) a first stage's values at its end. Call it for consecutive rows, the first with `first` set. Slopes along
+   z, whose differences are mixed derivatives, are then computed once a row: each later call computes those of row
+   j + 1. */
+TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int more, int first, tb_real *out)
+{
+    const tb_real *v = more ? h->z : h->u, *time = at->step->time[more], *base = at->step->data.base[at->s] + 2 * more;
+    const int j = at->j, k = at->k, low = j > 0 ? j - 1 : 0, high = j < h->n[1] - 1 ? j + 1 : j;
     const int whole = fd_p_host_whole(h->n[0]), by_z = (FD_MODEL_MIXED & 6) != 0;
-    const tb_real *here = fd_p_host_row(h, v, j, k), *weights = h->spread + 4 * h->pitch;
     tb_real *dz = fd_p_host_slopes_of(h, more, j % 3), *dy = fd_p_host_slopes_of(h, more, 3);
     /* Before each loop, a later row of one of the three planes is prefetched. */
     if (FD_FACTORS > 2) fd_p_host_fetch(whole, fd_p_host_row(h, v, j + 4, k + 1));
@@ -267,111 +327,61 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, int more, const tb_real *v, int
                          fd_p_host_row(h, v, row, k), fd_p_host_row(h, v, row, k + 1),
                          fd_p_host_slopes_of(h, more, row % 3));
     fd_p_host_fetch(whole, fd_p_host_row(h, v, j + 3, k));
-    fd_p_host_own(h, whole, j, k, time, own, h->spread, h->t.number[0], here, here - 1, here + 1,
-                  fd_p_host_row(h, v, j - 1, k), fd_p_host_row(h, v, j + 1, k), fd_p_host_row(h, v, j, k - 1),
-                  fd_p_host_row(h, v, j, k + 1), dy, out);
+    fd_p_host_along rows =
+        fd_p_host_along_y(fd_p_host_row(h, v, j - 1, k), fd_p_host_row(h, v, j, k), fd_p_host_row(h, v, j + 1, k));
+    rows.low[2] = fd_p_host_row(h, v, j, k - 1), rows.high[2] = fd_p_host_row(h, v, j, k + 1);
+    fd_p_host_own(h, at, time, base[1], &rows, dy, out);
     if (FD_FACTORS > 2) fd_p_host_fetch(whole, fd_p_host_row(h, v, j + 3, k - 1));
-    if (FD_MODEL_MIXED)
-        fd_p_host_mixed(h, whole, j, k, time, mixed, weights, weights + h->pitch, h->t.number[0], dy, dy - 1, dy + 1,
-                        dz, dz - 1, dz + 1, fd_p_host_slopes_of(h, more, low % 3),
-                        fd_p_host_slopes_of(h, more, high % 3), out);
-}
-
-/* Adds to out `scale` times the term in F(v) of an FD_DEGENERATE face of y or z, on which row (j, k) lies. `next` and
-   `third` are the next two rows inwards. */
-FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, int axis, int side, int j, int k, const tb_real *time,
-                                    tb_real scale, const tb_real *FD_P_RESTRICT next,
-                                    const tb_real *FD_P_RESTRICT third, tb_real *FD_P_RESTRICT out)
-{
-    const tb_real *FD_P_RESTRICT numbers = h->t.number[0];
-    const tb_real far_of = h->t.far_of[axis][side];
-    const size_t room = (size_t)h->t.room[0];
-    const int n = h->n[0];
-    fd_numbers own[3], now;
-    fd_p_host_take_row(h, j, k, time, own, &now);
-    for (int i = 0; i < n; i++) {
-        fd_p_host_take(0, numbers, room, (size_t)i, &own[0]);
-        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
-        const tb_real drift = FD_FACTORS > 2 && axis == 2 ? terms.drift[2] : terms.drift[1];
-        out[i] += scale * (drift * far_of * (third[i] - next[i]));
+    if (FD_MODEL_MIXED) {
+        const fd_p_host_along of_y = fd_p_host_along_y(dy, dy, dy);
+        const fd_p_host_along of_z =
+            fd_p_host_along_y(fd_p_host_slopes_of(h, more, low % 3), dz, fd_p_host_slopes_of(h, more, high % 3));
+        fd_p_host_mixed(h, at, time, base[0], &of_y, &of_z, out);
     }
+    for (int d = 0; d < FD_FACTORS; d++) fd_p_host_faces(h, d, v, at, more, base[1], out);
 }
 
-/* Adds to out `scale` times the terms of an axis's faces in F(v) along row (j, k). Given slopes are those at `when`. */
-TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, int j, int k, const tb_real *time,
-                             double when, tb_real scale, tb_real *out)
+/* Adds to out along a row, except at faces of x with given values, size times the change of F_axis(u) when the
+   coefficients of the step's end replace those of its start: part of the axis's right-hand side if these differ, except
+   in a stage about a first stage's values. */
+FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_at *at, tb_real *FD_P_RESTRICT out)
 {
-    const int n = h->n[0], index = axis == 1 ? j : k, end = h->n[axis] - 1;
-    const ptrdiff_t stride[3] = {1, (ptrdiff_t)h->pitch, (ptrdiff_t)h->plane};
-    for (int side = 0; side < 2; side++) {
-        const int kind = h->t.problem->face[axis][side], from = axis == 0 && side ? end : 0;
-        const int to = axis == 0 ? from + 1 : n;
-        if (!fd_p_adds(kind) || (axis > 0 && index != (side ? end : 0))) continue;
-        const ptrdiff_t in = side ? -stride[axis] : stride[axis];
-        const tb_real *here = fd_p_host_row(h, v, j, k);
-        if (axis > 0 && kind == FD_DEGENERATE) {
-            fd_p_host_degenerate(h, axis, side, j, k, time, scale, here + in, here + 2 * in, out);
-            continue;
-        }
-        fd_p_edge edge = {axis, side, kind, {0, j, k}, time, when};
-        for (edge.index[0] = from; edge.index[0] < to; edge.index[0]++) {
-            const int i = edge.index[0];
-            const tb_real given = fd_p_edge_given(&h->t, &edge);
-            out[i] += scale * fd_p_edge_adds(&h->t, &edge, given, here[i + in], here[i + 2 * in]);
-        }
-    }
-}
-
-/* Adds to out along row (j, k), except at faces of x with given values, size times the change of F_axis(u) when the
-   coefficients of the step's end replace those of its start: part of the axis's right-hand side if these differ. */
-FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, int j, int k, const fd_p_step *step,
-                                  tb_real *FD_P_RESTRICT out)
-{
-    const tb_real *FD_P_RESTRICT here = fd_p_host_row(h, h->u, j, k), *FD_P_RESTRICT low, *FD_P_RESTRICT high;
-    low = axis ? fd_p_host_row(h, h->u, j - (axis == 1), k - (axis == 2)) : here - 1;
-    high = axis ? fd_p_host_row(h, h->u, j + (axis == 1), k + (axis == 2)) : here + 1;
-    const int n = h->n[0], fixed[2] = {h->t.problem->face[0][0] == FD_VALUE, h->t.problem->face[0][1] == FD_VALUE};
+    const fd_p_step *step = at->step;
+    if (!step->changes || (at->s && step->data.about)) return;
+    const int j = at->j, k = at->k, index[3] = {0, j, k}, n = h->n[0];
+    const int fixed[2] = {h->t.problem->face[0][0] == FD_VALUE, h->t.problem->face[0][1] == FD_VALUE};
+    const tb_real *here = fd_p_host_row(h, h->u, j, k), *spread = h->spread;
+    const tb_real *low = axis ? fd_p_host_row(h, h->u, j - (axis == 1), k - (axis == 2)) : here - 1;
+    const tb_real *high = axis ? fd_p_host_row(h, h->u, j + (axis == 1), k + (axis == 2)) : here + 1;
     const tb_real first = out[0], last = out[n - 1], size = step->data.size;
-    const tb_real *FD_P_RESTRICT spread = h->spread;
     const size_t pitch = h->pitch;
-    fd_numbers own[3], now;
-    fd_p_host_take_row(h, j, k, step->time[0], own, &now);
+    fd_p_host_model start = fd_p_host_model_of(h, 0, index, step->time[0]);
+    fd_p_host_model end = fd_p_host_model_of(h, 0, index, step->time[1]);
     for (int i = 0; i < n; i++) {
-        const fd_cell cell = fd_p_host_cell(spread, pitch, (size_t)i);
-        const fd_cell along = axis == 0 ? cell : h->t.cell[axis][axis == 1 ? j : k];
-        fd_p_host_take(0, h->t.number[0], (size_t)h->t.room[0], (size_t)i, &own[0]);
-        const fd_terms start = fd_p_terms(h->t.parameters, own, now.number);
-        const fd_terms end = fd_p_terms(h->t.parameters, own, step->time[1]);
-        out[i] += size * (fd_p_along_axis(axis, along, end, low[i], here[i], high[i]) -
-                          fd_p_along_axis(axis, along, start, low[i], here[i], high[i]));
+        const fd_cell cell = axis == 0 ? fd_p_host_cell(spread, pitch, i) : h->t.cell[axis][index[axis]];
+        out[i] += size * (fd_p_along_axis(axis, cell, fd_p_host_terms(&end, 0, i), low[i], here[i], high[i]) -
+                          fd_p_along_axis(axis, cell, fd_p_host_terms(&start, 0, i), low[i], here[i], high[i]));
     }
-    fd_p_host_faces(h, axis, h->u, j, k, step->time[1], step->to, size, out);
-    fd_p_host_faces(h, axis, h->u, j, k, step->time[0], step->from, -size, out);
+    fd_p_host_faces(h, axis, h->u, at, 1, size, out);
+    fd_p_host_faces(h, axis, h->u, at, 0, -size, out);
     if (fixed[0]) out[0] = first;
     if (fixed[1]) out[n - 1] = last;
 }
 
-/* Computes the right-hand side of stage s along row (j, k), for the solve along x; rows as in fd_p_host_apply. */
-TB_HOST void fd_p_host_right(const fd_p_host *h, int s, int first, int j, int k, const fd_p_step *step,
-                             tb_real *FD_P_RESTRICT out)
+/* Computes a row of a stage's right-hand side, for the solve along x; rows as in fd_p_host_apply. */
+TB_HOST void fd_p_host_right(const fd_p_host *h, const fd_p_host_at *at, int first, tb_real *FD_P_RESTRICT out)
 {
-    const tb_real *base = step->data.base[s], dt = step->data.dt;
-    const tb_real *FD_P_RESTRICT u = fd_p_host_row(h, h->u, j, k);
-    const int n = h->n[0], about = s && step->data.about;
+    const tb_real dt = at->step->data.dt;
+    const int n = h->n[0];
     memset(out, 0, (size_t)fd_p_host_whole(n) * sizeof(tb_real));
-    fd_p_host_apply(h, 0, h->u, first, j, k, step->time[0], base[0], base[1], out);
-    for (int d = 0; d < FD_FACTORS; d++) fd_p_host_faces(h, d, h->u, j, k, step->time[0], step->from, base[1], out);
-    if (s) {
-        fd_p_host_apply(h, 1, h->z, first, j, k, step->time[1], base[2], base[3], out);
-        for (int d = 0; d < FD_FACTORS; d++) fd_p_host_faces(h, d, h->z, j, k, step->time[1], step->to, base[3], out);
-    }
-    if (about) {
-        const tb_real *FD_P_RESTRICT z = fd_p_host_row(h, h->z, j, k);
+    for (int more = 0; more <= at->s; more++) fd_p_host_apply(h, at, more, first, out);
+    if (at->s && at->step->data.about) {
+        const tb_real *u = fd_p_host_row(h, h->u, at->j, at->k), *z = fd_p_host_row(h, h->z, at->j, at->k);
         for (int i = 0; i < n; i++) out[i] += u[i] - z[i];
     }
     if (h->extra) {
-        const tb_real *FD_P_RESTRICT extra = fd_p_host_row(h, h->extra, j, k);
+        const tb_real *extra = fd_p_host_row(h, h->extra, at->j, at->k);
         for (int i = 0; i < n; i++) out[i] += dt * extra[i];
     }
-    if (step->changes && !about) fd_p_host_change(h, 0, j, k, step, out);
+    fd_p_host_change(h, 0, at, out);
 }

@@ -3,7 +3,6 @@
    MIT licence, see LICENSE. */
 
 #define fd_p_tables FD_OF(p_tables)
-#define fd_p_lay_out_tables FD_OF(p_lay_out_tables)
 #define fd_p_lay_out FD_OF(p_lay_out)
 #define fd_p_take FD_OF(p_take)
 #define fd_p_terms_here FD_OF(p_terms_here)
@@ -25,10 +24,11 @@
 #define fd_p_lanes FD_OF(p_lanes)
 #define fd_p_final_values FD_OF(p_final_values)
 #define fd_p_several_mixed FD_OF(p_several_mixed)
-#define fd_p_too_fast_at FD_OF(p_too_fast_at)
+#define fd_p_too_fast FD_OF(p_too_fast)
 #define fd_p_not_dominant FD_OF(p_not_dominant)
 #define fd_p_ill_posed FD_OF(p_ill_posed)
 #define fd_p_differ_along FD_OF(p_differ_along)
+#define fd_p_outward FD_OF(p_outward)
 #define fd_p_broken FD_OF(p_broken)
 #define fd_p_looks FD_OF(p_looks)
 #define fd_p_look FD_OF(p_look)
@@ -60,11 +60,11 @@ typedef struct {
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
 
-/* Assigns memory, from its start, to all tables except the steps and the final values; with null, only counts bytes.
-   Returns the bytes used. */
-TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
+/* Assigns memory, from its start, to the tables; with null, only counts bytes. Unless `whole`, the steps and the final
+   values get none. Returns the bytes used. */
+TB_HD size_t fd_p_lay_out(const fd_batch *batch, int whole, unsigned char *memory, fd_p_tables *tables)
 {
-    size_t used = 0, steps = (size_t)batch->steps;
+    size_t used = 0, steps = (size_t)batch->steps, grid = sizeof(tb_real);
     fd_p_tables t;
     memset(&t, 0, sizeof t);
     t.found = (fd_p_findings *)fd_p_next(memory, &used, sizeof(fd_p_findings));
@@ -72,7 +72,8 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
     t.time = (tb_real *)fd_p_next(memory, &used, (steps * 2 * (size_t)fd_p_numbers(3) + 1) * sizeof(tb_real));
     for (int d = 0; d < FD_FACTORS; d++) {
         const size_t points = (size_t)batch->points[d];
-        t.room[d] = FD_FACTORS > 2 ? fd_p_padded_to(FD_P_MOST_LANES, batch->points[d]) : fd_p_padded(batch->points[d]);
+        grid *= points;
+        t.room[d] = fd_p_padded_to(FD_FACTORS > 2 ? (int)FD_P_MOST_LANES : (int)FD_P_LANES, batch->points[d]);
         t.x[d] = (double *)fd_p_next(memory, &used, points * sizeof(double));
         t.cell[d] = (fd_cell *)fd_p_next(memory, &used, points * sizeof(fd_cell));
         t.far_of[d] = (tb_real *)fd_p_next(memory, &used, 2 * sizeof(tb_real));
@@ -80,20 +81,10 @@ TB_HD size_t fd_p_lay_out_tables(const fd_batch *batch, unsigned char *memory, f
             (tb_real *)fd_p_next(memory, &used, (size_t)t.room[d] * (size_t)fd_p_numbers(d) * sizeof(tb_real));
     }
     t.around = (fd_weights *)fd_p_next(memory, &used, (size_t)batch->spots * FD_FACTORS * sizeof(fd_weights));
-    if (tables) *tables = t;
-    return used;
-}
-
-/* Assigns memory in the same way to all tables, steps and final values included. */
-TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tables *tables)
-{
-    fd_p_tables t;
-    size_t used = fd_p_lay_out_tables(batch, memory, &t), all = 1;
-    for (int d = 0; d < FD_FACTORS; d++) all *= (size_t)batch->points[d];
 #if FD_FACTORS > 1
-    t.step = (fd_p_step *)fd_p_next(memory, &used, (size_t)batch->steps * sizeof(fd_p_step));
+    if (whole) t.step = (fd_p_step *)fd_p_next(memory, &used, steps * sizeof(fd_p_step));
 #endif
-    t.final = (tb_real *)fd_p_next(memory, &used, all * sizeof(tb_real));
+    if (whole) t.final = (tb_real *)fd_p_next(memory, &used, grid);
     if (tables) *tables = t;
     return used;
 }
@@ -327,17 +318,26 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 
 enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* several pairs have mixed terms */
 
-/* Returns fd_p_too_fast for a point with these terms and the longest explicit step of the march. */
-TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms terms)
+/* Returns 0 if the longest explicit step of the march is short enough at a point with these terms; otherwise a number
+   that is least for the fastest point: the 1 / dt that it needs, as fd_p_larger stores it, negative. Couplings bound dt
+   so that the fastest wave does not overshoot. Drifts bound it too: in each step, the phase of a wave along an axis
+   turns by at most (above - below) dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that
+   damping. Growth by a factor of e until time 0 is allowed. */
+TB_HD int fd_p_too_fast(const fd_p_tables *t, const int *index, fd_terms terms)
 {
-    fd_p_rate rate = {0, 0};
+    const double undamped = 0.5 * FD_FACTORS * t->problem->times.maturity;
+    double couplings = 0, drifts = 0;
     for (int d = 0; d < FD_FACTORS; d++) {
-        const int at_face = index[d] == 0 || index[d] == t->found->points[d] - 1;
-        fd_p_rate_add(fd_p_row(d, t->cell[d][index[d]], terms), at_face, FD_MODEL_MIXED,
-                      0.5 * FD_FACTORS * t->problem->times.maturity, &rate);
+        const fd_row row = fd_p_row(d, t->cell[d][index[d]], terms);
+        const double below = (double)row.below, above = (double)row.above, turn = above - below;
+        const double damped = fabs(below + above);
+        couplings += fabs(below) + fabs(above);
+        if (index[d] == 0 || index[d] == t->found->points[d] - 1) continue;
+        drifts += turn * turn * (FD_MODEL_MIXED || damped * undamped <= 1 ? undamped : 1 / damped);
     }
-    if (fd_p_several_mixed) rate.couplings *= 1.125; /* docs/fd.md */
-    return fd_p_too_fast(fd_p_size_of(t->found->longest), rate, (double)terms.kill);
+    if (fd_p_several_mixed) couplings *= 1.125; /* docs/fd.md */
+    const double fastest = fd_p_max(couplings + fd_p_max((double)terms.kill, 0) / 2, drifts);
+    return fd_p_size_of(t->found->longest) * fastest > 1 ? -fd_p_larger(0, fastest * (1 + 1e-6)) : 0;
 }
 
 /* Returns how many rows of a point are not diagonally dominant in a step whose theta dt is `size`. A row without
@@ -354,22 +354,39 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
     return count;
 }
 
-/* Returns whether the terms at a point are ill-posed: a diffusion is negative, or declared mixed terms are too large
-   for the diffusions. */
+/* Returns whether the terms at a point are ill-posed, by more than 256 unit roundoffs and underflow explain: a
+   diffusion is negative, mixed^2 exceeds 4 diffusion_i diffusion_j for a declared pair, or the matrix of several pairs'
+   correlations is not positive semidefinite. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
+    const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
     tb_real rho[3] = {0, 0, 0}; /* of the pairs 12, 13 and 23 */
     int ill = 0;
     for (int d = 0; d < FD_FACTORS; d++) ill |= terms.diffusion[d] < 0;
     for (int pair = 0; pair < 3; pair++) {
         if (!(FD_MODEL_MIXED >> pair & 1)) continue;
-        const tb_real diffusion[2] = {terms.diffusion[pair == 2], terms.diffusion[pair ? 2 : 1]};
-        const double product = (double)diffusion[0] * (double)diffusion[1];
-        ill |= fd_p_ill_posed_in_two(diffusion, terms.mixed[pair]);
-        if (fd_p_several_mixed)
-            rho[pair] = product > 0 ? (tb_real)((double)terms.mixed[pair] / (2 * sqrt(product))) : 0;
+        const double one = (double)terms.diffusion[pair == 2], other = (double)terms.diffusion[pair ? 2 : 1];
+        const double mixed = (double)terms.mixed[pair];
+        ill |= mixed * mixed > 4 * (1 + slack) * (one + least) * (other + least);
+        if (fd_p_several_mixed) rho[pair] = one * other > 0 ? (tb_real)(mixed / (2 * sqrt(one * other))) : 0;
     }
-    return fd_p_several_mixed ? ill | fd_p_ill_posed_in_three(rho) : ill;
+    const tb_real p = rho[0], q = rho[1], r = rho[2], determinant = 1 - p * p - q * q - r * r + 2 * p * q * r;
+    return ill | (determinant < -(tb_real)slack);
+}
+
+/* Returns the axes along which the drift at a point is wrong, as a sum of FD_P_OUTWARD << axis. It is wrong if it
+   points out of an FD_DEGENERATE face and crosses more than the end cell until maturity. A smaller drift does no harm:
+   errors grow by a factor of e^1.5 for each cell that it crosses. */
+TB_HD int fd_p_outward(const fd_p_tables *t, const int *at, fd_terms terms)
+{
+    int outward = 0;
+    for (int d = 0; d < FD_FACTORS; d++) {
+        const int last = at[d] == t->found->points[d] - 1, inner = last ? at[d] - 1 : 1;
+        if ((at[d] > 0 && !last) || t->problem->face[d][last] != FD_DEGENERATE) continue;
+        const double cell = fabs(t->x[d][at[d]] - t->x[d][inner]);
+        if ((double)terms.drift[d] * t->problem->times.maturity * (last ? 1 : -1) > cell) outward |= FD_P_OUTWARD << d;
+    }
+    return outward;
 }
 
 /* Returns whether the terms along an axis, or kill, differ. */
@@ -436,8 +453,7 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     for (int i = from; i < to; i += stride) {
         if (!outward && i > 0 && i < points[0] - 1) continue;
         const int at[3] = {i, index[1], index[2]};
-        looks.wrong |= fd_p_outward(FD_FACTORS, face, t->x, at, points, fd_p_terms_at(t, at, time).drift,
-                                    t->problem->times.maturity);
+        looks.wrong |= fd_p_outward(t, at, fd_p_terms_at(t, at, time));
     }
     return looks;
 }
@@ -457,7 +473,7 @@ TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real
     }
     for (int i = from; i < to && t->found->longest != 0; i += stride) {
         at[0] = i;
-        const int too_fast = fd_p_too_fast_at(t, at, fd_p_terms_at(t, at, time));
+        const int too_fast = fd_p_too_fast(t, at, fd_p_terms_at(t, at, time));
         if (too_fast) fd_p_least(&t->found->fault[FD_P_AT_FAST], too_fast);
     }
     return count;
@@ -515,7 +531,7 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
         const int k = fd_p_looked_at(t, at / fd_p_line_length(t), look);
         if (k < 0) continue;
         const fd_p_looks looks = fd_p_look(t, index, k, index[0], index[0] + 1, 1);
-        if (looks.not_finite) return fd_status_of(FD_MODEL_NAN, 0, -1, index[0], index[1], index[2], k);
+        if (looks.not_finite) return fd_p_status_at(FD_MODEL_NAN, t->found->points, at, k);
         if (looks.wrong) return fd_p_untrue(looks.wrong, index[0], index[1], index[2], k);
     }
     return fd_p_status(FD_OK, 0);
@@ -524,27 +540,23 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
 /* Returns the status of fault f. */
 FD_P_CALLED fd_status fd_p_fault(const fd_batch *batch, const fd_p_tables *t, int f)
 {
-    const int at = t->found->fault[f], no_step = at == FD_NO_ROOM;
-    int index[3] = {-1, -1, -1};
+    const int at = t->found->fault[f], no_step = at == FD_NO_ROOM, axis = f - FD_P_AT_NUMBERS;
     if (f < FD_P_AT_TIMES) return fd_status_of(FD_BAD_AXIS, 1 + at, f - FD_P_AT_POINTS, -1, -1, -1, -1);
     if (f == FD_P_AT_TIMES)
         return fd_p_status(no_step ? FD_TOO_MANY_STEPS : FD_BAD_TIMES, no_step ? t->found->steps : at);
-    if (f < FD_P_AT_SPOT) {
-        index[f - FD_P_AT_NUMBERS] = at;
-        return fd_status_of(FD_MODEL_NAN, 0, f - FD_P_AT_NUMBERS, index[0], index[1], index[2], -1);
-    }
+    if (f < FD_P_AT_SPOT)
+        return fd_status_of(FD_MODEL_NAN, 0, axis, axis == 0 ? at : -1, axis == 1 ? at : -1, axis == 2 ? at : -1, -1);
     if (f == FD_P_AT_SPOT) return fd_status_of(FD_BAD_SPOT, at, fd_p_outside(t, at), -1, -1, -1, -1);
     if (f == FD_P_AT_TIME) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, at);
+    if (f == FD_P_AT_FINAL) return fd_p_status_at(FD_FINAL_NAN, t->found->points, at, -1);
     if (f == FD_P_AT_TERMS) return fd_p_terms_status(t, at);
     if (f == FD_P_AT_FAST) return fd_p_status(FD_UNSTABLE, fd_p_enough(&t->problem->times, at));
-    if (f == FD_P_AT_STEP) return fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE);
 #if FD_FACTORS == 2
     const int excluded = batch->kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED;
     if (f == FD_P_AT_KIND) return fd_status_of(excluded, 0, -1, -1, -1, -1, at);
 #endif
     (void)batch;
-    fd_p_index(t->found->points, at, index);
-    return fd_status_of(FD_FINAL_NAN, 0, -1, index[0], index[1], index[2], -1);
+    return fd_p_status(FD_BAD_TIMES, FD_BAD_SIZE); /* FD_P_AT_STEP */
 }
 
 /* Sets the status to the first fault, if there is one. */

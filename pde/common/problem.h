@@ -132,6 +132,14 @@ TB_HD int fd_batch_check(int factors, const fd_batch *batch)
     return !batch->problem || !batch->status || (batch->spots > 0 && !batch->values) ? FD_BAD_ARGUMENT : FD_OK;
 }
 
+/* Returns a problem's choices for its march. */
+TB_HD fd_plan fd_p_plan(const fd_problem *problem)
+{
+    const fd_plan plan = {&problem->times, problem->at_date, problem->scheme, problem->coefficients,
+                          problem->finals, problem->kinks,   problem->kink,   problem->exercise};
+    return plan;
+}
+
 /* Checks a problem's own numbers, before anything is computed from them. */
 TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem *problem)
 {
@@ -145,8 +153,7 @@ TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem 
     }
     if (problem->times.dates > batch->dates) return fd_p_status(FD_TOO_MANY_DATES, problem->times.dates);
     if (batch->spots > 0 && !problem->spot) return fd_p_status(FD_BAD_ARGUMENT, 0);
-    const fd_plan plan = {&problem->times, problem->at_date, problem->scheme, problem->coefficients,
-                          problem->finals, problem->kinks,   problem->kink,   problem->exercise};
+    const fd_plan plan = fd_p_plan(problem);
     return fd_plan_check(&plan);
 }
 

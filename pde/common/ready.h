@@ -22,7 +22,7 @@ typedef struct {
 TB_HD size_t fd_p_ready_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_ready *ready)
 {
     fd_p_ready r;
-    size_t used = fd_p_lay_out(batch, memory, &r.t);
+    size_t used = fd_p_lay_out(batch, 1, memory, &r.t);
     const size_t grid = (size_t)fd_p_count(batch->points) * sizeof(tb_real);
     r.extra = (tb_real *)fd_p_next(memory, &used, grid);
     r.of = (tb_real *)fd_p_next(memory, &used, FD_FACTORS > 2 ? grid : 0);

@@ -7,8 +7,18 @@
 #define fd_p_values_of FD_OF(p_values_of)
 #define fd_p_values_at FD_OF(p_values_at)
 #define fd_p_record FD_OF(p_record)
+#define fd_p_end FD_OF(p_end)
 #define fd_p_host_call FD_OF(p_host_call)
 #define fd_p_host_refuse FD_OF(p_host_refuse)
+
+/* Copies the points of problem `which` to the batch's coordinates, with NaN after the last; if t is null, only NaN. */
+TB_HD void fd_p_coordinates(const fd_batch *batch, const fd_p_tables *t, int which, int thread, int threads)
+{
+    for (int d = 0; d < FD_FACTORS; d++)
+        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
+            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] =
+                t && i < t->found->points[d] ? t->x[d][i] : fd_p_nan_f64();
+}
 
 /* Fills this thread's share of the values, grids and coordinates of problem `which` with NaN. */
 TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threads)
@@ -21,18 +31,7 @@ TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threa
         batch->values[(size_t)which * values + at] = none;
     for (size_t at = (size_t)thread; at < grids && batch->grid; at += (size_t)threads)
         ((tb_real *)batch->grid)[(size_t)which * grids + at] = (tb_real)nan;
-    for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
-            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] = nan;
-}
-
-/* Copies the points of problem `which` to the batch's coordinates, with NaN after the last. */
-TB_HD void fd_p_coordinates(const fd_batch *batch, const fd_p_tables *t, int which, int thread, int threads)
-{
-    for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
-            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] =
-                i < t->found->points[d] ? t->x[d][i] : fd_p_nan_f64();
+    fd_p_coordinates(batch, NULL, which, thread, threads);
 }
 
 /* Returns the value and its derivatives at a spot, from the values at the points around the spot. The first of these
@@ -91,15 +90,28 @@ TB_HD void fd_p_record(const fd_batch *batch, const fd_p_tables *t, int which, i
     }
 }
 
+/* Ends problem `which`: writes its status and its results at time 0, as fd_p_record does, or NaN. */
+TB_HD void fd_p_end(const fd_batch *batch, const fd_p_tables *t, int which, fd_status status, const tb_real *u,
+                    const long long *stride, int thread, int threads)
+{
+    status.not_dominant = t->found->not_dominant;
+    if (status.what)
+        fd_p_fill_nan(batch, which, thread, threads);
+    else
+        fd_p_record(batch, t, which, 0, u, stride, thread, threads);
+    if (thread == 0) batch->status[which] = status; /* first, it would cost fd1d.h's march registers */
+}
+
 #if TB_HOST_SCOPE
 
-/* Checks a call with `workers` workers and `problems` problems, except the amount of memory. */
+/* Checks a call with `workers` workers and `problems` problems, which needs `need` bytes of memory. */
 TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
-                           const void *memory)
+                           const void *memory, size_t bytes, size_t need)
 {
     const int wrong = fd_batch_check(FD_FACTORS, batch);
     if (wrong || workers < 1) return wrong ? wrong : FD_BAD_SIZE;
-    return problems > 0 && (!parameters || !memory || fd_p_misaligned(memory)) ? FD_BAD_ARGUMENT : FD_OK;
+    if (problems > 0 && (!parameters || !memory || fd_p_misaligned(memory))) return FD_BAD_ARGUMENT;
+    return problems > 0 && bytes < need ? FD_NO_ROOM : FD_OK;
 }
 
 /* Fills the results of problems `from` .. `to` - 1 of a call that is refused: their statuses and, if the batch's sizes

@@ -58,26 +58,30 @@ TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real g
 
 /* Computes the boundary row at a point of a face, and updates its right-hand side, *right. near_by is the neighbour's
    right-hand side; the solution is the difference from w.
-   Leaves   row: a, b, c, where a of an axis's first point and c of its last have no meaning; *right */
-TB_HD void fd_p_edge_row(const fd_p_tables *t, const fd_p_edge *e, tb_real size, tb_real near_by, tb_real w,
-                         tb_real *row, tb_real *right)
+   Leaves   row: a, b, c, where a of an axis's first point and c of its last have no meaning; *right
+   Returns  whether couplings were omitted */
+TB_HD int fd_p_edge_row(const fd_p_tables *t, const fd_p_edge *e, tb_real size, tb_real near_by, tb_real w,
+                        tb_real *row, tb_real *right)
 {
     const int axis = e->axis, side = e->side, at = e->index[axis], next = at + (side ? -1 : 1);
     if (e->kind == FD_VALUE) {
         row[0] = row[2] = 0, row[1] = 1;
         *right = fd_p_edge_given(t, e) - w;
-        return;
+        return 0;
     }
     const fd_terms terms = fd_p_terms_here(t, e->index, e->time);
-    fd_p_matrix(axis, 1, t->cell[axis][at], terms, size, &row[0], &row[1], &row[2]);
-    if (e->kind != FD_DEGENERATE) return;
+    const int lags = !fd_p_matrix(axis, 1, t->cell[axis][at], terms, size, &row[0], &row[1], &row[2]);
+    if (e->kind != FD_DEGENERATE) return lags;
     int beside[3];
     tb_real other[3];
     for (int d = 0; d < 3; d++) beside[d] = d == axis ? next : e->index[d];
     fd_p_matrix(axis, 0, t->cell[axis][next], fd_p_terms_here(t, beside, e->time), size, &other[0], &other[1],
                 &other[2]);
-    *right -= near_by * fd_lane_face_three(size * terms.drift[axis] * t->far_of[axis][side], &row[1],
-                                           &row[side ? 0 : 2], other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
+    const tb_real third = size * terms.drift[axis] * t->far_of[axis][side];
+    const tb_real m =
+        fd_lane_face_three(third, &row[1], &row[side ? 0 : 2], other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
+    *right -= near_by * m;
+    return lags | ((third < 0 || third > 0) && !(m < 0));
 }
 
 /* Returns the payoff of exercise at a point at time `when`; `final` is the final value there. */

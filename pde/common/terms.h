@@ -206,8 +206,8 @@ TB_HD double fd_p_payoff(const double *at, const void *parameters)
 FD_P_CALLED double fd_p_final(const fd_problem *problem, const fd_model_parameters *parameters, const double *const *x,
                               const int *points, const int *index)
 {
-    return fd_final_as(problem->finals, problem->kinks, problem->kink, FD_FACTORS, x, points, index, fd_p_payoff,
-                       parameters);
+    const fd_plan plan = fd_p_plan(problem);
+    return fd_final_as(&plan, FD_FACTORS, x, points, index, fd_p_payoff, parameters);
 }
 
 /* Returns the payoff of exercise at a point at time t; `final` is the final value there. */

@@ -50,15 +50,11 @@ enum {
 #define fd_p_fitted TB_OF(fd_p_fitted)
 #define fd_lane_row TB_OF(fd_lane_row)
 #define fd_lane_apply TB_OF(fd_lane_apply)
-#define fd_p_rate_add TB_OF(fd_p_rate_add)
 #define fd_lane_source TB_OF(fd_lane_source)
 #define fd_lane_matrix TB_OF(fd_lane_matrix)
 #define fd_step_data_of TB_OF(fd_step_data_of)
 #define fd_p_same TB_OF(fd_p_same)
 #define fd_p_differ TB_OF(fd_p_differ)
-#define fd_p_ill_posed_in_two TB_OF(fd_p_ill_posed_in_two)
-#define fd_p_ill_posed_in_three TB_OF(fd_p_ill_posed_in_three)
-#define fd_p_outward TB_OF(fd_p_outward)
 #define fd_p_nan TB_OF(fd_p_nan)
 #define fd_lane_exercise TB_OF(fd_lane_exercise)
 #define fd_lane_at_date TB_OF(fd_lane_at_date)
@@ -264,17 +260,6 @@ TB_HD tb_real fd_lane_apply(fd_row row, tb_real below, tb_real here, tb_real abo
     return row.below * (below - here) + row.above * (above - here);
 }
 
-/* Adds an axis's row to a point's rate. In each step, the phase of a wave along the axis turns by at most
-   (above - below) dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that damping. Growth
-   by a factor of e until time 0 is allowed: `undamped` is half the maturity times the number of factors. */
-TB_HD void fd_p_rate_add(fd_row row, int at_face, int mixed, double undamped, fd_p_rate *rate)
-{
-    double below = (double)row.below, above = (double)row.above, turn = above - below, damped = fabs(below + above);
-    rate->couplings += fabs(below) + fabs(above);
-    if (at_face) return;
-    rate->drifts += turn * turn * (mixed || damped * undamped <= 1 ? undamped : 1 / damped);
-}
-
 /* Returns the term that the given slope of an FD_SLOPE face adds to A u there.
    Needs    the face's cell
    Cost     2 multiplications, 2 FMA */
@@ -341,40 +326,6 @@ TB_HD int fd_p_differ(tb_real one, tb_real other)
     const tb_real share = sizeof(tb_real) == 4 ? (tb_real)4e-6 : (tb_real)1e-9;
     const tb_real apart = one > other ? one - other : other - one;
     return apart > share * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
-}
-
-/* Returns whether a problem in two factors is ill-posed: a diffusion is negative, or mixed^2 exceeds
-   4 diffusion[0] diffusion[1] by more than 256 unit roundoffs and underflow explain. */
-TB_HD int fd_p_ill_posed_in_two(const tb_real *diffusion, tb_real mixed)
-{
-    const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
-    const double bound = 4 * (1 + slack) * ((double)diffusion[0] + least) * ((double)diffusion[1] + least);
-    return (diffusion[0] < 0) | (diffusion[1] < 0) | ((double)mixed * (double)mixed > bound);
-}
-
-/* Returns whether a problem in three factors, with correlations rho of the pairs 12, 13 and 23, is ill-posed: a
-   correlation exceeds 1 in magnitude, or their matrix is not positive semidefinite, by more than 256 unit roundoffs. */
-TB_HD int fd_p_ill_posed_in_three(const tb_real *rho)
-{
-    const tb_real slack = sizeof(tb_real) == 4 ? (tb_real)1.5e-5 : (tb_real)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
-    const tb_real determinant = 1 - p * p - q * q - r * r + 2 * p * q * r;
-    return (p * p > 1 + slack) | (q * q > 1 + slack) | (r * r > 1 + slack) | (determinant < -slack);
-}
-
-/* Returns the axes along which the drift at a point is wrong, as a sum of FD_P_OUTWARD << axis. It is wrong if it
-   points out of an FD_DEGENERATE face and crosses more than the end cell until maturity. A smaller drift does no harm:
-   errors grow by a factor of e^1.5 for each cell that it crosses. */
-TB_HD int fd_p_outward(int axes, const int (*face)[2], double *const *x, const int *at, const int *points,
-                       const tb_real *drift, double maturity)
-{
-    int outward = 0;
-    for (int d = 0; d < axes; d++) {
-        const int last = at[d] == points[d] - 1, inner = last ? at[d] - 1 : 1;
-        if ((at[d] > 0 && !last) || face[d][last] != FD_DEGENERATE) continue;
-        const double cell = fabs(x[d][at[d]] - x[d][inner]);
-        if ((double)drift[d] * maturity * (last ? 1 : -1) > cell) outward |= FD_P_OUTWARD << d;
-    }
-    return outward;
 }
 
 /* Returns NaN, the result of a problem that failed. */

@@ -8,6 +8,14 @@ enum {
     FD_NEW_END    /* all at the step's end: of first order */
 };
 
+/* How the final values of a march are set. */
+enum {
+    FD_AT_POINTS,  /* the payoff at each point */
+    FD_TOLD,       /* averaged along x over cells that contain one of the given kinks or jumps */
+    FD_AVERAGED_X, /* averaged along x over cells with a kink or jump, which is searched for in every cell */
+    FD_AVERAGED    /* the same along all axes: thousands of calls for each cell with a kink or jump */
+};
+
 /* Early exercise: the value never falls below the final values. */
 enum {
     FD_EUROPEAN,
@@ -59,6 +67,43 @@ typedef struct {
     int exercise;
 } fd_plan;
 
+/* A function of up to three coordinates, seen as a function of the first. */
+typedef struct {
+    fd_function *f;
+    const void *context;
+    double other[2];
+} fd_p_line;
+
+TB_HD double fd_p_along(const double *x, const void *context)
+{
+    const fd_p_line *line = (const fd_p_line *)context;
+    double at[3] = {x[0], line->other[0], line->other[1]};
+    return line->f(at, line->context);
+}
+
+/* Returns the final value at a grid point, set in the plan's way.
+   Needs    for FD_TOLD, 0 or more kinks in increasing order; otherwise as fd_final_value
+   Cost     FD_AT_POINTS one call; FD_TOLD four for each piece of a cell with a kink; the other two as fd_final_value
+   Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 in one and two dimensions and 1e-3 in three */
+TB_HD double fd_final_as(const fd_plan *plan, int dims, const double *const *x, const int *points, const int *index,
+                         fd_function *f, const void *context)
+{
+    double at[3] = {0, 0, 0};
+    for (int d = 0; d < 3 && d < dims; d++) at[d] = x[d][index[d]];
+    fd_p_line line = {f, context, {at[1], at[2]}};
+    if (plan->finals == FD_AVERAGED)
+        return fd_final_value(dims, x, points, index, f, context, dims > 2 ? 1e-3 : 1e-7, dims > 2 ? 4 : 30);
+    if (plan->finals == FD_AVERAGED_X) return fd_final_value(1, x, points, index, fd_p_along, &line, 1e-9, 40);
+    const int i = index[0];
+    if (plan->finals == FD_TOLD && i > 0 && i < points[0] - 1) {
+        double low = at[0] - (at[0] - x[0][i - 1]) / 2, high = at[0] + (x[0][i + 1] - at[0]) / 2;
+        for (int k = 0; k < plan->kinks; k++)
+            if (plan->kink[k] > low && plan->kink[k] < high)
+                return fd_average_told(low, high, plan->kinks, plan->kink, fd_p_along, &line);
+    }
+    return f(at, context);
+}
+
 /* Checks a problem's choices for its march, as far as possible before the steps are computed.
    Returns  a status whose `what` is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS,
             FD_BAD_EXERCISE, FD_BAD_KINKS (detail 1 + the kink, or 0 for their number) or FD_BAD_EVENT (detail 1 + the
@@ -80,40 +125,6 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
             wrong = FD_BAD_EVENT, detail = 1 + k;
     }
     return fd_p_status(wrong, detail);
-}
-
-/* The least 1 / dt of an explicit march at a point: `couplings`, so that the fastest wave does not overshoot, and
-   `drifts`, so that drifts do not make waves grow. */
-typedef struct {
-    double couplings, drifts;
-} fd_p_rate;
-
-/* Returns a point's rate as an integer that is least for the fastest point; 0 if steps of length `longest` are short
-   enough there. */
-TB_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
-{
-    double fastest = fd_p_max(rate.couplings + (kill > 0 ? kill / 2 : 0), rate.drifts);
-    float rounded = (float)(fastest * (1 + 1e-6));
-    int bits;
-    memcpy(&bits, &rounded, sizeof bits);
-    return longest * fastest > 1 ? -bits : 0;
-}
-
-/* Returns how many steps an explicit march needs, given its fastest point. The number allows for steps that grading
-   lengthens, and for the rounding of each interval's share of the steps. */
-TB_HD int fd_p_enough(const fd_times *times, int too_fast)
-{
-    float fastest;
-    const int bits = -too_fast, graded = times->grading == FD_GEOMETRIC && times->ratio > 0;
-    memcpy(&fastest, &bits, sizeof fastest);
-    double stretch = times->grading == FD_QUADRATIC ? 2 : graded ? fd_p_max(times->ratio, 1 / times->ratio) : 1;
-    double rate = (double)fastest * stretch, needed = times->maturity * rate, most = 0;
-    for (int k = 0; k <= times->dates && times->dates > 0; k++) {
-        double from = k < times->dates ? times->date[k] : times->maturity, to = k > 0 ? times->date[k - 1] : 0;
-        if ((from - to) * rate > 1) most = fd_p_max(most, times->maturity / (from - to));
-    }
-    needed = ceil(needed + most);
-    return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
 }
 
 /* Constants of the solvers. Helpers follow, for least indices of faults, sums and memory. */
@@ -167,6 +178,21 @@ TB_HD double fd_p_size_of(int bits)
     return (double)size;
 }
 
+/* Returns how many steps an explicit march needs, given the least fd_p_too_fast. The number allows for steps that
+   grading lengthens, and for the rounding of each interval's share of the steps. */
+TB_HD int fd_p_enough(const fd_times *times, int too_fast)
+{
+    const int graded = times->grading == FD_GEOMETRIC && times->ratio > 0;
+    double stretch = times->grading == FD_QUADRATIC ? 2 : graded ? fd_p_max(times->ratio, 1 / times->ratio) : 1;
+    double rate = fd_p_size_of(-too_fast) * stretch, needed = times->maturity * rate, most = 0;
+    for (int k = 0; k <= times->dates && times->dates > 0; k++) {
+        double from = k < times->dates ? times->date[k] : times->maturity, to = k > 0 ? times->date[k - 1] : 0;
+        if ((from - to) * rate > 1) most = fd_p_max(most, times->maturity / (from - to));
+    }
+    needed = ceil(needed + most);
+    return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
+}
+
 /* Returns the amount by which a change raises the magnitude of a value; a knock-out adds nothing. */
 TB_HD double fd_p_added(double before, double after)
 {
@@ -211,10 +237,6 @@ TB_HD int fd_p_padded_to(int lanes, int points)
 {
     return (points + lanes - 1) / lanes * lanes;
 }
-TB_HD int fd_p_padded(int points)
-{
-    return fd_p_padded_to(FD_P_LANES, points);
-}
 
 /* What is wrong with the terms at a point, as a sum. Most are declarations that do not hold. */
 enum {
@@ -229,25 +251,21 @@ enum {
 TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 {
     const int first = untrue & -untrue;
-    if (!untrue) return fd_p_status(FD_OK, 0);
-    if (first < FD_P_CHANGES) return fd_status_of(FD_MIXED_UNDECLARED, first / FD_P_MIXED, -1, i, j, k, step);
-    if (first < FD_P_NOT_INDEPENDENT) return fd_status_of(FD_CHANGES_UNDECLARED, 0, -1, i, j, k, step);
-    if (first < FD_P_ILL_POSED)
-        return fd_status_of(FD_NOT_INDEPENDENT, 0, first / FD_P_NOT_INDEPENDENT / 2, i, j, k, step);
-    if (first < FD_P_OUTWARD) return fd_status_of(FD_ILL_POSED, 0, -1, i, j, k, step);
-    return fd_status_of(FD_OUTWARD, 0, first / FD_P_OUTWARD / 2, i, j, k, step);
+    int what = FD_OUTWARD, detail = 0, axis = first / FD_P_OUTWARD / 2;
+    if (first < FD_P_OUTWARD) what = FD_ILL_POSED, axis = -1;
+    if (first < FD_P_ILL_POSED) what = FD_NOT_INDEPENDENT, axis = first / FD_P_NOT_INDEPENDENT / 2;
+    if (first < FD_P_NOT_INDEPENDENT) what = FD_CHANGES_UNDECLARED, axis = -1;
+    if (first < FD_P_CHANGES) what = FD_MIXED_UNDECLARED, detail = first / FD_P_MIXED;
+    return fd_status_of(what, detail, axis, i, j, k, step);
 }
 
 #define FD_P_RESTRICT __restrict__
-/* FD_P_RESTRICT for the rows of a function in whose callers' loop one call writes what the next call reads. If clang 14
-   inlines the function, it takes the promise to hold across all iterations of that loop; clang 22 does not. For clang,
-   FD_P_APART before the function's own loop makes the promise instead. */
+/* Before a loop: what an iteration writes, no other iteration reads. Compilers would forget __restrict__ on variables,
+   and clang 14 would take it to hold across all iterations of an outer loop as well. */
 #ifdef __clang__
-#define FD_P_RESTRICT_ROW
 #define FD_P_APART _Pragma("clang loop vectorize(assume_safety)")
 #else
-#define FD_P_RESTRICT_ROW __restrict__
-#define FD_P_APART
+#define FD_P_APART _Pragma("GCC ivdep")
 #endif
 /* A function whose loops the compiler should vectorise inlines everything that it calls, including the model's
    functions. */

@@ -93,16 +93,15 @@ TB_D void fd1d_p_rows(int k, int lanes, const fd1d_p_group *g, const tb_real *ti
 }
 
 /* Computes F(v) at the start (end 0) or the end (1) of a step, from the rows at that time. */
-TB_D void fd1d_p_apply(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, int end, const fd1d_row *row,
-                       const tb_real *v, tb_real *f)
+TB_D void fd1d_p_apply(int k, int lanes, fd1d_p_group *g, int end, const fd1d_row *row, const tb_real *v, tb_real *f)
 {
-    const fd1d_face *face = step->face;
+    const fd1d_face *face = g->step.face;
     const int first = k * fd1d_p_rank(lanes);
     tb_real x[TRID_MOST_ROWS + 3] = {0};
     fd1d_p_around(k, lanes, g, v, x);
     TB_UNROLL
     for (int i = 0; i < k; i++) f[i] = fd1d_p_right(row[i], x[i + 1], x[i + 2], x[i + 3]);
-    if (!step->adds && !step->thirds) return;
+    if (!g->step.adds && !g->step.thirds) return;
     TB_UNROLL
     for (int i = 0; i < k; i++)
         if (first + i == g->n - 1) f[i] += face[1].third[end] * (x[i] - x[i + 1]) + face[1].add[end];
@@ -110,75 +109,75 @@ TB_D void fd1d_p_apply(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
 }
 
 /* Sets the right-hand sides of faces whose values are given; the solution is the difference from w. */
-TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const tb_real *w, tb_real *right)
+TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const tb_real *w, tb_real *right)
 {
-    if (!step->gives) return;
+    if (!g->step.gives) return;
     TB_UNROLL
     for (int i = 0; i < k; i++)
         for (int side = 0; side < 2; side++)
-            if (step->face[side].is_given && k * fd1d_p_rank(lanes) + i == (side ? g->n - 1 : 0))
-                right[i] = step->face[side].given - w[i];
+            if (g->step.face[side].is_given && k * fd1d_p_rank(lanes) + i == (side ? g->n - 1 : 0))
+                right[i] = g->step.face[side].given - w[i];
 }
 
 /* Computes the right-hand side of a step's first stage. If rest is not null, also stores there the part of the second
    stage's right-hand side that does not depend on the first stage's result. extra is the exercise multiplier
    times dt. */
-TB_D void fd1d_p_first_right(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *start,
-                             const fd1d_row *end, const tb_real *extra, const tb_real *u, tb_real *right, tb_real *rest)
+template <int k, int lanes>
+TB_D void fd1d_p_first_right(fd1d_p_group *g, const fd1d_row *start, const fd1d_row *end, const tb_real *extra,
+                             const tb_real *u, tb_real *right, tb_real *rest)
 {
     tb_real more[TRID_MOST_ROWS];
-    fd1d_p_apply(k, lanes, g, step, 0, start, u, right);
+    fd1d_p_apply(k, lanes, g, 0, start, u, right);
     TB_UNROLL
     for (int i = 0; i < k; i++) more[i] = 0;
-    if (step->changes) {
-        fd1d_p_apply(k, lanes, g, step, 1, end, u, more);
+    if (g->step.changes) {
+        fd1d_p_apply(k, lanes, g, 1, end, u, more);
         TB_UNROLL
-        for (int i = 0; i < k; i++) more[i] = step->of.size * (more[i] - right[i]);
+        for (int i = 0; i < k; i++) more[i] = g->step.of.size * (more[i] - right[i]);
     }
     TB_UNROLL
     for (int i = 0; i < k; i++) {
-        if (rest) rest[i] = step->of.base[1][1] * right[i] + (step->of.about ? u[i] : more[i]) + extra[i];
-        right[i] = step->of.base[0][1] * right[i] + more[i] + extra[i];
+        if (rest) rest[i] = g->step.of.base[1][1] * right[i] + (g->step.of.about ? u[i] : more[i]) + extra[i];
+        right[i] = g->step.of.base[0][1] * right[i] + more[i] + extra[i];
     }
-    fd1d_p_given(k, lanes, g, step, u, right);
+    fd1d_p_given(k, lanes, g, u, right);
 }
 
 /* Computes the group's rows of the matrix of a step. */
-TB_D void fd1d_p_matrix_rows(int k, int lanes, const fd1d_p_group *g, const fd1d_step *step, const fd1d_row *row,
-                             tb_real *a, tb_real *b, tb_real *c)
+TB_D void fd1d_p_matrix_rows(int k, int lanes, const fd1d_p_group *g, const fd1d_row *row, tb_real *a, tb_real *b,
+                             tb_real *c)
 {
     TB_UNROLL
     for (int i = 0; i < k; i++) {
         const int point = k * fd1d_p_rank(lanes) + i;
-        fd1d_p_matrix(row[i], step->of.size, &a[i], &b[i], &c[i]);
-        if (point == 0) a[i] = 0, b[i] = step->face[0].middle, c[i] = step->face[0].near_by;
-        if (point == g->n - 1) a[i] = step->face[1].near_by, b[i] = step->face[1].middle, c[i] = 0;
+        fd_lane_matrix(row[i].of, g->step.of.size, row[i].kill, &a[i], &b[i], &c[i]);
+        if (point == 0) a[i] = 0, b[i] = g->step.face[0].middle, c[i] = g->step.face[0].near_by;
+        if (point == g->n - 1) a[i] = g->step.face[1].near_by, b[i] = g->step.face[1].middle, c[i] = 0;
     }
 }
 
 /* Copies a right-hand side, with the third points of faces eliminated. */
-TB_D void fd1d_p_reduced(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const tb_real *right, tb_real *y)
+TB_D void fd1d_p_reduced(int k, int lanes, fd1d_p_group *g, const tb_real *right, tb_real *y)
 {
     TB_UNROLL
     for (int i = 0; i < k; i++) y[i] = right[i];
-    if (!step->thirds) return;
-    if (step->face[0].times < 0 && fd1d_p_rank(lanes) == 0) y[0] -= step->face[0].times * right[1];
-    if (step->face[1].times < 0) {
+    if (!g->step.thirds) return;
+    if (g->step.face[0].times < 0 && fd1d_p_rank(lanes) == 0) y[0] -= g->step.face[0].times * right[1];
+    if (g->step.face[1].times < 0) {
         tb_real x[TRID_MOST_ROWS + 3] = {0};
         fd1d_p_around(k, lanes, g, right, x);
         TB_UNROLL
         for (int i = 0; i < k; i++)
-            if (k * fd1d_p_rank(lanes) + i == g->n - 1) y[i] -= step->face[1].times * x[i + 1];
+            if (k * fd1d_p_rank(lanes) + i == g->n - 1) y[i] -= g->step.face[1].times * x[i + 1];
     }
 }
 
 /* Solves (1 - size A) y = right without stored factors of the matrix. */
-TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *row,
-                       const tb_real *right, tb_real *y)
+TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_row *row, const tb_real *right, tb_real *y)
 {
     tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS];
-    fd1d_p_reduced(k, lanes, g, step, right, y);
-    fd1d_p_matrix_rows(k, lanes, g, step, row, a, b, c);
+    fd1d_p_reduced(k, lanes, g, right, y);
+    fd1d_p_matrix_rows(k, lanes, g, row, a, b, c);
     if (lanes > 32) {
         __syncthreads(); /* the previous solve has been read */
         trid_block_hybrid(k, k * lanes, a, b, c, y, g->shared);
@@ -189,16 +188,16 @@ TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
 
 /* Takes a run of steps with the factors f of their matrix, given the right-hand side of the first step. crank, a
    literal, says whether the steps are Crank-Nicolson and no face has a third point. */
-TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, int run, int crank, int pcr_steps,
-                           const tb_real *f, tb_real *right, tb_real *u)
+TB_D void fd1d_p_run_steps(int k, fd1d_p_group *g, int run, int crank, int pcr_steps, const tb_real *f, tb_real *right,
+                           tb_real *u)
 {
-    const tb_real inverse = step->inverse;
+    const tb_real inverse = g->step.inverse;
     for (int s = 0; s < run; s++) {
         tb_real y[TRID_MOST_ROWS];
         TB_UNROLL
         for (int i = 0; i < k; i++) y[i] = right[i];
-        if (!crank) fd1d_p_reduced(k, lanes, g, step, right, y);
-        trid_warp_solve(k, lanes, k * lanes, pcr_steps, f, y);
+        if (!crank) fd1d_p_reduced(k, 32, g, right, y);
+        trid_warp_solve(k, 32, k * 32, pcr_steps, f, y);
         TB_UNROLL
         for (int i = 0; i < k; i++) {
             u[i] += y[i];
@@ -211,23 +210,22 @@ TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *s
 template <int k, int lanes>
 FD_P_CALLED_D void fd1d_p_two_stages(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
 {
-    const fd1d_step *step = &g->step;
     fd1d_row start[k], end[k];
     tb_real right[k], y[k], z[k], rest[k];
     fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 0), start);
     fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), end);
-    fd1d_p_first_right(k, lanes, g, step, start, end, extra, u, right, rest);
-    fd1d_p_solve(k, lanes, g, step, end, right, y);
+    fd1d_p_first_right<k, lanes>(g, start, end, extra, u, right, rest);
+    fd1d_p_solve(k, lanes, g, end, right, y);
     TB_UNROLL
     for (int i = 0; i < k; i++) z[i] = u[i] + y[i];
-    fd1d_p_apply(k, lanes, g, step, 1, end, z, right);
+    fd1d_p_apply(k, lanes, g, 1, end, z, right);
     TB_UNROLL
     for (int i = 0; i < k; i++) {
-        right[i] = step->of.base[1][3] * right[i] + rest[i] - (step->of.about ? z[i] : 0);
-        if (step->of.about) u[i] = z[i]; /* the solution is the difference from this */
+        right[i] = g->step.of.base[1][3] * right[i] + rest[i] - (g->step.of.about ? z[i] : 0);
+        if (g->step.of.about) u[i] = z[i]; /* the solution is the difference from this */
     }
-    fd1d_p_given(k, lanes, g, step, u, right);
-    fd1d_p_solve(k, lanes, g, step, end, right, y);
+    fd1d_p_given(k, lanes, g, u, right);
+    fd1d_p_solve(k, lanes, g, end, right, y);
     TB_UNROLL
     for (int i = 0; i < k; i++) u[i] += y[i];
 }
@@ -265,36 +263,25 @@ TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *l
     return fd1d_p_least(lanes, lost, &g->least);
 }
 
-/* Returns the first point at which the terms are not finite at the start or the end of a step. */
-FD_P_CALLED_D int fd1d_p_terms_lost(int lanes, fd1d_p_group *g, int at)
-{
-    int lost = FD_P_NONE;
-    for (int i = fd1d_p_rank(lanes); i < g->n && lost == FD_P_NONE; i += lanes)
-        for (int end = 0; end < 2; end++)
-            if (!fd_p_terms_finite(fd_p_terms_at(&g->h.t, &i, fd_p_time_of(&g->h.t, at, end)))) lost = i;
-    return fd1d_p_least(lanes, lost, &g->least);
-}
-
 /* Takes `run` steps of the current segment with the factors f of their matrix. */
 template <int k>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
 {
     constexpr int lanes = 32;
-    const fd1d_step *step = &g->step;
     tb_real right[k];
     fd1d_row row[k];
     fd1d_p_rows(k, lanes, g, g->h.t.time, row);
-    fd1d_p_first_right(k, lanes, g, step, row, row, extra, u, right, (tb_real *)0);
+    fd1d_p_first_right<k, lanes>(g, row, row, extra, u, right, (tb_real *)0);
     /* Short time steps need no PCR steps, or one. With that number a literal, the loop has no branches. */
-    const int crank = step->inverse >= 2 && step->inverse <= 2 && !step->thirds;
+    const int crank = g->step.inverse >= 2 && g->step.inverse <= 2 && !g->step.thirds;
     if (crank && pcr_steps == 0)
-        fd1d_p_run_steps(k, lanes, g, step, run, 1, 0, f, right, u);
+        fd1d_p_run_steps(k, g, run, 1, 0, f, right, u);
     else if (crank && pcr_steps == 1)
-        fd1d_p_run_steps(k, lanes, g, step, run, 1, 1, f, right, u);
+        fd1d_p_run_steps(k, g, run, 1, 1, f, right, u);
     else if (crank)
-        fd1d_p_run_steps(k, lanes, g, step, run, 1, pcr_steps, f, right, u);
+        fd1d_p_run_steps(k, g, run, 1, pcr_steps, f, right, u);
     else
-        fd1d_p_run_steps(k, lanes, g, step, run, 0, pcr_steps, f, right, u);
+        fd1d_p_run_steps(k, g, run, 0, pcr_steps, f, right, u);
 }
 
 /* Factors the matrix of the current segment. Returns the number of PCR steps that solves need. */
@@ -306,7 +293,7 @@ TB_D int fd1d_p_factor(fd1d_p_group *g, tb_real *f)
     fd1d_row row[k];
     int pcr_steps;
     fd1d_p_rows(k, lanes, g, g->h.t.time, row);
-    fd1d_p_matrix_rows(k, lanes, g, &g->step, row, a, b, c);
+    fd1d_p_matrix_rows(k, lanes, g, row, a, b, c);
     trid_warp_factor(k, lanes, k * lanes, a, b, c, f, &pcr_steps);
     return trid_warp_uniform(pcr_steps);
 }
@@ -322,8 +309,8 @@ TB_D void fd1d_p_by_matrix(fd1d_p_group *g, int at, fd1d_row *row, const tb_real
     if (at == 0 || !fd_p_same(fd_p_numbers(3), start, fd_p_time_of(&g->h.t, at - 1, 1)))
         fd1d_p_rows(k, lanes, g, start, row);
     fd1d_p_rows(k, lanes, g, end, next);
-    fd1d_p_first_right(k, lanes, g, &g->step, row, next, extra, u, right, (tb_real *)0);
-    fd1d_p_solve(k, lanes, g, &g->step, next, right, y);
+    fd1d_p_first_right<k, lanes>(g, row, next, extra, u, right, (tb_real *)0);
+    fd1d_p_solve(k, lanes, g, next, right, y);
     TB_UNROLL
     for (int i = 0; i < k; i++) u[i] += y[i], row[i] = next[i];
 }
@@ -380,7 +367,8 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
     if constexpr (factored) pcr_steps = twice ? 0 : fd1d_p_factor<k>(g, f);
     TB_LOOP
     for (int at = first; at < last;) {
-        int lost = watched ? fd1d_p_terms_lost(lanes, g, at) : FD_P_NONE, run = 1;
+        int lost = FD_P_NONE, run = 1;
+        if (watched) lost = fd1d_p_least(lanes, fd1d_p_terms_lost(&g->h.t, at, fd1d_p_rank(lanes), lanes), &g->least);
         if (lost != FD_P_NONE) return fd_status_of(FD_MODEL_NAN, 0, -1, lost, -1, -1, at);
         if (twice) {
             tb_real v[k], more[k]; /* u stays in registers */
@@ -455,14 +443,9 @@ TB_D void fd1d_p_solve_problem(fd1d_p_group *g)
         if (fd1d_p_rank(lanes) == 0) g->given = found->given;
         fd1d_p_sync(lanes);
     }
-    status.not_dominant = found->not_dominant;
-    if (status.what) {
-        fd_p_fill_nan(&g->batch, g->which, fd1d_p_rank(lanes), lanes);
-    } else {
-        fd1d_p_keep(k, lanes, g, u, g->h.value);
-        fd1d_p_record(&g->batch, &g->h, g->which, 0, g->h.value, fd1d_p_rank(lanes), lanes);
-    }
-    if (fd1d_p_rank(lanes) == 0) g->batch.status[g->which] = status;
+    const long long stride = 1;
+    if (!status.what) fd1d_p_keep(k, lanes, g, u, g->h.value);
+    fd_p_end(&g->batch, &g->h.t, g->which, status, g->h.value, &stride, fd1d_p_rank(lanes), lanes);
 }
 
 /* A launch's arguments: problems first .. first + problems - 1 of a batch, and memory with room for them. */
@@ -587,10 +570,9 @@ static cudaError_t fd1d_p_run(const fd1d_p_launch *launch, cudaStream_t stream)
 {
     constexpr int two = (int)fd1d_p_steady && fd1d_p_shape_of(size, 0).lanes == 32;
     const unsigned threads = (unsigned)fd1d_p_prepare_threads(launch);
-    cudaError_t error =
-        trid_launch(fd1d_p_prepare_kernel<>, (unsigned)launch->problems, threads, 0, stream, *launch);
-    if (error == cudaSuccess) error = fd1d_p_launch_march<size, two ? 0 : 2>(launch, stream);
-    if (error == cudaSuccess && two) error = fd1d_p_launch_march<size, two ? 1 : 2>(launch, stream);
+    cudaError_t error = trid_launch(fd1d_p_prepare_kernel<>, (unsigned)launch->problems, threads, 0, stream, *launch);
+    if (error == cudaSuccess) error = fd1d_p_launch_march < size, two ? 0 : 2 > (launch, stream);
+    if (error == cudaSuccess && two) error = fd1d_p_launch_march < size, two ? 1 : 2 > (launch, stream);
     return error;
 }
 

@@ -2,7 +2,7 @@
    of problems, so that the compiler vectorises across them.
    MIT licence, see LICENSE. */
 
-#define fd1d_p_lanes FD_OF(p_1d_lanes)
+#define fd1d_lanes FD_OF(p_1d_lanes)
 #define fd1d_p_host FD_OF(p_1d_host)
 #define fd1d_p_host_lay_out FD_OF(p_1d_host_lay_out)
 #define fd1d_p_host_rows FD_OF(p_1d_host_rows)
@@ -18,7 +18,6 @@
 #define fd1d_p_host_step FD_OF(p_1d_host_step)
 #define fd1d_p_host_between FD_OF(p_1d_host_between)
 #define fd1d_p_host_lost FD_OF(p_1d_host_lost)
-#define fd1d_p_host_terms_lost FD_OF(p_1d_host_terms_lost)
 #define fd1d_p_host_begin FD_OF(p_1d_host_begin)
 #define fd1d_p_host_march FD_OF(p_1d_host_march)
 #define fd1d_p_host_end FD_OF(p_1d_host_end)
@@ -26,20 +25,20 @@
 #define fd1d_host_bytes FD_OF(host_bytes)
 #define fd1d_host FD_OF(host)
 
-enum { fd1d_p_lanes = 64 / (int)sizeof(tb_real) }; /* interleaved problems */
+enum { fd1d_lanes = 64 / (int)sizeof(tb_real) }; /* interleaved problems */
 
-/* A worker's memory: the tables of its problems, and arrays in which point i of problem b is at [i lanes + b]. Lanes of
-   zeros precede the first point and follow the last. */
+/* A worker's memory: the tables of its problems, and arrays in which point i of problem b is at
+   [i fd1d_lanes + b]. Lanes of zeros precede the first point and follow the last. */
 typedef struct {
     const fd_batch *batch;
-    fd1d_tables h[fd1d_p_lanes];
-    int which[fd1d_p_lanes];             /* the number of problem b in the batch; -1: none */
-    int live[fd1d_p_lanes];              /* whether problem b is marched */
-    int failed[fd1d_p_lanes];            /* whether its first march has failed */
-    const fd1d_step *step[fd1d_p_lanes]; /* the current segment of problem b; null: none */
-    int n, steps;                        /* the most points and steps of any problem that is marched */
-    int given[fd1d_p_lanes];             /* the largest magnitude that the march is given */
-    fd_status status[fd1d_p_lanes];
+    fd1d_tables h[fd1d_lanes];
+    int which[fd1d_lanes];             /* the number of problem b in the batch; -1: none */
+    int live[fd1d_lanes];              /* whether problem b is marched */
+    int failed[fd1d_lanes];            /* whether its first march has failed */
+    const fd1d_step *step[fd1d_lanes]; /* the current segment of problem b; null: none */
+    int n, steps;                      /* the most points and steps of any problem that is marched */
+    int given[fd1d_lanes];             /* the largest magnitude that the march is given */
+    fd_status status[fd1d_lanes];
     tb_real *u, *z, *right, *more, *rest, *multiplier; /* see fd1d_p_host_step; multiplier: times dt */
     tb_real *row[2][4];                                /* [end][..]: below, above, kill and source there */
     tb_real *a, *pivot, *upper;                        /* the factored matrix: a, reciprocals of pivots, factors of
@@ -49,28 +48,28 @@ typedef struct {
 /* Assigns memory to a worker's tables and arrays; with null, only counts. Returns the bytes used. */
 TB_HOST size_t fd1d_p_host_lay_out(const fd_batch *batch, unsigned char *memory, fd1d_p_host *host)
 {
-    enum { lanes = fd1d_p_lanes, arrays = 17 };
+    enum { arrays = 17 };
     size_t used = fd_p_round(sizeof(fd1d_p_host)), each = fd1d_p_lay_out(batch, 1, batch->points[0], NULL, NULL);
-    const size_t array = fd_p_round((size_t)(batch->points[0] + 2) * (size_t)lanes * sizeof(tb_real));
+    const size_t array = fd_p_round((size_t)(batch->points[0] + 2) * (size_t)fd1d_lanes * sizeof(tb_real));
     if (host) {
         tb_real **const at[arrays] = {
             &host->u,         &host->z,         &host->right,     &host->more,      &host->rest,      &host->multiplier,
             &host->row[0][0], &host->row[0][1], &host->row[0][2], &host->row[0][3], &host->row[1][0], &host->row[1][1],
             &host->row[1][2], &host->row[1][3], &host->a,         &host->pivot,     &host->upper};
-        for (int b = 0; b < lanes; b++)
+        for (int b = 0; b < fd1d_lanes; b++)
             fd1d_p_lay_out(batch, 1, batch->points[0], memory + used + (size_t)b * each, &host->h[b]);
-        for (int q = 0; q < arrays; q++) *at[q] = (tb_real *)(memory + used + lanes * each + (size_t)q * array) + lanes;
-        memset(memory + used + lanes * each, 0, arrays * array);
+        for (int q = 0; q < arrays; q++)
+            *at[q] = (tb_real *)(memory + used + fd1d_lanes * each + (size_t)q * array) + fd1d_lanes;
+        memset(memory + used + fd1d_lanes * each, 0, arrays * array);
         host->batch = batch;
     }
-    return used + lanes * each + arrays * array;
+    return used + fd1d_lanes * each + arrays * array;
 }
 
 /* Copies the rows at the start and the end of step k to the arrays; those of a time-independent model only once. */
 TB_HOST void fd1d_p_host_rows(fd1d_p_host *w, int k)
 {
-    enum { lanes = fd1d_p_lanes };
-    for (int b = 0; b < lanes; b++) {
+    for (int b = 0; b < fd1d_lanes; b++) {
         const fd1d_tables *h = &w->h[b];
         if (!w->live[b] || k >= h->t.found->steps || (k > 0 && fd1d_p_steady)) continue;
         for (int end = 0; end < 2; end++)
@@ -78,8 +77,8 @@ TB_HOST void fd1d_p_host_rows(fd1d_p_host *w, int k)
                 const fd1d_row row = fd1d_p_steady
                                          ? h->row[i]
                                          : fd1d_p_row_at(&h->t, h->t.found->points[0], i, fd_p_time_of(&h->t, k, end));
-                const int at = i * lanes + b;
-                w->row[end][0][at] = row.below, w->row[end][1][at] = row.above;
+                const int at = i * fd1d_lanes + b;
+                w->row[end][0][at] = row.of.below, w->row[end][1][at] = row.of.above;
                 w->row[end][2][at] = row.kill, w->row[end][3][at] = row.source;
             }
     }
@@ -89,18 +88,18 @@ TB_HOST void fd1d_p_host_rows(fd1d_p_host *w, int k)
 FD_P_FLAT void fd1d_p_host_right(const fd1d_p_host *w, int end, const tb_real *FD_P_RESTRICT v,
                                  tb_real *FD_P_RESTRICT f)
 {
-    enum { lanes = fd1d_p_lanes };
     const tb_real *FD_P_RESTRICT below = w->row[end][0], *FD_P_RESTRICT above = w->row[end][1];
     const tb_real *FD_P_RESTRICT kill = w->row[end][2], *FD_P_RESTRICT source = w->row[end][3];
-    const int all = w->n * lanes;
+    const int all = w->n * fd1d_lanes;
     for (int at = 0; at < all; at++) {
-        const fd1d_row row = {below[at], above[at], kill[at], source[at]};
-        f[at] = fd1d_p_right(row, v[at - lanes], v[at], v[at + lanes]);
+        const fd1d_row row = {{below[at], above[at]}, kill[at], source[at]};
+        f[at] = fd1d_p_right(row, v[at - fd1d_lanes], v[at], v[at + fd1d_lanes]);
     }
-    for (int b = 0; b < lanes; b++)
+    for (int b = 0; b < fd1d_lanes; b++)
         for (int side = 0; side < 2 && w->step[b]; side++) {
             const fd1d_face *face = &w->step[b]->face[side];
-            const int in = side ? -lanes : lanes, at = side ? (w->h[b].t.found->points[0] - 1) * lanes + b : b;
+            const int in = side ? -fd1d_lanes : fd1d_lanes,
+                      at = side ? (w->h[b].t.found->points[0] - 1) * fd1d_lanes + b : b;
             f[at] += face->third[end] * (v[at + 2 * in] - v[at + in]) + face->add[end];
         }
 }
@@ -108,15 +107,14 @@ FD_P_FLAT void fd1d_p_host_right(const fd1d_p_host *w, int end, const tb_real *F
 /* Factors the matrices of the current step. */
 TB_HOST void fd1d_p_host_factor(const fd1d_p_host *w)
 {
-    enum { lanes = fd1d_p_lanes };
-    tb_real before[fd1d_p_lanes] = {0};
+    tb_real before[fd1d_lanes] = {0};
     for (int i = 0; i < w->n; i++)
-        for (int b = 0; b < lanes; b++) {
-            const int at = i * lanes + b, points = w->live[b] ? w->h[b].t.found->points[0] : 0;
+        for (int b = 0; b < fd1d_lanes; b++) {
+            const int at = i * fd1d_lanes + b, points = w->live[b] ? w->h[b].t.found->points[0] : 0;
             const fd1d_step *step = w->step[b];
-            const fd1d_row row = {w->row[1][0][at], w->row[1][1][at], w->row[1][2][at], w->row[1][3][at]};
+            const fd_row row = {w->row[1][0][at], w->row[1][1][at]};
             tb_real mine, middle, c;
-            fd1d_p_matrix(row, step ? step->of.size : 0, &mine, &middle, &c);
+            fd_lane_matrix(row, step ? step->of.size : 0, w->row[1][2][at], &mine, &middle, &c);
             if (step && i == 0) mine = 0, middle = step->face[0].middle, c = step->face[0].near_by;
             if (step && i == points - 1) mine = step->face[1].near_by, middle = step->face[1].middle, c = 0;
             w->a[at] = mine, w->pivot[at] = 1 / (middle - mine * before[b]);
@@ -127,36 +125,34 @@ TB_HOST void fd1d_p_host_factor(const fd1d_p_host *w)
 /* Solves the factored systems, in place. */
 FD_P_FLAT void fd1d_p_host_solve(const fd1d_p_host *w, tb_real *FD_P_RESTRICT y)
 {
-    enum { lanes = fd1d_p_lanes };
     const tb_real *FD_P_RESTRICT a = w->a, *FD_P_RESTRICT pivot = w->pivot, *FD_P_RESTRICT upper = w->upper;
-    tb_real before[fd1d_p_lanes] = {0};
+    tb_real before[fd1d_lanes] = {0};
     for (int i = 0; i < w->n; i++)
-        for (int b = 0; b < lanes; b++)
-            before[b] = y[i * lanes + b] = (y[i * lanes + b] - a[i * lanes + b] * before[b]) * pivot[i * lanes + b];
-    for (int b = 0; b < lanes; b++) before[b] = 0;
+        for (int b = 0; b < fd1d_lanes; b++)
+            before[b] = y[i * fd1d_lanes + b] =
+                (y[i * fd1d_lanes + b] - a[i * fd1d_lanes + b] * before[b]) * pivot[i * fd1d_lanes + b];
+    for (int b = 0; b < fd1d_lanes; b++) before[b] = 0;
     for (int i = w->n - 1; i >= 0; i--)
-        for (int b = 0; b < lanes; b++) before[b] = y[i * lanes + b] -= upper[i * lanes + b] * before[b];
+        for (int b = 0; b < fd1d_lanes; b++) before[b] = y[i * fd1d_lanes + b] -= upper[i * fd1d_lanes + b] * before[b];
 }
 
 /* Sets the right-hand sides at the faces: given values less w, and third points eliminated. */
 TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_real *right)
 {
-    enum { lanes = fd1d_p_lanes };
-    for (int b = 0; b < lanes; b++)
+    for (int b = 0; b < fd1d_lanes; b++)
         for (int side = 0; side < 2 && w->step[b]; side++) {
             const fd1d_face *face = &w->step[b]->face[side];
-            const int at = side ? (w->h[b].t.found->points[0] - 1) * lanes + b : b;
+            const int at = side ? (w->h[b].t.found->points[0] - 1) * fd1d_lanes + b : b;
             if (face->is_given) right[at] = face->given - from[at];
-            if (face->times < 0) right[at] -= face->times * right[at + (side ? -lanes : lanes)];
+            if (face->times < 0) right[at] -= face->times * right[at + (side ? -fd1d_lanes : fd1d_lanes)];
         }
 }
 
 /* The numbers of a step for each problem. For problems that have ended they are 0, so that values do not change. If F
    overflows there, its product with 0 is NaN, and the problem is marched again on its own. */
 typedef struct {
-    tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], scale[fd1d_p_lanes]; /* scale: this dt over the previous one */
-    tb_real again[2][fd1d_p_lanes], about[fd1d_p_lanes],
-        second[fd1d_p_lanes];    /* second: 1 if there are two stages */
+    tb_real own[fd1d_lanes], size[fd1d_lanes], scale[fd1d_lanes];        /* scale: this dt over the previous one */
+    tb_real again[2][fd1d_lanes], about[fd1d_lanes], second[fd1d_lanes]; /* second: 1 if there are two stages */
     int twice, changes, factors; /* whether any problem has two stages, changes, needs new factors */
 } fd1d_p_weights;
 
@@ -164,7 +160,7 @@ typedef struct {
 TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
 {
     memset(of, 0, sizeof *of);
-    for (int b = 0; b < fd1d_p_lanes; b++) {
+    for (int b = 0; b < fd1d_lanes; b++) {
         const int steps = w->live[b] ? w->h[b].t.found->steps : -1;
         of->factors |= k == steps; /* it has ended, and its matrix becomes the identity */
         if (k >= steps) w->step[b] = NULL;
@@ -188,12 +184,11 @@ TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
    w->more holds F at the step's end. */
 FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
-    enum { lanes = fd1d_p_lanes };
     const tb_real *FD_P_RESTRICT u = w->u, *FD_P_RESTRICT more = w->more;
     tb_real *FD_P_RESTRICT right = w->right, *FD_P_RESTRICT rest = w->rest, *FD_P_RESTRICT multiplier = w->multiplier;
     for (int i = 0; i < w->n; i++)
-        for (int b = 0; b < lanes; b++) {
-            const int at = i * lanes + b;
+        for (int b = 0; b < fd1d_lanes; b++) {
+            const int at = i * fd1d_lanes + b;
             const tb_real f = right[at], change = of->changes ? of->size[b] * (more[at] - f) : 0;
             const tb_real extra = multiplier[at] *= of->scale[b];
             rest[at] = of->again[0][b] * f + of->about[b] * u[at] + (1 - of->about[b]) * change + extra;
@@ -205,12 +200,11 @@ FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
    values to which the stage's solution, a difference, must be added. */
 FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
-    enum { lanes = fd1d_p_lanes };
     const tb_real *FD_P_RESTRICT u = w->u, *FD_P_RESTRICT z = w->z, *FD_P_RESTRICT rest = w->rest;
     tb_real *FD_P_RESTRICT right = w->right, *FD_P_RESTRICT from = w->more;
     for (int i = 0; i < w->n; i++)
-        for (int b = 0; b < lanes; b++) {
-            const int at = i * lanes + b;
+        for (int b = 0; b < fd1d_lanes; b++) {
+            const int at = i * fd1d_lanes + b;
             from[at] = of->about[b] > 0 ? z[at] : u[at];
             right[at] = of->again[1][b] * right[at] + rest[at] - of->about[b] * z[at];
         }
@@ -221,10 +215,9 @@ FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of
 FD_P_FLAT void fd1d_p_host_add(const fd1d_p_host *w, const tb_real *FD_P_RESTRICT from,
                                const tb_real *FD_P_RESTRICT delta, const tb_real *second, tb_real *FD_P_RESTRICT to)
 {
-    enum { lanes = fd1d_p_lanes };
     for (int i = 0; i < w->n; i++)
-        for (int b = 0; b < lanes; b++) {
-            const int at = i * lanes + b;
+        for (int b = 0; b < fd1d_lanes; b++) {
+            const int at = i * fd1d_lanes + b;
             to[at] = second && !(second[b] > 0) ? w->z[at] : from[at] + delta[at];
         }
 }
@@ -264,7 +257,7 @@ TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
     const int n = h->t.found->points[0], kind = h->t.problem->exercise;
     const double when = fd1d_p_when(&h->t, k);
     for (int i = 0; i < n; i++) {
-        tb_real *u = &w->u[i * fd1d_p_lanes + b], *extra = &w->multiplier[i * fd1d_p_lanes + b];
+        tb_real *u = &w->u[i * fd1d_lanes + b], *extra = &w->multiplier[i * fd1d_lanes + b];
         if (kind != FD_EUROPEAN) *u = fd_lane_exercise(kind, 1, fd_p_pays(&h->t, &i, when, h->t.final[i]), *u, extra);
         h->multiplier[i] = *extra, h->value[i] = *u;
     }
@@ -272,50 +265,39 @@ TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
     w->given[b] = fd1d_p_happen(h, date, k, 0, 1, w->given[b]);
     if (event->what & FD_RECORD) fd1d_p_record(w->batch, h, w->which[b], 1 + date, h->rest, 0, 1);
     for (int i = 0; i < n; i++)
-        w->u[i * fd1d_p_lanes + b] = h->rest[i], w->multiplier[i * fd1d_p_lanes + b] = h->multiplier[i];
+        w->u[i * fd1d_lanes + b] = h->rest[i], w->multiplier[i * fd1d_lanes + b] = h->multiplier[i];
 }
 
-/* Returns the first point of problem b whose value is not finite, or -1. Leaves the largest magnitude of the points
+/* Returns the first point of problem b whose value is not finite. Leaves the largest magnitude of the points
    before it in *largest. */
 TB_HOST int fd1d_p_host_lost(const fd1d_p_host *w, int b, int *largest)
 {
     *largest = 0;
     for (int i = 0; i < w->h[b].t.found->points[0]; i++) {
-        const tb_real value = w->u[i * fd1d_p_lanes + b];
+        const tb_real value = w->u[i * fd1d_lanes + b];
         if (!trid_finite(value)) return i;
         *largest = fd_p_larger(*largest, (double)value);
     }
-    return -1;
-}
-
-/* Returns the first point at which the terms of problem b are not finite at the start or the end of step k, or -1. */
-TB_HOST int fd1d_p_host_terms_lost(const fd1d_p_host *w, int k, int b)
-{
-    const fd_p_tables *t = &w->h[b].t;
-    for (int i = 0; i < t->found->points[0]; i++)
-        for (int end = 0; end < 2; end++)
-            if (!fd_p_terms_finite(fd_p_terms_at(t, &i, fd_p_time_of(t, k, end)))) return i;
-    return -1;
+    return FD_P_NONE;
 }
 
 /* Starts the march of all prepared problems, or of problem `only` unless it is -1, from their final values. */
 TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
 {
-    enum { lanes = fd1d_p_lanes };
     const size_t points = (size_t)w->batch->points[0];
-    memset(w->u - lanes, 0, (points + 2) * lanes * sizeof(tb_real));
-    memset(w->z - lanes, 0, (points + 2) * lanes * sizeof(tb_real));
-    memset(w->multiplier, 0, points * lanes * sizeof(tb_real));
+    memset(w->u - fd1d_lanes, 0, (points + 2) * fd1d_lanes * sizeof(tb_real));
+    memset(w->z - fd1d_lanes, 0, (points + 2) * fd1d_lanes * sizeof(tb_real));
+    memset(w->multiplier, 0, points * fd1d_lanes * sizeof(tb_real));
     memset(w->step, 0, sizeof w->step);
     w->n = w->steps = 0;
-    for (int b = 0; b < lanes; b++) {
+    for (int b = 0; b < fd1d_lanes; b++) {
         const fd_p_findings *found = w->h[b].t.found;
         w->live[b] = w->which[b] >= 0 && !found->status.what && (only < 0 || only == b);
         if (!w->live[b]) continue;
         w->given[b] = found->given;
         if (found->points[0] > w->n) w->n = found->points[0];
         if (found->steps > w->steps) w->steps = found->steps;
-        for (int i = 0; i < found->points[0]; i++) w->u[i * lanes + b] = w->h[b].t.final[i];
+        for (int i = 0; i < found->points[0]; i++) w->u[i * fd1d_lanes + b] = w->h[b].t.final[i];
     }
 }
 
@@ -326,19 +308,16 @@ TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int only)
     int unused;
     fd1d_p_host_begin(w, only);
     for (int k = 0; k < w->steps; k++) {
-        int lost = only < 0 ? -1 : fd1d_p_host_terms_lost(w, k, only);
-        if (lost >= 0) {
-            w->status[only] = fd_status_of(FD_MODEL_NAN, 0, -1, lost, -1, -1, k);
-            return;
+        int what = FD_MODEL_NAN, lost = only < 0 ? FD_P_NONE : fd1d_p_terms_lost(&w->h[only].t, k, 0, 1);
+        if (lost == FD_P_NONE) {
+            fd1d_p_host_step(w, k);
+            for (int b = 0; b < fd1d_lanes; b++)
+                if (w->live[b] && k < w->h[b].t.found->steps) fd1d_p_host_between(w, k, b);
+            what = FD_NOT_SOLVED, lost = only < 0 ? FD_P_NONE : fd1d_p_host_lost(w, only, &unused);
         }
-        fd1d_p_host_step(w, k);
-        for (int b = 0; b < fd1d_p_lanes; b++)
-            if (w->live[b] && k < w->h[b].t.found->steps) fd1d_p_host_between(w, k, b);
-        lost = only < 0 ? -1 : fd1d_p_host_lost(w, only, &unused);
-        if (lost >= 0) {
-            w->status[only] = fd_status_of(FD_NOT_SOLVED, 0, -1, lost, -1, -1, k);
-            return;
-        }
+        if (lost == FD_P_NONE) continue;
+        w->status[only] = fd_p_status_at(what, &w->n, lost, k);
+        return;
     }
 }
 
@@ -347,29 +326,22 @@ TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int only)
 TB_HOST void fd1d_p_host_end(fd1d_p_host *w, int b)
 {
     const fd1d_tables *h = &w->h[b];
-    const int which = w->which[b];
+    const long long stride = 1;
     int largest = 0;
-    w->failed[b] = !w->status[b].what && fd1d_p_host_lost(w, b, &largest) >= 0;
+    w->failed[b] = !w->status[b].what && fd1d_p_host_lost(w, b, &largest) != FD_P_NONE;
     if (w->failed[b]) return;
     if (!w->status[b].what) fd_p_grown(&w->status[b], w->given[b], largest);
-    w->status[b].not_dominant = h->t.found->not_dominant;
-    w->batch->status[which] = w->status[b];
-    if (w->status[b].what) {
-        fd_p_fill_nan(w->batch, which, 0, 1);
-        return;
-    }
-    for (int i = 0; i < h->t.found->points[0]; i++) h->value[i] = w->u[i * fd1d_p_lanes + b];
-    fd1d_p_record(w->batch, h, which, 0, h->value, 0, 1);
+    for (int i = 0; i < h->t.found->points[0] && !w->status[b].what; i++) h->value[i] = w->u[i * fd1d_lanes + b];
+    fd_p_end(w->batch, &h->t, w->which[b], w->status[b], h->value, &stride, 0, 1);
 }
 
-/* Solves fd1d_p_lanes problems of the batch, or as many as there are, from `first` on. A problem that fails is marched
+/* Solves fd1d_lanes problems of the batch, or as many as there are, from `first` on. A problem that fails is marched
    again on its own. */
 TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int first, void *memory)
 {
-    enum { lanes = fd1d_p_lanes };
     fd1d_p_host *w = (fd1d_p_host *)memory;
     fd1d_p_host_lay_out(batch, (unsigned char *)memory, w);
-    for (int b = 0; b < lanes; b++) {
+    for (int b = 0; b < fd1d_lanes; b++) {
         const int which = w->which[b] = first + b < batch->problems ? first + b : -1;
         if (which < 0) continue;
         w->h[b].t.problem = &batch->problem[which], w->h[b].t.parameters = &parameters[which];
@@ -377,8 +349,8 @@ TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_paramete
         w->status[b] = w->h[b].t.found->status;
     }
     fd1d_p_host_march(w, -1);
-    for (int b = 0; b < lanes && w->which[b] >= 0; b++) fd1d_p_host_end(w, b);
-    for (int b = 0; b < lanes && w->which[b] >= 0; b++)
+    for (int b = 0; b < fd1d_lanes && w->which[b] >= 0; b++) fd1d_p_host_end(w, b);
+    for (int b = 0; b < fd1d_lanes && w->which[b] >= 0; b++)
         if (w->failed[b]) {
             fd1d_p_host_march(w, b);
             fd1d_p_host_end(w, b);
@@ -404,18 +376,17 @@ TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
 TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                       size_t bytes)
 {
-    enum { lanes = fd1d_p_lanes };
     const int problems = batch ? batch->problems : 0;
-    int wrong = fd_p_host_call(batch, parameters, problems, workers, memory);
-    if (!wrong && problems > 0 && bytes < fd1d_host_bytes(batch, workers)) wrong = FD_NO_ROOM;
+    const size_t need = fd1d_host_bytes(batch, workers);
+    const int wrong = fd_p_host_call(batch, parameters, problems, workers, memory, bytes, need);
     if (wrong) return fd_p_host_refuse(batch, 0, problems, wrong);
 #ifdef _OPENMP
     const size_t each = fd1d_host_bytes(batch, 1);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
-    for (int first = 0; first < problems; first += lanes)
+    for (int first = 0; first < problems; first += fd1d_lanes)
         fd1d_p_host_problems(batch, parameters, first, (unsigned char *)memory + each * (size_t)omp_get_thread_num());
 #else
-    for (int first = 0; first < problems; first += lanes) fd1d_p_host_problems(batch, parameters, first, memory);
+    for (int first = 0; first < problems; first += fd1d_lanes) fd1d_p_host_problems(batch, parameters, first, memory);
 #endif
     return FD_OK;
 }

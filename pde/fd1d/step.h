@@ -19,7 +19,6 @@
 #define fd1d_p_row_of FD_OF(p_1d_row_of)
 #define fd1d_p_row_at FD_OF(p_1d_row_at)
 #define fd1d_p_right FD_OF(p_1d_right)
-#define fd1d_p_matrix FD_OF(p_1d_matrix)
 #define fd1d_p_face_of FD_OF(p_1d_face_of)
 #define fd1d_p_segments_of FD_OF(p_1d_segments_of)
 #define fd1d_p_segment FD_OF(p_1d_segment)
@@ -30,13 +29,15 @@
 #define fd1d_p_when FD_OF(p_1d_when)
 #define fd1d_p_happen FD_OF(p_1d_happen)
 #define fd1d_p_record FD_OF(p_1d_record)
+#define fd1d_p_terms_lost FD_OF(p_1d_terms_lost)
 
 enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the model does not depend on time */
 
 /* A row of A without kill, then kill and source. In single precision it has 16 bytes, which a thread reads in one
    access. */
 typedef struct FD_P_ALIGN {
-    tb_real below, above, kill, source;
+    fd_row of;
+    tb_real kill, source;
 } fd1d_row;
 
 /* A face's data in a step. */
@@ -78,7 +79,7 @@ TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsi
     const size_t points = (size_t)batch->points[0], places = (size_t)per_lane * (size_t)lanes;
     const size_t steps = (size_t)batch->steps, changing = fd1d_p_steady ? 0 : places;
     fd1d_tables h;
-    size_t used = fd_p_lay_out(batch, memory, &h.t);
+    size_t used = fd_p_lay_out(batch, 1, memory, &h.t);
     h.per_lane = per_lane, h.lanes = lanes;
     h.row = (fd1d_row *)fd_p_next(memory, &used, (places - changing) * sizeof(fd1d_row));
     h.cell = (fd_cell *)fd_p_next(memory, &used, changing * sizeof(fd_cell));
@@ -101,9 +102,8 @@ TB_HD int fd1d_p_place(int per_lane, int lanes, int point)
    has an identity row there. */
 TB_HD fd1d_row fd1d_p_row_of(int inside, fd_cell cell, fd_terms terms)
 {
-    const fd_row along = fd_p_row(0, cell, terms);
-    fd1d_row row = {along.below, along.above, terms.kill, terms.source};
-    if (!inside) row.below = row.above = row.kill = row.source = 0;
+    fd1d_row row = {fd_p_row(0, cell, terms), terms.kill, terms.source};
+    if (!inside) row.of.below = row.of.above = row.kill = row.source = 0;
     return row;
 }
 
@@ -117,48 +117,24 @@ TB_HD fd1d_row fd1d_p_row_at(const fd_p_tables *t, int points, int i, const tb_r
 /* Returns F at a point, from the values below, at and above it, without the faces' terms. */
 TB_HD tb_real fd1d_p_right(fd1d_row row, tb_real low, tb_real here, tb_real high)
 {
-    return row.below * (low - here) + row.above * (high - here) - row.kill * here + row.source;
-}
-
-/* Computes a point's row of the matrix 1 - size A. */
-TB_HD void fd1d_p_matrix(fd1d_row row, tb_real size, tb_real *a, tb_real *b, tb_real *c)
-{
-    *a = -size * row.below;
-    *b = 1 + size * (row.below + row.above + row.kill);
-    *c = -size * row.above;
+    return fd_lane_apply(row.of, low, here, high) - row.kill * here + row.source;
 }
 
 /* Computes a face's data in `step`, number k. */
 FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, int k, int side, tb_real size)
 {
-    const int n = t->found->points[0], at = side ? n - 1 : 0, next = side ? n - 2 : 1, kind = t->problem->face[0][side];
-    const fd_cell cell = t->cell[0][at];
-    const double *x = &t->x[0][at];
+    const int kind = t->problem->face[0][side];
     fd1d_face face = {0, 1, 0, {0, 0}, {0, 0}, 0, kind == FD_VALUE, 0};
-    tb_real row[3], other[3];
-    if (kind == FD_VALUE) {
-        face.given = (tb_real)fd_p_face(t->parameters, 0, side, x, step->to);
-        return face;
-    }
+    tb_real row[3], right = 0, *adds = kind == FD_SLOPE ? face.add : face.third;
+    fd_p_edge edge = {0, side, kind, {side ? t->found->points[0] - 1 : 0, 0, 0}, NULL, 0};
     for (int end = 0; end < 2; end++) {
-        const fd_terms terms = fd_p_terms_at(t, &at, fd_p_time_of(t, k, end));
-        face.third[end] = terms.drift[0] * t->far_of[0][side];
-        if (kind == FD_SLOPE) {
-            const tb_real slope = (tb_real)fd_p_face(t->parameters, 0, side, x, end ? step->to : step->from);
-            face.add[end] = fd_lane_source(cell, terms.drift[0], terms.diffusion[0], slope);
-        }
-        if (end)
-            face.lags = !fd_lane_matrix_at(fd_p_row(0, cell, terms), 1, size, terms.kill, &row[0], &row[1], &row[2]);
+        edge.time = fd_p_time_of(t, k, end), edge.when = end ? step->to : step->from;
+        if (fd_p_adds(kind)) adds[end] = fd_p_edge_adds(t, &edge, fd_p_edge_given(t, &edge), 0, 1);
     }
+    face.lags = fd_p_edge_row(t, &edge, size, 1, 0, row, &right);
     face.near_by = row[side ? 0 : 2], face.middle = row[1];
-    if (kind == FD_DEGENERATE) {
-        const fd1d_row inner = fd1d_p_row_at(t, n, next, fd_p_time_of(t, k, 1));
-        const tb_real third = size * face.third[1];
-        fd1d_p_matrix(inner, size, &other[0], &other[1], &other[2]);
-        face.times =
-            fd_lane_face_three(third, &face.middle, &face.near_by, other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
-        face.lags |= (third < 0 || third > 0) && !(face.times < 0);
-    }
+    if (kind == FD_VALUE) face.given = right;
+    if (kind == FD_DEGENERATE) face.times = -right;
     return face;
 }
 
@@ -295,4 +271,13 @@ TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which,
 {
     const long long stride = 1;
     fd_p_record(batch, &h->t, which, time, u, &stride, thread, threads);
+}
+
+/* Returns the first of a thread's points at which the terms are not finite at the start or the end of step k. */
+FD_P_CALLED int fd1d_p_terms_lost(const fd_p_tables *t, int k, int thread, int threads)
+{
+    for (int i = thread; i < t->found->points[0]; i += threads)
+        for (int end = 0; end < 2; end++)
+            if (!fd_p_terms_finite(fd_p_terms_at(t, &i, fd_p_time_of(t, k, end)))) return i;
+    return FD_P_NONE;
 }
