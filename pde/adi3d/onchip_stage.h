@@ -18,12 +18,9 @@
 /* A block's data about its problem, in shared memory. Point (i, j, first + k) of an array is at
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
-    fd_problem problem;
-    unsigned char *memory;
     tb_real *of;                    /* as fd_p_ready */
     int each, first, planes, share; /* planes of each block; this block's; lines along z for each block */
     int plane;
-    int adds;               /* whether any face adds to F */
     int z;                  /* the differences from the values; later, a first stage's values */
     int cell[3], number[3]; /* for the axes: number q of point i at [q n + i] */
     int places;             /* offset of each plane in the first array */
@@ -51,27 +48,12 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
     return used;
 }
 
-/* Returns the value of an array at a point or, if `by` is not 0, `by` points beyond it along an axis; another block may
-   hold it. */
-TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, const int *index, int axis, int by)
-{
-    const int by_row = axis == 0 ? 0 : axis == 1 ? by : by * h.n[1];
-    return fd_p_chip_value(h, h.memory, array, index[0] + (axis == 0 ? by : 0), index[1] + h.n[1] * index[2] + by_row);
-}
-
-/* Returns the term that faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
-FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
-{
-    const int index[3] = {i, j, k};
-    return adi3d_p_device_faces<adi3d_p_chip_value>(h, fd_p_chip_step(h, h.memory), end, array, index);
-}
-
 /* Returns the term that a step with changing coefficients adds to the solve along an axis. */
 template <int axis>
 FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
     const int index[3] = {i, j, k};
-    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, fd_p_chip_step(h, h.memory), index);
+    return fd_p_change_at<axis>(h, fd_p_chip_step(h, h.memory), index);
 }
 
 /* Loads five values of plane k, which may be another block's: the one at `at` in its plane, and its neighbours before
@@ -202,10 +184,10 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
             TB_UNROLL
             for (int q = 0; q < fd_p_numbers(2); q++) c.own[2].number[q] = number[q * n2 + k];
             const fd_terms terms = fd_p_terms(h.t.parameters, c.own, s.now.number);
-            tb_real right = adi3d_p_apply(c.cell, &terms, s.mixed, s.own, around);
-            if (!second && s.twice) begun = adi3d_p_apply(c.cell, &terms, s.mixed_again, s.own_again, around);
+            tb_real right = fd_p_apply(c.cell, &terms, s.mixed, s.own, around);
+            if (!second && s.twice) begun = fd_p_apply(c.cell, &terms, s.mixed_again, s.own_again, around);
             if (c.at_face || (adds && (k == 0 || k == n2 - 1))) {
-                const tb_real faces = adi3d_p_chip_faces(h, source, second, c.i, c.j, k);
+                const tb_real faces = fd_p_chip_faces(h, source, second, c.i, c.j, k);
                 right += s.own * faces, begun += second ? 0 : s.own_again * faces;
             }
             adi3d_p_chip_leave<second>(h, s, c, here[2], right, begun, d + c.at + plane * local);
@@ -235,7 +217,7 @@ FD_P_CALLED_D void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *me
     const int n0 = h.n[0], n1 = h.n[1];
     for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
         const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
-        if (axis == 2 && fd_p_at_given(&h.problem, 1, j)) continue;
+        if (axis == 2 && fd_p_at_given(h.face, h.n, 1, j)) continue;
         ((tb_real *)(memory + h.z))[fd_p_chip_at(h, at)] += adi3d_p_chip_change<axis>(h, i, j, h.first + k);
     }
 }
@@ -253,10 +235,10 @@ FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int 
 {
     const fd_p_step &step = fd_p_chip_step(h, h.memory);
     const int index[3] = {i, j, k}, in = side ? -1 : 1;
-    const fd_p_edge edge = adi3d_p_device_edge(h, step, axis, side, 1, index);
-    tb_real row[3], right = adi3d_p_chip_value(h, differences, index, axis, 0);
-    fd_p_edge_row(&h.t, &edge, step.data.size, adi3d_p_chip_value(h, differences, index, axis, in),
-                  adi3d_p_chip_value(h, w, index, axis, 0), row, &right);
+    const fd_p_edge edge = fd_p_edge_of(h, step, axis, side, 1, index);
+    tb_real row[3], right = fd_p_value(h, differences, index, axis, 0);
+    fd_p_edge_row(&h.t, &edge, step.data.size, fd_p_value(h, differences, index, axis, in),
+                  fd_p_value(h, w, index, axis, 0), row, &right);
     const adi3d_p_chip_row made = {row[0], row[1], row[2], right};
     return made;
 }
@@ -302,7 +284,7 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
     const int n0 = h.n[0], n1 = h.n[1], last = s == step.data.stages - 1, about = s && step.data.about;
     adi3d_p_chip_half m;
     m.memory = memory, m.n = h.n[axis], m.pitch = h.pitch, m.plane = h.plane;
-    m.side = trid_block_thread() / 16 & 1, m.kind = h.problem.face[axis][m.side], m.count = (m.n + 1 - m.side) / 2;
+    m.side = trid_block_thread() / 16 & 1, m.kind = h.face[axis][m.side], m.count = (m.n + 1 - m.side) / 2;
     m.from = m.side ? m.n - 1 : 0, m.in = m.side ? -1 : 1;
     m.stride = m.in * (axis == 0 ? 1 : axis == 1 ? h.pitch : h.plane);
     m.differences = about ? h.u : h.z, m.w = about ? h.z : h.u;
@@ -310,7 +292,7 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
     m.begin = axis == 2 ? h.rank * h.share : 0, m.first_plane = h.first;
     const int most = n0 * n1 - m.begin;
     m.lines = axis == 0 ? n1 * h.planes : axis == 1 ? n0 * h.planes : most > h.share ? h.share : most;
-    m.given_x[0] = fd_p_at_given(&h.problem, 0, 0), m.given_x[1] = fd_p_at_given(&h.problem, 0, n0 - 1);
+    m.given_x[0] = fd_p_at_given(h.face, h.n, 0, 0), m.given_x[1] = fd_p_at_given(h.face, h.n, 0, n0 - 1);
     m.size = step.data.size;
     TB_UNROLL
     for (int q = 0; q < fd_p_numbers(3); q++) m.now.number[q] = step.time[1][q];
@@ -341,7 +323,7 @@ TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p
     l.k = axis == 0 ? line / n1 : axis == 1 ? line / n0 : 0;
     const int at = l.i + m.pitch * l.j + m.plane * l.k;
     l.fixed = (axis > 0 && ((l.i == 0 && m.given_x[0]) || (l.i == n0 - 1 && m.given_x[1]))) ||
-              (axis == 2 && fd_p_at_given(&h.problem, 1, l.j));
+              (axis == 2 && fd_p_at_given(h.face, h.n, 1, l.j));
     l.faces = l.valid && !l.fixed && (m.kind == FD_VALUE || m.kind == FD_DEGENERATE);
     l.cells = (const fd_cell *)(m.memory + h.cell[axis]) + m.from;
     l.numbers = (const tb_real *)(m.memory + h.number[axis]) + m.from;

@@ -235,8 +235,8 @@ TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int lines, int j, int k, con
 /* Returns 1 if the first lane, column i, lies on a face of x whose value is given, plus 2 if the last lane does. */
 TB_HOST int fd_p_host_fixed(const fd_p_host *h, int lines, int i)
 {
-    return (i == 0 && fd_p_at_given(h->t.problem, 0, 0)) +
-           2 * (i + lines == h->n[0] && fd_p_at_given(h->t.problem, 0, h->n[0] - 1));
+    return (i == 0 && fd_p_at_given(h->t.problem->face, h->n, 0, 0)) +
+           2 * (i + lines == h->n[0] && fd_p_at_given(h->t.problem->face, h->n, 0, h->n[0] - 1));
 }
 
 /* Applies early exercise to the values of a row from point (i, j, k) on. */
@@ -330,7 +330,7 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int s, int lines, int i, int 
     const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
     tb_real *to = (ends ? h->u : h->z) + at;
     const fd_p_host_lines of = {step, lines, i, j, 0, h->d + at, w, stride, stride, 1};
-    const int given = FD_FACTORS > 2 && fd_p_at_given(h->t.problem, 1, j), rows = given ? h->n[2] : 0;
+    const int given = FD_FACTORS > 2 && fd_p_at_given(h->t.problem->face, h->n, 1, j), rows = given ? h->n[2] : 0;
     if (!given) {
         fd_p_host_forward_last(h, &of);
         fd_p_host_back_last(h, fixed, ends, &of, to);
@@ -376,7 +376,7 @@ TB_HOST void fd_p_host_end_stage(const fd_p_host *h, int s, const fd_p_step *ste
     const int changes = FD_FACTORS > 2 && step->changes && !(s && step->data.about);
     for (int at = fd_p_host_share(h, shared, w); at < fd_p_host_share(h, shared, w + 1); at++) {
         const int j = FD_FACTORS > 2 ? at : 0, from = FD_FACTORS > 2 ? 0 : at, to = FD_FACTORS > 2 ? groups : at + 1;
-        for (int k = 0; k < n[2] && changes && !fd_p_at_given(h->t.problem, 1, j); k++)
+        for (int k = 0; k < n[2] && changes && !fd_p_at_given(h->t.problem->face, h->n, 1, j); k++)
             fd_p_host_change(h, 2, j, k, step, h->d + (size_t)k * h->plane + (size_t)j * h->pitch);
         for (int g = from; g < to; g++) fd_p_host_columns(h, s, fd_p_host_group(n[0], g), g * FD_P_HOST_LANES, j, step);
     }
