@@ -262,6 +262,20 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
     }
 }
 
+/* A half's cells, numbers and places of planes. */
+typedef struct {
+    const fd_cell *cells;
+    const tb_real *numbers;
+    const trid_cluster_place *places;
+} adi3d_p_chip_tables;
+
+/* Returns the tables of an axis from point `from` on. */
+TB_D adi3d_p_chip_tables adi3d_p_chip_tables_of(const adi3d_p_chip &h, unsigned char *memory, int axis, int from)
+{
+    return {(const fd_cell *)(memory + h.cell[axis]) + from, (const tb_real *)(memory + h.number[axis]) + from,
+            (const trid_cluster_place *)(memory + h.places) + from};
+}
+
 /* The data of a thread for the lines along an axis in a stage: a half of each, `count` points from `from` on. */
 typedef struct {
     unsigned char *memory;
@@ -274,6 +288,7 @@ typedef struct {
     int given_x[2];                /* whether the faces of x have given values */
     tb_real size;
     fd_numbers now;
+    adi3d_p_chip_tables tables;
 } adi3d_p_chip_half;
 
 /* Returns the data of this thread in stage s. */
@@ -296,23 +311,23 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
     m.size = step.data.size;
     TB_UNROLL
     for (int q = 0; q < fd_p_numbers(3); q++) m.now.number[q] = step.time[1][q];
+    m.tables = adi3d_p_chip_tables_of(h, memory, axis, m.from);
     return m;
 }
 
 /* A line: its indices, 0 on its own axis, with k counted from the block's first plane; whether it exists, whether its
-   values are given, whether its face has a row of its own; the start of its half, and the half's cells, numbers and
-   places. The last three are the same for all lines. If they were members of the half, however, the compiler would
-   compute all their addresses before the first line, and spill them (single precision, 48^3: a tenth of the time). */
+   values are given, whether its face has a row of its own; the start of its half, and the half's tables. These are the
+   same for all lines. Where registers are short, however, the compiler would compute all their addresses before the
+   first line, and spill them (single precision, 48^3: a tenth of the time). With short lines in double precision that
+   pays: it takes 0.97 of the time. */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
-    const fd_cell *cells;
-    const tb_real *numbers;
-    const trid_cluster_place *places;
+    adi3d_p_chip_tables tables;
 } adi3d_p_chip_line;
 
 /* Returns the thread's line among those from `base` on. */
-template <int axis>
+template <int axis, int half>
 TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p_chip_half &m, int base)
 {
     const int own = base + trid_block_thread() % 16, n0 = h.n[0], n1 = h.n[1];
@@ -325,9 +340,7 @@ TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p
     l.fixed = (axis > 0 && ((l.i == 0 && m.given_x[0]) || (l.i == n0 - 1 && m.given_x[1]))) ||
               (axis == 2 && fd_p_at_given(h.face, h.n, 1, l.j));
     l.faces = l.valid && !l.fixed && (m.kind == FD_VALUE || m.kind == FD_DEGENERATE);
-    l.cells = (const fd_cell *)(m.memory + h.cell[axis]) + m.from;
-    l.numbers = (const tb_real *)(m.memory + h.number[axis]) + m.from;
-    l.places = (const trid_cluster_place *)(m.memory + h.places) + m.from;
+    l.tables = TB_BYTES == 8 && half <= 16 ? m.tables : adi3d_p_chip_tables_of(h, m.memory, axis, m.from);
     l.offset = at * (int)sizeof(tb_real), l.near_by = (tb_real *)m.memory + at + (m.in * m.from) * m.stride;
     return l;
 }
@@ -341,7 +354,7 @@ TB_D void adi3d_p_chip_take(const adi3d_p_chip_half &m, const adi3d_p_chip_line 
         adi3d_p_chip_each<half>(m.count, 1, [&](int q) { v[q] = 0; });
     else if (m.remote)
         adi3d_p_chip_each<half>(m.count, 1,
-                                [&](int q) { v[q] = trid_cluster_load(l.places[m.in * q] + array + l.offset); });
+                                [&](int q) { v[q] = trid_cluster_load(l.tables.places[m.in * q] + array + l.offset); });
     else
         adi3d_p_chip_each<half>(m.count, 1, [&](int q) { v[q] = own[q * m.stride]; });
 }
@@ -352,8 +365,8 @@ TB_D void adi3d_p_chip_put(const adi3d_p_chip_half &m, const adi3d_p_chip_line &
 {
     tb_real *to = l.near_by + m.result / (int)sizeof(tb_real);
     if (m.remote)
-        adi3d_p_chip_each<half>(m.count, 1,
-                                [&](int q) { trid_cluster_store(l.places[m.in * q] + m.result + l.offset, y[q]); });
+        adi3d_p_chip_each<half>(
+            m.count, 1, [&](int q) { trid_cluster_store(l.tables.places[m.in * q] + m.result + l.offset, y[q]); });
     else
         adi3d_p_chip_each<half>(m.count, 1, [&](int q) { to[q * m.stride] = y[q]; });
 }
@@ -377,9 +390,9 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
     adi3d_p_chip_each<half>(m.count, 1, [&](int q) {
         tb_real a, b, c;
         TB_UNROLL
-        for (int e = 0; e < fd_p_numbers(axis); e++) own[axis].number[e] = l.numbers[e * m.n + m.in * q];
+        for (int e = 0; e < fd_p_numbers(axis); e++) own[axis].number[e] = l.tables.numbers[e * m.n + m.in * q];
         const fd_terms terms = fd_p_terms(h.t.parameters, own, m.now.number);
-        fd_p_matrix(axis, q == 0, l.cells[m.in * q], terms, m.size, &a, &b, &c);
+        fd_p_matrix(axis, q == 0, l.tables.cells[m.in * q], terms, m.size, &a, &b, &c);
         if (q == 0 && l.faces) a = face.a, b = face.b, c = face.c;
         /* The couplings to the previous row and to the next. */
         const tb_real to_last = m.side ? c : a, to_next = m.side ? a : c;
@@ -402,7 +415,7 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
     const adi3d_p_chip_half m = adi3d_p_chip_half_of<axis>(h, memory, s);
     TB_LOOP
     for (int base = trid_block_thread() / 32 * 16; base < m.lines; base += trid_block_threads() / 2) {
-        const adi3d_p_chip_line l = adi3d_p_chip_line_of<axis>(h, m, base);
+        const adi3d_p_chip_line l = adi3d_p_chip_line_of<axis, half>(h, m, base);
         adi3d_p_chip_row face = {0, 0, 0, 0};
         tb_real y[half], upper[half];
         if (l.faces)
