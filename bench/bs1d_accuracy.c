@@ -4,7 +4,7 @@
        bs1d_accuracy [--csv FILE]
 
    The host reference in double precision against Black and Scholes' formula; American puts against a fine march of
-   their own. Everything but what is varied is so fine that it does not count. Errors are of the price, in parts of
+   their own. Everything but what is varied is so fine that it does not count. Errors are of the price, as shares of
    strike * volatility * sqrt(maturity), which is 2.5 times the worth of an option at the money. No timing: the file is
    the same on every machine. */
 #include "bs1d.h"
@@ -86,10 +86,10 @@ int main(int count, char **arguments)
         fprintf(stderr, "usage: bs1d_accuracy [--csv FILE]\n");
         return 2;
     }
-    printf("worst error of %d options, in parts of strike * volatility * sqrt(maturity)\n", OPTIONS);
+    printf("worst error of %d options, as a share of strike * volatility * sqrt(maturity)\n", OPTIONS);
     if (csv)
         fprintf(csv,
-                "# bench/bs1d_accuracy.c: worst error of %d options, in parts of strike * volatility * "
+                "# bench/bs1d_accuracy.c: worst error of %d options, as a share of strike * volatility * "
                 "sqrt(maturity)\nvaried,setting,option,worst_error\n",
                 OPTIONS);
     for (int i = 0; i < 5; i++) {
