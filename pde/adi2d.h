@@ -1,6 +1,6 @@
 /* adi2d.h - batches of two-factor PDEs of your own, solved on chip on GPUs, and on CPUs.
 
-   MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
+   MIT licence, see LICENSE. Copy the folder pde, and trid.h, transpose.h and the folder trid beside it.
 
    The equation is V_t + drift_x V_x + drift_y V_y + diffusion_x V_xx + diffusion_y V_yy + mixed V_xy + source = kill V.
    The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model supplies its terms, as for one
@@ -63,6 +63,7 @@
 #include "common/workers.h"
 #include "../trid/interleaved.h"
 #include "../trid/launch.h"
+#include "../transpose.h"
 
 #define ADI2D_VERSION 200 /* 100 * major + minor */
 

@@ -13,11 +13,6 @@ enum {
     adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1
 };
 
-/* 16 bytes of a row. */
-typedef struct FD_P_ALIGN {
-    tb_real v[adi2d_p_piece];
-} adi2d_p_pieces;
-
 /* A block's data about its problem, in shared memory: the array of values, other arrays, and the axes'
    arrays. */
 struct adi2d_p_chip : fd_p_chip {
@@ -69,9 +64,9 @@ TB_D fd_cell adi2d_p_cell_of(const adi2d_p_chip *h, unsigned char *memory, int a
 }
 
 /* Returns piece c of the per_lane points from `first` on in a row. */
-TB_D adi2d_p_pieces *adi2d_p_piece_of(tb_real *row, int first, int c)
+TB_D transpose_vector *adi2d_p_piece_of(tb_real *row, int first, int c)
 {
-    return (adi2d_p_pieces *)(row + (fd_p_swizzle(first) ^ (c * adi2d_p_piece)));
+    return (transpose_vector *)(row + (fd_p_swizzle(first) ^ (c * adi2d_p_piece)));
 }
 
 /* Load the numbers of x at column i, and of y at row j. */
@@ -93,14 +88,6 @@ typedef struct {
     tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
 } adi2d_p_rows;
 
-/* Returns point (i, j) of a face, at the step's start (end 0) or end (1). */
-TB_D fd_p_edge adi2d_p_chip_edge(const adi2d_p_chip *h, unsigned char *memory, int axis, int side, int i, int j,
-                                 int end)
-{
-    const fd_p_step &step = fd_p_chip_step(*h, memory);
-    return {axis, side, h->t.problem->face[axis][side], {i, j, 0}, step.time[end], end ? step.to : step.from};
-}
-
 /* Writes a boundary row, row k of its thread: makes it dominant, gives it the face's value, or eliminates the third
    unknown. near_by is the right-hand side of its neighbour; the solution is the difference from w. */
 TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const fd_p_edge &edge, int k,
@@ -116,19 +103,12 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
         if (m == k) r->a[m] = row[0], r->b[m] = row[1], r->c[m] = row[2], r->d[m] = value;
 }
 
-/* Returns the term that a face adds to F of an array along its axis at (i, j), at the step's start (end 0) or end
-   (1). */
-FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
-                                          int i, int j, int end)
+/* Returns the change of the term that the faces of an axis add to F(u) at (i, j) in the step. */
+template <int axis>
+FD_P_CALLED_D tb_real adi2d_p_chip_face_change(const adi2d_p_chip &h, int i, int j)
 {
-    const int in = side ? -1 : 1;
-    const fd_p_edge edge = adi2d_p_chip_edge(h, memory, axis, side, i, j, end);
-    tb_real next = 0, third = 0;
-    if (edge.kind == FD_DEGENERATE) {
-        next = fd_p_chip_value(*h, memory, array, axis ? i : i + in, axis ? j + in : j);
-        third = fd_p_chip_value(*h, memory, array, axis ? i : i + 2 * in, axis ? j + 2 * in : j);
-    }
-    return fd_p_edge_adds(&h->t, &edge, fd_p_edge_given(&h->t, &edge), next, third);
+    const int index[3] = {i, j, 0};
+    return fd_p_face_change<axis>(h, fd_p_chip_step(h, h.memory), index);
 }
 
 /* Loads the halo, the adjacent rows of other blocks, into the two rows of `array` that follow the block's own. */

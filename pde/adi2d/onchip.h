@@ -57,7 +57,7 @@ TB_D void adi2d_p_chip_problem(const fd_p_launch &launch, unsigned char *memory,
 {
     const int size = trid_cluster_size(), which = (int)blockIdx.x / size, threads = trid_block_threads();
     if (trid_block_thread() == 0) {
-        fd_p_chip_begin(launch, fd_p_ready_of(launch, which), which, launch.each, h);
+        fd_p_chip_begin(launch, fd_p_ready_of(launch, which), which, memory, launch.each, h);
         adi2d_p_chip_lay_out(per_lane, &launch, threads, h);
         h->width = launch.width, h->parts = launch.parts, h->pitch = launch.pitch;
         h->share = (h->n[0] + size - 1) / size;
@@ -85,28 +85,23 @@ TRID_KERNEL void __launch_bounds__(threads, resident) adi2d_p_onchip_kernel(cons
     adi2d_p_chip_problem<per_lane, products>(launch, memory, &chip, &least);
 }
 
-/* Chooses the clusters for a batch: the size asked for, or the smallest whose blocks hold a grid, or a larger one if
-   the smallest would leave part of the device idle. */
+/* Chooses the clusters for a batch as fd_p_choose does, and completes the arguments of the launch. */
 template <int per_lane, int threads, int resident, int products>
 static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
 {
-    const fd_p_chosen none = {NULL, 1, threads, 0};
-    fd_p_chosen best = none;
-    const int most = trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    const int processors = trid_device_attribute(cudaDevAttrMultiProcessorCount);
-    void (*kernel)(fd_p_launch) = adi2d_p_onchip_kernel<per_lane, threads, resident, products>;
-    if (trid_allow_shared(kernel) != cudaSuccess || most == 0 || processors == 0) return none;
+    const auto kernel = adi2d_p_onchip_kernel<per_lane, threads, resident, products>;
     const int *points = launch->batch.points, unit = 128 / (int)sizeof(tb_real);
     launch->arrays = products ? 1 : launch->batch.kind == ADI2D_ONE_STAGE ? 2 : 3;
     launch->pitch = (points[0] + unit - 1) / unit * unit;
     launch->width = launch->parts = 1;
     while (launch->width * per_lane < points[0]) launch->width *= 2;
     while (launch->parts * per_lane < points[1]) launch->parts *= 2;
-    if (launch->width > 32 || launch->parts > 32) return none;
-    for (int blocks = 1; blocks <= 16; blocks *= 2) {
+    if (launch->width > 32 || launch->parts > 32) return {kernel, 1, threads, 0};
+    auto each_of = [&](int blocks) { return ((points[1] + blocks - 1) / blocks + per_lane - 1) / per_lane * per_lane; };
+    auto shape = [&](int blocks, int, int *pays) {
         adi2d_p_chip chip;
         fd_p_launch trial = *launch;
-        trial.each = ((points[1] + blocks - 1) / blocks + per_lane - 1) / per_lane * per_lane;
+        trial.each = each_of(blocks);
         /* Enough threads to solve all lines at once, if a block can have that many. */
         const int share = (points[0] + blocks - 1) / blocks;
         int block_threads = 32;
@@ -114,17 +109,12 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
                (block_threads < launch->parts * share || block_threads < launch->width * trial.each))
             block_threads *= 2;
         adi2d_p_chip_lay_out(per_lane, &trial, block_threads, &chip);
-        const size_t need = (size_t)chip.bytes;
-        if (need + 1024 > (size_t)most || (asked && blocks != asked)) continue;
-        /* Larger clusters than needed pay only while all problems run at once and all blocks have work, and only up to
-           four blocks: beyond that, barriers cost more than the additional blocks save. */
-        if (best.bytes > 0 &&
-            (blocks > 4 || blocks * launch->batch.problems > processors || trial.each * blocks > points[1]))
-            break;
-        if (blocks > 1 && trid_clusters(kernel, blocks, dim3((unsigned)block_threads), need) < 1) break;
-        const fd_p_chosen chosen = {kernel, blocks, block_threads, need};
-        best = chosen, launch->each = trial.each;
-    }
+        /* Beyond four blocks, barriers cost more than the additional blocks save. */
+        if (blocks > 4 || trial.each * blocks > points[1]) *pays = 0;
+        return fd_p_chosen{kernel, blocks, block_threads, (size_t)chip.bytes};
+    };
+    const fd_p_chosen best = fd_p_choose(kernel, &launch->batch, 1024, asked, shape);
+    launch->each = each_of(best.size);
     return best;
 }
 

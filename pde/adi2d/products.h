@@ -44,30 +44,31 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
         adi2d_p_numbers_of_y(per_lane, h, memory, l.j, &own[1]);
         TB_UNROLL
         for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
-            adi2d_p_pieces number[fd_p_numbers_x], piece;
+            tb_real number[fd_p_numbers_x][adi2d_p_piece], *d = r.d + q * adi2d_p_piece;
             TB_UNROLL
-            for (int e = 0; e < adi2d_p_piece; e++) piece.v[e] = 0;
-            if (l.valid) piece = *adi2d_p_piece_of(row, l.within, q); /* other lanes' pieces are being written */
+            for (int e = 0; e < adi2d_p_piece; e++) d[e] = 0;
+            if (l.valid) transpose_unpack(*adi2d_p_piece_of(row, l.within, q), d); /* other lanes' are being written */
             adi2d_p_number_pieces(h, memory, l.within, q, number);
             TB_UNROLL
             for (int e = 0; e < adi2d_p_piece; e++) {
                 const int k = q * adi2d_p_piece + e;
                 TB_UNROLL
-                for (int m = 0; m < fd_p_numbers(0); m++) own[0].number[m] = number[m].v[e];
+                for (int m = 0; m < fd_p_numbers(0); m++) own[0].number[m] = number[m][e];
                 const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
                 const fd_cell cell = adi2d_p_cell_of(h, memory, 0, l.from + l.lane + k);
                 fd_p_matrix(0, 0, cell, terms, size, &r.a[k], &r.b[k], &r.c[k]);
-                r.d[k] = piece.v[e];
             }
         }
         trid_warp_hybrid(per_lane, width, per_lane * width, r.a, r.b, r.c, r.d);
         TB_UNROLL
         for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
             if (!l.valid) continue;
-            adi2d_p_pieces *at = adi2d_p_piece_of(row, l.within, q), piece = *at;
+            transpose_vector *at = adi2d_p_piece_of(row, l.within, q);
+            tb_real z[adi2d_p_piece];
+            transpose_unpack(*at, z);
             TB_UNROLL
-            for (int e = 0; e < adi2d_p_piece; e++) piece.v[e] = 2 * r.d[q * adi2d_p_piece + e] - piece.v[e];
-            *at = piece;
+            for (int e = 0; e < adi2d_p_piece; e++) z[e] = 2 * r.d[q * adi2d_p_piece + e] - z[e];
+            *at = transpose_pack(z);
         }
     }
 }
@@ -119,13 +120,9 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
         if (adi2d_p_independent) {
             tb_real f[5 * TRID_MOST_ROWS];
             const int part = trid_block_thread() >> trid_log2(my.lines);
-            const adi2d_p_pieces *from = (const adi2d_p_pieces *)(factors + part * 5 * per_lane);
+            const transpose_vector *from = (const transpose_vector *)(factors + part * 5 * per_lane);
             TB_UNROLL
-            for (int q = 0; q < 5 * per_lane / adi2d_p_piece; q++) {
-                adi2d_p_pieces piece = from[q];
-                TB_UNROLL
-                for (int e = 0; e < adi2d_p_piece; e++) f[q * adi2d_p_piece + e] = piece.v[e];
-            }
+            for (int q = 0; q < 5 * per_lane / adi2d_p_piece; q++) transpose_unpack(from[q], f + q * adi2d_p_piece);
             trid_block_interleaved_solve_stored(
                 per_lane, my.lines, parts, per_lane * parts, steps, f,
                 factors + parts * 5 * per_lane + 12 * (trid_block_thread() & (parts - 1)), 1, r.d, exchange);

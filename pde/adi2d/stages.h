@@ -5,23 +5,16 @@
 TB_D void adi2d_p_load_row(int per_lane, tb_real *row, int first, tb_real *v)
 {
     TB_UNROLL
-    for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
-        adi2d_p_pieces piece = *adi2d_p_piece_of(row, first, q);
-        TB_UNROLL
-        for (int e = 0; e < adi2d_p_piece; e++) v[q * adi2d_p_piece + e] = piece.v[e];
-    }
+    for (int q = 0; q < per_lane / adi2d_p_piece; q++)
+        transpose_unpack(*adi2d_p_piece_of(row, first, q), v + q * adi2d_p_piece);
 }
 
 /* Stores the per_lane points of a row, if they are valid. */
 TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, const tb_real *v)
 {
     TB_UNROLL
-    for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
-        adi2d_p_pieces piece;
-        TB_UNROLL
-        for (int e = 0; e < adi2d_p_piece; e++) piece.v[e] = v[q * adi2d_p_piece + e];
-        if (valid) *adi2d_p_piece_of(row, first, q) = piece;
-    }
+    for (int q = 0; q < per_lane / adi2d_p_piece; q++)
+        if (valid) *adi2d_p_piece_of(row, first, q) = transpose_pack(v + q * adi2d_p_piece);
 }
 
 /* The line along x that a lane holds in stage s: points from `from` on, in row `local` of the block. */
@@ -106,11 +99,12 @@ TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, unsigned
 }
 
 /* Loads piece q of the numbers of x. */
-TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, unsigned char *memory, int within, int q, adi2d_p_pieces *number)
+TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, unsigned char *memory, int within, int q,
+                                tb_real (*number)[adi2d_p_piece])
 {
     TB_UNROLL
     for (int m = 0; m < fd_p_numbers(0); m++)
-        number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * h->pitch, within, q);
+        transpose_unpack(*adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * h->pitch, within, q), number[m]);
 }
 
 /* Computes the line's right-hand sides and its matrix, without the faces' terms. */
@@ -126,19 +120,18 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     adi2d_p_chip_load_around(per_lane, h, memory, l, v, left, right);
     TB_UNROLL
     for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
-        adi2d_p_pieces number[fd_p_numbers_x], kept, old;
+        tb_real number[fd_p_numbers_x][adi2d_p_piece], kept[adi2d_p_piece] = {0}, old[adi2d_p_piece];
         adi2d_p_number_pieces(h, memory, l->within, q, number);
-        TB_UNROLL
-        for (int e = 0; e < adi2d_p_piece; e++) kept.v[e] = 0;
-        if (l->s > 0 && l->valid) kept = *adi2d_p_piece_of(keep, l->within, q); /* other lanes are writing theirs */
-        if (l->about) old = *adi2d_p_piece_of(old_row, l->within, q);
+        /* Other lanes are writing theirs. */
+        if (l->s > 0 && l->valid) transpose_unpack(*adi2d_p_piece_of(keep, l->within, q), kept);
+        if (l->about) transpose_unpack(*adi2d_p_piece_of(old_row, l->within, q), old);
         TB_UNROLL
         for (int e = 0; e < adi2d_p_piece; e++) {
             const int k = q * adi2d_p_piece + e, i = l->from + k;
             tb_real more = 0;
             p.cell[0] = adi2d_p_cell_of(h, memory, 0, i + l->lane);
             TB_UNROLL
-            for (int m = 0; m < fd_p_numbers(0); m++) p.own[0].number[m] = number[m].v[e];
+            for (int m = 0; m < fd_p_numbers(0); m++) p.own[0].number[m] = number[m][e];
             TB_UNROLL
             for (int m = 0; m < 3; m++) {
                 p.nine[3 * m] = k > 0 ? v[m][k - (k > 0)] : left[m];
@@ -148,35 +141,32 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
             const fd_terms now = fd_p_terms(h->t.parameters, p.own, l->step->time[l->s > 0]);
             const fd_terms later = fd_p_terms(h->t.parameters, p.own, l->step->time[1]);
             if (l->s == 0 && l->american && i < h->n[0]) more = l->step->data.dt * h->extra[l->j * h->n[0] + i];
-            if (l->about) more = old.v[e] - p.nine[4];
-            r->d[k] = adi2d_p_chip_difference(l, &p, now, later, more, &kept.v[e]);
+            if (l->about) more = old[e] - p.nine[4];
+            r->d[k] = adi2d_p_chip_difference(l, &p, now, later, more, &kept[e]);
             fd_p_matrix(0, 0, p.cell[0], later, l->step->data.size, &r->a[k], &r->b[k], &r->c[k]);
         }
-        if (l->keeps && l->valid) *adi2d_p_piece_of(keep, l->within, q) = kept;
+        if (l->keeps && l->valid) *adi2d_p_piece_of(keep, l->within, q) = transpose_pack(kept);
     }
 }
 
-/* Adds a face's terms to F at the lane's points: a face of y adds to whole lines, a face of x to one point of each. */
-TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
-                              int axis, int side, tb_real *d)
+/* Adds the faces' terms to F at the lane's points. */
+TB_D void adi2d_p_chip_x_faces(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
+                               tb_real *d)
 {
-    const fd_p_step *step = l->step;
-    const int kind = h->t.problem->face[axis][side], n = h->n[0], source = l->s ? h->z : h->u;
+    const fd_step_data *step = &l->step->data;
+    const int along = fd_p_at_adding(*h, 1, l->j); /* whether the whole line is on a face of y */
+    const int ends = fd_p_adds(h->face[0][0]) | fd_p_adds(h->face[0][1]);
     tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
-    if (!fd_p_adds(kind) || (axis && l->j != (side ? h->n[1] - 1 : 0))) return;
     TB_LOOP
-    for (int m = 0; m < per_lane; m++) {
+    for (int m = 0; m < per_lane && (along || ends); m++) {
         const int i = l->from + m;
-        if (i >= n || (!axis && i != (side ? n - 1 : 0))) continue;
-        const tb_real more = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->s > 0);
-        tb_real late = 0;
-        if (l->changes && !axis) late = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, 1) - more;
-        const tb_real add = (l->s ? step->data.base[1][3] : step->data.base[0][1]) * more + step->data.size * late;
+        if (i >= h->n[0] || !(along || fd_p_at_adding(*h, 0, i))) continue;
+        const tb_real more = fd_p_chip_faces(*h, l->s ? h->z : h->u, l->s > 0, i, l->j, 0);
+        const tb_real late = l->changes ? step->size * adi2d_p_chip_face_change<0>(*h, i, l->j) : 0;
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
-            if (k == m) d[k] += add;
-        if (l->keeps && l->valid)
-            keep[fd_p_swizzle(i)] += step->data.base[1][1] * more + (step->data.about ? 0 : step->data.size * late);
+            if (k == m) d[k] += (l->s ? step->base[1][3] : step->base[0][1]) * more + late;
+        if (l->keeps && l->valid) keep[fd_p_swizzle(i)] += step->base[1][1] * more + (step->about ? 0 : late);
     }
 }
 
@@ -184,16 +174,16 @@ TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char
 TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                               adi2d_p_rows *r)
 {
-    const int n = h->n[0], k = n - 1 - l->from;
+    const int n = h->n[0], k = n - 1 - l->from, first[3] = {0, l->j, 0}, last[3] = {n - 1, l->j, 0};
     tb_real near_by = __shfl_up_sync(TB_FULL_WARP, r->d[per_lane - 1], 1, h->width);
     const tb_real *w = adi2d_p_array(memory, l->about ? h->z : h->u) + l->local * h->pitch;
     if (l->lane == 0)
-        adi2d_p_chip_face(per_lane, h, memory, adi2d_p_chip_edge(h, memory, 0, 0, 0, l->j, 1), 0, r->d[1], w[0], r);
+        adi2d_p_chip_face(per_lane, h, memory, fd_p_edge_of(*h, *l->step, 0, 0, 1, first), 0, r->d[1], w[0], r);
     if (l->lane != (n - 1) / per_lane) return;
     TB_UNROLL
     for (int m = 0; m < per_lane; m++)
         if (m + 1 == k) near_by = r->d[m];
-    adi2d_p_chip_face(per_lane, h, memory, adi2d_p_chip_edge(h, memory, 0, 1, n - 1, l->j, 1), k, near_by,
+    adi2d_p_chip_face(per_lane, h, memory, fd_p_edge_of(*h, *l->step, 0, 1, 1, last), k, near_by,
                       w[fd_p_swizzle(n - 1)], r);
 }
 
@@ -208,8 +198,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
         adi2d_p_rows r;
         adi2d_p_line_at(h, base, &l);
         adi2d_p_chip_x_rows(per_lane, h, memory, &l, &r);
-        TB_LOOP
-        for (int f = 0; f < 4; f++) adi2d_p_chip_x_face(per_lane, h, memory, &l, f / 2, f % 2, r.d);
+        adi2d_p_chip_x_faces(per_lane, h, memory, &l, r.d);
         adi2d_p_chip_x_ends(per_lane, h, memory, &l, &r);
         trid_warp_hybrid(per_lane, width, per_lane * width, r.a, r.b, r.c, r.d);
         adi2d_p_store_row(per_lane, adi2d_p_array(memory, s ? h->g : h->z) + l.local * h->pitch, l.within, l.valid,
@@ -348,13 +337,12 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
     }
     TB_LOOP
     for (int side = 0; side < 2; side++) {
-        const int j = side ? n - 1 : 0, kind = h->t.problem->face[1][side];
-        if (j < from || j >= from + per_lane || !fd_p_adds(kind)) continue;
-        const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, 1) -
-                             adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, 0);
+        const int j = side ? n - 1 : 0;
+        if (j < from || j >= from + per_lane || !fd_p_adds(h->face[1][side])) continue;
+        const tb_real more = step->data.size * adi2d_p_chip_face_change<1>(*h, i, j);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++)
-            if (from + k == j) d[k] += step->data.size * more;
+            if (from + k == j) d[k] += more;
     }
 }
 
@@ -364,19 +352,21 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
 TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                               int w_of, int right_of, tb_real near_by, adi2d_p_rows *r)
 {
+    const fd_p_step &step = fd_p_chip_step(*h, memory);
     const int n = h->n[1], i = my->i, last = n - 1 - my->from, row = h->pitch * (int)sizeof(tb_real);
+    const int first[3] = {i, 0, 0}, end[3] = {i, n - 1, 0};
     const trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of);
     if (my->from == 0)
-        adi2d_p_chip_face(per_lane, h, memory, adi2d_p_chip_edge(h, memory, 1, 0, i, 0, 1), 0, r->d[1],
-                          trid_cluster_load(w), r);
+        adi2d_p_chip_face(per_lane, h, memory, fd_p_edge_of(*h, step, 1, 0, 1, first), 0, r->d[1], trid_cluster_load(w),
+                          r);
     if (last < per_lane) {
         TB_UNROLL
         for (int m = 0; m < per_lane; m++)
             if (m + 1 == last) near_by = r->d[m];
-        adi2d_p_chip_face(per_lane, h, memory, adi2d_p_chip_edge(h, memory, 1, 1, i, n - 1, 1), last, near_by,
+        adi2d_p_chip_face(per_lane, h, memory, fd_p_edge_of(*h, step, 1, 1, 1, end), last, near_by,
                           trid_cluster_load(w + last * row), r);
     }
-    if ((i == 0 || i == h->n[0] - 1) && h->t.problem->face[0][i > 0] == FD_VALUE) {
+    if (fd_p_at_given(h->face, h->n, 0, i)) {
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) r->a[k] = r->c[k] = 0, r->b[k] = 1;
         adi2d_p_load_column(per_lane, h, memory, my, right_of, r->d);

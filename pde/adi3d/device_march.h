@@ -10,8 +10,8 @@ enum { adi3d_p_device_threads = 128 }; /* of the following kernels; all except t
 
 /* Runs a phase of fd_p_prepare. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_prepare(
-    const __grid_constant__ fd_batch batch, const __grid_constant__ fd_p_tables t, int phase)
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
+    adi3d_p_device_prepare(const __grid_constant__ fd_batch batch, const __grid_constant__ fd_p_tables t, int phase)
 {
     fd_p_prepare(&batch, &t, phase, (int)(blockIdx.x * blockDim.x + threadIdx.x), (int)(gridDim.x * blockDim.x));
 }
@@ -40,8 +40,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_copy(c
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     for (int i = (int)threadIdx.x; i < h.n[0]; i += (int)blockDim.x) {
-        const int index[3] = {i, j, k}, packed = adi3d_p_device_index(h, index);
-        tb_real *u = &h.u[adi3d_p_device_at(h, i, j, k)];
+        const int index[3] = {i, j, k}, packed = fd_p_grid_index(h, index);
+        tb_real *u = &h.u[fd_p_grid_at(h, i, j, k)];
         if (pack)
             h.d[packed] = *u;
         else
@@ -52,8 +52,9 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_copy(c
 /* Finds the first point whose terms (if `when` is odd) or value (if it is even) are not finite; after the last step,
    also the largest value. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_look(
-    const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int when, int last)
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
+    adi3d_p_device_look(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int when,
+                        int last)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     int largest = 0;
@@ -62,7 +63,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_look(
         int good = 1;
         for (int end = 0; end < 2 && when % 2; end++)
             good &= fd_p_terms_finite(fd_p_terms_here(&h.t, index, step.time[end]));
-        const tb_real value = h.u[adi3d_p_device_at(h, i, j, k)];
+        const tb_real value = h.u[fd_p_grid_at(h, i, j, k)];
         if (when % 2 == 0) good = trid_finite(value);
         if (!good) adi3d_p_device_note(h, when, i, j, k);
         largest = fd_p_larger(largest, (double)value);
@@ -72,11 +73,11 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_look(
 
 /* Applies the event of a date. A change may raise the largest magnitude that the march is given. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_date(
-    const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
+    adi3d_p_device_date(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
 {
     __shared__ tb_real row[ADI3D_MOST];
-    const int j = (int)blockIdx.x, k = (int)blockIdx.y, n = h.n[0], first = adi3d_p_device_at(h, 0, j, k);
+    const int j = (int)blockIdx.x, k = (int)blockIdx.y, n = h.n[0], first = fd_p_grid_at(h, 0, j, k);
     const fd_date *event = fd_p_event(h.t.problem, step.data.date);
     for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) row[i] = h.u[first + i];
     __syncthreads();
@@ -85,9 +86,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_date(
         const int index[3] = {i, j, k};
         const tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n, h.t.x[0], i, row) : row[i];
         tb_real none = 0;
-        h.u[first + i] =
-            fd_p_changed(&h.t, step.data.date, step.to, index, value, h.t.final[adi3d_p_device_index(h, index)],
-                         h.extra ? &h.extra[first + i] : &none, &given);
+        h.u[first + i] = fd_p_changed(&h.t, step.data.date, step.to, index, value, h.t.final[fd_p_grid_index(h, index)],
+                                      h.extra ? &h.extra[first + i] : &none, &given);
     }
     adi3d_p_device_most(&h.t.found->given, given);
 }
@@ -100,7 +100,7 @@ TRID_KERNEL void __launch_bounds__(64) adi3d_p_device_values(const __grid_consta
     const int m = (int)threadIdx.x, spot = (int)blockIdx.x;
     const fd_weights *at = h.t.around + 3 * spot;
     const long long stride[3] = {1, 4, 16};
-    around[m] = h.u[adi3d_p_device_at(h, at[0].first + m % 4, at[1].first + m / 4 % 4, at[2].first + m / 16)];
+    around[m] = h.u[fd_p_grid_at(h, at[0].first + m % 4, at[1].first + m / 4 % 4, at[2].first + m / 16)];
     __syncthreads();
     if (m == 0) h.values[time * (int)gridDim.x + spot] = fd_p_values_of(at, around, stride);
 }
@@ -304,21 +304,6 @@ TB_HOST void adi3d_p_device_results(adi3d_p_device_work *w)
     }
 }
 
-/* Sets the fields that depend on a problem's points and faces. */
-TB_HOST void adi3d_p_device_measure(adi3d_p_device *h, const int *n)
-{
-    const int line = 128 / (int)sizeof(tb_real);
-    h->adds = 0;
-    for (int d = 0; d < 3; d++) {
-        h->n[d] = n[d], h->makes[d] = 0;
-        for (int side = 0; side < 2; side++) {
-            const int kind = h->problem.face[d][side];
-            h->adds |= fd_p_adds(kind), h->makes[d] |= kind == FD_VALUE || kind == FD_DEGENERATE;
-        }
-    }
-    h->pitch = (n[0] + line - 1) / line * line, h->plane = h->pitch * n[1], h->elements = h->plane * n[2];
-}
-
 /* Solves problem `which`, and writes its results. A march that fails is repeated with `watched` set, so that its status
    names the step. */
 template <int unused>
@@ -326,7 +311,7 @@ static inline void adi3d_p_device_problem(adi3d_p_device_work *w, const fd_model
                                           const adi3d_p_copies *copies)
 {
     const fd_batch *batch = w->batch;
-    const int *n = w->found.points;
+    const int *n = w->found.points, line = 128 / (int)sizeof(tb_real);
     tb_real *const extra = w->h.extra;
     w->h.problem = batch->problem[w->which], w->h.t.problem = copies->problem, w->h.t.parameters = copies->parameters;
     fd_status status = fd_p_check(3, batch, &w->h.problem);
@@ -336,7 +321,9 @@ static inline void adi3d_p_device_problem(adi3d_p_device_work *w, const fd_model
         adi3d_p_device_ready<unused>(w);
         status = w->found.status;
         if (status.what || w->queue.error != cudaSuccess) break;
-        adi3d_p_device_measure(&w->h, n);
+        fd_p_measure(&w->h.problem, n, &w->h);
+        w->h.pitch = (n[0] + line - 1) / line * line, w->h.plane = w->h.pitch * n[1];
+        w->h.elements = w->h.plane * n[2];
         w->h.extra = w->h.problem.exercise == FD_AMERICAN ? extra : NULL;
         adi3d_p_device_march<unused>(w, parameters);
         status = adi3d_p_device_end(w);

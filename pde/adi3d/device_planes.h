@@ -21,7 +21,7 @@ TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
    needs the neighbour's right-hand side, which along z is already overwritten or still to come. */
 TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
 {
-    const int *y = h.problem.face[1], *z = h.problem.face[2];
+    const int *y = h.face[1], *z = h.face[2];
     return adi3d_p_fusible && !step.changes && (y[0] == FD_LINEAR || y[0] == FD_DEGENERATE) && y[1] == FD_LINEAR &&
            z[0] == FD_LINEAR && z[1] == FD_LINEAR;
 }
@@ -50,9 +50,9 @@ TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_st
         const int line[3] = {0, 0, k};
         tb_real row[3], *const none = 0;
         fd_numbers own[3];
-        adi3d_p_device_numbers<2>(h, line, own);
-        adi3d_p_device_rows<2, 1>(h, step, own, adi3d_p_device_own<2>(h, k), row, row + 1, row + 2);
-        adi3d_p_device_put_faces<2, 1>(h, k, none, row, row + 1, row + 2, none);
+        fd_p_line_numbers<2>(h, line, own);
+        fd_p_line_rows<2, 1>(h, step, own, fd_p_line_own<2>(h, k), row, row + 1, row + 2);
+        fd_p_put_faces<2, 1>(h, k, none, row, row + 1, row + 2, none);
         const double a = k > 0 ? (double)row[0] : 0, c = (double)row[2];
         const double l = a * above_r, r = 1 / ((double)row[1] - l * above_c), q = c * r;
         g = k == from ? a : -l * g;

@@ -26,21 +26,19 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines)
     __shared__ tb_real shared[6 * warps * lines], faces[16 * lines];
     const int warp = trid_block_thread() / 32, first = rows * (32 * (warp % warps) + trid_warp_lane());
     const int row = lines * (int)blockIdx.x + warp / warps, n = row < h.n[1] ? h.n[0] : 0; /* 0: no such row */
-    const int line[3] = {0, n ? row : 0, (int)blockIdx.y}, at = adi3d_p_device_at(h, 0, line[1], line[2]);
+    const int line[3] = {0, n ? row : 0, (int)blockIdx.y}, at = fd_p_grid_at(h, 0, line[1], line[2]);
     tb_real a[rows], b[rows], c[rows], d[rows], *made = faces + warp / warps * 16;
     fd_numbers own[3];
     auto right = [&](int i) {
         const int index[3] = {i, line[1], line[2]};
-        return adi3d_p_device_right(h, step, s, index);
+        return fd_p_grid_right(h, step, s, index);
     };
     TB_UNROLL
     for (int r = 0; r < rows; r++) d[r] = first + r < n ? right(first + r) : 0;
-    if (n > 0)
-        adi3d_p_device_make_faces<0, rows>(h, step, first, line, (s && step.data.about ? h.z : h.u) + at, 1, right,
-                                           made);
-    adi3d_p_device_numbers<0>(h, line, own);
-    adi3d_p_device_rows<0, rows>(h, step, own, adi3d_p_device_own<0>(h, first), a, b, c);
-    if (n > 0) adi3d_p_device_put_faces<0, rows>(h, first, made, a, b, c, d);
+    if (n > 0) fd_p_make_faces<0, rows>(h, step, first, line, (s && step.data.about ? h.z : h.u) + at, 1, right, made);
+    fd_p_line_numbers<0>(h, line, own);
+    fd_p_line_rows<0, rows>(h, step, own, fd_p_line_own<0>(h, first), a, b, c);
+    if (n > 0) fd_p_put_faces<0, rows>(h, first, made, a, b, c, d);
     adi3d_p_device_solve_row<rows, warps>(n, a, b, c, d, shared);
     /* Rows are padded to 128 bytes: a vector that begins in one ends in it. */
     TB_UNROLL
@@ -84,7 +82,8 @@ struct adi3d_p_x_shape {
         warp_len = rows / wide * group_len,
         line_len = warps * warp_len,
         plane_len = (lines + 2) * line_len,
-        passes = ((lines + 2) * vectors + threads - 1) / threads, /* of the block, to copy a plane */
+        copiers = alone ? 32 * stencil_warps : threads,           /* the threads that copy planes: their first ones */
+        passes = ((lines + 2) * vectors + copiers - 1) / copiers, /* of these, to copy a plane */
         ahead = alone ? 2 : 1,                                    /* planes in flight */
         slots = ahead + 2,                                        /* for these, the current and the previous plane */
         slot_len = (kind > 0 ? 2 : 1) * plane_len,
@@ -123,36 +122,18 @@ TB_D void adi3d_p_x_keep(const tb_real *v, tb_real *place)
         *(transpose_vector *)(place + e / shape::wide * shape::group_len) = transpose_pack(v + e);
 }
 
-/* Returns the term that the faces of an axis add to the base of a stage at a point. */
-template <int kind, int axis>
-TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const fd_p_step &step, const int *index)
-{
-    const tb_real *base = step.data.base[kind ? 1 : 0];
-    tb_real sum = base[1] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, step, 0, h.u, index);
-    if (kind) sum += base[3] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, step, 1, h.z, index);
-    return sum;
-}
-
-/* Adds the terms of the faces of all axes in the base of a stage to out[], for a lane's points. */
+/* Adds the terms of the faces in the base of a stage to out[], for a lane's points. */
 template <int kind, int rows>
 TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step, int first, int j, int k, tb_real *out)
 {
-    const int *n = h.n;
-    TB_UNROLL
-    for (int side = 0; side < 2; side++) {
-        const int index[3] = {side ? n[0] - 1 : 0, j, k}, i = index[0];
-        if (!fd_p_adds(h.problem.face[0][side]) || i < first || i >= first + rows) continue;
-        const tb_real sum = adi3d_p_device_face_of<kind, 0>(h, step, index);
-        TB_UNROLL
-        for (int r = 0; r < rows; r++) out[r] += first + r == i ? sum : 0;
-    }
-    if (j > 0 && j < n[1] - 1 && k > 0 && k < n[2] - 1) return;
+    const tb_real *base = step.data.base[kind ? 1 : 0];
+    const int along = fd_p_at_adding(h, 1, j) || fd_p_at_adding(h, 2, k); /* whether the line is on a face that adds */
     TB_LOOP
     for (int m = 0; m < rows; m++) {
-        const int index[3] = {first + m, j, k};
-        if (first + m >= n[0]) continue;
-        const tb_real sum =
-            adi3d_p_device_face_of<kind, 1>(h, step, index) + adi3d_p_device_face_of<kind, 2>(h, step, index);
+        const int i = first + m, index[3] = {i, j, k};
+        if (i >= h.n[0] || !(along || fd_p_at_adding(h, 0, i))) continue;
+        tb_real sum = base[1] * fd_p_faces_add(h, step, 0, h.u, index);
+        if (kind) sum += base[3] * fd_p_faces_add(h, step, 1, h.z, index);
         TB_UNROLL
         for (int r = 0; r < rows; r++) out[r] += r == m ? sum : 0;
     }
@@ -179,12 +160,12 @@ struct adi3d_p_x_march {
     trid_copy_place to_ring;
     int to_slot[shape::passes];  /* positions in a slot of the vectors that the thread copies */
     int in_plane[shape::passes]; /* their positions in a plane, or -1 */
-    int lane, part, first; /* in the solve: warp `part` of the line; the thread's first point */
-    int begin, j, valid;   /* the block's first line; the thread's line, or the last one if that is not valid */
-    int from, to;          /* the planes of the block */
-    tb_real mixed, own;    /* factors of F_0 and of F_1 + F_2 + F_3, of the values or of their first sum */
-    tb_real source;        /* the factor of the source */
-    int rare;              /* whether adi3d_p_x_rare has work to do */
+    int lane, part, first;       /* in the solve: warp `part` of the line; the thread's first point */
+    int begin, j, valid;         /* the block's first line; the thread's line, or the last one if that is not valid */
+    int from, to;                /* the planes of the block */
+    tb_real mixed, own;          /* factors of F_0 and of F_1 + F_2 + F_3, of the values or of their first sum */
+    tb_real source;              /* the factor of the source */
+    int rare;                    /* whether adi3d_p_x_rare has work to do */
 };
 
 /* Finds the vectors that the thread copies. A pass of the block copies some whole lines or a part of one. */
@@ -194,7 +175,7 @@ TB_D void adi3d_p_x_open_ring(const adi3d_p_device &h, adi3d_p_x_march<shape> *m
     enum { wide = shape::wide };
     TB_UNROLL
     for (int q = 0; q < shape::passes; q++) {
-        const int vector = trid_block_thread() + q * shape::threads, row = vector / shape::vectors,
+        const int vector = trid_block_thread() + q * shape::copiers, row = vector / shape::vectors,
                   line = m->begin - 1 + row;
         const int i = wide * (vector % shape::vectors);
         const int is_there = row < shape::lines + 2 && line >= 0 && line < h.n[1] && i < h.pitch;
@@ -435,17 +416,16 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const a
                          tb_real *right)
 {
     enum { kind = shape::kind, rows = shape::rows };
-    const int at = adi3d_p_device_at(h, m.first, m.j, k), line[3] = {0, m.j, k};
+    const int at = fd_p_grid_at(h, m.first, m.j, k), line[3] = {0, m.j, k};
     auto right_of = [&](int i) {
         const int index[3] = {i, m.j, k};
-        return adi3d_p_device_right(h, step, kind > 0, index);
+        return fd_p_grid_right(h, step, kind > 0, index);
     };
     TB_UNROLL
     for (int r = 0; r < rows && h.extra; r++) right[r] += m.first + r < h.n[0] ? step.data.dt * h.extra[at + r] : 0;
     if (h.adds) adi3d_p_device_faces_of<kind, rows>(h, step, m.first, m.j, k, right);
     if (!h.makes[0]) return;
-    adi3d_p_device_make_faces<0, rows>(h, step, m.first, line, (kind == 1 ? h.z : h.u) + at - m.first, 1, right_of,
-                                       m.face);
+    fd_p_make_faces<0, rows>(h, step, m.first, line, (kind == 1 ? h.z : h.u) + at - m.first, 1, right_of, m.face);
 }
 
 /* Adds F_1 + F_2 + F_3 at a point with value v. *right receives the part that plane k still lacks, *next the part with
@@ -542,7 +522,7 @@ TB_D void adi3d_p_x_store(const adi3d_p_device &h, const adi3d_p_x_march<shape> 
     TB_UNROLL
     for (int r = 0; r < shape::rows; r += shape::wide)
         if (m.valid && m.first + r < h.n[0])
-            *(transpose_vector *)(plane + adi3d_p_device_at(h, m.first + r, m.j, 0)) = transpose_pack(v + r);
+            *(transpose_vector *)(plane + fd_p_grid_at(h, m.first + r, m.j, 0)) = transpose_pack(v + r);
 }
 
 /* The data that elimination along z carries from plane to plane (device_planes.h): y and the partition's first unknown
@@ -563,7 +543,7 @@ TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<sha
     for (int r = 0; r < rows; r++) d[r] -= plane.l * e->y[r], e->y[r] = d[r], e->first[r] += plane.h * d[r];
     TB_UNROLL
     for (int r = 0; r < rows && h.makes[0]; r++)
-        if (fd_p_at_given(&h.problem, 0, m.first + r)) e->y[r] = 0;
+        if (fd_p_at_given(h.face, h.n, 0, m.first + r)) e->y[r] = 0;
     if (!(plane.end > 0)) return;
     tb_real *firsts = h.ends + h.plane * ((int)plane.end - 1);
     adi3d_p_x_store<shape>(h, m, e->first, firsts);
@@ -572,15 +552,16 @@ TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<sha
     adi3d_p_x_store<shape>(h, m, e->y, firsts + h.plane * h.partitions);
 }
 
-/* Waits for plane p in its slot, and begins to copy a later plane. All threads call. */
+/* Waits for plane p in its slot, and begins to copy a later plane. All threads call; `copies`, a literal, says whether
+   they are copiers. */
 template <class shape>
-TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int p,
-                         int slot)
+TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int copies,
+                         int p, int slot)
 {
-    TRID_COPY_AWAIT(shape::ahead - 1);
-    if (shape::kind > 0) adi3d_p_x_combine<shape>(step, m, slot);
+    if (copies) TRID_COPY_AWAIT(shape::ahead - 1);
+    if (copies && shape::kind > 0) adi3d_p_x_combine<shape>(step, m, slot);
     trid_barrier_all(shape::threads);
-    adi3d_p_x_fetch<shape>(h, m, p + shape::ahead, slot < 2 ? slot + shape::ahead : slot - 2);
+    if (copies) adi3d_p_x_fetch<shape>(h, m, p + shape::ahead, slot < 2 ? slot + shape::ahead : slot - 2);
 }
 
 /* Computes the right-hand sides of plane p - 1 once plane p has arrived, and leaves them in shared memory. */
@@ -593,7 +574,7 @@ TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const a
     for (int p = m.from - 1, slot = 0; p <= m.to + 1; p++, slot = slot < shape::slots - 1 ? slot + 1 : 0) {
         tb_real d[shape::columns * shape::height];
         below = here, here = above;
-        adi3d_p_x_next<shape>(h, step, m, p, slot);
+        adi3d_p_x_next<shape>(h, step, m, 1, p, slot);
         if (p > m.to) continue;
         above = adi3d_p_x_plane_of(h, p + 1); /* these loads overlap the turn */
         adi3d_p_x_right<shape>(m, adi3d_p_x_turn_of<shape>(m, below, here, slot), &b, d,
@@ -623,11 +604,11 @@ TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const 
         const int k = p - 2;
         adi3d_p_plane plane = {};
         if (eliminates && k >= m.from) plane = h.planes[k]; /* these loads overlap the wait */
-        adi3d_p_x_next<shape>(h, step, m, p, slot);
+        adi3d_p_x_next<shape>(h, step, m, 0, p, slot);
         if (k < m.from) continue;
         adi3d_p_x_load<shape, rows>(made + (~p & 1) * shape::lines * shape::line_len, d);
         if (m.rare) adi3d_p_x_rare<shape>(h, step, m, k, d);
-        if (h.makes[0]) adi3d_p_device_put_faces<0, rows>(h, m.first, m.face, none, none, none, d);
+        if (h.makes[0]) fd_p_put_faces<0, rows>(h, m.first, m.face, none, none, none, d);
         trid_warp_solve(rows, 32, h.n[0], pcr_steps, f, d);
         if (eliminates) adi3d_p_x_eliminate<shape>(h, m, plane, &carried, d);
         adi3d_p_x_store<shape>(h, m, d, h.d + h.plane * k);
@@ -647,7 +628,7 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
         const int k = p - 1;
         const adi3d_p_x_turn t = adi3d_p_x_turn_of<shape>(m, adi3d_p_x_plane_of(h, k), adi3d_p_x_plane_of(h, p), slot);
         tb_real a[rows], c[rows], diagonal[rows], d[rows];
-        adi3d_p_x_next<shape>(h, step, m, p, slot);
+        adi3d_p_x_next<shape>(h, step, m, 1, p, slot);
         if (k >= m.from && m.rare) adi3d_p_x_rare<shape>(h, step, m, k, b.right);
         adi3d_p_x_right<shape>(m, t, &b, d, [&](int r, const adi3d_p_x_point &q) {
             fd_lane_matrix(fd_p_row(0, q.cell, q.k), step.data.size, q.k.kill / 3, &a[r], &diagonal[r], &c[r]);
@@ -655,7 +636,7 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
         if (k < m.from) continue;
         adi3d_p_plane plane = {};
         if (eliminates) plane = h.planes[k]; /* these loads overlap the solve */
-        adi3d_p_device_put_faces<0, rows>(h, m.first, m.face, a, diagonal, c, d);
+        fd_p_put_faces<0, rows>(h, m.first, m.face, a, diagonal, c, d);
         adi3d_p_device_solve_row<rows, shape::warps>(m.valid ? h.n[0] : 0, a, diagonal, c, d, m.memory + shape::solver);
         if (eliminates) adi3d_p_x_eliminate<shape>(h, m, plane, &carried, d);
         adi3d_p_x_store<shape>(h, m, d, h.d + h.plane * k);
@@ -674,7 +655,8 @@ TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
     const adi3d_p_x_march<shape> m = adi3d_p_x_march_of<shape>(h, step, (tb_real *)memory);
     adi3d_p_x_tables<shape>(h, m);
     __syncthreads();
-    for (int e = 0; e < shape::ahead; e++) adi3d_p_x_fetch<shape>(h, m, m.from - 1 + e, e);
+    for (int e = 0; e < shape::ahead && trid_block_thread() < shape::copiers; e++)
+        adi3d_p_x_fetch<shape>(h, m, m.from - 1 + e, e);
     if constexpr (!shape::alone)
         adi3d_p_x_both<shape>(h, step, m);
     else if (trid_block_thread() < 32 * shape::stencil_warps)

@@ -61,7 +61,7 @@ TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_st
     m.from = count * (int)blockIdx.y / (int)gridDim.y, m.to = count * ((int)blockIdx.y + 1) / (int)gridDim.y;
     m.place = m.first / rows * (rows + 1) * lines + thread % lines;
     m.staged = shape::ends && staged, m.slot_len = (m.staged ? 2 : 1) * shape::slice;
-    m.fixed = fd_p_at_given(&h.problem, 0, m.i), m.exercise = shape::ends && last ? h.problem.exercise : FD_EUROPEAN;
+    m.fixed = fd_p_at_given(h.face, h.n, 0, m.i), m.exercise = shape::ends && last ? h.problem.exercise : FD_EUROPEAN;
     m.w = s && step.data.about ? h.z : h.u, m.result = !shape::ends ? h.d : last ? h.u : h.z;
     m.faces = memory + thread % lines * 16, m.solver = memory + shape::solver, m.ring = memory + shape::ring;
     m.factors = m.ring + depth * m.slot_len;
@@ -123,7 +123,7 @@ TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_y
 {
     adi3d_p_yz_line l;
     l.index[0] = m.i, l.index[shape::axis] = 0, l.index[3 - shape::axis] = at, l.at = m.i + at * m.march;
-    l.fixed = m.fixed || (shape::axis == 2 && fd_p_at_given(&h.problem, 1, at));
+    l.fixed = m.fixed || (shape::axis == 2 && fd_p_at_given(h.face, h.n, 1, at));
     return l;
 }
 
@@ -133,7 +133,7 @@ TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, a
 {
     if (!shape::changes || l.fixed) return 0;
     l.index[shape::axis] = r;
-    return adi3d_p_device_change<shape::axis, adi3d_p_device_value>(h, step, l.index);
+    return fd_p_change_at<shape::axis>(h, step, l.index);
 }
 
 /* Solves the line by the factors that all lines share. d is 0 from the line's end on. */
@@ -143,8 +143,7 @@ TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march
 {
     enum { axis = shape::axis, rows = shape::rows, parts = shape::parts, lines = shape::lines };
     tb_real f[shape::factor_len], *const none = 0;
-    if (h.makes[axis] && m.valid && !fixed)
-        adi3d_p_device_put_faces<axis, rows>(h, m.first, m.faces, none, none, none, d);
+    if (h.makes[axis] && m.valid && !fixed) fd_p_put_faces<axis, rows>(h, m.first, m.faces, none, none, none, d);
     adi3d_p_device_take_factors<parts>(m.factors, m.thread / lines, 0, 5 * rows, f);
     adi3d_p_device_take_factors<parts>(m.factors, m.thread % parts, 5 * rows, shape::factor_len, f);
     trid_block_interleaved_solve(rows, lines, parts, rows * parts, pcr_steps, f, d, m.solver);
@@ -164,12 +163,12 @@ TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const fd_p_step &step, const
         for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = m.numbers[q * points + m.first + r];
         return m.cells[m.first + r];
     };
-    adi3d_p_device_rows<axis, rows>(h, step, number, take, a, b, c);
+    fd_p_line_rows<axis, rows>(h, step, number, take, a, b, c);
     if (fixed) {
         TB_UNROLL
         for (int r = 0; r < rows; r++) a[r] = c[r] = 0, b[r] = 1;
     } else if (m.valid)
-        adi3d_p_device_put_faces<axis, rows>(h, m.first, m.faces, a, b, c, d);
+        fd_p_put_faces<axis, rows>(h, m.first, m.faces, a, b, c, d);
     trid_block_interleaved_unchecked(rows, shape::lines, shape::parts, m.n, a, b, c, d, m.solver);
 }
 
@@ -223,7 +222,7 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
         index[shape::axis] = first + r;
         if (first + r < n)
             d[r] = fd_lane_exercise(exercise, step.data.dt,
-                                    fd_p_pays(&h.t, index, step.to, h.t.final[adi3d_p_device_index(h, index)]), d[r],
+                                    fd_p_pays(&h.t, index, step.to, h.t.final[fd_p_grid_index(h, index)]), d[r],
                                     exercise == FD_AMERICAN ? &h.extra[at] : &unused);
     }
     TB_UNROLL
@@ -257,9 +256,9 @@ TRID_KERNEL void __launch_bounds__(shape::threads)
         const adi3d_p_yz_line l = adi3d_p_yz_line_of<shape>(h, m, at);
         const tb_real *here = m.ring + slot * m.slot_len + m.place;
         auto change = [&](int r) { return adi3d_p_yz_change<shape>(h, step, l, r); };
-        if (!shape::alone) adi3d_p_device_numbers<axis>(h, l.index, number); /* these loads overlap the wait */
+        if (!shape::alone) fd_p_line_numbers<axis>(h, l.index, number); /* these loads overlap the wait */
         if (h.makes[axis] && m.valid && !l.fixed)
-            adi3d_p_device_make_faces<axis, rows>(
+            fd_p_make_faces<axis, rows>(
                 h, step, m.first, l.index, m.w + l.at, m.stride,
                 [&](int r) { return h.d[l.at + r * m.stride] + change(r); }, m.faces);
         if (depth == 1) __syncthreads(), adi3d_p_yz_fetch<shape>(h, m, e, 0);

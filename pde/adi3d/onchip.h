@@ -13,13 +13,11 @@ TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready,
     const int thread = trid_block_thread(), threads = trid_block_threads(), size = trid_cluster_size();
     if (thread == 0) {
         const int none[3] = {1, 1, 1}, *n = ready.t.found->status.what ? none : ready.t.found->points;
-        h.problem = *ready.t.problem, h.memory = memory, h.of = ready.of;
+        h.of = ready.of;
         adi3d_p_chip_lay_out(n, size, &h);
-        fd_p_chip_begin(launch, ready, which, h.each * n[1], &h);
+        fd_p_chip_begin(launch, ready, which, memory, h.each * n[1], &h);
         h.first = h.row_first / h.n[1], h.planes = h.rows / h.n[1];
-        h.adds = 0;
         for (int d = 0; d < 3; d++) {
-            h.adds |= fd_p_adds(h.problem.face[d][0]) | fd_p_adds(h.problem.face[d][1]);
             h.t.cell[d] = (fd_cell *)(memory + h.cell[d]);
             h.t.number[d] = (tb_real *)(memory + h.number[d]), h.t.room[d] = h.n[d];
         }
@@ -54,20 +52,15 @@ TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __gri
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Chooses the clusters for a batch: the size asked for, or else the smallest whose blocks hold its grids, doubled as
-   long as all problems run at once and blocks have four planes. Results do not depend on the choice, to the bit. */
+/* Chooses the clusters for a batch as fd_p_choose does. Results do not depend on the choice, to the bit. */
 template <int half, int most_threads>
 static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
 {
-    fd_p_chosen best = {adi3d_p_chip_kernel<half, most_threads>, 1, most_threads, 0};
-    const int most = trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    const int processors = trid_device_attribute(cudaDevAttrMultiProcessorCount), *n = batch->points;
-    if (trid_allow_shared(best.kernel) != cudaSuccess) return best;
-    for (int size = 1; size <= 16; size *= 2) {
+    const auto kernel = adi3d_p_chip_kernel<half, most_threads>;
+    const int *n = batch->points;
+    auto shape = [&](int size, int most, int *pays) {
         adi3d_p_chip chip;
         const int bytes = adi3d_p_chip_lay_out(n, size, &chip);
-        if (bytes + (int)sizeof chip + 64 > most || (asked && size != asked)) continue;
-        if (best.bytes > 0 && (size > 8 || (long long)size * batch->problems > processors || n[2] < 4 * size)) break;
         /* As many lanes as the lines need in the fewest rounds; fewer if several blocks share a processor. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
@@ -76,10 +69,10 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
         resident = resident < 1 ? 1 : resident;
         const int limit = most_threads / resident, rounds = (lanes + limit - 1) / limit;
         const int threads = ((lanes + rounds - 1) / rounds + 31) / 32 * 32;
-        if (size > 1 && trid_clusters(best.kernel, size, dim3((unsigned)threads), (size_t)bytes) < 1) break;
-        best.size = size, best.threads = threads, best.bytes = (size_t)bytes;
-    }
-    return best;
+        if (size > 8 || n[2] < 4 * size) *pays = 0;
+        return fd_p_chosen{kernel, size, threads, (size_t)bytes};
+    };
+    return fd_p_choose(kernel, batch, sizeof(adi3d_p_chip) + 64, asked, shape);
 }
 
 /* Chooses the kernel that serves a batch, and its launch. */

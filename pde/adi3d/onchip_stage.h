@@ -18,12 +18,9 @@
 /* A block's data about its problem, in shared memory. Point (i, j, first + k) of an array is at
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
-    fd_problem problem;
-    unsigned char *memory;
     tb_real *of;                    /* as fd_p_ready */
     int each, first, planes, share; /* planes of each block; this block's; lines along z for each block */
     int plane;
-    int adds;               /* whether any face adds to F */
     int z;                  /* the differences from the values; later, a first stage's values */
     int cell[3], number[3]; /* for the axes: number q of point i at [q n + i] */
     int places;             /* offset of each plane in the first array */
@@ -51,27 +48,12 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
     return used;
 }
 
-/* Returns the value of an array at a point or, if `by` is not 0, `by` points beyond it along an axis; another block may
-   hold it. */
-TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, const int *index, int axis, int by)
-{
-    const int by_row = axis == 0 ? 0 : axis == 1 ? by : by * h.n[1];
-    return fd_p_chip_value(h, h.memory, array, index[0] + (axis == 0 ? by : 0), index[1] + h.n[1] * index[2] + by_row);
-}
-
-/* Returns the term that faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
-FD_P_CALLED_D tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
-{
-    const int index[3] = {i, j, k};
-    return adi3d_p_device_faces<adi3d_p_chip_value>(h, fd_p_chip_step(h, h.memory), end, array, index);
-}
-
 /* Returns the term that a step with changing coefficients adds to the solve along an axis. */
 template <int axis>
 FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
     const int index[3] = {i, j, k};
-    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, fd_p_chip_step(h, h.memory), index);
+    return fd_p_change_at<axis>(h, fd_p_chip_step(h, h.memory), index);
 }
 
 /* Loads five values of plane k, which may be another block's: the one at `at` in its plane, and its neighbours before
@@ -202,10 +184,10 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
             TB_UNROLL
             for (int q = 0; q < fd_p_numbers(2); q++) c.own[2].number[q] = number[q * n2 + k];
             const fd_terms terms = fd_p_terms(h.t.parameters, c.own, s.now.number);
-            tb_real right = adi3d_p_apply(c.cell, &terms, s.mixed, s.own, around);
-            if (!second && s.twice) begun = adi3d_p_apply(c.cell, &terms, s.mixed_again, s.own_again, around);
+            tb_real right = fd_p_apply(c.cell, &terms, s.mixed, s.own, around);
+            if (!second && s.twice) begun = fd_p_apply(c.cell, &terms, s.mixed_again, s.own_again, around);
             if (c.at_face || (adds && (k == 0 || k == n2 - 1))) {
-                const tb_real faces = adi3d_p_chip_faces(h, source, second, c.i, c.j, k);
+                const tb_real faces = fd_p_chip_faces(h, source, second, c.i, c.j, k);
                 right += s.own * faces, begun += second ? 0 : s.own_again * faces;
             }
             adi3d_p_chip_leave<second>(h, s, c, here[2], right, begun, d + c.at + plane * local);
@@ -235,7 +217,7 @@ FD_P_CALLED_D void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *me
     const int n0 = h.n[0], n1 = h.n[1];
     for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
         const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
-        if (axis == 2 && fd_p_at_given(&h.problem, 1, j)) continue;
+        if (axis == 2 && fd_p_at_given(h.face, h.n, 1, j)) continue;
         ((tb_real *)(memory + h.z))[fd_p_chip_at(h, at)] += adi3d_p_chip_change<axis>(h, i, j, h.first + k);
     }
 }
@@ -253,10 +235,10 @@ FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int 
 {
     const fd_p_step &step = fd_p_chip_step(h, h.memory);
     const int index[3] = {i, j, k}, in = side ? -1 : 1;
-    const fd_p_edge edge = adi3d_p_device_edge(h, step, axis, side, 1, index);
-    tb_real row[3], right = adi3d_p_chip_value(h, differences, index, axis, 0);
-    fd_p_edge_row(&h.t, &edge, step.data.size, adi3d_p_chip_value(h, differences, index, axis, in),
-                  adi3d_p_chip_value(h, w, index, axis, 0), row, &right);
+    const fd_p_edge edge = fd_p_edge_of(h, step, axis, side, 1, index);
+    tb_real row[3], right = fd_p_value(h, differences, index, axis, 0);
+    fd_p_edge_row(&h.t, &edge, step.data.size, fd_p_value(h, differences, index, axis, in),
+                  fd_p_value(h, w, index, axis, 0), row, &right);
     const adi3d_p_chip_row made = {row[0], row[1], row[2], right};
     return made;
 }
@@ -280,6 +262,20 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
     }
 }
 
+/* A half's cells, numbers and places of planes. */
+typedef struct {
+    const fd_cell *cells;
+    const tb_real *numbers;
+    const trid_cluster_place *places;
+} adi3d_p_chip_tables;
+
+/* Returns the tables of an axis from point `from` on. */
+TB_D adi3d_p_chip_tables adi3d_p_chip_tables_of(const adi3d_p_chip &h, unsigned char *memory, int axis, int from)
+{
+    return {(const fd_cell *)(memory + h.cell[axis]) + from, (const tb_real *)(memory + h.number[axis]) + from,
+            (const trid_cluster_place *)(memory + h.places) + from};
+}
+
 /* The data of a thread for the lines along an axis in a stage: a half of each, `count` points from `from` on. */
 typedef struct {
     unsigned char *memory;
@@ -292,6 +288,7 @@ typedef struct {
     int given_x[2];                /* whether the faces of x have given values */
     tb_real size;
     fd_numbers now;
+    adi3d_p_chip_tables tables;
 } adi3d_p_chip_half;
 
 /* Returns the data of this thread in stage s. */
@@ -302,7 +299,7 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
     const int n0 = h.n[0], n1 = h.n[1], last = s == step.data.stages - 1, about = s && step.data.about;
     adi3d_p_chip_half m;
     m.memory = memory, m.n = h.n[axis], m.pitch = h.pitch, m.plane = h.plane;
-    m.side = trid_block_thread() / 16 & 1, m.kind = h.problem.face[axis][m.side], m.count = (m.n + 1 - m.side) / 2;
+    m.side = trid_block_thread() / 16 & 1, m.kind = h.face[axis][m.side], m.count = (m.n + 1 - m.side) / 2;
     m.from = m.side ? m.n - 1 : 0, m.in = m.side ? -1 : 1;
     m.stride = m.in * (axis == 0 ? 1 : axis == 1 ? h.pitch : h.plane);
     m.differences = about ? h.u : h.z, m.w = about ? h.z : h.u;
@@ -310,27 +307,27 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
     m.begin = axis == 2 ? h.rank * h.share : 0, m.first_plane = h.first;
     const int most = n0 * n1 - m.begin;
     m.lines = axis == 0 ? n1 * h.planes : axis == 1 ? n0 * h.planes : most > h.share ? h.share : most;
-    m.given_x[0] = fd_p_at_given(&h.problem, 0, 0), m.given_x[1] = fd_p_at_given(&h.problem, 0, n0 - 1);
+    m.given_x[0] = fd_p_at_given(h.face, h.n, 0, 0), m.given_x[1] = fd_p_at_given(h.face, h.n, 0, n0 - 1);
     m.size = step.data.size;
     TB_UNROLL
     for (int q = 0; q < fd_p_numbers(3); q++) m.now.number[q] = step.time[1][q];
+    m.tables = adi3d_p_chip_tables_of(h, memory, axis, m.from);
     return m;
 }
 
 /* A line: its indices, 0 on its own axis, with k counted from the block's first plane; whether it exists, whether its
-   values are given, whether its face has a row of its own; the start of its half, and the half's cells, numbers and
-   places. The last three are the same for all lines. If they were members of the half, however, the compiler would
-   compute all their addresses before the first line, and spill them (single precision, 48^3: a tenth of the time). */
+   values are given, whether its face has a row of its own; the start of its half, and the half's tables. These are the
+   same for all lines. Where registers are short, however, the compiler would compute all their addresses before the
+   first line, and spill them (single precision, 48^3: a tenth of the time). With short lines in double precision that
+   pays: it takes 0.97 of the time. */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
-    const fd_cell *cells;
-    const tb_real *numbers;
-    const trid_cluster_place *places;
+    adi3d_p_chip_tables tables;
 } adi3d_p_chip_line;
 
 /* Returns the thread's line among those from `base` on. */
-template <int axis>
+template <int axis, int half>
 TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p_chip_half &m, int base)
 {
     const int own = base + trid_block_thread() % 16, n0 = h.n[0], n1 = h.n[1];
@@ -341,11 +338,9 @@ TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p
     l.k = axis == 0 ? line / n1 : axis == 1 ? line / n0 : 0;
     const int at = l.i + m.pitch * l.j + m.plane * l.k;
     l.fixed = (axis > 0 && ((l.i == 0 && m.given_x[0]) || (l.i == n0 - 1 && m.given_x[1]))) ||
-              (axis == 2 && fd_p_at_given(&h.problem, 1, l.j));
+              (axis == 2 && fd_p_at_given(h.face, h.n, 1, l.j));
     l.faces = l.valid && !l.fixed && (m.kind == FD_VALUE || m.kind == FD_DEGENERATE);
-    l.cells = (const fd_cell *)(m.memory + h.cell[axis]) + m.from;
-    l.numbers = (const tb_real *)(m.memory + h.number[axis]) + m.from;
-    l.places = (const trid_cluster_place *)(m.memory + h.places) + m.from;
+    l.tables = TB_BYTES == 8 && half <= 16 ? m.tables : adi3d_p_chip_tables_of(h, m.memory, axis, m.from);
     l.offset = at * (int)sizeof(tb_real), l.near_by = (tb_real *)m.memory + at + (m.in * m.from) * m.stride;
     return l;
 }
@@ -359,7 +354,7 @@ TB_D void adi3d_p_chip_take(const adi3d_p_chip_half &m, const adi3d_p_chip_line 
         adi3d_p_chip_each<half>(m.count, 1, [&](int q) { v[q] = 0; });
     else if (m.remote)
         adi3d_p_chip_each<half>(m.count, 1,
-                                [&](int q) { v[q] = trid_cluster_load(l.places[m.in * q] + array + l.offset); });
+                                [&](int q) { v[q] = trid_cluster_load(l.tables.places[m.in * q] + array + l.offset); });
     else
         adi3d_p_chip_each<half>(m.count, 1, [&](int q) { v[q] = own[q * m.stride]; });
 }
@@ -370,8 +365,8 @@ TB_D void adi3d_p_chip_put(const adi3d_p_chip_half &m, const adi3d_p_chip_line &
 {
     tb_real *to = l.near_by + m.result / (int)sizeof(tb_real);
     if (m.remote)
-        adi3d_p_chip_each<half>(m.count, 1,
-                                [&](int q) { trid_cluster_store(l.places[m.in * q] + m.result + l.offset, y[q]); });
+        adi3d_p_chip_each<half>(
+            m.count, 1, [&](int q) { trid_cluster_store(l.tables.places[m.in * q] + m.result + l.offset, y[q]); });
     else
         adi3d_p_chip_each<half>(m.count, 1, [&](int q) { to[q * m.stride] = y[q]; });
 }
@@ -395,9 +390,9 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
     adi3d_p_chip_each<half>(m.count, 1, [&](int q) {
         tb_real a, b, c;
         TB_UNROLL
-        for (int e = 0; e < fd_p_numbers(axis); e++) own[axis].number[e] = l.numbers[e * m.n + m.in * q];
+        for (int e = 0; e < fd_p_numbers(axis); e++) own[axis].number[e] = l.tables.numbers[e * m.n + m.in * q];
         const fd_terms terms = fd_p_terms(h.t.parameters, own, m.now.number);
-        fd_p_matrix(axis, q == 0, l.cells[m.in * q], terms, m.size, &a, &b, &c);
+        fd_p_matrix(axis, q == 0, l.tables.cells[m.in * q], terms, m.size, &a, &b, &c);
         if (q == 0 && l.faces) a = face.a, b = face.b, c = face.c;
         /* The couplings to the previous row and to the next. */
         const tb_real to_last = m.side ? c : a, to_next = m.side ? a : c;
@@ -420,7 +415,7 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
     const adi3d_p_chip_half m = adi3d_p_chip_half_of<axis>(h, memory, s);
     TB_LOOP
     for (int base = trid_block_thread() / 32 * 16; base < m.lines; base += trid_block_threads() / 2) {
-        const adi3d_p_chip_line l = adi3d_p_chip_line_of<axis>(h, m, base);
+        const adi3d_p_chip_line l = adi3d_p_chip_line_of<axis, half>(h, m, base);
         adi3d_p_chip_row face = {0, 0, 0, 0};
         tb_real y[half], upper[half];
         if (l.faces)

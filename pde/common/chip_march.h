@@ -16,6 +16,13 @@ TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
     return (tb_real *)(memory + h.u) + fd_p_chip_at(h, at);
 }
 
+/* Returns the terms that faces add to F of an array at point (i, j, k), at the step's start (end 0) or end (1). */
+FD_P_CALLED_D tb_real fd_p_chip_faces(const fd_p_chip &h, int array, int end, int i, int j, int k)
+{
+    const int index[3] = {i, j, k};
+    return fd_p_faces_add(h, fd_p_chip_step(h, h.memory), end, array, index);
+}
+
 /* Copies step k from device memory. */
 TB_D void fd_p_chip_fetch_step(const fd_p_chip &h, unsigned char *memory, int k)
 {

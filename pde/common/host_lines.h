@@ -173,8 +173,8 @@ FD_P_FLAT void fd_p_host_transpose(int rows, int columns, const tb_real *FD_P_RE
 /* Returns 1 if the first lane, column i, lies on a face of x whose value is given, plus 2 if the last lane does. */
 TB_HOST int fd_p_host_fixed(const fd_p_host *h, int lines, int i)
 {
-    return (i == 0 && fd_p_at_given(h->t.problem, 0, 0)) +
-           2 * (i + lines == h->n[0] && fd_p_at_given(h->t.problem, 0, h->n[0] - 1));
+    return (i == 0 && fd_p_at_given(h->t.problem->face, h->n, 0, 0)) +
+           2 * (i + lines == h->n[0] && fd_p_at_given(h->t.problem->face, h->n, 0, h->n[0] - 1));
 }
 
 /* Applies early exercise to the values of a row from point (i, j, k) on. */
@@ -299,7 +299,7 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int axis, int s, int group, i
     tb_real *to = (!last ? h->d : ends ? h->u : h->z) + at;
     const tb_real *w = fd_p_host_about(h, s, step) + at;
     const fd_p_host_lines of = {step, lines, i, j, k, ends, h->d + at, w, to, stride, stride, 1, 1, 1};
-    if (axis < 2 || !fd_p_at_given(h->t.problem, 1, j)) {
+    if (axis < 2 || !fd_p_at_given(h->t.problem->face, h->n, 1, j)) {
         fd_p_host_forward(h, axis, &of);
         fd_p_host_back(h, axis, &of);
         return;
@@ -327,7 +327,7 @@ TB_HOST void fd_p_host_step(const fd_p_host *h, const fd_p_step *step)
         for (int at = fd_p_host_share(h, last, w); at < fd_p_host_share(h, last, w + 1); at++) {
             if (FD_FACTORS == 2) fd_p_host_columns(h, 1, s, at, 0, step);
 #if FD_FACTORS > 2
-            for (int k = 0; k < n[2] && !fd_p_at_given(h->t.problem, 1, at); k++) {
+            for (int k = 0; k < n[2] && !fd_p_at_given(h->t.problem->face, h->n, 1, at); k++) {
                 const fd_p_host_at row = {step, s, at, k};
                 fd_p_host_change(h, 2, &row, h->d + (size_t)k * h->plane + (size_t)at * h->pitch);
             }

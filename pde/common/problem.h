@@ -199,11 +199,12 @@ TB_HD const fd_date *fd_p_event(const fd_problem *problem, int date)
     return date >= 0 && problem->at_date && problem->at_date[date].what ? &problem->at_date[date] : (const fd_date *)0;
 }
 
-/* Returns whether point i of an axis is on a face whose value is given. */
-TB_HD int fd_p_at_given(const fd_problem *problem, int axis, int i)
+/* Returns whether point i of an axis, whose faces' kinds and whose points are given, is on a face with a given
+   value. */
+TB_HD int fd_p_at_given(const int (*face)[2], const int *n, int axis, int i)
 {
-    const int last = i == problem->axis[axis].points - 1;
-    return (i == 0 || last) && problem->face[axis][last] == FD_VALUE;
+    /* No index that is computed: kernels may have the kinds in registers. */
+    return (i == 0 && face[axis][0] == FD_VALUE) || (i == n[axis] - 1 && face[axis][1] == FD_VALUE);
 }
 
 /* Whether a march needs these grids in addition to those of values and differences: a first stage's values, final

@@ -13,7 +13,7 @@ typedef struct {
     fd_batch batch;
     const fd_model_parameters *parameters;
     unsigned char *memory;
-    size_t bytes; /* the bytes of memory of each problem */
+    size_t bytes;                  /* the bytes of memory of each problem */
     int width, parts, each, pitch; /* for two factors, as in adi2d_p_chip */
     int arrays;                    /* for two factors: the number of arrays of the grid */
 } fd_p_launch;
@@ -62,6 +62,29 @@ typedef struct {
     size_t bytes;
 } fd_p_chosen;
 
+/* Chooses the clusters for a batch: the size asked for or, if that is 0, the smallest whose blocks hold a grid, or a
+   larger one that pays: only while all problems run at once. shape(blocks, most, &pays) returns the kernel with
+   clusters of that size on a device whose blocks have up to `most` bytes of shared memory, and clears `pays` if the
+   blocks would have too little work. A kernel has `fixed` bytes of static shared memory. */
+template <class shape_type>
+static inline fd_p_chosen fd_p_choose(void (*kernel)(fd_p_launch), const fd_batch *batch, size_t fixed, int asked,
+                                      shape_type shape)
+{
+    fd_p_chosen best = {kernel, 1, 0, 0};
+    const int most = trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    const int processors = trid_device_attribute(cudaDevAttrMultiProcessorCount);
+    if (trid_allow_shared(kernel) != cudaSuccess) return best;
+    for (int blocks = 1; blocks <= 16; blocks *= 2) {
+        int pays = (long long)blocks * batch->problems <= processors;
+        const fd_p_chosen one = shape(blocks, most, &pays);
+        if (one.bytes + fixed > (size_t)most || (asked && blocks != asked)) continue;
+        if (best.bytes > 0 && !pays) break;
+        if (blocks > 1 && trid_clusters(kernel, blocks, dim3((unsigned)one.threads), one.bytes) < 1) break;
+        best = one;
+    }
+    return best;
+}
+
 /* Returns the bytes of device memory that all problems of a batch need; 0 for a batch whose sizes are refused. */
 static inline size_t fd_p_ready_bytes(const fd_batch *batch)
 {
@@ -100,25 +123,27 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
 /* A block's data about its problem, in shared memory. The grid's rows along x are numbered along y and then z; block r
    of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. Each array is given by its offset in bytes in dynamic
    shared memory, so that the compiler knows that the array lies there. */
-typedef struct {
-    fd_p_tables t;
-    fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
+struct fd_p_chip : fd_p_field {
+    enum { on_chip = 1 };
+    fd_batch batch;                 /* by value: a kernel's parameter has no address for other threads */
+    unsigned char *memory;          /* dynamic shared memory */
     tb_real *extra;                 /* exercise multiplier, in device memory, or null */
-    int n[3], which;                /* points along each axis; the number of the problem in the batch */
+    int which;                      /* the number of the problem in the batch */
     int rank, size;                 /* the block's rank in its cluster, and the number of the cluster's blocks */
     int rows_each, row_first, rows; /* the rows of each block; the first row and the number of rows of this block */
     int pitch;                      /* elements from row to row */
     int given;                      /* the largest magnitude that the march is given, in the block's rows */
     int u, step;                    /* offsets of the values and of the step */
-} fd_p_chip;
+};
 
 /* Fills in the block's data, except for pitch, given, and offsets. One thread calls it. */
-TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, int rows_each, fd_p_chip *h)
+TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, unsigned char *memory,
+                          int rows_each, fd_p_chip *h)
 {
-    h->t = ready.t, h->batch = launch.batch, h->which = which;
+    const int none[3] = {1, 1, 1};
+    fd_p_measure(ready.t.problem, ready.t.found->status.what ? none : ready.t.found->points, h);
+    h->t = ready.t, h->batch = launch.batch, h->which = which, h->memory = memory;
     h->extra = ready.t.problem->exercise == FD_AMERICAN ? ready.extra : NULL;
-    const int wrong = ready.t.found->status.what;
-    for (int d = 0; d < 3; d++) h->n[d] = d < FD_FACTORS && !wrong ? ready.t.found->points[d] : 1;
     h->rank = trid_cluster_rank(), h->size = trid_cluster_size(), h->rows_each = rows_each;
     const int all = h->n[1] * h->n[2], first = h->rank * rows_each;
     h->row_first = first < all ? first : all;

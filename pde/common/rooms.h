@@ -37,8 +37,8 @@ namespace FD_OF(rooms)
 #include "../fd1d/device.h" /* the device: the march in registers, its kernels, shapes and launches */
 #endif
 
-#if FD_FACTORS == 3 && TB_DEVICE_SCOPES
-#include "../adi3d/step.h" /* F at a point with its mixed derivatives */
+#if FD_FACTORS > 1 && TB_DEVICE_SCOPES
+#include "grid.h" /* F, right-hand sides and boundary rows at the points of a grid, in device memory or on chip */
 #endif
 #if FD_FACTORS == 3 && TB_LAUNCHES
 #include "../adi3d/device.h"        /* the data of kernels and their functions at a point; rows of lines */
