@@ -82,8 +82,7 @@ struct adi3d_p_x_shape {
         warp_len = rows / wide * group_len,
         line_len = warps * warp_len,
         plane_len = (lines + 2) * line_len,
-        copiers = alone ? 32 * stencil_warps : threads,           /* the threads that copy planes: their first ones */
-        passes = ((lines + 2) * vectors + copiers - 1) / copiers, /* of these, to copy a plane */
+        passes = ((lines + 2) * vectors + threads - 1) / threads, /* of the block, to copy a plane */
         ahead = alone ? 2 : 1,                                    /* planes in flight */
         slots = ahead + 2,                                        /* for these, the current and the previous plane */
         slot_len = (kind > 0 ? 2 : 1) * plane_len,
@@ -122,18 +121,36 @@ TB_D void adi3d_p_x_keep(const tb_real *v, tb_real *place)
         *(transpose_vector *)(place + e / shape::wide * shape::group_len) = transpose_pack(v + e);
 }
 
-/* Adds the terms of the faces in the base of a stage to out[], for a lane's points. */
+/* Returns the term that the faces of an axis add to the base of a stage at a point. */
+template <int kind, int axis>
+TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const fd_p_step &step, const int *index)
+{
+    const tb_real *base = step.data.base[kind ? 1 : 0];
+    tb_real sum = base[1] * fd_p_face_adds<axis>(h, step, 0, h.u, index);
+    if (kind) sum += base[3] * fd_p_face_adds<axis>(h, step, 1, h.z, index);
+    return sum;
+}
+
+/* Adds the terms of the faces of all axes in the base of a stage to out[], for a lane's points. */
 template <int kind, int rows>
 TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step, int first, int j, int k, tb_real *out)
 {
-    const tb_real *base = step.data.base[kind ? 1 : 0];
-    const int along = fd_p_at_adding(h, 1, j) || fd_p_at_adding(h, 2, k); /* whether the line is on a face that adds */
+    const int *n = h.n;
+    TB_UNROLL
+    for (int side = 0; side < 2; side++) {
+        const int index[3] = {side ? n[0] - 1 : 0, j, k}, i = index[0];
+        if (!fd_p_adds(h.face[0][side]) || i < first || i >= first + rows) continue;
+        const tb_real sum = adi3d_p_device_face_of<kind, 0>(h, step, index);
+        TB_UNROLL
+        for (int r = 0; r < rows; r++) out[r] += first + r == i ? sum : 0;
+    }
+    if (j > 0 && j < n[1] - 1 && k > 0 && k < n[2] - 1) return;
     TB_LOOP
     for (int m = 0; m < rows; m++) {
-        const int i = first + m, index[3] = {i, j, k};
-        if (i >= h.n[0] || !(along || fd_p_at_adding(h, 0, i))) continue;
-        tb_real sum = base[1] * fd_p_faces_add(h, step, 0, h.u, index);
-        if (kind) sum += base[3] * fd_p_faces_add(h, step, 1, h.z, index);
+        const int index[3] = {first + m, j, k};
+        if (first + m >= n[0]) continue;
+        const tb_real sum =
+            adi3d_p_device_face_of<kind, 1>(h, step, index) + adi3d_p_device_face_of<kind, 2>(h, step, index);
         TB_UNROLL
         for (int r = 0; r < rows; r++) out[r] += r == m ? sum : 0;
     }
@@ -175,7 +192,7 @@ TB_D void adi3d_p_x_open_ring(const adi3d_p_device &h, adi3d_p_x_march<shape> *m
     enum { wide = shape::wide };
     TB_UNROLL
     for (int q = 0; q < shape::passes; q++) {
-        const int vector = trid_block_thread() + q * shape::copiers, row = vector / shape::vectors,
+        const int vector = trid_block_thread() + q * shape::threads, row = vector / shape::vectors,
                   line = m->begin - 1 + row;
         const int i = wide * (vector % shape::vectors);
         const int is_there = row < shape::lines + 2 && line >= 0 && line < h.n[1] && i < h.pitch;
@@ -552,16 +569,15 @@ TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<sha
     adi3d_p_x_store<shape>(h, m, e->y, firsts + h.plane * h.partitions);
 }
 
-/* Waits for plane p in its slot, and begins to copy a later plane. All threads call; `copies`, a literal, says whether
-   they are copiers. */
+/* Waits for plane p in its slot, and begins to copy a later plane. All threads call. */
 template <class shape>
-TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int copies,
-                         int p, int slot)
+TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int p,
+                         int slot)
 {
-    if (copies) TRID_COPY_AWAIT(shape::ahead - 1);
-    if (copies && shape::kind > 0) adi3d_p_x_combine<shape>(step, m, slot);
+    TRID_COPY_AWAIT(shape::ahead - 1);
+    if (shape::kind > 0) adi3d_p_x_combine<shape>(step, m, slot);
     trid_barrier_all(shape::threads);
-    if (copies) adi3d_p_x_fetch<shape>(h, m, p + shape::ahead, slot < 2 ? slot + shape::ahead : slot - 2);
+    adi3d_p_x_fetch<shape>(h, m, p + shape::ahead, slot < 2 ? slot + shape::ahead : slot - 2);
 }
 
 /* Computes the right-hand sides of plane p - 1 once plane p has arrived, and leaves them in shared memory. */
@@ -574,7 +590,7 @@ TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const a
     for (int p = m.from - 1, slot = 0; p <= m.to + 1; p++, slot = slot < shape::slots - 1 ? slot + 1 : 0) {
         tb_real d[shape::columns * shape::height];
         below = here, here = above;
-        adi3d_p_x_next<shape>(h, step, m, 1, p, slot);
+        adi3d_p_x_next<shape>(h, step, m, p, slot);
         if (p > m.to) continue;
         above = adi3d_p_x_plane_of(h, p + 1); /* these loads overlap the turn */
         adi3d_p_x_right<shape>(m, adi3d_p_x_turn_of<shape>(m, below, here, slot), &b, d,
@@ -604,7 +620,7 @@ TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const 
         const int k = p - 2;
         adi3d_p_plane plane = {};
         if (eliminates && k >= m.from) plane = h.planes[k]; /* these loads overlap the wait */
-        adi3d_p_x_next<shape>(h, step, m, 0, p, slot);
+        adi3d_p_x_next<shape>(h, step, m, p, slot);
         if (k < m.from) continue;
         adi3d_p_x_load<shape, rows>(made + (~p & 1) * shape::lines * shape::line_len, d);
         if (m.rare) adi3d_p_x_rare<shape>(h, step, m, k, d);
@@ -628,7 +644,7 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
         const int k = p - 1;
         const adi3d_p_x_turn t = adi3d_p_x_turn_of<shape>(m, adi3d_p_x_plane_of(h, k), adi3d_p_x_plane_of(h, p), slot);
         tb_real a[rows], c[rows], diagonal[rows], d[rows];
-        adi3d_p_x_next<shape>(h, step, m, 1, p, slot);
+        adi3d_p_x_next<shape>(h, step, m, p, slot);
         if (k >= m.from && m.rare) adi3d_p_x_rare<shape>(h, step, m, k, b.right);
         adi3d_p_x_right<shape>(m, t, &b, d, [&](int r, const adi3d_p_x_point &q) {
             fd_lane_matrix(fd_p_row(0, q.cell, q.k), step.data.size, q.k.kill / 3, &a[r], &diagonal[r], &c[r]);
@@ -655,8 +671,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
     const adi3d_p_x_march<shape> m = adi3d_p_x_march_of<shape>(h, step, (tb_real *)memory);
     adi3d_p_x_tables<shape>(h, m);
     __syncthreads();
-    for (int e = 0; e < shape::ahead && trid_block_thread() < shape::copiers; e++)
-        adi3d_p_x_fetch<shape>(h, m, m.from - 1 + e, e);
+    for (int e = 0; e < shape::ahead; e++) adi3d_p_x_fetch<shape>(h, m, m.from - 1 + e, e);
     if constexpr (!shape::alone)
         adi3d_p_x_both<shape>(h, step, m);
     else if (trid_block_thread() < 32 * shape::stencil_warps)
