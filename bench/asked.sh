@@ -2,22 +2,28 @@
 # asked.sh - lists the targets of a header that one machine does not reach, from its results.
 # MIT licence, see LICENSE.
 #
-#     sh bench/asked.sh batch docs/results/trid_batch-h200.csv
+#     sh bench/asked.sh batch docs/results/trid_batch-h200.csv [docs/results/trid_batch-bounds-h200.csv]
 #     sh bench/asked.sh bs3d docs/results/bs3d_timing-h200.csv
 #
 # docs/batch_notes.md and bs3d_notes.md have the causes below the tables, and what was tried. A target that is reached is
-# an error: it must be removed here and there.
+# an error: it must be removed here and there. With a third file each line ends with what the profiler counted
+# (batch_bounds.sh).
 set -eu
 
-page=$1 results=$2 number=0
+page=$1 results=$2 bounds=${3:-} number=0
+columns=${bounds:+instructions,issue,no_eligible,waits_1,waits_2,memory_bus,occupied,no_pause}
 
 # Of the file's first row with these values: one column.
 pick() { # pick COLUMN column=value,...
     sh "${0%/*}/table.sh" "$results" "$1" "$2" | sed -n '3s/[| ][| ]*//gp'
 }
-row() { # row WHAT ASKED UNIT MEASURED: ASKED is "at least" or "at most" and a number
+# What the profiler counted in the same row of the other file, as the last columns of a line.
+counted() { # counted column=value,...
+    [ -z "$bounds" ] || sh "${0%/*}/table.sh" "$bounds" "$columns" "$1" | sed -n '3s/^|//p'
+}
+row() { # row WHAT ASKED UNIT MEASURED [COUNTED]: ASKED is "at least" or "at most" and a number
     number=$((number + 1))
-    awk -v number=$number -v what="$1" -v asked="$2" -v unit="$3" -v measured="$4" 'BEGIN {
+    awk -v number=$number -v counted="${5:-}" -v what="$1" -v asked="$2" -v unit="$3" -v measured="$4" 'BEGIN {
         split(asked, part, " ")
         if (measured == "" || !(part[3] + 0 > 0)) {
             print "asked.sh: no figures for: " what >"/dev/stderr"
@@ -27,15 +33,15 @@ row() { # row WHAT ASKED UNIT MEASURED: ASKED is "at least" or "at most" and a n
             print "asked.sh: reached, remove it: " what >"/dev/stderr"
             exit 1
         }
-        printf "| %d | %s | %s %s | %s %s |\n", number, what, asked, unit, measured, unit
+        printf "| %d | %s | %s %s | %s %s |%s\n", number, what, asked, unit, measured, unit, counted
     }'
 }
 share() { # share WHAT LEAST column=value,...: of the speed of a copy
-    row "$1" "at least $2" % "$(pick pct_of_copy "$3")"
+    row "$1" "at least $2" % "$(pick pct_of_copy "$3")" "$(counted "$3")"
 }
 
-echo '| | operation | target | measured |'
-echo '|---|---|---|---|'
+echo "| | operation | target | measured |$(echo $columns | sed 's/[^,][^,]*/ & |/g; s/,//g')"
+echo "|---|---|---|---|$(echo $columns | sed 's/[^,][^,]*/---|/g; s/,//g')"
 case $page in
 batch)
     interleaved=layout=interleaved,n=
