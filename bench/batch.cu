@@ -1,7 +1,7 @@
 /* batch.cu - trid/batch.h and cuSPARSE on the same arrays.
    MIT licence, see LICENSE.
 
-       batch [--csv FILE] [--quick] [--only TEXT]
+       batch [--csv FILE] [--quick] [--only TEXT] [--profile]
 
    2^27 elements an array (--quick: 2^24), so that nothing is found in the cache that an earlier run left there. bytes
    are what an operation must read and write, once: five arrays for a solve; the limit is the speed of a
@@ -12,8 +12,9 @@
    for by itself, or an error above ten times as much, the program says so, and fails if the result is the kit's. What
    takes more than 0.1 s is timed by its first run alone.
    ratio_to_cusparse is the time of the best cuSPARSE routine for the layout over the time of this one. --only runs the
-   layouts whose names contain the text. A program compiled with -DBATCH_TUNE=float or =double times other shapes of the
-   kernels instead. */
+   layouts whose names contain the text. --profile launches each operation on 256 to 1024 rows once, for a profiler that
+   looks between cudaProfilerStart and _Stop, and prints which (bench/batch_bounds.sh). A program compiled with
+   -DBATCH_TUNE=float or =double times other shapes of the kernels instead. */
 #ifdef BATCH_TUNE
 #define TRID_P_BATCH_ALWAYS_PIPELINED(version) 0 /* no kernel is empty */
 #endif
@@ -21,12 +22,14 @@
 #include "bench.h"
 #include "sparse.h"
 
+#include <cuda_profiler_api.h>
 #include <functional>
 
 static Bench bench;
 static Bench_pace pace;
 static double copy_speed;
 static const char *only;
+static bool profiled;
 static const double SLOW = 0.1, LONGEST = 0.1; /* seconds: of what is timed by one run; of the others' runs together */
 static int runs = 9, failures;
 static cusparseHandle_t handle;
@@ -412,7 +415,7 @@ static double peers(const trid_lines &l, const char *layout, const Arrays<T> &s)
 
 static int wanted(const char *layout)
 {
-    return !only || strstr(layout, only);
+    return !only || (profiled ? !strcmp(layout, only) : strstr(layout, only) != NULL);
 }
 
 template <typename T>
@@ -423,11 +426,23 @@ static void prepare(const trid_lines &l, const Arrays<T> &s, long long sides = 1
     fill_right_hand_sides<<<1024, 256>>>((size_t)sides * count, s.d);
 }
 
+/* Launches an operation for the profiler. */
+template <typename T>
+static void profile(const char *name, const trid_lines &l, const char *layout, const std::function<void()> &f)
+{
+    BENCH_OK(cudaProfilerStart());
+    f();
+    BENCH_OK(cudaDeviceSynchronize());
+    BENCH_OK(cudaProfilerStop());
+    bench_line(bench, "%s,%lld,%lld,%s,%s\n", name, l.n, l.systems * l.groups, layout, sizeof(T) == 4 ? "f32" : "f64");
+}
+
 /* One operation: checked after its first run on an x full of NaN, then timed. */
 template <typename T>
 static void operation(const char *name, const Task &task, const char *layout, const Arrays<T> &s, double arrays,
                       double peer, const std::function<void()> &f)
 {
+    if (profiled) return profile<T>(name, task.lines, layout, f);
     BENCH_OK(cudaMemset(s.x, 0xff, (size_t)(task.sides * elements_of(task.lines)) * sizeof(T)));
     f();
     double error = check(name, task, s, s.x);
@@ -451,12 +466,12 @@ static void measure_add(const trid_lines &l, const char *layout, const Arrays<T>
 template <typename T>
 static double measure(const trid_lines &l, const char *layout, const Arrays<T> &s, int with_peers, int pivot)
 {
-    if (!wanted(layout)) return 0;
+    if (!wanted(layout) || (profiled && l.n < 256)) return 0;
     prepare(l, s);
-    double peer = with_peers ? peers(l, layout, s) : 0;
+    double peer = with_peers && !profiled ? peers(l, layout, s) : 0;
     Memory scratch(scratch_bytes(l, 0, sizeof(T)));
     operation("solve", plain(l), layout, s, 5, peer, [&] { solve(l, 0, s, s.x, 0, scratch.p); });
-    measure_add(l, layout, s, scratch.p, peer);
+    if (!profiled) measure_add(l, layout, s, scratch.p, peer);
     if (pivot) operation("solve_pivoted", plain(l), layout, s, 5, peer, [&] { pivoted(l, 0, s, s.x, 0, scratch.p); });
     return peer;
 }
@@ -475,6 +490,7 @@ static void measure_operations(const trid_lines &l, const char *layout, const Ar
     operation("solve_checked", one, layout, s, 5, peer, [&] { checked(l, 0, s, s.x, &told, scratch.p); });
     operation("solve_refined", one, layout, s, 5, peer, [&] { refined(l, 0, s, s.x, &told, scratch.p); });
     operation("solve_shared_matrix", common, layout, s, 2, 0, [&] { shared(l, 0, s, s.x, 0, scratch.p); });
+    if (profiled) return;
 
     Arrays<T> in_place = s;
     in_place.d = s.x;
@@ -517,7 +533,9 @@ static void measure_several(long long n, long long all, int interleaved, const A
                       [&] { several(l, sides, flags, s, s.b, s.c, s.x, scratch.p); });
             auto make = [&] { factor(l, flags, s, r, u, scratch.p); };
             make();
-            if (sides == 1) { /* checked by the solve below, which has nothing else */
+            if (sides == 1 && profiled) {
+                profile<T>(periodic ? "factor_periodic" : "factor", l, layout, make);
+            } else if (sides == 1) { /* checked by the solve below, which has nothing else */
                 double t = bench_seconds_after(pace, runs, LONGEST, nullptr, make);
                 several(l, 1, flags | TRID_BATCH_FACTORED, s, r, u, s.x, scratch.p);
                 report<T>(periodic ? "factor_periodic" : "factor", l, layout, t, 5, 0, check("factor", task, s, s.x));
@@ -827,6 +845,8 @@ int main(int argc, char **argv)
             elements = (size_t)1 << 24, runs = 5;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
+        else if (!strcmp(argv[i], "--profile"))
+            profiled = true;
         else
             argv[rest++] = argv[i];
     }
