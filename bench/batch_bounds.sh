@@ -19,13 +19,15 @@ set -eu
 program=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+counters=smsp__inst_executed.sum,gpu__time_duration.sum,sm__cycles_active.avg,gpc__cycles_elapsed.max
+counters=$counters,dram__cycles_active.avg.pct_of_peak_sustained_elapsed
+counters=$counters,sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active
 for layout in contiguous interleaved; do
     "${NCU:-ncu}" --csv --page raw --print-units base --clock-control none --profile-from-start off \
         --section WarpStateStats --section SchedulerStats --section LaunchStats --section Occupancy \
-        --metrics smsp__inst_executed.sum,gpu__time_duration.sum,sm__cycles_active.avg,gpc__cycles_elapsed.max \
-        --metrics dram__cycles_active.avg.pct_of_peak_sustained_elapsed \
-        --metrics sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active \
-        --log-file "$work/counted-$layout" "$program" --only $layout --profile >"$work/named-$layout"
+        --metrics "$counters" \
+        --log-file "$work/counted-$layout" "$program" --only $layout --profile >"$work/named-$layout" ||
+        { cat "$work/named-$layout" >&2; exit 1; } # ncu's own errors too
 done
 sed -n '/^# NVIDIA/p' "$work/named-contiguous"
 echo "# $("${NCU:-ncu}" --version | sed -n 's/^Version /ncu /p')"
