@@ -56,8 +56,8 @@ TB_HD constexpr int bs1d_p_threads(int lanes)
     return lanes > 32 ? lanes : 128;
 }
 
-/* Returns how many elements of shared memory a group needs: 4 for the greeks. A group of two warps also needs a halo of
-   up to 8 points, or 192 for the solver and a halo of one point. */
+/* Returns how many elements of shared memory a group needs: 8 within a warp, of which the greeks take 4. A group of two
+   warps needs 192 for the solver and 16 for a halo. */
 TB_HD constexpr int bs1d_p_shared(int lanes)
 {
     return lanes > 32 ? 208 : 8;
@@ -167,7 +167,8 @@ TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, t
 /* Computes price, delta, gamma and theta of the option from today's values u, by cubic interpolation between the four
    points around the spot. Theta follows from the others by the PDE; it is 0 where an American option (BS1D_AMERICAN) is
    exercised at the spot because it is worth no more than its payoff.
-   Needs    k, lanes literals; row k l + i in u[i] of lane l; all fields of o except maturity, steps and the other flags
+   Needs    k, lanes literals; row k l + i in u[i] of lane l; all fields of o except maturity, steps and the flags other
+            than BS1D_AMERICAN and BS1D_PUT
    Lanes    as bs1d_warp_explicit2
    Leaves   *result in global memory, written by the group's first lane; null for a group without an option
    Shared   4 elements for the group; call __syncthreads() or __syncwarp() before another use

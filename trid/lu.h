@@ -15,7 +15,7 @@
      lane (one thread, no communication)
        trid_lane_lu          L and U of k rows, from the row above          k FMA + 2k mul + k rcp
      warp (all 32 lanes call; each group of `lanes` lanes solves a system)
-       trid_warp_lu          L and U, for many d                (9k+9w) FMA or mul + (k+1) rcp + (4w+4) shfl
+       trid_warp_lu          L and U, for many d                (13k+12w) FMA or mul + (k+1) rcp + (4w+3) shfl
        trid_warp_lu_solve    then for each d, A or A^T          (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shfl
        trid_warp_lu_precompute
                              the matrix's part of trid_warp_lu_solve, once; finds how many scan steps matter
@@ -126,8 +126,8 @@ TB_D tb_real trid_p_power(tb_real x)
     return y;
 }
 
-/* Returns x, but hides its origin from the compiler, which would otherwise keep values for all rows that it can
-   recompute. */
+/* Returns x, but hides its origin from the compiler, which would otherwise keep, for every row, a value that it
+   could recompute. */
 TB_D tb_real trid_p_hidden(tb_real x)
 {
 #ifdef __CUDA_ARCH__
@@ -142,7 +142,7 @@ TB_D tb_real trid_p_hidden(tb_real x)
 
 /* Computes the map by which k rows act on u = c / pivot of the row above them. With v = |u| and w = 1 - v, the rows of
    a matrix that is dominant by rows turn (w, v) into map (w, v), up to a common factor. No element of map is negative.
-   So every element of a product of such maps, and w as well, is accurate to some roundoffs of its own size. The sign
+   So every element of a product of such maps, and w as well, is accurate to a few roundoffs of its own size. The sign
    bit of `before` is that of b c of the row above.
    Leaves   map by columns: (map[0], map[1]) and (map[2], map[3])
    Returns  whether the rows are dominant */
@@ -168,8 +168,9 @@ TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b,
     return dominant;
 }
 
-/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum has a negative term, so these pivots differ
-   from those that the maps imply by roundoffs of their own size, not of b's. Otherwise as trid_lane_lu. */
+/* Factors k dominant rows from w = 1 - |u| of the row above them. Apart from the excess, which the maps share to the
+   last bit, no sum cancels, so these pivots differ from those that the maps imply by roundoffs of their own size, not
+   of b's. Otherwise as trid_lane_lu. */
 TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
@@ -368,9 +369,9 @@ TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, cons
    Needs    k >= 1, lanes and up literals; n <= k*lanes; m of row 0 (up: of row n-1) is not read, nor are rows from n on
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; m unchanged
-   Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and two votes. If a product of coefficients over partitions
+   Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and a vote. If a product of coefficients over partitions
             exceeds 32, lanes take turns: lanes times k FMA
-   Error    each row is solved to some roundoffs of the largest of its terms and of x nearby */
+   Error    the residual of a row is a few roundoffs of the largest among its terms and the x of nearby rows */
 TB_D void trid_warp_recurrence_solve(int k, int lanes, int up, int n, const tb_real *m, tb_real *d)
 {
     tb_real own[TRID_MOST_ROWS];
@@ -423,9 +424,9 @@ TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb
    Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve; the factors of identity
             rows from n on
    Returns  as trid_warp_hybrid
-   Cost     (9k+9w) FMA or mul + 7k other operations + (k+1) rcp + (4w+4) shuffles if the matrix is dominant by rows.
-            Otherwise lanes take turns: lanes times k FMA + 2k mul + k rcp
-   Error    if the matrix is dominant, by however little, the product of the factors differs from A by some unit
+   Cost     (13k+12w) FMA or mul + 10k other operations + (k+1) rcp + (4w+3) shuffles and a vote if the matrix is
+            dominant by rows. Otherwise lanes take turns: lanes times k FMA + 2k mul + k rcp
+   Error    if the matrix is dominant, by however little, the product of the factors differs from A by a few unit
             roundoffs of each row (docs/lu.md). Factors found in turns are those of trid_lane_factor */
 TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -462,13 +463,13 @@ TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
         if (transposed) d[j] *= r[j];
 }
 
-/* Solves A x = d or, transposed, A^T x = d (as adjoint differentiation needs it) with the factors of trid_warp_lu.
+/* Solves A x = d or, transposed, A^T x = d (which adjoint differentiation needs) with the factors of trid_warp_lu.
    Needs    transposed a literal; k, lanes, n, l, r, u as trid_warp_lu; rows from n on are taken as 0
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles, 2 more if transposed; if lanes take turns, as
             trid_warp_recurrence_solve
-   Error    that of the Thomas algorithm: the residual is some unit roundoffs (docs/lu.md) */
+   Error    that of the Thomas algorithm: the residual is a few unit roundoffs (docs/lu.md) */
 TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_real *l, const tb_real *r,
                              const tb_real *u, tb_real *d)
 {
@@ -479,13 +480,13 @@ TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_r
 }
 
 /* Precomputes the matrix's part of trid_warp_lu_solve, once, for many right-hand sides. If the matrix is dominant by
-   rows, the factors by which partitions multiply incoming values shrink from step to step of the scan. *steps is the
-   number of steps, out of w, after which no factor in the warp exceeds the unit roundoff.
+   rows, the factors by which partitions multiply incoming values usually shrink from step to step of the scan. *steps
+   is the number of steps, out of w, after which no factor in the warp exceeds the unit roundoff.
    Needs    k >= 1 and lanes literals; l, u as trid_warp_lu left them; keep of TRID_WARP_LU_PRECOMPUTED_LEN elements
    Lanes    all 32 of the warp: *steps is the largest of its groups
    Leaves   keep and *steps for trid_warp_lu_solve_precomputed; 0 in l of a group's first row and in u of its last
    Returns  0, or 1 if lanes would have to take turns: then only trid_warp_lu_solve works
-   Cost     (2k-2+2w) mul + 2w shuffles and w+2 votes
+   Cost     (2k-2+2w) mul + 2w shuffles and 12 votes
    Error    the omitted steps change x by the order of the unit roundoff times the largest element of x */
 TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_real *keep, int *steps)
 {
@@ -772,7 +773,7 @@ TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int part
    Shared   TRID_BLOCK_INTERLEAVED_LU_LEN_F32 or _F64 (systems, parts) elements; bank conflicts as
             trid_block_interleaved; three barriers inside, `parts` more if partitions take turns; call __syncthreads()
             before another use
-   Cost     trid_warp_lu with lanes = parts, and the exchange of numbers between partitions: 6 stores and 7 loads
+   Cost     trid_warp_lu with lanes = parts, and the exchange of numbers between partitions: 6 stores and 6 loads
    Error    as trid_warp_lu */
 TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
                                    tb_real *shared)
