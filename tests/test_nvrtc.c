@@ -162,7 +162,7 @@ static const char three_assets[] =
     "    for (int d = 0; d < 3; d++) own[d].number[0] = x[d];\n"
     "    const fd_terms_f32 terms = asset_p_terms_f32(0, own, t);\n"
     "    const fd_cell_f32 cell[3] = {{1, 1, 1, 0.5f}, {1, 1, 1, 0.5f}, {1, 1, 1, 0.5f}};\n"
-    "    to[threadIdx.x] = asset_rooms_f32::adi3d_p_apply(cell, &terms, 1, 1, x);\n"
+    "    to[threadIdx.x] = asset_rooms_f32::fd_p_apply(cell, &terms, 1, 1, x);\n"
     "}\n";
 
 /* A file of the kit as text, or null; to be freed. */
