@@ -146,8 +146,8 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
    takes them in place of b and c.
    Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c; otherwise they share no
             element with the others. Flags: TRID_BATCH_FACTOR_FLAGS
-   Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system, and all
-            rows if n > 1024 (r and u are then b and c, from which such systems are solved)
+   Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system and, if
+            n > 1024, all rows (r and u are then b and c, from which such systems are solved)
    Returns  a status of enum trid_batch_status. The status of systems with n > 1024 is always 0
    Cost     five arrays moved
    Error    as trid_warp_lu */
