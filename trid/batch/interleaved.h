@@ -136,8 +136,8 @@ struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };
 /* A call is launched by the first row that serves it and fits the device. Kernels for hybrid, pivoted and LU request
-   `burst` rows of the matrix at a time; the others request all rows at once. With 256 rows, bursts of two save up to 9
-   % where a matrix that is not periodic is factored, or solved from its factors; with fewer rows they cost up to 24 %.
+   `burst` rows of the matrix at a time; the others request all rows at once. With 256 rows, bursts of two save up to
+   9 % where systems that are not periodic are factored, or solved from factors; with fewer rows they cost up to 24 %.
    Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double
    precision up to 512, and from 897 to 1024. If 16 blocks have no room for the messages that they exchange (a pivoted
    solve that adds to x), fewer blocks of 32 partitions take over. */

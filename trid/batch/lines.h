@@ -66,7 +66,7 @@ TB_HOST int trid_p_lines_meet(long long p, long long m, long long q, long long n
     if (at == 0 && ((p == 0 && m > 1) || (q == 0 && n > 1))) return 1;
     if (p == 0 || m == 1) return at != 0 && q > 0 && at % q == 0 && at / q < n && at / q > -n;
     if (q == 0 || n == 1) return at != 0 && at % p == 0 && at / p < m && at / p > -m;
-    long long a = p, b = q, u = 1, v = 0; /* u*p = a and v*p = b modulo q; at the end a is the greatest common divisor */
+    long long a = p, b = q, u = 1, v = 0; /* u*p = a, v*p = b modulo q; a ends as the greatest common divisor */
     while (b) {
         long long t = a / b, next = a - t * b, w = u - t * v;
         a = b, b = next;
