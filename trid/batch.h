@@ -124,7 +124,7 @@ enum trid_batch_status {
 
 enum { TRID_BATCH_MAX_N = 1 << 30 }; /* rows of a system */
 
-/* Flags of a call, or'ed in its options. */
+/* Flags of a call, combined by bitwise OR in its options. */
 enum {
     TRID_BATCH_ADD = 1,         /* x += A^-1 d */
     TRID_BATCH_SHARED = 2,      /* a, b, c are one matrix for all systems: n elements each, contiguous */
@@ -165,8 +165,8 @@ typedef struct {
     int processors, shared_bytes; /* multiprocessors; shared memory that a block may request */
     int major;                    /* compute capability of the device or of the code, whichever is lower */
     int always_pipelined;         /* whether some kernels are empty */
-    int clusters[17];             /* how many clusters of 1 .. 16 blocks run at a time, each block on its own
-                                     multiprocessor */
+    int clusters[17];             /* how many clusters of 1 .. 16 blocks run at the same time, each block on
+                                     its own multiprocessor */
     const void *code;             /* identifies the kernels to which this applies */
 } trid_device;
 

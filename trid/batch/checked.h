@@ -94,7 +94,7 @@ TB_D void trid_p_batch_take_halves(const trid_p_batch_source<tb_real> &from, int
     for (int half = 0; half < 2; half++) {
         if (shape::pipelined && half == 0) TRID_COPY_AWAIT(2);
         if (shape::pipelined && half == 1) TRID_COPY_AWAIT(1);
-        __syncwarp(TB_FULL_WARP); /* the data that other lanes requested have arrived, too */
+        __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
         if (from.valid >= shape::k)
             trid_p_batch_take_half<shape, 1>(from, half, pass, u);
         else

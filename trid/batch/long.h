@@ -26,8 +26,8 @@ struct trid_p_batch_levels {
     int *worst;                  /* for each system the least row that failed in a chunk, before and after; or null */
     const int *below;            /* for each system the status of its reduced system */
     unsigned *largest;           /* checked: for each system the bits of the largest error and size */
-    tb_real *keep;               /* refined: where the first x is stored .. */
-    const tb_real *before;       /* .. and from where it is then read */
+    tb_real *keep;               /* refined: the array in which the first x is stored .. */
+    const tb_real *before;       /* .. and the one from which it is then read */
     const tb_real *top, *bottom; /* periodic: the corners, as in trid_p_batch_more */
     /* Returns where a chunk's rows begin in the reduced systems. */
     TRID_P_BATCH_MEMBER long long at(long long of, int chunk) const { return of * system + 2 * chunk * row; }

@@ -17,9 +17,9 @@
    A block works on three partitions at a time: one that is published and waits for its neighbours, one in registers
    that is reduced, one on its way to shared memory. By the time the block looks, most of what it waits for has come.
 
-   No wait is endless, so blocks cannot deadlock: a partition that waits in vain, because few blocks run at a time, is
-   left over. The last launch, by the same kernel, finds everything published and computes what the first one would have
-   computed: x is the same.
+   No wait is endless, so blocks cannot deadlock: a partition that waits in vain, because few blocks run at the same
+   time, is left over. The last launch, by the same kernel, finds everything published and computes what the first one
+   would have computed: x is the same.
 
    The value of a number shows whether it has come: until then all its bits are set, and no published number has all
    bits set. */
@@ -149,7 +149,7 @@ TB_D void trid_p_batch_take_partition(const trid_p_batch_word<tb_real> (*rows)[3
 {
     tb_real *const to[4] = {u->a, u->b, u->c, u->d};
     TRID_COPY_AWAIT(0);
-    __syncwarp(TB_FULL_WARP); /* now what other lanes requested is there as well */
+    __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
     TB_UNROLL
     for (int e = 0; e < 4; e++) {
         TB_UNROLL

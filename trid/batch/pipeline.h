@@ -285,7 +285,7 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
     TB_UNROLL
     for (int from = 0; from < k; from += burst) {
         TRID_COPY_AWAIT(k / burst - 1 + others);
-        __syncwarp(TB_FULL_WARP); /* now what other lanes requested is there as well */
+        __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
         TB_UNROLL
         for (int j = from; j < from + burst; j++) {
             if (arrays > 1 || makes) u->a[j] = u->c[j] = 0, u->b[j] = 1;

@@ -82,7 +82,7 @@ TB_D void trid_p_batch_keep_all(const trid_p_batch_plan &plan, const trid_p_batc
     }
     trid_copy_commit();
     TRID_COPY_AWAIT(0);
-    __syncwarp(TB_FULL_WARP); /* now what other lanes requested is there as well */
+    __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
 }
 
 /* Reads the lane's rows first (0 or 1) .. rows - 1 of an array; the others become fill. In a full tile it reads all
