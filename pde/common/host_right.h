@@ -341,9 +341,9 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int mor
     for (int d = 0; d < FD_FACTORS; d++) fd_p_host_faces(h, d, v, at, more, base[1], out);
 }
 
-/* Adds to out along a row, except at faces of x with given values, size times the change of F_axis(u) when the
-   coefficients of the step's end replace those of its start: part of the axis's right-hand side if these differ, except
-   in a stage about a first stage's values. */
+/* Adds to out along a row size times the change of F_axis(u) when the coefficients at the step's end replace those at
+   its start. This is part of the axis's right-hand side if the two differ, except in a stage about a first stage's
+   values, and except at faces of x with given values. */
 FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_at *at, tb_real *FD_P_RESTRICT out)
 {
     const fd_p_step *step = at->step;
