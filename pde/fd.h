@@ -196,8 +196,8 @@ typedef struct {
 } fd_status;
 
 /* FD_GREW is reported if growth exceeds this bound. The values of a stable march grow by little more than exp(-kill
-   maturity): with a rate of -18 % for 50 years that is still below the bound. An unstable march multiplies its largest wave
-   in each step. At the bound that wave has cost single precision four of its seven digits. */
+   maturity): with a rate of -18 % for 50 years that is still below the bound. An unstable march multiplies its largest
+   wave in each step. At the bound that wave has cost single precision four of its seven digits. */
 enum { FD_MOST_GROWTH = 10000 };
 
 /* Returns a status with not_dominant and growth 0. */

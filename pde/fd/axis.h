@@ -219,8 +219,8 @@ TB_HD int fd_axis_points(const fd_axis *axis, double *x)
 
 /* ---- values at a point ------------------------------------------------------------------------------------------- */
 
-/* The weights of a cubic through the grid points first .. first + 3, at a place. The sum of value[i] u[first + i] is its
-   value there; slope[i] and curvature[i] likewise give its first two derivatives. */
+/* The weights of a cubic through the grid points first .. first + 3, at a place. The sum of value[i] u[first + i] is
+   its value there; slope[i] and curvature[i] likewise give its first two derivatives. */
 typedef struct {
     int first;
     double value[4], slope[4], curvature[4];

@@ -178,8 +178,8 @@ TB_HD double fd_p_size_of(int bits)
     return (double)size;
 }
 
-/* Returns how many steps an explicit march needs, given the least result of fd_p_too_fast. The number allows for steps that
-   grading lengthens, and for the rounding of each interval's share of the steps. */
+/* Returns how many steps an explicit march needs, given the least result of fd_p_too_fast. The number allows for steps
+   that grading lengthens, and for the rounding of each interval's share of the steps. */
 TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 {
     const int graded = times->grading == FD_GEOMETRIC && times->ratio > 0;

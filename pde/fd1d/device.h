@@ -395,9 +395,9 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
     return fd_status_of(lost != FD_P_NONE ? FD_NOT_SOLVED : FD_OK, 0, -1, lost, -1, -1, last - 1);
 }
 
-/* Marches a problem, from its final values to u at time 0. A march is first tried without checks before its end. If it
-   fails, a second, watched march searches in each step for the first number that is not finite, first among the model's
-   terms, then among the values.
+/* Marches a problem, from its final values to u at time 0. A problem's first march makes no checks before its end. If
+   it fails, a second, watched march searches in each step for the first number that is not finite, first among the
+   model's terms, then among the values.
    Returns  FD_OK or the failure */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
