@@ -348,8 +348,8 @@ static inline size_t adi3d_device_bytes(const fd_batch *batch)
 
 /* Solves the problems of a batch on the current device, one after another, with grids in device memory.
    Needs    the data of the batch and its problems, and parameters (one per problem), in host memory; device memory of
-            MODEL_device_bytes, aligned as by cudaMalloc. Parameters are copied unchanged: pointers in them must point to
-            device memory or, if MODEL_of_t follows them, to memory that host and device share
+            MODEL_device_bytes, aligned as by cudaMalloc. Parameters are copied unchanged: pointers in them must point
+            to device memory or, if MODEL_of_t follows them, to memory that host and device share
    Leaves   status, values, grids and coordinates: the call waits for the stream. NaN for a problem that fails; if the
             call is refused, its status in each problem, and NaN
    Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM for less memory than

@@ -317,9 +317,9 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
 
 /* A line: its indices, 0 on its own axis, with k counted from the block's first plane; whether it exists, whether its
    values are given, whether its face has a row of its own; the start of its half, and the half's tables. These tables
-   are the same for all lines. But where registers are short, the compiler would compute all addresses in them before the
-   first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its tables again. Only
-   for short lines in double precision is it faster to find them once: it takes 0.97 of the time. */
+   are the same for all lines. But where registers are short, the compiler would compute all addresses in them before
+   the first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its tables again.
+   Only for short lines in double precision is it faster to find them once: it takes 0.97 of the time. */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
