@@ -53,7 +53,7 @@ TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real
     }
 }
 
-/* Computes g = size A u or, for Crank-Nicolson, twice that, with a and c of I - size A. It takes differences of
+/* Computes g = size A u or, for Crank-Nicolson, twice that, with a and c of I - size A. Takes differences of
    neighbours, as single precision requires. */
 TB_D void bs1d_p_increment(bs1d_p_step_data s, int crank, int call, const tb_real *a, const tb_real *c,
                            const tb_real *u, tb_real *g)
@@ -362,7 +362,7 @@ static int bs1d_p_rung(bs1d_p_batch batch, cudaStream_t stream)
     return status ? status : bs1d_p_launch_implicit<rung, 1>(batch, stream);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_implicit1(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
@@ -370,7 +370,7 @@ static int bs1d_implicit1(int options, int points, const bs1d_option *option, bs
     return bs1d_p_rung<1>({options, points, option, result, grid}, stream);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_implicit2(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
@@ -378,7 +378,7 @@ static int bs1d_implicit2(int options, int points, const bs1d_option *option, bs
     return bs1d_p_rung<2>({options, points, option, result, grid}, stream);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_implicit3(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
@@ -386,7 +386,7 @@ static int bs1d_implicit3(int options, int points, const bs1d_option *option, bs
     return bs1d_p_rung<3>({options, points, option, result, grid}, stream);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_implicit4(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)

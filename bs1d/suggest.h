@@ -117,7 +117,7 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
     double scale = strike / tolerance > 2 ? strike / tolerance : 2, high = spot > strike ? spot : strike;
     double top = high * exp(0.5 * spread * sqrt(2 * log(scale)) + 0.5 * drift * years);
     /* The spacing gets a third of the tolerance for its leading error, taken at its largest around the spot, because it
-       changes sign there. It also resolves the kink, and avoids oscillation at the strike. */
+       changes sign there. The spacing also resolves the kink, and avoids oscillation at the strike. */
     double worst = 0;
     for (int k = -1; k <= 1; k++) worst = fmax(worst, bs1d_p_spacing_error(option, 0.5 * k * spread));
     double ds = sqrt(tolerance / (3 * worst));
