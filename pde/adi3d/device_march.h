@@ -216,7 +216,7 @@ static inline void adi3d_p_device_record(adi3d_p_device_work *w, int time)
     if ((size_t)fd_p_count(h.n) < (size_t)fd_p_count(batch->points)) adi3d_p_device_unpack(batch->points, h.n, grid);
 }
 
-/* Launches a step and the event at its end. */
+/* Launches a step and the events at its end. */
 template <int unused>
 static inline void adi3d_p_device_step(adi3d_p_device_work *w, const fd_p_step &step)
 {

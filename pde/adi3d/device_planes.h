@@ -17,8 +17,8 @@ TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
 }
 
 /* Returns whether a step's solves along y and z change places. A face along y or z whose value is given rules that out:
-   its lines are not solved along the other axis. So does a face that takes its third point from its neighbour's row: it
-   needs the neighbour's right-hand side, which along z is already overwritten or still to come. */
+   lines on it are not solved along the other axis. So does a face that takes its third point from its neighbour's row:
+   it needs the neighbour's right-hand side, which along z is already overwritten or still to come. */
 TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
 {
     const int *y = h.face[1], *z = h.face[2];

@@ -19,7 +19,7 @@
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
     tb_real *of;                    /* as fd_p_ready */
-    int each, first, planes, share; /* planes of each block; this block's; lines along z for each block */
+    int each, first, planes, share; /* planes of each block; this block's first, and how many; lines along z of each */
     int plane;
     int z;                  /* the differences from the values; later, a first stage's values */
     int cell[3], number[3]; /* for the axes: number q of point i at [q n + i] */

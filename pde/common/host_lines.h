@@ -34,8 +34,8 @@ typedef struct {
     tb_real times, plus;
 } fd_p_host_lines;
 
-/* Eliminates row m of interleaved lines along an axis by the Thomas algorithm; `kind` is the row's (FD_P_ROW_INNER
-   ..). */
+/* Eliminates row m of interleaved lines along an axis by the Thomas algorithm; `kind` is the kind of the row
+   (FD_P_ROW_INNER ..). */
 FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int kind, int lines, int m,
                                      const fd_p_host_lines *of)
 {
@@ -111,8 +111,8 @@ FD_P_INLINE void fd_p_host_down(const fd_p_host *h, int axis, int lines, const f
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-/* Eliminates the rows of a group of lines along an axis. A group has FD_P_HOST_LANES lines, a literal so that the
-   compiler vectorises; except along x, the last group may have fewer. */
+/* Eliminates the rows of a group of lines along an axis. A group has FD_P_HOST_LANES lines, a literal number, so
+   that the compiler vectorises. Along x the last group is computed in full, too; along other axes it may have fewer. */
 FD_P_FLAT void fd_p_host_forward(const fd_p_host *h, int axis, const fd_p_host_lines *of)
 {
     const int full = of->count == FD_P_HOST_LANES;
@@ -289,8 +289,8 @@ TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int group, int k, const fd_p
     }
 }
 
-/* Solves a group of columns along y, in plane `beside`, or along z, in row `beside` of every plane. The last axis ends
-   the stage; before it, the solution replaces the right-hand side in d. */
+/* Solves a group of columns along y, in plane `beside`, or along z, in row `beside` of every plane. The solve along
+   the last axis ends the stage; one along an earlier axis leaves its solution in d, in place of the right-hand side. */
 TB_HOST void fd_p_host_columns(const fd_p_host *h, int axis, int s, int group, int beside, const fd_p_step *step)
 {
     const int lines = fd_p_host_group(h->n[0], group), i = group * FD_P_HOST_LANES;

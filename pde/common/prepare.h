@@ -283,9 +283,9 @@ TB_HD int fd_p_line_length(const fd_p_tables *t)
     return FD_FACTORS == 1 ? 1 : t->found->points[0];
 }
 
-/* Returns how many threads share a line. On a device 8 do, or more if there are too few lines for all threads; each
-   then takes several points, and reads their common data once. A worker of the host takes whole lines, so
-   that two workers never write to the same cache line. */
+/* Returns how many threads share a line. On a device 8 do, or more if there are too few lines for all threads; a
+   thread then takes several points, and reads their common data once. A worker of the host takes whole lines, so that
+   two workers never write to the same cache line. */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
     const int alone = FD_FACTORS == 1 || threads % 32;
@@ -340,8 +340,8 @@ TB_HD int fd_p_too_fast(const fd_p_tables *t, const int *index, fd_terms terms)
     return fd_p_size_of(t->found->longest) * fastest > 1 ? -fd_p_larger(0, fastest * (1 + 1e-6)) : 0;
 }
 
-/* Returns how many rows of a point are not diagonally dominant in a step whose theta dt is `size`. A row without
-   couplings of the wrong sign counts as dominant, regardless of rounding. */
+/* Returns how many of a point's rows, one along each axis, are not diagonally dominant in a step whose theta dt is
+   `size`. A row without couplings of the wrong sign counts as dominant, regardless of rounding. */
 TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms terms, tb_real size)
 {
     const tb_real kill = terms.kill / FD_FACTORS;
@@ -458,8 +458,8 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     return looks;
 }
 
-/* Returns how many rows of the same points are not diagonally dominant in step k, whose theta dt is `size`. Finds
-   points that are too fast for explicit steps. */
+/* Returns how many rows at the points that fd_p_look checks are not diagonally dominant in step k, whose theta dt is
+   `size`. Finds points that are too fast for explicit steps. */
 TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
 {
     const tb_real *time = fd_p_time_of(t, k, 1);

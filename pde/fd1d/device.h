@@ -143,7 +143,7 @@ TB_D void fd1d_p_first_right(fd1d_p_group *g, const fd1d_row *start, const fd1d_
     fd1d_p_given(k, lanes, g, u, right);
 }
 
-/* Computes the group's rows of the matrix of a step. */
+/* Computes a lane's rows of the matrix of a step. */
 TB_D void fd1d_p_matrix_rows(int k, int lanes, const fd1d_p_group *g, const fd1d_row *row, tb_real *a, tb_real *b,
                              tb_real *c)
 {
