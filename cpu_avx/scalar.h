@@ -39,7 +39,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
     cpu_avx_real *x = batch->x + at, down_c[2] = {0}, down_d[2] = {0}, up_a[2] = {0}, up_d[2] = {0};
     const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step, middle = n / 2;
     for (ptrdiff_t j = 0; j < middle; j++) {
-        const ptrdiff_t k = n - 1 - j; /* for even n the last row k is the middle */
+        const ptrdiff_t k = n - 1 - j; /* if n is even, the last k is the middle row */
         CPU_AVX_P_UNROLL
         for (int s = 0; s < systems; s++) {
             const ptrdiff_t top = j * step + s * apart;
@@ -78,7 +78,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
     }
 }
 
-/* A number of each of a few systems that share cache lines. */
+/* One number from each of a few systems that share cache lines. */
 enum { cpu_avx_p_few_lanes = cpu_avx_lanes < 4 ? cpu_avx_lanes : 4 };
 typedef cpu_avx_real cpu_avx_p_few __attribute__((vector_size(CPU_AVX_SIZE * cpu_avx_p_few_lanes)));
 typedef cpu_avx_p_bits cpu_avx_p_few_bits __attribute__((vector_size(CPU_AVX_SIZE * cpu_avx_p_few_lanes)));
@@ -154,7 +154,7 @@ CPU_AVX_INLINE void cpu_avx_p_few_from_ends(const cpu_avx_lines *lines, ptrdiff_
     for (int s = 0; s < lanes; s++) bad[s] = (down_bad[s] | up_bad[s]) != 0;
 }
 
-/* Solves `systems` systems, a literal, with the matrix that cpu_avx_factor left in f: eliminates, substitutes back. */
+/* Solves `systems` systems (a literal) with the matrix whose factors cpu_avx_factor left in f. */
 CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                              const cpu_avx_p_batch *batch, int systems)
 {

@@ -103,10 +103,11 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
    Returns  0, an error, or 1 + the first system with a bad pivot, whose x is then unspecified
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast if stride or step is 1,
             fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
-            into partitions, which threads share: fewer than 32 systems (16 in double precision) from 2048 rows on
-            (1024), up to 32 (16) for each two threads from 8192 rows on (4096), and any number from 128 KB a system on.
-            Of systems that are not cut, up to six a thread are solved from both ends, two at a time (four if they share
-            cache lines), with a division instead of the reciprocal
+            into partitions, which threads share: from 2048 rows on (1024 in double precision) if there are fewer than
+            32 systems (16), from 8192 rows on (4096) if there are at most 32 (16) for every two threads, and from
+            128 KB a system on whatever their number. A batch that is not cut and has at most six systems per thread is
+            solved from both ends, two systems at a time (four if they share cache lines), with a division instead of
+            the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
             rounding, so unknowns that are much smaller than others far away may come out as 0. The number of threads
             may change the rounding of x */
@@ -117,7 +118,7 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
     return cpu_avx_p_thomas_batch(isa, lines, &batch, work, threads);
 }
 
-/* Solves every system of the lines, all with the matrix that cpu_avx_factor left in f.
+/* Solves every system of the lines, all with the matrix whose factors cpu_avx_factor left in f.
    Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but overlaps no other array
    Returns  0 or an error
    Cost     reads d and writes x once; 2 FMA and a mul an element */
