@@ -118,7 +118,8 @@
 
    Options, defined before the header is included:
      TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 demands. Without it the last digits differ from the
-                      host's, and a pivot above 1/FLT_MIN = 8.5e37 or below FLT_MIN in absolute value counts as bad.
+                      host's, and more pivots count as bad: in single precision those above 1/FLT_MIN = 8.5e37 or below
+                      FLT_MIN in absolute value; in double precision those below DBL_MIN, and some above 2^1022.
 
    The algorithms begin at the heading "lane" below, after qualifiers, lengths, layouts and lists of names. */
 
