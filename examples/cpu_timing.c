@@ -19,7 +19,7 @@
    rungs, 20 (single) and 17 (double precision) in implicit rungs, as the papers' table 3 implies, and 53 and 125 in
    table 4, however many a rung needs. Bytes are those of two arrays a step in explicit rungs of table 4, of five in
    implicit rungs, of five in a batch of distinct systems, and of two in a batch with a single matrix. The value at the
-   strike is from a march of all steps, with one option and untimed. Its error is the distance from the exact solution
+   strike comes from an untimed march of one option over all steps. Its error is the distance from the exact solution
    of the discrete equations, or in table 4 from the closed form, on 64^3 points without --full. For a batch of systems
    it is the largest error. The program fails if a rung is less accurate than expected. A row is marked "!" if its runs
    differ by more than a quarter, or if its multiply-adds were slower than before by a quarter: something else was
@@ -174,7 +174,7 @@ PLAIN_LOOP(f32, float)
 PLAIN_LOOP(f64, double)
 static void copy_loop_plain(const double *from, double *to, size_t n)
 {
-    memcpy(to, from, n * sizeof *to); /* which stores arrays of this size past the caches */
+    memcpy(to, from, n * sizeof *to); /* memcpy stores arrays of this size past the caches */
 }
 static void four_loop_plain(const double *from, double *to, size_t n)
 {
@@ -495,7 +495,7 @@ static timing measure(const rung *r, const job *j, double operations, double byt
         double copy = bytes > 0 ? measured_memory(isa, 0, j->threads) : 1;
         double four = distinct ? measured_memory(isa, 1, j->threads) : 1;
         double s = seconds_of(r, j), plain = compared ? seconds_of(&comparator, &other) : 0;
-        /* The faster copy of those before and after, because a disturbed copy would flatter. */
+        /* Of the copies before and after, the faster one counts, because a disturbed copy would flatter. */
         if (bytes > 0) copy = fmax(copy, measured_memory(isa, 0, j->threads));
         if (distinct) four = fmax(four, measured_memory(isa, 1, j->threads));
         if (run < 0) continue;
@@ -710,7 +710,7 @@ static void time_rung(const rung *r, int isa, int is_double, const int *threads)
 
 static void table_3(int isa, int is_double, const int *threads)
 {
-    static int compared[2]; /* which belongs to no instruction set */
+    static int compared[2]; /* the comparator belongs to no instruction set, so it is timed once */
     group_heading(isa, is_double);
     if (!compared[is_double]) time_rung(&comparator, isa, is_double, threads);
     compared[is_double] = 1;
