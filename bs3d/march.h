@@ -12,7 +12,8 @@ struct bs3d_p_shape {
     static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
 };
 
-/* Return how many elements of shared memory transpose_load and transpose_store need, and the solves of trid.h. */
+/* Return how many elements of shared memory are needed: by transpose_load and transpose_store, by the solves of
+   trid.h. */
 TB_HD constexpr int bs3d_p_transpose_len(int k)
 {
     return TB_BYTES == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);

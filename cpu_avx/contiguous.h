@@ -6,7 +6,7 @@
 #define cpu_avx_p_columns_forward CPU_AVX_OF_SET(cpu_avx_p_columns_forward)
 #define cpu_avx_p_columns CPU_AVX_OF_SET(cpu_avx_p_columns)
 #define cpu_avx_p_solve_rows CPU_AVX_OF_SET(cpu_avx_p_solve_rows)
-#define cpu_avx_p_factored_tiles CPU_AVX_OF_SET(cpu_avx_p_factored_tiles)
+#define cpu_avx_p_contiguous_factored CPU_AVX_OF_SET(cpu_avx_p_contiguous_factored)
 #define cpu_avx_p_columns_back CPU_AVX_OF_SET(cpu_avx_p_columns_back)
 #define cpu_avx_contiguous_solve CPU_AVX_OF_SET(cpu_avx_contiguous_solve)
 #define cpu_avx_p_prefetch_some CPU_AVX_OF_SET(cpu_avx_p_prefetch_some)
@@ -412,8 +412,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
 }
 /* Solves tiles from .. to-1 of systems that share one matrix, one vector of systems at a time, since there is little
    latency to hide. */
-CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                           cpu_avx_real *store, long long from, long long to)
+CPU_AVX_CALL void cpu_avx_p_contiguous_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                cpu_avx_real *store, long long from, long long to)
 {
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch;
     const ptrdiff_t run =
@@ -434,9 +434,7 @@ CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu
 CPU_AVX_CALL long long cpu_avx_p_contiguous_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                   cpu_avx_real *store, long long from, long long to)
 {
-    if (!batch->f) return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 0);
-    cpu_avx_p_factored_tiles(plan, batch, store, from, to);
-    return LLONG_MAX;
+    return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 0);
 }
 CPU_AVX_CALL long long cpu_avx_p_partitions_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                   cpu_avx_real *store, long long from, long long to)

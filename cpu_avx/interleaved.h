@@ -26,6 +26,7 @@
 #define cpu_avx_p_tile_solve CPU_AVX_OF_SET(cpu_avx_p_tile_solve)
 #define cpu_avx_p_tiles_of CPU_AVX_OF_SET(cpu_avx_p_tiles_of)
 #define cpu_avx_p_interleaved_tiles CPU_AVX_OF_SET(cpu_avx_p_interleaved_tiles)
+#define cpu_avx_p_interleaved_factored CPU_AVX_OF_SET(cpu_avx_p_interleaved_factored)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
@@ -378,7 +379,7 @@ CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan,
             behind = ahead;
         }
         t += ahead.valid > 0;
-        if (bad == LLONG_MAX && cpu_avx_worst(sound) < cpu_avx_lanes)
+        if (!one && bad == LLONG_MAX && cpu_avx_worst(sound) < cpu_avx_lanes)
             bad = cpu_avx_p_interleaved_worst(plan, batch, &ahead);
     }
     cpu_avx_fence();
@@ -390,8 +391,12 @@ CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan,
 CPU_AVX_CALL long long cpu_avx_p_interleaved_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                    cpu_avx_real *store, long long from, long long to)
 {
-    if (batch->f) return cpu_avx_p_tiles_of(1, plan, batch, store, from, to);
     return cpu_avx_p_tiles_of(0, plan, batch, store, from, to);
+}
+CPU_AVX_CALL void cpu_avx_p_interleaved_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                 cpu_avx_real *store, long long from, long long to)
+{
+    cpu_avx_p_tiles_of(1, plan, batch, store, from, to);
 }
 
 #endif /* CPU_AVX_PASS */

@@ -14,6 +14,7 @@
 #define cpu_avx_p_few_from_ends CPU_AVX_OF_SET(cpu_avx_p_few_from_ends)
 #define cpu_avx_p_solve_factored CPU_AVX_OF_SET(cpu_avx_p_solve_factored)
 #define cpu_avx_p_scalar_tiles CPU_AVX_OF_SET(cpu_avx_p_scalar_tiles)
+#define cpu_avx_p_scalar_factored CPU_AVX_OF_SET(cpu_avx_p_scalar_factored)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
@@ -183,7 +184,7 @@ CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const 
                                               cpu_avx_real *store, long long from, long long to)
 {
     const cpu_avx_lines *lines = &plan->lines;
-    const int mixed = !batch->f && cpu_avx_p_mixed(lines, CPU_AVX_SIZE);
+    const int mixed = cpu_avx_p_mixed(lines, CPU_AVX_SIZE);
     long long first = LLONG_MAX, some;
     for (long long s = from; s < to; s += some) {
         const int few = mixed && to - s >= cpu_avx_p_few_lanes;
@@ -191,11 +192,7 @@ CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const 
         const ptrdiff_t at = cpu_avx_p_system_at(lines, s);
         const ptrdiff_t apart = some > 1 ? cpu_avx_p_system_at(lines, s + 1) - at : 0;
         int bad[4] = {0, 0, 0, 0};
-        if (batch->f && some == 2)
-            cpu_avx_p_solve_factored(lines, at, apart, batch, 2);
-        else if (batch->f)
-            cpu_avx_p_solve_factored(lines, at, 0, batch, 1);
-        else if (few)
+        if (few)
             cpu_avx_p_few_from_ends(lines, at, apart, batch, store, bad);
         else if (some == 2)
             cpu_avx_p_solve_from_ends(lines, at, apart, batch, 2, store, bad);
@@ -205,6 +202,20 @@ CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const 
             if (bad[k] && s + k < first) first = s + k;
     }
     return first;
+}
+
+/* Does the same for systems that share one matrix. */
+CPU_AVX_CALL void cpu_avx_p_scalar_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch, long long from,
+                                            long long to)
+{
+    const cpu_avx_lines *lines = &plan->lines;
+    for (long long s = from; s < to; s += 2) {
+        const ptrdiff_t at = cpu_avx_p_system_at(lines, s);
+        if (to - s >= 2)
+            cpu_avx_p_solve_factored(lines, at, cpu_avx_p_system_at(lines, s + 1) - at, batch, 2);
+        else
+            cpu_avx_p_solve_factored(lines, at, 0, batch, 1);
+    }
 }
 
 #endif /* CPU_AVX_PASS */

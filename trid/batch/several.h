@@ -99,7 +99,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
 /* Solves every system of the arrays for `sides` right-hand sides. Side k of d and of x begins k*pitch elements after
    side 0.
    Needs    as trid_batch_solve; no side of x shares an element with another, nor, unless d is x, with one of d.
-            sides may be 0, pitch negative. Flags: TRID_BATCH_SEVERAL_FLAGS, of which
+            sides may be 0, and pitch may be negative. Flags: TRID_BATCH_SEVERAL_FLAGS, among them
             TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1], and c of row n-1 couples that row to x[0]; for n = 1
             both couple x[0] to itself, for n = 2 they add to c of row 0 and a of row 1;
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, called with the same PERIODIC;
@@ -146,8 +146,8 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
    takes them in place of b and c.
    Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c; otherwise they share no
             element with the others. Flags: TRID_BATCH_FACTOR_FLAGS
-   Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system, and all
-            rows if n > 1024 (r and u are then b and c, from which such systems are solved)
+   Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system and, if
+            n > 1024, all rows (r and u are then b and c, from which such systems are solved)
    Returns  a status of enum trid_batch_status. The status of systems with n > 1024 is always 0
    Cost     five arrays moved
    Error    as trid_warp_lu */
