@@ -4,14 +4,15 @@
        cpu_timing [f32|f64] [--isa NAME] [--threads N] [--options N] [--steps N] [--size N] [--runs N]
                   [--full | --quick] [--csv [FILE]] [--gpu1 FILE --gpu3 FILE]
 
-   Table 3: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200. The paper marches 2048 options
-   for 50000 explicit or 2500 implicit steps. This program marches some options for as many steps as take a moment (or
-   as --options, --steps and --full say), and one column gives the time for the paper's size at that speed. thomas_plain
-   is the comparator of the implicit rungs: the same elimination in every step, one option at a time, in plain C with
-   divisions. Table 4: a call on the geometric average of three assets on 256^3 points (--size), with 500 explicit or
-   100 implicit steps in the paper, and a step or two here. The rows solve_ are one batch of tridiagonal systems in a
-   direction of that grid: thomas with distinct a, b, c, d, x; hybrid the same across lanes; factored in place with one
-   matrix for all. Table 5, with the results of bs1d_timing and bs3d_timing on a GPU: the best of both machines.
+   Table 3: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200. The paper marches 2048
+   options for 50000 explicit or 2500 implicit steps. This program marches some options for as many steps as take a
+   moment (or as --options, --steps and --full say), and one column gives the time for the paper's size at that speed.
+   thomas_plain is the comparator of the implicit rungs: the same elimination in every step, one option at a time, in
+   plain C with divisions. Table 4: a call on the geometric average of three assets on 256^3 points (--size), with 500
+   explicit or 100 implicit steps in the paper, and a step or two here. The rows solve_ are one batch of tridiagonal
+   systems in a direction of that grid: thomas with distinct a, b, c, d, x; hybrid the same across lanes; factored in
+   place with one matrix for all. Table 5, with the results of bs1d_timing and bs3d_timing on a GPU: the best of both
+   machines.
 
    Each row gives medians of 7 runs after a warm-up. Runs alternate with a loop of multiply-adds on the same instruction
    set and threads, and for table 4 with a copy of 256 MiB with non-temporal stores. Percentages are medians of ratios
