@@ -158,7 +158,8 @@ struct outcome {
     }
 };
 
-/* Runs a kernel on the batch, and returns what it leaves. The batch must fill all blocks: fill_up adds empty systems. */
+/* Runs a kernel on the batch, and returns what it leaves. The batch must fill all blocks: fill_up adds empty
+   systems. */
 template <class Real, class Kernel>
 outcome<Real> run(Kernel kernel, int ways, const batch<Real> &systems, int blocks, dim3 block, size_t shared_bytes)
 {

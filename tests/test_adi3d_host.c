@@ -1,5 +1,5 @@
 /* test_adi3d_host.c - pde/adi3d.h on the host: random problems of every kind against a plain march, orders in space and
-   time, prices that are known, bs3d.h's march, workers, and what is no problem.
+   time, known prices, bs3d.h's march, workers, and invalid problems.
    MIT licence, see LICENSE. */
 #define _GNU_SOURCE /* barriers of POSIX threads */
 #include "adi3d_cases.h"

@@ -1,9 +1,9 @@
-/* test_banks.c - counts the bank conflicts of transpose.h and of trid.h's lines, exactly, on the host.
+/* test_banks.c - counts the bank conflicts of transpose.h and of trid/interleaved.h, exactly, on the host.
    MIT licence, see LICENSE.
 
-   The model: 32 banks of four bytes; a warp's access to words of four bytes is served at once, to words of eight in two
-   halves of 16 lanes. Two lanes that are served together and want different words of one bank wait for one another. In
-   words of the element's size, that is 32 banks for 32 lanes, or 16 banks for 16. */
+   The model: 32 banks of four bytes. A warp's access to words of four bytes is served at once, one to words of eight
+   bytes in two halves of 16 lanes. If two lanes that are served together want different words of one bank, one waits.
+   In words of the element's size, that is 32 banks for 32 lanes, or 16 banks for 16. */
 #include "transpose.h"
 #include "trid/interleaved.h"
 

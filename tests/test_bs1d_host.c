@@ -1,5 +1,5 @@
-/* test_bs1d_host.c - the host reference of bs1d.h in both precisions: against known answers, a second program in long
-   double, and what theory says of the model.
+/* test_bs1d_host.c - the host reference of bs1d.h in both precisions: against known answers, an independent program in
+   long double, and what theory says of the model.
    MIT licence, see LICENSE.
 
    Run from the repository root, or with KNOWN_ANSWERS naming the file. Arrays are as long as the header says and no

@@ -1,9 +1,10 @@
 /* test_cpu_solve.c - the tridiagonal solvers of cpu_avx.h: every instruction set, both precisions.
    MIT licence, see LICENSE.
 
-   Solutions are known: small integers, and matrices of eighths, so that the right-hand sides are exact. The arrays hold
-   exactly what the lines need, between guard words, at all alignments; what lies between the systems, a[0] and c[n-1]
-   are NaN, and the gaps of x must stay as they were. The file includes itself once a precision. */
+   Solutions are known. They are small integers, and coefficients are multiples of 1/8, so that the right-hand sides are
+   exact. The arrays hold exactly what the lines need, between guard words, at all alignments. What lies between the
+   systems, a[0] and c[n-1] are NaN, and the gaps of x must stay as they were. The file includes itself once for each
+   precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #define CPU_AVX_STREAM_BYTES 2048 /* stores past the caches for small arrays, too */

@@ -1,8 +1,8 @@
-/* test_cpu_vec.c - the vector layer of cpu_avx.h: every instruction set, forced, against the meaning in plain C.
+/* test_cpu_vec.c - the vector layer of cpu_avx.h: every instruction set, one after another, against plain C.
    MIT licence, see LICENSE.
 
-   CPU_ISA=plain, avx, avx2, avx512 or neon in the environment leaves the other sets out; SHORT_TESTS samples the
-   reciprocals where otherwise every significand is tried. The file includes itself once a precision and instruction
+   CPU_ISA=plain, avx, avx2, avx512 or neon in the environment leaves the other sets out. With SHORT_TESTS reciprocals
+   are sampled; otherwise every significand is tried. The file includes itself once for each precision and instruction
    set. */
 #ifndef SET
 #define _DEFAULT_SOURCE
