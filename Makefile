@@ -75,7 +75,7 @@ help:
 	@echo 'make single HEADER=trid/batch.h TO=../mine          the same as one file, ../mine/trid_batch.h'
 	@echo 'make install PREFIX=/usr/local                      all headers, for pkg-config and CMake'
 	@echo
-	@echo 'make run        the tables of the papers, on the GPU where there is one and on the CPU: some minutes'
+	@echo 'make run        the tables of the paper, on the GPU where there is one and on the CPU: some minutes'
 	@echo 'make examples   every example, to build/NAME; without a GPU those in CUDA, for the emulator, to'
 	@echo '                build/emulated-examples/NAME'
 	@echo 'make test       what a newcomer runs first: the tests that this machine can run, in five minutes; the last'
@@ -102,7 +102,7 @@ FIRST_IS := a system of five rows on the CPU (examples/drop_in_host.c)
 TABLES := cpu_timing
 endif
 run:
-	@echo 'The tables of the papers, on this machine, in about $(if $(GPU),five,three) minutes:'
+	@echo 'The tables of the paper, on this machine, in about $(if $(GPU),five,three) minutes:'
 	@echo '  $(if $(GPU),tables 1 and 2 on $(GPU),skipped: tables 1 and 2$(comma) which are of GPUs: $(NO_GPU))'
 	@echo '  $(if $(GPU),tables 3$(comma) 4 and 5,tables 3 and 4) on the CPU, with $(JOBS) processors'
 	@echo 'First result, $(FIRST_IS):'

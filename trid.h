@@ -118,7 +118,8 @@
 
    Options, defined before the header is included:
      TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 demands. Without it the last digits differ from the
-                      host's, and a pivot above 1/FLT_MIN = 8.5e37 or below FLT_MIN in absolute value counts as bad.
+                      host's, and more pivots count as bad: in single precision those above 1/FLT_MIN = 8.5e37 or below
+                      FLT_MIN in absolute value; in double precision those below DBL_MIN, and some above 2^1022.
 
    The algorithms begin at the heading "lane" below, after qualifiers, lengths, layouts and lists of names. */
 
@@ -696,8 +697,8 @@ TB_HD void trid_lane_solve(int n, const tb_real *l, const tb_real *r, const tb_r
     }
 }
 
-/* Applies a visit (trid_p_visit) to the matrix. Leaves in m the factor that scales the row and the multiples of the
-   rows above and below that it subtracts. Returns 0, or 1 + the row if its pivot is bad. */
+/* Applies a visit (trid_p_visit) to the matrix. Leaves in m the factor that scales the row, and the multiples of the
+   rows above and below that are subtracted from it. Returns 0, or 1 + the row if its pivot is bad. */
 TB_HD int trid_p_visit_matrix(trid_p_visit v, tb_real *a, const tb_real *b, tb_real *c, tb_real *m)
 {
     int j = v.row, bad = 0;
@@ -1046,7 +1047,7 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
 /* Factors the reduced system. First it links the last row of each partition, whose c is already at TRID_P_LINK, to the
    next partition's first (k > 1); then it runs PCR over groups of `lanes` lanes. Leaves the rest of f and, unless steps
    is null, in *steps how many PCR steps matter in this warp. Returns the bitwise OR of the verdicts of all steps. PCR
-   works on e = d / s, where s is the scale; this saves a multiplication a step. With unit diagonal,
+   works on e = d / s, where s is the scale; this saves a multiplication a step. With a unit diagonal,
    d' = r (d - a d_up - c d_down)  becomes  e' = e - (a s_up / s) e_up - (c s_down / s) e_down  and  s' = r s. */
 TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a, tb_real first_c, tb_real *f,
                                int *steps)
@@ -1109,10 +1110,10 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
     return reduced[TRID_P_SCALE * stride] * e;
 }
 
-/* Computes everything in the hybrid that depends on the matrix alone, once for many right-hand sides. The rows lie as
-   in trid_warp_hybrid. In a dominant matrix the couplings of the reduced system shrink at least quadratically from one
-   PCR step to the next. *steps receives the number of steps, at most w, after which no coupling in the warp exceeds the
-   unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
+/* Computes everything in the hybrid that depends on the matrix alone, once for many right-hand sides. The rows are laid
+   out as in trid_warp_hybrid. In a dominant matrix the couplings of the reduced system shrink at least quadratically
+   from one PCR step to the next. *steps receives the number of steps, at most w, after which no coupling in the warp
+   exceeds the unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
    Needs    k >= 1 and lanes literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements, in registers
    Lanes    all 32 of the warp: *steps serves all of its groups
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
@@ -1147,8 +1148,8 @@ TB_D void trid_warp_solve(int k, int lanes, int n, int steps, const tb_real *f, 
     trid_warp_expand(k, lanes, f + TRID_P_LEFT * k, f + TRID_P_LAST * k, d, x);
 }
 
-/* Computes the residual r = d - A x of a system whose rows, and x, lie as in trid_warp_hybrid, and the lane's own
-   largest error and size (trid_lane_residual).
+/* Computes the residual r = d - A x of a system whose rows and x are laid out as in trid_warp_hybrid, and the lane's
+   own largest error and size (trid_lane_residual).
    Needs    k and lanes literals; a[0] of row 0, c of row n-1 and rows from n on do not count; r may alias d
    Lanes    all 32 of the warp
    Leaves   r, 0 in rows from n on; *error and *size, either of which may be null
@@ -1303,8 +1304,8 @@ TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_
     return trid_block_hybrid_part(k, n, k * threads, k * thread, threads / 32, thread / 32, a, b, c, d, shared, 1, 32);
 }
 
-/* Computes the residual r = d - A x of a system whose rows, and x, lie as in trid_block_hybrid, and the thread's own
-   largest error and size (trid_lane_residual).
+/* Computes the residual r = d - A x of a system whose rows and x are laid out as in trid_block_hybrid, and the thread's
+   own largest error and size (trid_lane_residual).
    Needs    k >= 1 literal; a[0] of row 0, c of row n-1 and rows from n on do not count; r may alias d
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   r, 0 in rows from n on; *error and *size, either of which may be null

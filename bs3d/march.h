@@ -3,8 +3,8 @@
 
 enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a 16-byte vector */
 
-/* The table of shapes, chosen by measurement (docs/bs3d.md): the rows of each kind of block, and how many blocks of
-   that kind should fit on a multiprocessor. A lane holds a patch of columns x rows points. */
+/* The table of shapes, chosen by measurement (docs/bs3d_notes.md): the rows of each kind of block, and how many blocks
+   of that kind should fit on a multiprocessor. A lane holds a patch of columns x rows points. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
     static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* explicit3, explicit4 */

@@ -206,9 +206,9 @@ TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real
 }
 
 /* Computes everything in trid_block_interleaved that depends on the matrices alone, once for many right-hand sides. The
-   rows lie as in trid_block_interleaved. Systems may share a matrix or have their own: every thread stores what it
-   needs for the partition that it holds and for the reduced row that it solves, which may belong to another system.
-   *steps receives how many of the log2 parts PCR steps matter to the systems that this warp solves, as in
+   rows are laid out as in trid_block_interleaved. Systems may share a matrix or have their own: every thread stores
+   what it needs for the partition that it holds and for the reduced row that it solves, which may belong to another
+   system. *steps receives how many of the log2 parts PCR steps matter to the systems that this warp solves, as in
    trid_warp_factor; warps may differ. If steps is null, all steps are stored.
    Needs    k, systems, parts, n, a, b, c as trid_block_interleaved; f of TRID_INTERLEAVED_FACTOR_LEN(k) elements, in
             registers

@@ -142,9 +142,9 @@ TB_D tb_real trid_p_hidden(tb_real x)
 }
 
 /* Computes the map by which k rows act on u = c / pivot of the row above them. With v = |u| and w = 1 - v, the rows of
-   a matrix that is dominant by rows turn (w, v) into map (w, v), up to a common factor. No element of map is negative.
-   So every element of a product of such maps, and w as well, is accurate to a few roundoffs of its own size. The sign
-   bit of `before` is that of b c of the row above.
+   a matrix that is dominant by rows turn (w, v) into map * (w, v), up to a common factor. No element of map is
+   negative. So every element of a product of such maps, and w as well, is accurate to a few roundoffs of its own size.
+   The sign bit of `before` is that of b c of the row above.
    Leaves   map by columns: (map[0], map[1]) and (map[2], map[3])
    Returns  whether the rows are dominant */
 TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *map)

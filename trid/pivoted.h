@@ -483,8 +483,8 @@ TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_
     }
 }
 
-/* Solves any nonsingular system as trid_warp_pivoted. Partitions of rows_per_lane rows (of two, if that is one) are
-   reduced, and joined in pairs up a tree. Any number of partitions is allowed. The last may be shorter, but has at
+/* Solves any nonsingular system as trid_warp_pivoted does. Partitions of rows_per_lane rows (of two, if that is one)
+   are reduced, and joined in pairs up a tree. Any number of partitions is allowed. The last may be shorter, but has at
    least two rows: a single remaining row is added to the partition before it.
    Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
    Returns  0, -1 for n < 0, rows_per_lane < 1 or > 32, or 1 if there was no pivot for an unknown: the matrix is

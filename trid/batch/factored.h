@@ -172,7 +172,7 @@ TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_e
 /* Replaces the thread's rows of a, b, c by l, r, u; with TRID_BATCH_FACTORED they hold a, r, u before. For the
    transposed matrix, l and u change places, and their substitutions come in the opposite order: x[j] + u[j-1] x[j-1]
    before x[j] + l[j+1] x[j+1].
-   Needs    rows from n on are numbers
+   Needs    finite numbers in rows from n on
    Returns  0, or 1 + a row with a bad pivot; the least number that any thread returns shows the first such row */
 template <class scope_type, class tb_real, int k>
 TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int periodic,

@@ -20,8 +20,8 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
 }
 
 /* Solves the block's systems or, in a cluster, the block's rows of the cluster's systems. With pivoting, the hybrid
-   solves a tile whose rows are all dominant, except in clusters, whose blocks would have to agree. Any bad row then
-   counts as row 0.
+   solves a tile whose rows are all dominant, except in clusters, whose blocks would have to agree; any bad row counts
+   as row 0.
    Returns  1 + the least bad row that this thread alone knows of, or TRID_P_BATCH_NO_ROW; other bad rows are in
             worst */
 template <class shape, int pivoted, class tb_real>

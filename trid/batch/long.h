@@ -511,8 +511,8 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
                                                                                       longest)>(work, rows);
 }
 
-/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else by chunks, and the reduced
-   systems that the chunks leave in the same way. */
+/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else by chunks. The reduced
+   systems that the chunks leave are solved in the same way. */
 template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners)

@@ -136,7 +136,7 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
    Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system.
             With open, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
             last row then couples to the unknown above the first partition (a) and to the last unknown of the last
-            partition (c), or in that partition to the unknown below it
+            partition (c; in the last partition itself, to the unknown below)
    Returns  the least bad row of this thread */
 template <int systems, int parts, int open = 0, class tb_real, int k>
 TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own,

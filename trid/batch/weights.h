@@ -121,7 +121,7 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
    and c of the reduced systems.
    Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach, two
             ints in device memory. Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. One matrix for all systems is passed as one
-            system: trid_lines_contiguous(n, 1), share 1 (or by trid_host_interface_factor)
+            system: trid_lines_contiguous(n, 1), share 1 (or factored by trid_host_interface_factor)
    Leaves   in reach, which the launch sets to 0 first, how many rows matter from the top and from the bottom: the
             largest numbers of all systems. If both are below n on all ranks, no coupling between the ends of a
             partition exceeds the unit roundoff. A rank then needs only two rows of others: that of z of the rank above,
@@ -156,7 +156,8 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
 }
 
 /* Computes interface_d of trid_batch_interface_reduce for each new d, as products of d with u and with v over `first`
-   rows from the top and `last` rows from the bottom. These are n and n, or reach of trid_batch_interface_factor.
+   rows from the top and `last` rows from the bottom. Pass n for both, or the two numbers of reach that
+   trid_batch_interface_factor found.
    Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED, u and v are of one matrix, n elements each, contiguous
    Returns  as trid_batch_interface_reduce
    Cost     these rows of d, u and v are read once (SHARED: u and v once a block); 2 numbers a system written
