@@ -200,9 +200,9 @@ TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
 
 /* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive at the counterpart
    of `to` in that block, and count for the counterpart of `mbarrier` there.
-   Needs    `to` aligned to 16 bytes; that block's threads have already read the earlier data there, and its mbarrier has
-            completed all earlier phases. If each block waits for all others, alternating between two addresses and two
-            mbarriers ensures both.
+   Needs    `to` aligned to 16 bytes; that block's threads have already read the earlier data there, and its mbarrier
+            has completed all earlier phases. If each block waits for all others, alternating between two addresses and
+            two mbarriers ensures both.
    Lanes    any; the call does not wait */
 TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, const void *v)
 {
