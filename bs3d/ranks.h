@@ -9,7 +9,7 @@ typedef struct {
     bs3d_problem problem;
     bs3d_ranks_options options; /* the caller's; a halo of 0 is replaced by the default */
     int step;                   /* the number of steps enqueued so far */
-    int exchanges;              /* the number of calls of bs3d_ranks_send */
+    int exchanges;              /* the number of calls to bs3d_ranks_send */
     int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
     int early;                  /* explicit: whether the last kernel in the march streams is a whole sweep */
 } bs3d_ranks_march;
