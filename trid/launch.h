@@ -96,7 +96,7 @@ TB_D int trid_cluster_size(void)
 
 /* Waits for all threads of the cluster. Their earlier writes are visible to all afterwards.
    Lanes    all threads of all blocks of the cluster, warps converged
-   Cost     a device-wide fence: call it a few times in a kernel, not once per system */
+   Cost     a device-wide fence: call it rarely, never once per system */
 TB_D void trid_cluster_sync(void)
 {
 #if TRID_CLUSTERS && defined __CUDA_ARCH__
