@@ -103,9 +103,9 @@
                 trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block. The functions
                 named pivoted return 1 for any bad pivot, because in their order of elimination no single row is at
                 fault. If the caller ignores the status, computing it costs nothing, except in trid_block_interleaved.
-     Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular up to rounding has such a
-                pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without. The
-                residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
+     Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular to within rounding has such
+                a pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without.
+                The residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
                 spread through their own system and no further. Overflow on the way to x is no failure either; it shows
                 in x.
      Sizes      k and lanes are literals: functions are inlined, and loops unroll. Arrays stay in registers up to k = 32
@@ -619,7 +619,7 @@ TB_HD tb_real trid_rcp_refined(tb_real x)
 
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm; element j of each array is at
    [j * stride].
-   Needs    n elements in each array, also in work; a[0] and c[n-1] are not read; x may alias d
+   Needs    n elements in each array, including work; a[0] and c[n-1] are not read; x may alias d
    Leaves   x, and in work the eliminated c
    Returns  0; -1 for n < 0; or 1 + the first row with a bad pivot; rows from there on are not touched
    Cost     3n FMA + 2n mul + n rcp */

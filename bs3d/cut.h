@@ -112,9 +112,9 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
    plane, whatever halo is; partitions is then what bs3d_slab_partitions returns, and must be the same on all GPUs.
    Needs    in every slab at least 4 planes, and at least halo (explicit) or 4 * partitions (implicit); halo 1 to 32
             (explicit), partitions 1 to 8 (implicit)
-   Returns  BS3D_OK, or as bs3d_check, but with up to 1024 points per slab on the third axis; BS3D_BAD_ARGUMENT also for
-            a null cut, a slab that does not exist, and BS3D_GIVEN; BS3D_BAD_SIZE also if these needs are not met, or if
-            more than 64 partitions all depend on each other
+   Returns  BS3D_OK, or as bs3d_check, but with up to 1024 points per slab on the third axis. BS3D_BAD_ARGUMENT also
+            means a null cut, a slab that does not exist, or BS3D_GIVEN; BS3D_BAD_SIZE also means that these needs are
+            not met, or that more than 64 partitions all depend on each other
    Cost     host only; for an implicit march about 20 operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)

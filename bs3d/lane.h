@@ -129,8 +129,8 @@ TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pa
     }
 }
 
-/* Returns whether, at all corners of the spot's cell, the payoff is positive and the value equals it to rounding. v:
-   the 4x4x4 values around the spot. */
+/* Returns whether, at all corners of the spot's cell, the payoff is positive and the value equals it to within
+   rounding. v: the 4x4x4 values around the spot. */
 TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 {
     const double tolerance = (sizeof(tb_real) == 4 ? 1e-6 : 1e-14) * o->strike;

@@ -138,8 +138,8 @@ static void bs3d_p_launch_factor_z(bs3d_p_job *job, int directions)
 
 /* Solves the reduced system of one z system. The right-hand sides of the first and last rows of partition s are at
    firsts[step s] and lasts[step s].
-   Leaves   first: the right-hand sides of the first rows; x: the last unknowns, also in lasts if `stores` is set (a
-            later store would cost more) */
+   Leaves   first: the right-hand sides of the first rows; x: the last unknowns, which it also stores in lasts if
+            `stores` is set (a later store would cost more) */
 template <int most, int stores>
 TB_D void bs3d_p_solve_partitions(int partitions, long long step, const tb_real *link, const tb_real *firsts,
                                   tb_real *lasts, tb_real *first, tb_real *x)

@@ -71,7 +71,7 @@ TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
 /* Opens a march on a slab, ready for its first step: tables, factors, and the payoff as its values.
    Needs    cut: from bs3d_slab_cut; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
    Leaves   *march; the values in march->job.u, in rows of bs3d_pitch elements, from the slab's lowest copied plane on
-   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot run as few partitions as
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED: a launch failed, or this device needs more partitions than
             the cut has
    Lanes    called on the host with the slab's device as the current one, like all functions of a march */
 template <int unused = 0>

@@ -268,7 +268,7 @@ static void as_here(const engine *e, const case_batch &there, const case_batch &
           worst, largest);
 }
 
-/* Batches of any problems against the host's engine: on chip to rounding; by the host together to the bit. */
+/* Batches of any problems against the host's engine: on chip to within rounding; by the host together to the bit. */
 static void batches()
 {
     static case_problem c[PROBLEMS];

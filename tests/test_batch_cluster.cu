@@ -2,7 +2,7 @@
    clusters or under tests/simt.
    MIT licence, see LICENSE.
 
-   The kernel is launched in every size of cluster, also where the header's table would choose another one, and through
+   The kernel is launched in every size of cluster, even where the header's table would choose another one, and through
    the public functions; on a device without clusters these must do the same. What is not an element of x must be as it
    was. Answers come from pivoted elimination in long double. */
 #include "trid/batch.h"

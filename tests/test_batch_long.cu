@@ -107,10 +107,10 @@ static void test_zeros()
     }
 }
 
-/* Couplings that partitions drop, and others that they must not, in systems side by side: b = 2.5, 2.01, 2, and once
-   2 in the first half alone; with a few partitions, and so many that their links are systems by themselves. Each is
-   solved to rounding, and twice to the same bits; NaN on the right is NaN everywhere in a system that couples it, and
-   nowhere in another one. */
+/* Couplings that partitions drop, and others that they must not, in systems side by side: b = 2.5, 2.01, 2, and once 2
+   in the first half alone; with a few partitions, and so many that their links are systems by themselves. Each is
+   solved to within rounding, and twice to the same bits; NaN on the right is NaN everywhere in a system that couples
+   it, and nowhere in another one. */
 template <class T>
 static void test_coupled()
 {

@@ -2,7 +2,8 @@
    MIT licence, see LICENSE.
 
    The reference is the plain C program, which test_lsmc_host.c has held against known answers: the same random numbers,
-   so the same prices, to rounding. Only an exercise that pays as much as waiting to rounding could tell them apart. */
+   so the same prices, to within rounding. Only an exercise that pays as much as waiting, to within rounding, could tell
+   them apart. */
 #define LSMC_NO_MAIN
 #define BS1D_NO_LAUNCHES /* the comparison with bs1d.h is the program's */
 #include "../examples/american_lsmc.cu"

@@ -569,7 +569,7 @@ TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<sha
     adi3d_p_x_store<shape>(h, m, e->y, firsts + h.plane * h.partitions);
 }
 
-/* Waits for plane p in its slot, and begins to copy a later plane. All threads call. */
+/* Waits for plane p in its slot, and begins to copy a later plane. All threads call it. */
 template <class shape>
 TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int p,
                          int slot)

@@ -41,7 +41,7 @@
    and its lines solved along x and then along y, while the plane is in the cache. */
 
 /* The data of a worker. Grids have rows of `pitch` elements and planes of `plane` elements. Elements without a point,
-   also those before and after the grid, are zero, so that neighbours along x are read without tests. */
+   including those before and after the grid, are zero, so that neighbours along x are read without tests. */
 typedef struct {
     fd_p_tables t;
     const fd_batch *batch;
