@@ -22,9 +22,9 @@ typedef struct {
     size_t bytes;
 } bs3d_message;
 
-/* The planes that a launch visits if it does not visit all. Planes from .. from + planes - 1 are cut into `partitions`
-   partitions, and partition n of the launch is partition first + n of these. From n = jump on, the launch skips `over`
-   partitions and another `apart` planes. Of each partition it visits only planes among low .. high - 1. */
+/* The planes that a launch visits if it does not visit all. Planes `from` .. `from + planes - 1` are cut into
+   `partitions` partitions, and partition n of the launch is partition first + n of these. From n = jump on, the launch
+   skips `over` partitions and another `apart` planes. Of each partition it visits only planes among low .. high - 1. */
 typedef struct {
     int from, planes, partitions, first, jump, over, apart, low, high;
 } bs3d_p_span;
@@ -42,8 +42,8 @@ TB_HD int bs3d_p_slab_first(int nz, int slabs, int slab)
     return (int)((long long)nz * slab / slabs);
 }
 
-/* Finds a slab's own planes in partition s: from .. to-1, numbered as in the grid. The partitions are equal parts of
-   the slab with its halo planes. */
+/* Finds a slab's own planes in partition s: `from` .. `to` - 1, numbered as in the grid. The partitions are equal parts
+   of the slab with its halo planes. */
 TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, int s, int *from, int *to)
 {
     const int low = bs3d_p_slab_first(nz, slabs, slab), high = bs3d_p_slab_first(nz, slabs, slab + 1);

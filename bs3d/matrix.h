@@ -41,7 +41,7 @@ TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a
 
 /* ---- z: partitions, and the reduced system over their interface unknowns ----------------------------------------- */
 
-/* Factors planes from .. to-1 of the z systems, a partition. With y[k] = d[k] - l y[k-1] its rows become
+/* Factors planes `from` .. `to` - 1 of the z systems, a partition. With y[k] = d[k] - l y[k-1] its rows become
        x[k] = r y[k] - q x[k+1] - s x[from-1],
    and its first unknown is the sum of h y[k] over all k, less multiples of x[from-1] and of the last unknown. With
    `down` the elimination goes downward, and all indices run the other way.

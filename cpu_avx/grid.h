@@ -59,8 +59,8 @@ typedef struct {
     const cpu_avx_real *up, *down, *weight;
 } cpu_avx_p_grid_x;
 
-/* Rows from .. to-1 of planes k-1, k and k+1, and of a plane to be prefetched, `ahead`. plane[] points to row `from`.
-   The nearest row or plane replaces one beyond the grid. The results are stored in out. */
+/* Rows `from` .. `to` - 1 of planes k-1, k and k+1, and of a plane to be prefetched, `ahead`. plane[] points to row
+   `from`. The nearest row or plane replaces one beyond the grid. The results are stored in out. */
 typedef struct {
     const cpu_avx_real *plane[3], *ahead;
     cpu_avx_real *out;

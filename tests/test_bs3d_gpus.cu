@@ -301,7 +301,7 @@ static void test_reach(void)
     }
 }
 
-/* What unknowns from .. to-1 of the third axis' matrix are, at one end, if the one beyond the other end is 1: by
+/* What unknowns `from` .. `to` - 1 of the third axis' matrix are, at one end, if the one beyond the other end is 1: by
    elimination towards it. up: the one beyond is number to. */
 static double seen_through(const bs3d_model *m, int from, int to, int up)
 {

@@ -234,7 +234,7 @@ TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
     return fd_p_host_room(batch, workers, fd_p_host_apart(batch, workers));
 }
 
-/* Solves problems from .. to - 1 of the batch, in the calling thread.
+/* Solves problems `from` .. `to` - 1 of the batch, in the calling thread.
    Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, the thread's own,
             aligned as by malloc; 0 <= from, to <= batch->problems
    Leaves   the status, values, grid and coordinates of these problems; NaN for a problem that fails. If the call is
