@@ -7,7 +7,7 @@ enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER };
 /* A cut of the third axis into slabs, and one of the slabs (bs3d_slab_cut). */
 typedef struct {
     int slabs, slab;   /* how many there are, and which one this is; slab 0 holds plane 0 */
-    int first, planes; /* planes first .. first + planes - 1 of the grid are its own */
+    int first, planes; /* planes `first` .. `first + planes - 1` of the grid are its own */
     int below, above;  /* how many planes of slab - 1 and slab + 1 it copies: halo, or 0 at an end of the grid */
     int halo;
     int partitions;   /* implicit: partitions of its planes */
@@ -24,7 +24,8 @@ typedef struct {
 
 /* The planes that a launch visits if it does not visit all. Planes `from` .. `from + planes - 1` are cut into
    `partitions` partitions, and partition n of the launch is partition first + n of these. From n = jump on, the launch
-   skips `over` partitions and another `apart` planes. Of each partition it visits only planes among low .. high - 1. */
+   skips `over` partitions and another `apart` planes. It visits only planes `low` .. `high` - 1 of each
+   partition. */
 typedef struct {
     int from, planes, partitions, first, jump, over, apart, low, high;
 } bs3d_p_span;

@@ -1,8 +1,8 @@
 /* explicit.h - a room of cpu_avx.h: explicit time steps of options on one asset, four rungs.
    MIT licence, see LICENSE.
 
-   Each rung has a function of vector scope that marches options first .. last-1 of a batch. Its work is the thread's
-   share, which begins on a cache line. */
+   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its work is the
+   thread's share, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 

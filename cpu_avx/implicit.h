@@ -1,8 +1,8 @@
 /* implicit.h - a room of cpu_avx.h: implicit time steps of options on one asset, three rungs.
    MIT licence, see LICENSE.
 
-   Each rung has a function of vector scope that marches options first .. last-1 of a batch. Its work is the thread's
-   share, which begins on a cache line. */
+   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its work is the
+   thread's share, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 

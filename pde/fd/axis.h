@@ -9,7 +9,7 @@ typedef struct {
     double low, high; /* its first and last point */
     int points;       /* at least 4 */
     int places;       /* 0 .. 3: how many entries of the arrays below are used; 0: uniform */
-    double place[3];  /* in low .. high, increasing */
+    double place[3];  /* in `low` .. `high`, increasing */
     double width[3];  /* points are evenly spaced up to about this distance from the place. Beyond, spacings grow in
                          proportion to the distance. 0: the place attracts no points */
     int align[3];     /* FD_ANYWHERE, FD_ON_NODE (ends are nodes), FD_MIDWAY between two nodes (not at an end) */
@@ -219,8 +219,8 @@ TB_HD int fd_axis_points(const fd_axis *axis, double *x)
 
 /* ---- values at a point ------------------------------------------------------------------------------------------- */
 
-/* The weights of a cubic through the grid points first .. first + 3, at a place. The sum of value[i] u[first + i] is
-   its value there; slope[i] and curvature[i] likewise give its first two derivatives. */
+/* The weights of a cubic through the grid points `first` .. `first + 3`, at a place. The sum of value[i] u[first + i]
+   is its value there; slope[i] and curvature[i] likewise give its first two derivatives. */
 typedef struct {
     int first;
     double value[4], slope[4], curvature[4];

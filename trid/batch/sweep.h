@@ -283,7 +283,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
 
 /* Climbs the rest of the tree in which a cluster eliminates with pivoting: all blocks receive the borders of all
    blocks.
-   Leaves   the unknowns around this block in outer
+   Leaves   the unknowns around this block in `outer`
    Returns  whether an unknown of the system has no pivot */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_p_batch_post<tb_real> &post,
