@@ -24,8 +24,7 @@ typedef struct {
 
 /* The planes that a launch visits if it does not visit all. Planes `from` .. `from + planes - 1` are cut into
    `partitions` partitions, and partition n of the launch is partition first + n of these. From n = jump on, the launch
-   skips `over` partitions and another `apart` planes. It visits only planes `low` .. `high` - 1 of each
-   partition. */
+   skips `over` partitions and another `apart` planes. It visits no plane outside `low` .. `high` - 1. */
 typedef struct {
     int from, planes, partitions, first, jump, over, apart, low, high;
 } bs3d_p_span;
