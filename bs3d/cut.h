@@ -108,10 +108,11 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
 }
 
 /* Cuts the grid of a problem into `slabs` slabs, and describes one of them in *cut. An explicit march copies `halo`
-   planes of each neighbour, one for each step between two exchanges; partitions is then 0. An implicit march copies one
-   plane, whatever halo is; partitions is then what bs3d_slab_partitions returns, and must be the same on all GPUs.
-   Needs    in every slab at least 4 planes, and at least halo (explicit) or 4 * partitions (implicit); halo 1 to 32
-            (explicit), partitions 1 to 8 (implicit)
+   planes of each neighbour, one for each step between two exchanges; `partitions` is then 0. An implicit march copies
+   one plane, whatever `halo` is; `partitions` is then what bs3d_slab_partitions returns, and must be the same on all
+   GPUs.
+   Needs    in every slab at least 4 planes, and at least `halo` (explicit) or 4 * `partitions` (implicit); `halo` 1 to
+            32 (explicit), `partitions` 1 to 8 (implicit)
    Returns  BS3D_OK, or as bs3d_check, but with up to 1024 points per slab on the third axis. BS3D_BAD_ARGUMENT also
             means a null cut, a slab that does not exist, or BS3D_GIVEN; BS3D_BAD_SIZE also means that these needs are
             not met, or that more than 64 partitions all depend on each other

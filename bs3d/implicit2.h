@@ -204,7 +204,7 @@ TB_D void bs3d_p_prefetch_slices(int per_lane, const bs3d_p_plan *plan, int k, i
 }
 
 /* Fills the ring in shared memory with zeros, and loads the factors of y to shared memory or registers. All threads
-   call. */
+   call it. */
 template <int per_lane>
 TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_real *factors, tb_real *ring)
 {

@@ -45,11 +45,11 @@ TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a
        x[k] = r y[k] - q x[k+1] - s x[from-1],
    and its first unknown is the sum of h y[k] over all k, less multiples of x[from-1] and of the last unknown. With
    `down` the elimination goes downward, and all indices run the other way.
-   Leaves   rows, if `stores`: plane k has eight numbers at 8 k. The first five are l, r, q, s and h. The other three
-            are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; l, but in the
-            first row the negated coupling to x[from-1]; and s. This weight and this s are 0 if below the unit
-            roundoff.
-            link: s and q of the last row; the first unknown's couplings to x[from-1] and to the last unknown */
+   Leaves   rows, if `stores` is set: plane k has eight numbers at 8 k. The first five are l, r, q, s and h. The other
+            three are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; l, but in
+            the first row the negated coupling to x[from-1]; and s. This weight and this s are 0 if below the unit
+            roundoff. link: s and q of the last row; the first unknown's couplings to x[from-1] and to the last
+            unknown */
 TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, int stores, tb_real *rows, double *link)
 {
     const double roundoff = sizeof(tb_real) == 4 ? 6e-8 : 1.1e-16;
@@ -172,7 +172,8 @@ TB_D tb_real bs3d_p_first_unknown(int s, const tb_real *link, const tb_real *fir
 
 /* Solves the reduced systems, a thread for each of the `plane` elements of a plane. The first rows of all partitions
    are at `interfaces`, and the last rows follow. down: the elimination went downward, from the last partition on.
-   Leaves   the last unknowns in place of the last rows; if `both`, the first unknowns in place of the first rows */
+   Leaves   the last unknowns in place of the last rows; if `both` is set, the first unknowns in place of the first
+            rows */
 template <int both>
 __launch_bounds__(128)
 TRID_KERNEL void bs3d_p_solve_reduced(int partitions, long long plane, int down, const tb_real *__restrict__ tables,

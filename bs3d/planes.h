@@ -246,8 +246,8 @@ TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
     return part;
 }
 
-/* A lane's data for the steps of a sweep: the rows of its points on the three axes (on the third k-1 .. k+1), now and
-   next of bs3d_lane_plane for each of two steps, and the result. */
+/* A lane's data for the steps of a sweep: the rows of its points on the three axes (on the third k-1 .. k+1), `now`
+   and `next` of bs3d_lane_plane for each of two steps, and the result. */
 typedef struct {
     const bs3d_row *xs, *ys;
     bs3d_row *z;
