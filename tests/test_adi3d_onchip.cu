@@ -1,6 +1,6 @@
 /* test_adi3d_onchip.cu - pde/adi3d.h's batches, on chip and by the host: random problems against a plain march, batches
-   against the host's engine, clusters of every size, what is wrong with a problem among others that are none the worse,
-   and which sizes fit.
+   against the host's march, clusters of every size, invalid problems among others that must not change, and which sizes
+   fit.
    MIT licence, see LICENSE.
 
    One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi3d_host.c tells whether
@@ -10,7 +10,7 @@
 
 enum { SEED = 20251126, MOST = 9 /* points of the batches' axes */, PROBLEMS = 5 };
 
-/* A batch of the host's, its results between guards. */
+/* A batch in host memory, its results between guards. */
 struct case_batch {
     std::vector<case_parameters> parameters;
     std::vector<fd_problem> problem;
@@ -40,10 +40,11 @@ struct case_batch {
     }
 };
 
-/* Where a launch is asked to go: clusters of so many blocks, of so many threads at most; 0: as MODEL_onchip has it. */
+/* The blocks of a cluster, and the most threads of a block, that a launch must take; 0: MODEL_onchip chooses. */
 static int asked_size, asked_threads;
 
-/* Solves it on the device: with all that it points to there, and memory of exactly the bytes asked for. */
+/* Solves a batch on the device: copies all that it points to there, and takes memory of exactly the bytes that the
+   launch asks for. */
 template <class Launch>
 static int solve_there(const case_batch &host, size_t bytes, Launch launch)
 {
