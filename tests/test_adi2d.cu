@@ -2,8 +2,8 @@
    everything that can be wrong with a problem.
    MIT licence, see LICENSE.
 
-   One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi2d_host.c tells whether
-   the host is right; test_adi2d_long.cu has the other models and ways, test_adi2d_models.cu the examples. */
+   One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi2d_host.c tests the host's march,
+   test_adi2d_long.cu the other models and paths, and test_adi2d_models.cu the examples. */
 #include "device_adi2d.h"
 
 enum { SEED = 20251123 };
