@@ -43,8 +43,8 @@ enum { CASE_MIXES = 1, CASE_SOURCES = 2, CASE_EXERCISES = 4, CASE_ALONE = 8 };
      drift_y = (drift + pull (1/2 - y')) U            diffusion_y = diffusion v(y') (1 + 0.2 x') U
      mixed = mixed v(x') v(y') T                      kill = CASE_KILL (1 + x' y' / 2) U
      source = source (x' - 2 y' + 1/2) U
-   In the model `alone`, U is 1, x' in diffusion_y is 0, and x' in kill is 1. v vanishes linearly at faces that are to be
-   degenerate; elsewhere it is 1. */
+   In the model `alone`, U is 1, x' in diffusion_y is 0, and x' in kill is 1. v vanishes linearly at faces that are to
+   be degenerate; elsewhere it is 1. */
 #define CASE_KILL 0.125
 typedef struct {
     double low[2], high[2], drift[2], pull[2], diffusion[2], mixed, source, change, strike, phase;
@@ -194,8 +194,8 @@ CASE_REFERENCE double case_given(const case_grid *g, int axis, int i, int j, dou
     return case_face(g->p, axis, (axis ? j : i) > 0, at, t);
 }
 
-/* A row of F along an axis: the weights of the points of its line, with half of the kill; the terms without u, with half
-   of the source; the couplings to both neighbours. */
+/* A row of F along an axis: the weights of the points of its line, with half of the kill; the terms without u, with
+   half of the source; the couplings to both neighbours. */
 typedef struct {
     double weight[CASE_MOST], source, coupling[2];
 } case_line;
@@ -281,8 +281,8 @@ CASE_REFERENCE int case_dominant(const case_line *row, double size, double kill)
            size * (fabs(row->coupling[0]) + fabs(row->coupling[1]));
 }
 
-/* Solves y' - size F(y') = y - size F(w) along an axis. F(y') has the coefficients of time t and what faces are given at
-   the step's end; `taken` holds F(w). In a face's row, couplings of the wrong sign and a third point that cannot be
+/* Solves y' - size F(y') = y - size F(w) along an axis. F(y') has the coefficients of time t and what faces are given
+   at the step's end; `taken` holds F(w). In a face's row, couplings of the wrong sign and a third point that cannot be
    eliminated act on w instead of y'. */
 CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
                                const double *w, double *y)
@@ -361,7 +361,8 @@ CASE_FUNCTION double case_final(const case_grid *g, int i, int j)
     return case_payoff(g->p, at);
 }
 
-/* What a march leaves: the results of a batch, and what it saw on its way. Point (i, j) of a grid is at i + points j. */
+/* What a march leaves: the results of a batch, and what it saw on its way. Point (i, j) of a grid is at i + points
+   j. */
 typedef struct {
     double grid[1 + CASE_DATES][CASE_MOST * CASE_MOST];
     fd_values values[1 + CASE_DATES][CASE_SPOTS];
@@ -664,8 +665,8 @@ CASE_FUNCTION int case_same_bits(const case_batch *one, int k, const case_batch 
            !memcmp(case_grid_of(one, k, 0), case_grid_of(other, m, 0), one->grid_bytes / n);
 }
 
-/* Returns how many coordinates of problem k are wrong. They should be those of its points, and NaN beyond these or if it
-   failed. */
+/* Returns how many coordinates of problem k are wrong. They should be those of its points, and NaN beyond these or if
+   it failed. */
 CASE_FUNCTION int case_coordinates_off(const case_batch *b, int k)
 {
     static double x[CASE_MOST];
@@ -846,8 +847,8 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     return 0;
 }
 
-/* Spoils each argument alone, in a batch with valid problems in between. Checks each status, and that the valid problems
-   have, to the bit, the results that they have in a batch without spoilt ones. */
+/* Spoils each argument alone, in a batch with valid problems in between. Checks each status, and that the valid
+   problems have, to the bit, the results that they have in a batch without spoilt ones. */
 CASE_FUNCTION void case_statuses(const case_runner *runner)
 {
     int bad = 0;
@@ -892,8 +893,8 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
 
 /* ---- what a model declares --------------------------------------------------------------------------------------- */
 
-/* Makes problem number `which` of a model that is not what it declares, or that is ill-posed. Returns its status: `what`
-   is FD_OK if it is valid, and -1 if there is no such problem. */
+/* Makes problem number `which` of a model that is not what it declares, or that is ill-posed. Returns its status:
+   `what` is FD_OK if it is valid, and -1 if there is no such problem. */
 CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_problem *c)
 {
     case_parameters *p = &c->parameters;
