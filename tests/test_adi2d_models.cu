@@ -1,4 +1,4 @@
-/* test_adi2d_models.cu - pde/adi2d.h on chip: the examples' models against the host, to rounding.
+/* test_adi2d_models.cu - pde/adi2d.h on chip: the examples' models against the host, to within rounding.
    MIT licence, see LICENSE. */
 #include "device_adi2d.h"
 

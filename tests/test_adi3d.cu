@@ -95,7 +95,7 @@ static void told(int step, int, void *context)
     ++*(int *)context;
 }
 
-/* Solves a problem on a grid of any size by the device and by the host, and compares to rounding. */
+/* Solves a problem on a grid of any size by the device and by the host, and compares to within rounding. */
 static void as_host(const char *name, int single, const case_problem *c, double tolerance,
                     int there(const fd_batch *, const case_parameters *), size_t host_bytes(const fd_batch *, int),
                     int host(const fd_batch *, const case_parameters *, int, void *, size_t))

@@ -269,8 +269,8 @@ static void as_here(const engine *e, const case_batch &there, const case_batch &
           worst, largest);
 }
 
-/* Batches of any problems: on chip they agree with the host to rounding, and on the host two workers give the same bits
-   as one. */
+/* Batches of any problems: on chip they agree with the host to within rounding, and on the host two workers give the
+   same bits as one. */
 static void batches()
 {
     static case_problem c[PROBLEMS];

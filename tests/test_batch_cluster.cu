@@ -2,7 +2,7 @@
    clusters or under tests/simt.
    MIT licence, see LICENSE.
 
-   The kernel is launched in every size of cluster, also where the header's table would choose another one, and through
+   The kernel is launched in every size of cluster, even where the header's table would choose another one, and through
    the public functions, which must give the same on a device without clusters. Everything that is not an element of x
    must stay as it was. Answers come from pivoted elimination in long double. */
 #include "trid/batch.h"

@@ -109,7 +109,7 @@ static void test_zeros()
 
 /* Couplings that partitions drop, and others that they must not drop, in systems side by side: b = 2.5, 2.01, 2, and in
    one system 2 in the first half only. There are a few partitions, or so many that their links are systems of their
-   own. Each system must be solved to rounding, and twice with the same bits. NaN in a right-hand side must make all of
+   own. Each must be solved to within rounding, and twice with the same bits. NaN in a right-hand side must make all of
    x NaN where the couplings do not decay, and some of x in the other systems. */
 template <class T>
 static void test_coupled()

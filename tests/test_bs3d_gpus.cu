@@ -302,8 +302,8 @@ static void test_reach(void)
     }
 }
 
-/* Solves unknowns from .. to-1 of the third axis' matrix with 1 for the unknown just beyond one end and 0 on the right,
-   and returns the unknown at the other end. up: the unknown beyond is number `to`, not from-1. */
+/* Solves unknowns `from` .. `to` - 1 of the third axis' matrix with 1 for the unknown just beyond one end and 0 on the
+   right, and returns the unknown at the other end. up: the unknown beyond is number `to`, not `from` - 1. */
 static double seen_through(const bs3d_model *m, int from, int to, int up)
 {
     double a, b, c, pivot = 1, right = 0, off = 0;

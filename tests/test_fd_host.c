@@ -361,7 +361,7 @@ static void test_axis(void)
     /* Two places within a few spacings of each other cannot both be points. */
     CHECK(refused < tried / 20, "%d of %d axes refused", refused, tried);
 
-    /* A uniform axis, to rounding. */
+    /* A uniform axis, to within rounding. */
     double x[101];
     fd_axis axis = {-1, 3, 101, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     CHECK(fd_axis_points(&axis, x) == FD_OK, "uniform");

@@ -2,7 +2,8 @@
    MIT licence, see LICENSE.
 
    The reference is the plain C program, which test_lsmc_host.c compares with known answers. It draws the same random
-   numbers, so prices agree to rounding, unless an exercise pays as much as waiting to rounding. */
+   numbers, so prices agree to within rounding, unless an exercise pays as much as waiting does, to within
+   rounding. */
 #define LSMC_NO_MAIN
 #define BS1D_NO_LAUNCHES /* the comparison with bs1d.h is the program's */
 #include "../examples/american_lsmc.cu"
