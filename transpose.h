@@ -42,8 +42,8 @@
      where shared memory is scarce.
 
    Common contract:
-     Lanes    All 32 lanes of the warp call, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group has its own
-              row: its lanes pass the same pointer and n.
+     Lanes    All 32 lanes of the warp call the function, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group
+              has its own row: its lanes pass the same pointer and n.
      Sizes    k and w are literals: loops unroll and u stays in registers. n may be any number, but a group accesses
               only its first k*w elements. Loads return fill from n on, and stores touch nothing from n on. With
               n <= 0 no memory is touched, and the pointer may be null.

@@ -55,7 +55,7 @@
        trid_lane_pcr_step    one step of parallel cyclic reduction on one row     4 FMA + 5 mul + 1 rcp
        trid_lane_residual    d - A x of k rows, and how large it is               3k FMA
        trid_lane_status      the status that a lane returns for its rows
-     warp (all 32 lanes call; each group of `lanes` lanes solves a system)
+     warp (all 32 lanes call them; each group of `lanes` lanes solves a system)
        trid_warp_lane, trid_warp_rank                     this thread's lane; its number in its group
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
@@ -69,7 +69,7 @@
        trid_warp_solve_refined   the same for each right-hand side                2 solves + residual
        trid_warp_status      a system's status from those of its lanes            w shfl
        trid_warp_uniform     tells the compiler that a number is the same in all lanes
-     block (all threads call)
+     block (all threads call them)
        trid_block_thread, trid_block_threads              this thread's number in its block; how many threads it has
        trid_block_hybrid     one system across up to 32 warps                     hybrid + 1 barrier
        trid_block_hybrid_part                                  the same across some warps of a block
@@ -113,7 +113,7 @@
                 bad argument; in a block: see "block scope"). n is any number of rows up to k*lanes (in a block,
                 k*threads). Functions pad with identity rows from n on, where x is 0. A literal n == k*lanes makes the
                 padding free. n <= 0 is an empty system, except in lane and host scope, where n < 0 is a bad argument.
-     Lanes      In warp scope all 32 lanes of the warp call, converged; groups without a system pass n = 0.
+     Lanes      In warp scope all 32 lanes of the warp call the function, converged; groups without a system pass n = 0.
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
 
    Options, defined before the header is included:
