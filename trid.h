@@ -729,7 +729,7 @@ TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_rea
     d[v.row] = right;
 }
 
-/* Reduces a partition. A solve passes d. A factorisation passes keep, which receives the numbers that
+/* Reduces a partition. A solve passes d. A factorisation passes `keep`, which receives the numbers that
    trid_p_reduce_right needs: the first three arrays of f. Only the first `rows` rows need exist, because identity rows
    that would pad the partition have no couplings, and their right-hand sides are zero. */
 TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
@@ -913,7 +913,7 @@ TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, t
     down[2] = __shfl_down_sync(TB_FULL_WARP, d, s, lanes);
 }
 
-/* Solves by PCR over the first count lanes of each group; the lanes beyond hold identity rows. Returns the bitwise OR
+/* Solves by PCR over the first `count` lanes of each group; the lanes beyond hold identity rows. Returns the bitwise OR
    of the verdicts of all steps. */
 TB_D int trid_warp_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d)
 {
@@ -1092,7 +1092,7 @@ TB_D void trid_p_solve_partition(int k, int first, int n, int full, const tb_rea
 }
 
 /* Solves the reduced system with the stored factors. Returns the unknown of the reduced row whose right-hand side is
-   `last`; `first` is the right-hand side of the next partition's first row. reduced holds the numbers of f from 5 k
+   `last`; `first` is the right-hand side of the next partition's first row. `reduced` holds the numbers of f from 5 k
    on. */
 TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *reduced, int stride, tb_real last,
                                   tb_real first)
@@ -1243,7 +1243,7 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 
 /* Solves as trid_block_hybrid across `warps` consecutive warps of a block, of which this one is number `part`. The
    warps hold `rows` rows; this thread's rows begin at `first`. Warp p stores six numbers, number e
-   at shared[p * by_warp + e * by_number]. All threads of the block call. */
+   at shared[p * by_warp + e * by_number]. All threads of the block call it. */
 TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, int part, tb_real *a, tb_real *b,
                                 tb_real *c, tb_real *d, tb_real *shared, int by_warp, int by_number)
 {
