@@ -216,7 +216,8 @@
    solution. */
 enum {
     CPU_AVX_OK = 0,
-    CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, or a size that the function's comment excludes */
+    CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, or a size that the function's comment excludes;
+                                  lines whose elements coincide; x that is a, b, c or f */
     CPU_AVX_BAD_ISA = -2       /* an unknown instruction set, or one that the processor or compiler does not support */
 };
 
@@ -227,7 +228,8 @@ CPU_AVX_API const char *cpu_avx_status_string(int status)
            : status > 0                     ? "system or option status - 1 met a pivot that is zero, not finite, or "
                                               "without a normal reciprocal"
            : status == CPU_AVX_BAD_ARGUMENT
-               ? "bad argument: a null pointer, a negative count, a bad size or step, or threads < 1"
+               ? "bad argument: a null pointer, a negative count, a bad size or step, elements that coincide, x that is "
+                 "the matrix, or threads < 1"
            : status == CPU_AVX_BAD_ISA      ? "instruction set unknown, not compiled in, or not on this processor"
                                             : "unknown status";
 }
@@ -288,8 +290,8 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 
 /* The layout of tridiagonal systems: element j of system s of group g is at [j*step + s*stride + g*jump] of each array.
    There are groups*systems systems, and g*systems + s is a system's index. groups = 0 means one group; an empty batch
-   has systems = 0. step, stride and jump may be negative; no two elements may coincide. trid_lines of trid/batch.h has
-   the same fields. */
+   has systems = 0. step, stride and jump may be negative. No two elements may coincide: lines are refused if two do that
+   have the same row, system or group; the others are not compared. trid_lines of trid/batch.h has the same fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;
 } cpu_avx_lines;
