@@ -103,9 +103,9 @@
                 trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block. The functions
                 named pivoted return 1 for any bad pivot, because in their order of elimination no single row is at
                 fault. If the caller ignores the status, computing it costs nothing, except in trid_block_interleaved.
-     Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular up to rounding has such a
-                pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without. The
-                residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
+     Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular to within rounding has such
+                a pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without.
+                The residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
                 spread through their own system and no further. Overflow on the way to x is no failure either; it shows
                 in x.
      Sizes      k and lanes are literals: functions are inlined, and loops unroll. Arrays stay in registers up to k = 32
@@ -368,9 +368,9 @@ TB_HOST int trid_p_infinite(double x)
 #define TRID_BANKS (TB_BYTES == 4 ? 32 : 16)
 #define TRID_P_INFINITE (TB_BYTES == 4 ? 0xff000000u : 0xffe00000u)
 
-/* Returns the status of the lane that holds rows first .. first+k-1 of n, where all lanes together hold `full` rows. A
-   failure that may have begun in another lane counts as one of the system's last row, so that the smallest positive
-   status of all lanes names the row where it began.
+/* Returns the status of the lane that holds rows `first` .. `first + k - 1` of n, where all lanes together hold `full`
+   rows. A failure that may have begun in another lane counts as one of the system's last row, so that the smallest
+   positive status of all lanes names the row where it began.
    Needs    status: what trid_lane_reduce returned for these rows; bad: the bitwise OR of the verdicts (trid_p_verdict)
             of the later steps, which work on the last of these rows
    Returns  0; TRID_BAD_ARGUMENT for n > full; or 1 + a row below n */
@@ -619,7 +619,7 @@ TB_HD tb_real trid_rcp_refined(tb_real x)
 
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm; element j of each array is at
    [j * stride].
-   Needs    n elements in each array, also in work; a[0] and c[n-1] are not read; x may alias d
+   Needs    n elements in each array, including work; a[0] and c[n-1] are not read; x may alias d
    Leaves   x, and in work the eliminated c
    Returns  0; -1 for n < 0; or 1 + the first row with a bad pivot; rows from there on are not touched
    Cost     3n FMA + 2n mul + n rcp */
@@ -842,7 +842,7 @@ TB_HD int trid_lane_pcr_step(tb_real *a, tb_real *c, tb_real *d, tb_real up_a, t
     return trid_p_verdict(pivot, r);
 }
 
-/* Computes the residual of rows first .. first+k-1 of a system of n, and how large it is:
+/* Computes the residual of rows `first` .. `first + k - 1` of a system of n, and how large it is:
                 r[j] = d[j] - a[j] x[j-1] - b[j] x[j] - c[j] x[j+1],    left = x[-1], right = x[k]
    Needs    arrays of k elements; a of row 0, c of row n-1 and rows from n on do not count; r may alias d
    Leaves   r, 0 in rows from n on; *error, the largest |r| of the rows, and *size, the largest |A| |x| + |d|, both 0 if
@@ -876,8 +876,8 @@ TB_HD void trid_lane_residual(int k, int first, int n, const tb_real *a, const t
     if (size) *size = magnitude;
 }
 
-/* Pads rows first .. first+k-1 of a system of n with identity rows from n on, where all lanes together hold `full`
-   rows, and zeroes the couplings out of the system.
+/* Pads rows `first` .. `first + k - 1` of a system of n with identity rows from n on, where all lanes together hold
+   `full` rows, and zeroes the couplings out of the system.
    Needs    d may be null */
 TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
@@ -1027,8 +1027,8 @@ TB_D int trid_warp_hybrid(int k, int lanes, int n, tb_real *a, tb_real *b, tb_re
     return status ? status : trid_lane_status(k * trid_warp_rank(lanes), k, n, k * lanes, 0, bad);
 }
 
-/* Factors a partition, rows first .. first+k-1 of n, where all lanes together hold `full` rows. Leaves the five arrays
-   of f, of which the last two hold the couplings that the rows have afterwards. */
+/* Factors a partition, rows `first` .. `first + k - 1` of n, where all lanes together hold `full` rows. Leaves the five
+   arrays of f, of which the last two hold the couplings that the rows have afterwards. */
 TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_real *a, const tb_real *b,
                                  const tb_real *c, tb_real *f)
 {

@@ -1,6 +1,5 @@
-/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, also of prices that are known, and the orders
-   that follow from them.
-   MIT licence, see LICENSE.
+/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, including those of known prices, and the
+   orders that follow from them. MIT licence, see LICENSE.
 
        adi3d_orders [--csv FILE]
 

@@ -24,8 +24,8 @@ static int bs3d_p_explicit(bs3d_p_job *job, int doubles, const bs3d_p_launch<> *
 
 /* ---- a thread a column ------------------------------------------------------------------------------------------- */
 
-/* A thread's column, if `valid` is set: the position of its point in a plane, its planes from .. to-1, the distances to
-   the neighbours in a plane, 0 where there is none, and the point's rows of the first two axes. */
+/* A thread's column, if `valid` is set: the position of its point in a plane, its planes `from` .. `to` - 1, the
+   distances to the neighbours in a plane, 0 where there is none, and the point's rows of the first two axes. */
 typedef struct {
     int valid, from, to;
     long long at, east, west, north, south;

@@ -357,8 +357,8 @@ CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, co
     }
 }
 
-/* Solves tiles from .. to-1. Returns the first system with a bad pivot, or LLONG_MAX. In arrays from memory a tile is
-   substituted back while the next is eliminated, so that memory is read and written all the time. */
+/* Solves tiles `from` .. `to` - 1. Returns the first system with a bad pivot, or LLONG_MAX. In arrays from memory a
+   tile is substituted back while the next is eliminated, so that memory is read and written all the time. */
 CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                             cpu_avx_real *store, long long from, long long to)
 {
@@ -386,7 +386,7 @@ CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan,
     return bad;
 }
 
-/* Solves tiles from .. to-1, with a store of cpu_avx_p_store_len elements. Returns the first system with a bad
+/* Solves tiles `from` .. `to` - 1, with a store of cpu_avx_p_store_len elements. Returns the first system with a bad
    pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_interleaved_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                    cpu_avx_real *store, long long from, long long to)

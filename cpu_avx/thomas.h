@@ -16,7 +16,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Solves tiles from .. to-1 as planned. Returns the first system with a bad pivot, or LLONG_MAX. */
+/* Solves tiles `from` .. `to` - 1 as planned. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {

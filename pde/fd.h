@@ -194,7 +194,7 @@ typedef struct {
     int what, detail;        /* FD_OK, or an error */
     int axis, i, j, k, step; /* the position; -1 if it does not apply; step 0 is the first, from maturity */
     int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together */
-    float growth; /* the largest magnitude at time 0 over the largest that the march was given. Given are final values,
+    float growth; /* the largest magnitude at time 0 over the largest that the march was given: among final values,
                      boundary values at time 0, slopes at time 0 times the length of the axis, and the amounts that
                      FD_CHANGE_VALUES added at a point. 0 if all of these are 0, or if the march did not end */
 } fd_status;

@@ -254,7 +254,7 @@ static void exercise_at_dates(void)
                "exercised before the barrier by right");
 }
 
-/* Checks that a constant source adds what it has paid: to rounding the whole sum, if nothing is discounted. */
+/* Checks that a constant source adds what it has paid: the whole sum, to within rounding, if nothing is discounted. */
 static void coupons(void)
 {
     const fd_date nothing = {0, 0, 0};

@@ -378,7 +378,7 @@ static void F(test_singular)(void)
 }
 
 /* Tests systems that are cut into partitions: the shortest possible, a row more and less, with tails of all lengths, in
-   one tile or more; also with one or two systems that fail, in a partition, a separator or the tail. */
+   one tile or more; some with one or two systems that fail, in a partition, a separator or the tail. */
 static void F(test_cut)(void)
 {
     const int least = 64 * 128 / (int)sizeof(REAL);
@@ -446,7 +446,7 @@ static void F(test_weak_cut)(void)
 }
 
 /* Tests systems whose length suits the hybrid for one width of vectors or another, or just does not; alone, in pairs
-   and in halves, and in more tiles than are in flight; also with one or two systems that fail. */
+   and in halves, and in more tiles than are in flight; some with one or two systems that fail. */
 static void F(test_across)(void)
 {
     static const int sizes[] = {8,   15,  16,  31,  32,  33,  48,  64,  96,  112, 128,
@@ -691,7 +691,7 @@ static void F(test_reference)(void)
     F(test_reference_of)(512, 5);
 }
 
-/* Checks that the hybrid omits a step of PCR only if that changes nothing to rounding. The lanes' partitions end with
+/* Checks that the hybrid omits a step of PCR only if it changes less than rounding does. The lanes' partitions end with
    rows 7, 15, 23 and so on, or 3, 7, 11. A chain of rows couples only two of them, with couplings of all sizes. */
 static void F(test_weak_sections)(void)
 {

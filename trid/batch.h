@@ -37,7 +37,7 @@
        trid_batch_solve_rows    the caller's function object computes the matrix in registers
        trid_batch_interface_reduce_rows, trid_batch_interface_expand_rows    the same for partitions
 
-   For k right-hand sides with one matrix, trid_batch_several moves 3 + 2k numbers per row, and k calls of
+   For k right-hand sides with one matrix, trid_batch_several moves 3 + 2k numbers per row, and k calls to
    trid_batch_solve move 5k. Factors do not reduce that, since they are as many numbers as the matrix. They save
    divisions and the scan for the pivots, but memory accesses hide both. They also solve the transposed system (the
    adjoint of a solver).

@@ -223,8 +223,8 @@ TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_t
     }
 }
 
-/* Transposes a tile, whose row q holds element from + q of the lines from line `first` on. In `to` each line is
-   contiguous, with n elements. A warp calls. */
+/* Transposes a tile, whose row q holds element `from` + q of the lines from line `first` on. In `to` each line is
+   contiguous, with n elements. A warp calls it. */
 TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines, int from, int n, tb_real *to)
 {
     const int lane = (int)threadIdx.x % 32;
@@ -519,8 +519,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     if (event->what & FD_RECORD) adi2d_p_rung_record(launch, a, 1 + date);
 }
 
-/* Sets the first values of a prepared problem; with `across`, also in the array that is contiguous along y. A block per
-   problem. */
+/* Sets the first values of a prepared problem, one block per problem. If `across` is set, it sets them in the array
+   that is contiguous along y as well. */
 template <int across>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_start(adi2d_p_rung launch)
 {

@@ -446,7 +446,7 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const a
 }
 
 /* Adds F_1 + F_2 + F_3 at a point with value v. *right receives the part that plane k still lacks, *next the part with
-   which plane p begins. low is the value in plane k. */
+   which plane p begins. `low` is the value in plane k. */
 template <class shape>
 TB_D void adi3d_p_x_own(tb_real factor, const fd_cell &cell_y, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
                         const tb_real *v, tb_real low, tb_real *right, tb_real *next)
@@ -569,7 +569,7 @@ TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<sha
     adi3d_p_x_store<shape>(h, m, e->y, firsts + h.plane * h.partitions);
 }
 
-/* Waits for plane p in its slot, and begins to copy a later plane. All threads call. */
+/* Waits for plane p in its slot, and begins to copy a later plane. All threads call it. */
 template <class shape>
 TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int p,
                          int slot)

@@ -209,8 +209,8 @@ FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *pa
     fd_p_host_meet(h);
 }
 
-/* Returns the bytes for `workers` workers that share each problem or, if apart, take problems of their own; 0 if the
-   batch's sizes are refused or there are no workers. */
+/* Returns the bytes for `workers` workers that share each problem or, if `apart` is set, take problems of their own; 0
+   if the batch's sizes are refused or there are no workers. */
 TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
 {
     if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
@@ -234,9 +234,9 @@ TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
     return fd_p_host_room(batch, workers, fd_p_host_apart(batch, workers));
 }
 
-/* Solves problems from .. to - 1 of the batch, in the calling thread.
+/* Solves problems `from` .. `to` - 1 of the batch, in the calling thread.
    Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, the thread's own,
-            aligned as by malloc; 0 <= from, to <= batch->problems
+            aligned as by malloc; 0 <= `from`, `to` <= batch->problems
    Leaves   the status, values, grid and coordinates of these problems; NaN for a problem that fails. If the call is
             refused, each of these problems holds its status, and NaN
    Returns  FD_OK, even if problems have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or misaligned

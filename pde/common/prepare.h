@@ -423,8 +423,8 @@ typedef struct {
     int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's constants */
 } fd_p_looks;
 
-/* Checks the terms at points from, from + stride, .. below `to` of the line along x with these indices, in step k, in a
-   loop that compilers vectorise. Points whose value is given are not checked. */
+/* Checks the terms at the points `from`, `from + stride`, .. below `to` of the line along x with these indices, in step
+   k, in a loop that compilers vectorise. Points whose value is given are not checked. */
 TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
     const int *points = t->found->points;

@@ -77,8 +77,8 @@ typedef struct {
     int spots;     /* the spots of each problem, 0 or more */
     const fd_problem *problem;
     fd_status *status;      /* of each problem */
-    fd_values *values;      /* for each problem, 1 + dates times spots: at time 0, then at its dates with FD_RECORD;
-                               those of other dates are not written. Null if there are no spots */
+    fd_values *values;      /* for each problem, (1 + dates) x spots of them: at time 0, then at its dates with
+                               FD_RECORD; those of other dates are not written. Null if there are no spots */
     void *grid;             /* null; or, for each problem, 1 + dates grids at the same times, of points[0] x points[1] x
                                points[2] numbers in the precision of the call: point (i, j, k) at
                                i + points[0] (j + points[1] k); NaN beyond the last point of an axis */

@@ -4,8 +4,8 @@
 /* The user's function of one to three coordinates; kernels need one compiled for the device. */
 typedef double fd_function(const double *x, const void *context);
 
-/* Returns the average over low .. high of a function of one variable that is smooth between given kinks and jumps.
-   Needs    kinks in increasing order; those outside low .. high do not matter. If high > low, the function is never
+/* Returns the average over `low` .. `high` of a function of one variable that is smooth between given kinks and jumps.
+   Needs    kinks in increasing order; those outside `low` .. `high` do not matter. If high > low, the function is never
             called at kinks or ends
    Returns  the average; f(low) unless high > low
    Cost     4 calls for each piece between kinks

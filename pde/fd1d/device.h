@@ -337,7 +337,7 @@ TB_D void fd1d_p_load_step(int lanes, fd1d_p_group *g, int segment)
     fd1d_p_sync(lanes);
 }
 
-/* Applies the events at the date at the end of step `at`, the last of its segment, to extra and u. */
+/* Applies the events at the date at the end of step `at`, the last of its segment, to `extra` and u. */
 template <int k, int lanes>
 TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
 {
@@ -448,7 +448,7 @@ TB_D void fd1d_p_solve_problem(fd1d_p_group *g)
     fd_p_end(&g->batch, &g->h.t, g->which, status, g->h.value, &stride, fd1d_p_rank(lanes), lanes);
 }
 
-/* A launch's arguments: problems first .. first + problems - 1 of a batch, and memory with room for them. */
+/* A launch's arguments: problems `first` .. `first + problems - 1` of a batch, and memory with room for them. */
 typedef struct {
     fd_batch batch;
     const fd_model_parameters *parameters;

@@ -305,7 +305,7 @@ constexpr int trid_p_batch_first_shape(int method, int layout, int n)
     return at;
 }
 
-/* Returns whether a shape is the first for some n of least .. most. For each number of lanes it tries the longest
+/* Returns whether a shape is the first for some n of `least` .. `most`. For each number of lanes it tries the longest
    system that these lanes hold, but at most `most` rows. Shapes that are never the first are not compiled. */
 template <class tb_real>
 constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
@@ -343,7 +343,7 @@ static int trid_p_batch_launch_contiguous_shape(const trid_p_batch_work<tb_real>
         32 * needed, 0, work.stream, plan, rows, work.d, work.x);
 }
 
-/* Launches shape `first`, which serves some system of least .. most rows, if it is `at` or a later one. */
+/* Launches shape `first`, which serves some system of `least` .. `most` rows, if it is `at` or a later one. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
@@ -366,7 +366,7 @@ static int trid_p_batch_has_words(const trid_p_batch_work<tb_real> &work, const 
 }
 
 /* Chooses lanes and layout, and launches the first shape that serves the call. Only shapes that systems of
-   least .. most rows can reach are compiled. */
+   `least` .. `most` rows can reach are compiled. */
 template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
 static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const rows_type &rows)
 {

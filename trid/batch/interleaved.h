@@ -130,7 +130,7 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
 
 /* ---- the shapes of all kernels for interleaved systems ----------------------------------------------------------- */
 
-/* Which kernel serves systems of least .. most rows. systems: how many a block takes, in single and in double
+/* Which kernel serves systems of `least` .. `most` rows. systems: how many a block takes, in single and in double
    precision; 0 if the row is not for that precision. parts, burst, ahead: as in trid_p_batch_shape (pipeline.h). */
 struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;

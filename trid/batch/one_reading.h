@@ -57,7 +57,7 @@ struct trid_p_batch_partitions {
     };
 };
 
-/* Where a warp works: rows of a partition from `row` on, of which rows from .. to - 1 exist. */
+/* Where a warp works: rows of a partition from `row` on, of which rows `from` .. `to` - 1 exist. */
 struct trid_p_batch_stretch {
     int row, from, to, within;         /* within: the partition's number in its system */
     long long system, group, line, at; /* the system; where its row 0 is in d and x */
@@ -86,9 +86,9 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
-/* Requests the warp's elements of an array. Those of rows from .. to - 1 exist; the others become `fill`. A full warp
-   requests pieces of 16 bytes. Any other warp requests one number at a time, which takes less time unless many warps
-   are not full. With by_words it requests pieces wherever possible. */
+/* Requests the warp's elements of an array. Those of rows `from` .. `to` - 1 exist; the others become `fill`. A full
+   warp requests pieces of 16 bytes. Any other warp requests one number at a time, which takes less time unless many
+   warps are not full. With by_words it requests pieces wherever possible. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)

@@ -40,7 +40,7 @@ struct trid_p_batch_how {
     enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere, few };
 };
 
-/* The systems for which a call compiles kernels: those of least .. most rows, of both layouts or of only one. */
+/* The systems for which a call compiles kernels: those of `least` .. `most` rows, of both layouts or of only one. */
 template <int of_most, int of_least, int of_only>
 struct trid_p_batch_bounds {
     static constexpr int most = of_most, least = of_least, only = of_only;
@@ -379,7 +379,7 @@ TB_D int trid_p_batch_is_small(const trid_p_batch_worst &worst)
     return trid_p_batch_number<tb_real>(worst.error) <= few * trid_p_batch_number<tb_real>(worst.size);
 }
 
-/* Returns the residual of one row, up and down being x around it. */
+/* Returns the residual of one row; `up` and `down` are x around it. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real d, tb_real x, tb_real up, tb_real down,
                                        trid_p_batch_worst *worst)
@@ -391,7 +391,7 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
     return rest;
 }
 
-/* Computes in rest the residual of x in the thread's first `valid` rows. `first` is the thread's first row within the
+/* Computes in `rest` the residual of x in the thread's first `valid` rows. `first` is the thread's first row within the
    system, and around is x on either side. Terms beyond the system's ends are left out: 0 times another system's NaN
    would be NaN. */
 template <class tb_real, int k>

@@ -283,7 +283,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
 
 /* Climbs the rest of the tree in which a cluster eliminates with pivoting: all blocks receive the borders of all
    blocks.
-   Leaves   the unknowns around this block in outer
+   Leaves   the unknowns around this block in `outer`
    Returns  whether an unknown of the system has no pivot */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_p_batch_post<tb_real> &post,
@@ -323,9 +323,9 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
 }
 
 /* Climbs the tree of trid_warp_pivoted from the borders of the partitions, in shared memory, and comes down again.
-   Whole warps call, a group of lanes for system thread / group. Each lane joins two partitions before it climbs, so
-   that half of the warps do the work in fewer steps than all would with one partition a lane. In a cluster, whose
-   groups also need a lane for each block, a lane takes one partition.
+   Whole warps call it, a group of lanes for system thread / group. Each lane joins two partitions before it climbs, so
+   half of the warps do the work in fewer steps than all would with one partition a lane. In a cluster, whose groups
+   also need a lane for each block, a lane takes one partition.
    Leaves   the unknowns around each partition in place of its border; worst is 1 if an unknown has no pivot */
 template <class tb_real, int systems, int parts, int cluster>
 TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)

@@ -3,8 +3,8 @@
 
 #ifndef TB_BODY
 
-/* Adds to sum the products of `rows` rows of d with those of u (if sides & 1) and of v (if sides & 2). With all, takes
-   `burst` rows and ignores `rows`. */
+/* Adds to `sum` the products of `rows` rows of d with those of u (if sides & 1) and of v (if sides & 2). With `all`,
+   takes `burst` rows and ignores `rows`. */
 template <class tb_real, int sides, int burst, int all>
 TB_D void trid_p_batch_weigh_some(int rows, const tb_real *u, const tb_real *v, long long matrix_pitch,
                                   const tb_real *d, long long pitch, tb_real *sum)
