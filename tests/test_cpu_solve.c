@@ -620,8 +620,8 @@ static void F(test_work)(void)
     CHECK(F(cpu_avx_thomas_bytes)(&one, 0) == 0 && F(cpu_avx_hybrid_bytes)(&one, 0) == 0, "work for no threads");
 }
 
-/* Checks that the work of the largest of several calls serves all of them, for interleaved systems: more rows, systems or
-   threads never need less. */
+/* Checks that the work of the largest of several calls serves all of them, for interleaved systems: more rows, systems
+   or threads never need less. */
 static void F(test_work_grows)(void)
 {
     static const int threads[] = {1, 2, 3, 8, 64}, systems[] = {1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 100, 10000};
