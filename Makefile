@@ -480,7 +480,7 @@ example-from_fortran: build/from_fortran/columns
 endif
 
 build/from_fortran/columns: examples/from_fortran/columns.f90 build/from_fortran/kit.o
-	$(GFORTRAN) -std=f2003 -O2 $(OPENMP) -Wall $(ERRORS) -J $(@D) -o $@ $^
+	$(GFORTRAN) -std=f2003 -O2 $(OPENMP) -Wall -Wextra $(ERRORS) -J $(@D) -o $@ $^
 
 build/from_fortran/kit.o: examples/from_fortran/kit.c $(KIT)
 	@mkdir -p $(@D)
