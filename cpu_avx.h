@@ -108,7 +108,7 @@
                             this option such files have plain C only. Files for the host compiler always have all sets.
      CPU_AVX_EXACT_RCP      Divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   Results of at least this many bytes are stored past the caches. Default: 8 MB.
-     CPU_AVX_THREAD_ROWS    A batch is worth one more thread for every so many rows. Default: 1024.
+     CPU_AVX_THREAD_ROWS    The number of rows for which one more thread is worth its start. Default: 1024.
      CPU_AVX_GRID_CACHE     The bytes of cache that a thread's block of a grid may fill. Default: 1 MB. */
 
 #ifndef CPU_AVX_H

@@ -89,13 +89,13 @@ static void heading(const char *machine, double copy, size_t copied)
 {
     if (table && copy > 0)
         printf("Table 2, three factors: a call on three assets, %d explicit or %d implicit steps unless --steps\n"
-               "says otherwise. 14 rows on 256^3 points take 10 s on an H200, the 6 on 512^3 another 10 s. GB/s\n"
-               "are of one array read and written a step, whatever a rung moves in fact, and the limit is the\n"
-               "speed of a copy: a rung that makes two steps in one sweep can pass 100 %%.\n",
+               "says otherwise. 14 rows on 256^3 points take 10 s on an H200, 6 rows on 512^3 another 10 s. GB/s\n"
+               "count one array read and written a step, whatever a rung moves, and the limit is the speed of a\n"
+               "copy. So a rung that makes two steps in one sweep can pass 100 %%.\n",
                STEPS, IMPLICIT_STEPS);
     else if (table)
         printf("Table 2, three factors, without a GPU: the host reference prices a call on three assets, 4 rows in\n"
-               "some seconds on %d^3 points. Skipped: all rungs, which are kernels.\n",
+               "a few seconds on %d^3 points. Skipped: all rungs, which are kernels.\n",
                HOST_POINTS);
     char date[32];
     time_t now = time(NULL);
@@ -378,7 +378,7 @@ int main(int argc, char **argv)
     else
         on_host();
     if (table && disturbed)
-        printf("Warning: %d row%s marked \"!\": more than a tenth between runs, so something else was running.\n",
+        printf("Warning: %d row%s marked \"!\": runs differ by more than a tenth, so something else was running.\n",
                disturbed, disturbed == 1 ? "" : "s");
     if (file && fclose(csv)) {
         perror(file);

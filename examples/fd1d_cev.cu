@@ -16,7 +16,7 @@
 #include <vector>
 
 #ifdef SIMT_EMULATOR
-enum { SIDE = 3 }; /* the emulator takes its time */
+enum { SIDE = 3 }; /* the emulator is slow */
 #else
 enum { SIDE = 100 };
 #endif

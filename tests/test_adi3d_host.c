@@ -385,7 +385,7 @@ static void correlations(void)
     }
 }
 
-/* ---- calls that are refused -------------------------------------------------------------------------------------- */
+/* ---- calls that are refused, and progress ------------------------------------------------------------------------ */
 
 static int reported;
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Solves a problem on the grid that its model suggests for a tolerance, and compares its value with the one known. */
+/* Solves a problem on the grid that its model suggests for a tolerance, and compares the value with the known one. */
 #define SUGGEST(model, factors)                                                                                        \
     static void suggest_##model(const char *name, const fd_problem *trial, const model##_parameters *p,                \
                                 double tolerance, double known)                                                        \
@@ -37,7 +37,7 @@
         check_near(s.value, known, 4 * (s.in_space + s.in_time), "%s: by extrapolation", name);                        \
     }
 
-/* The error is within the tolerance; it is not a hundredth of it, unless the trial itself is so good. */
+/* Checks that the error is within the tolerance, and not below a hundredth of it unless the trial itself is so good. */
 static void compare(const char *name, const fd_problem *trial, const fd_suggestion *s, double tolerance, double off)
 {
     CHECK(fabs(off) <= tolerance, "%s, %g: off by %.2e on %d points in %d steps", name, tolerance, off, s->points[0],
@@ -51,8 +51,8 @@ SUGGEST(cev, 1)
 SUGGEST(heston, 2)
 SUGGEST(assets, 3)
 
-/* Lines of tests/known/fd1d.txt: beta 1/2, sigma 2, rate 5 %, a year, strike 100. At 85 and 90 the free boundary of the
-   put is close. */
+/* Checks CEV options of tests/known/fd1d.txt: beta 1/2, sigma 2, rate 5 %, a year, strike 100. At 85 and 90 the free
+   boundary of the put is close. */
 static void one_factor(void)
 {
     static const double spot[6] = {90, 110, 85, 90, 95, 110};
@@ -71,7 +71,7 @@ static void one_factor(void)
     }
 }
 
-/* Heston's call by his formula, as examples/adi2d_host.c has it. */
+/* Checks the call of examples/adi2d_host.c against Heston's formula. */
 static void two_factors(void)
 {
     const fd_axis price = {0, 300, 33, 1, {100}, {10}, {FD_MIDWAY}};
@@ -100,7 +100,7 @@ static void three_factors(void)
     if (check_short()) check_skip(12, "finer tolerances: SHORT_TESTS is set");
 }
 
-/* What is no trial. */
+/* Checks trials that must be refused. */
 static void refused(void)
 {
     assets_parameters p;
