@@ -36,8 +36,8 @@
      (adi2d/onchip.h)
        MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
        MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
-                                block or of the blocks of a cluster; solves grids that fit in none as MODEL_coalesced
-                                does
+                                block or of the blocks of a cluster; MODEL_coalesced solves a batch whose grids fit
+                                in no cluster
      the ladder's lower rungs (adi2d/rungs.h)
        MODEL_rung_bytes         bytes of device memory for the next two
        MODEL_naive              the plain version: grids in device memory, two kernels per stage, a thread per line
