@@ -1119,7 +1119,7 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
    Returns  as trid_warp_hybrid
    Cost     about that of one trid_warp_hybrid, and a vote a step
-   Error    the steps left out change x by the order of the unit roundoff times the largest element of x */
+   Error    the steps left out change x by about the unit roundoff times the largest element of x */
 TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *f,
                           int *steps)
 {

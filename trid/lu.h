@@ -23,8 +23,10 @@
                              then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s steps <= w
        trid_warp_recurrence_solve
                              a linear recurrence                (2k-1+w) FMA + (k-1+w) mul + (2w+2) shfl
-       trid_warp_recurrence_open, trid_warp_recurrence, trid_warp_recurrence_first
+       trid_warp_recurrence_open, trid_warp_recurrence
                              its halves: the matrix's part, once, then for each d
+       trid_warp_recurrence_first
+                             whether this lane is its group's first, an argument of trid_warp_recurrence_open
        trid_warp_recurrence_precomputed
                              a linear recurrence, from the results of trid_warp_lu_precompute
      block
@@ -61,9 +63,9 @@ enum {
 
 /* A ring: the data of a periodic system of n rows whose last unknown s stays out of the factors. Element e of one of
    `systems` rings is ring[e * systems]. s = last (own - first x[0] - second x[n-2]), where x is the solution for s = 0
-   and `own` is d[n-1]. y[n-2] = middle + times y, where y is the value above the partition that holds row n-2. Before
-   trid_warp_ring_open, `last` may be b[n-1], and `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is
-   1. */
+   and `own` is d[n-1]. Let y be the result of the first recurrence ("periodic systems" below), and Y the y above the
+   partition that holds row n-2: then y[n-2] = middle + times Y. Before trid_warp_ring_open, `last` may be b[n-1], and
+   `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -170,9 +172,9 @@ TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b,
     return dominant;
 }
 
-/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum cancels except the excess, which the maps
-   contain to the last bit. So these pivots differ from those that the maps imply by a few roundoffs of their own size,
-   not of b's. Otherwise as trid_lane_lu. */
+/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum cancels except the excess, and that has the
+   bits of the one from which the maps were computed. So these pivots differ from those that the maps imply by a few
+   roundoffs of their own size, not of b's. Leaves and returns what trid_lane_lu does. */
 TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
@@ -201,7 +203,8 @@ TB_D int trid_p_lu_scale(tb_real *map)
     return sum >= trid_smallest() / trid_roundoff();
 }
 
-/* Multiplies map by that of the partition above, map = map * first, and scales it. Returns as trid_p_lu_scale. */
+/* Multiplies map by that of the partition above, map = map * first, and scales it. Returns what trid_p_lu_scale
+   returns. */
 TB_D int trid_p_lu_join(tb_real *map, const tb_real *first)
 {
     tb_real m0 = map[0], m1 = map[1], m2 = map[2], m3 = map[3];
@@ -212,7 +215,7 @@ TB_D int trid_p_lu_join(tb_real *map, const tb_real *first)
     return trid_p_lu_scale(map);
 }
 
-/* Factors k rows into L and U, where u is c / pivot of the row above them. Otherwise as trid_lane_factor.
+/* Factors k rows into L and U, where u is c / pivot of the row above them.
    Needs    k literal; a of the system's first row is 0
    Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c
    Returns  0, or 1 + the first row with a bad pivot
@@ -430,8 +433,8 @@ TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb
    Returns  as trid_warp_hybrid
    Cost     (13k+12w) FMA or mul + 10k other operations + (k+1) rcp + (4w+3) shuffles and a vote if the matrix is
             dominant by rows. Otherwise lanes take turns: lanes times k FMA + 2k mul + k rcp
-   Error    if the matrix is dominant, by however little, the product of the factors differs from A by a few unit
-            roundoffs of each row (docs/lu.md). Factors found in turns are those of trid_lane_factor */
+   Error    if the matrix is dominant, however slightly, the product of the factors differs from A by a few unit
+            roundoffs of each row (docs/lu.md). Lanes that take turns find the factors of trid_lane_lu */
 TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c)
 {
     int rank = trid_warp_rank(lanes);
@@ -491,7 +494,7 @@ TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_r
    Leaves   keep and *steps for trid_warp_lu_solve_precomputed; 0 in l of a group's first row and in u of its last
    Returns  0, or 1 if lanes would have to take turns: then only trid_warp_lu_solve works
    Cost     (2k-2+2w) mul + 2w shuffles and 12 votes
-   Error    the omitted steps change x by the order of the unit roundoff times the largest element of x */
+   Error    the omitted steps change x by about the unit roundoff times the largest element of x */
 TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_real *keep, int *steps)
 {
     int rank = trid_warp_rank(lanes), turns = 0;
@@ -680,7 +683,8 @@ TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, co
 
 /* Interleaved systems: each thread holds partition thread / systems of system thread % systems. The scan redistributes
    the partitions: a group of min(parts, 32) lanes takes a system, each lane one partition or, if parts is 64, two.
-   Thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of system t / group. */
+   With each = parts / group, thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of
+   system t / group. */
 
 /* Returns TRID_INTERLEAVED_SLOT for the body's real type. systems and parts are literals. */
 TB_D int trid_p_slot(int systems, int parts, int t)
@@ -854,7 +858,7 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int tra
    solved only once. */
 
 /* Computes the results of both recurrences over k rows, given the y above them and x = 0 below. Leaves three numbers in
-   q: the last y, the first x, and the multiple of the x below that the first x would contain besides. A null d stands
+   q: the last y, the first x, and the factor with which an x below the rows would enter the first x. A null d stands
    for 0. */
 TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_real *d, tb_real above, tb_real *q)
 {
@@ -958,7 +962,7 @@ TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real 
             `last` and `middle`; known: whether `last` already has its final value
    Lanes    all 32 of the warp, which may have written the rings just before
    Leaves   `keep`, of TRID_RING_KEEP_LEN elements; `last`, which all may read
-   Returns  whether products grow so far that only trid_warp_recurrence in turns works */
+   Returns  whether products grow so far that only trid_warp_recurrence with `turns` set works */
 TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *l, const tb_real *u, tb_real *rings,
                              tb_real *keep)
 {
