@@ -14,7 +14,7 @@
 
      lane (one thread, no communication)
        trid_lane_lu          L and U of k rows, from the row above          k FMA + 2k mul + k rcp
-     warp (all 32 lanes call; each group of `lanes` lanes solves a system)
+     warp (all 32 lanes call them; each group of `lanes` lanes solves a system)
        trid_warp_lu          L and U, for many d                (13k+12w) FMA or mul + (k+1) rcp + (4w+3) shfl
        trid_warp_lu_solve    then for each d, A or A^T          (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shfl
        trid_warp_lu_precompute
@@ -61,8 +61,9 @@ enum {
 
 /* A ring: the data of a periodic system of n rows whose last unknown s stays out of the factors. Element e of one of
    `systems` rings is ring[e * systems]. s = last (own - first x[0] - second x[n-2]), where x is the solution for s = 0
-   and own is d[n-1]. y[n-2] = middle + times y, where y is the value above the partition that holds row n-2. Before
-   trid_warp_ring_open, last may be b[n-1], and middle is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
+   and `own` is d[n-1]. y[n-2] = middle + times y, where y is the value above the partition that holds row n-2. Before
+   trid_warp_ring_open, `last` may be b[n-1], and `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is
+   1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -231,8 +232,8 @@ TB_D int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
 }
 
 /* A linear recurrence over a partition of k rows, x[j] + m[j] x[j-1] = d[j], or upwards x[j] + m[j] x[j+1] = d[j]. With
-   shift, row j has the m of the row visited before it. The coefficient of the first row visited is edge. k, up and
-   shift are literals. */
+   `shift`, row j has the m of the row visited before it. The coefficient of the first row visited is `edge`. k, `up`
+   and `shift` are literals. */
 typedef struct {
     int k, up, shift;
     const tb_real *m;
@@ -288,7 +289,7 @@ TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
 }
 
 /* Precomputes the matrix's part of a recurrence across `lanes` lanes. `first` marks lanes with no unknown before them;
-   with shift, `outside` is the coefficient before the group. Returns whether the recurrence grows anywhere in the
+   with `shift`, `outside` is the coefficient before the group. Returns whether the recurrence grows anywhere in the
    warp. */
 TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
                                    tb_real *keep)
@@ -313,7 +314,7 @@ TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb
     return __any_sync(TB_FULL_WARP, grown);
 }
 
-/* Scans a recurrence over the lanes of a group, where this lane is number rank. q is the last unknown of the lane's
+/* Scans a recurrence over the lanes of a group, where this lane is number `rank`. q is the last unknown of the lane's
    partition, computed with 0 before the partition. Returns the same unknown with 0 before the group. */
 TB_D tb_real trid_p_recurrence_scan(int lanes, int rank, int up, const tb_real *keep, tb_real q)
 {
@@ -326,7 +327,8 @@ TB_D tb_real trid_p_recurrence_scan(int lanes, int rank, int up, const tb_real *
     return q;
 }
 
-/* Solves the rows of each lane. `from` is the unknown before them; with turns, only the group's first lane needs it. */
+/* Solves the rows of each lane. `from` is the unknown before them; with `turns`, only the group's first lane needs
+   it. */
 TB_D void trid_p_recurrence_close(trid_p_recurrence r, int lanes, int turns, tb_real from, tb_real *d)
 {
     int rank = trid_warp_rank(lanes), turn = r.up ? lanes - 1 - rank : rank;
@@ -365,9 +367,10 @@ TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, cons
     trid_warp_recurrence(k, lanes, up, shift, m, keep, turns, d);
 }
 
-/* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, or with up x[j] + m[j] x[j+1] = d[j]. The rows
+/* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, or with `up` x[j] + m[j] x[j+1] = d[j]. The rows
    are laid out as in trid_warp_hybrid.
-   Needs    k >= 1, lanes and up literals; n <= k*lanes; m of row 0 (up: of row n-1) is not read, nor are rows from n on
+   Needs    k >= 1, lanes and `up` literals; n <= k*lanes; m of row 0 (`up`: of row n-1) is not read, nor are rows from
+            n on
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; m unchanged
    Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and a vote. If a product of coefficients over partitions
@@ -549,7 +552,7 @@ TB_D void trid_warp_lu_solve_precomputed(int k, int lanes, int sides, int steps,
     trid_warp_recurrence_precomputed(k, lanes, 1, sides, steps, u, keep + 5 * stride, stride, d);
 }
 
-/* Does the work of trid_warp_recurrence_open across the warps of a block, with one barrier inside, two with shift. */
+/* Does the work of trid_warp_recurrence_open across the warps of a block, with one barrier inside, two with `shift`. */
 TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, tb_real *keep, tb_real *shared)
 {
     int thread = trid_block_thread(), warp = thread / 32, lane = thread & 31, last = trid_block_threads() - 1;
@@ -685,7 +688,7 @@ TB_D int trid_p_slot(int systems, int parts, int t)
     return TRID_INTERLEAVED_SLOT(systems, parts, TRID_BANKS, t);
 }
 
-/* Does the work of trid_warp_recurrence_open for interleaved systems, with two barriers inside, four with shift. */
+/* Does the work of trid_warp_recurrence_open for interleaved systems, with two barriers inside, four with `shift`. */
 TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                                 tb_real *keep, tb_real *shared)
 {
@@ -883,7 +886,7 @@ TB_D int trid_p_ring_partition(int k, int n)
     return n > 1 ? (n - 2) / k : 0;
 }
 
-/* Precomputes keep of a group's lanes from p, the numbers that trid_p_ring_rows leaves for d = 0 and y = 1 above.
+/* Precomputes `keep` of a group's lanes from p, the numbers that trid_p_ring_rows leaves for d = 0 and y = 1 above.
    Leaves the group's first x for s = 1 in *first. Returns whether a recurrence grows anywhere in the warp. */
 TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *first)
 {
@@ -918,7 +921,7 @@ TB_D tb_real trid_p_ring_scan(int lanes, const tb_real *keep, tb_real *q)
     return __shfl_sync(TB_FULL_WARP, x, 0, lanes);
 }
 
-/* Replaces last of a ring, which is b[n-1], by its final value, given x[0] in lane 0 and x[n-2] in lane `from`, for
+/* Replaces `last` of a ring, which is b[n-1], by its final value, given x[0] in lane 0 and x[n-2] in lane `from`, for
    s = 1 and d = 0. */
 TB_D void trid_p_ring_open(int lanes, int from, tb_real first, tb_real middle, tb_real *ring, int stride)
 {
@@ -951,10 +954,10 @@ TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real 
 
 /* Precomputes, once for many right-hand sides, the numbers that depend only on a periodic system's factors. The rows
    are laid out as in trid_warp_hybrid, each as described above.
-   Needs    k >= 2 and lanes literals; rings: TRID_RING_LEN * 32 / lanes elements of the warp, with first, second, last
-            and middle; known: whether last already has its final value
+   Needs    k >= 2 and lanes literals; rings: TRID_RING_LEN * 32 / lanes elements of the warp, with `first`, `second`,
+            `last` and `middle`; known: whether `last` already has its final value
    Lanes    all 32 of the warp, which may have written the rings just before
-   Leaves   keep, of TRID_RING_KEEP_LEN elements; last, which all may read
+   Leaves   `keep`, of TRID_RING_KEEP_LEN elements; `last`, which all may read
    Returns  whether products grow so far that only trid_warp_recurrence in turns works */
 TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *l, const tb_real *u, tb_real *rings,
                              tb_real *keep)
@@ -974,8 +977,8 @@ TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *
 }
 
 /* Solves for one right-hand side, after trid_warp_ring_open.
-   Needs    k, lanes, n, l, u, rings, keep as trid_warp_ring_open, and own in the rings
-   Lanes    all 32 of the warp, which may have written own just before
+   Needs    k, lanes, n, l, u, rings, keep as trid_warp_ring_open, and `own` in the rings
+   Lanes    all 32 of the warp, which may have written `own` just before
    Leaves   x in d, s in rows beyond
    Cost     (6k+2w) FMA or mul + (2w+4) shuffles
    Error    as trid_warp_lu_solve */
@@ -1007,7 +1010,7 @@ TB_D int trid_p_lane_slot(int systems, int parts, int e)
             trid_block_interleaved_lu. shared: five slots a partition and, from TRID_RING_PLACE on, the rings of all
             systems
    Lanes    all threads of the block; the rings may have been written just before
-   Leaves   keep, of TRID_RING_KEEP_LEN elements a thread; last in the rings
+   Leaves   `keep`, of TRID_RING_KEEP_LEN elements a thread; `last` in the rings
    Returns  as trid_warp_ring_open, the same in all threads
    Shared   two barriers inside */
 TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, int known, const tb_real *l,
@@ -1087,8 +1090,8 @@ TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_
 }
 
 /* Solves for one right-hand side of each system, after trid_block_interleaved_ring_open.
-   Needs    all except d as trid_block_interleaved_ring_open, and own in the rings
-   Lanes    all threads of the block; own may have been written just before
+   Needs    all except d as trid_block_interleaved_ring_open, and `own` in the rings
+   Lanes    all threads of the block; `own` may have been written just before
    Leaves   as trid_warp_ring_solve
    Shared   two barriers inside; none is needed before the next call
    Error    as trid_warp_lu_solve */

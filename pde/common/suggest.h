@@ -131,7 +131,8 @@ TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *par
     fd_p_trial_errors(&t, problem, to);
     to->status = t.status;
     if (t.call || t.status.what) return t.call ? t.call : t.status.what;
-    /* The cost, points^factors times steps, is least if the error in space is factors order / 2 times that in time. */
+    /* The cost, points^factors times steps, is least if the error in space is factors * order / 2 times that in
+       time. */
     const double share = FD_FACTORS * to->order / 2 / (1 + FD_FACTORS * to->order / 2);
     const double space = sqrt(safety * to->in_space / (share * tolerance));
     const double time = pow(safety * to->in_time / ((1 - share) * tolerance), 1 / to->order);

@@ -242,7 +242,7 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
                                      work.stream, plan, rows, work.d, work.x);
 }
 
-/* Launches the first row of the table, from row `at` on, that serves n rows and has room. n is between least and most,
+/* Launches the first row of the table, from row `at` on, that serves n rows and has room. n is in `least` .. `most`,
    so rows of the table that serve no such n are not compiled. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, int vectorised, const rows_type &rows)

@@ -392,7 +392,7 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
 }
 
 /* Computes in `rest` the residual of x in the thread's first `valid` rows. `first` is the thread's first row within the
-   system, and around is x on either side. Terms beyond the system's ends are left out: 0 times another system's NaN
+   system, and `around` is x on either side. Terms beyond the system's ends are left out: 0 times another system's NaN
    would be NaN. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_defect(int first, int n, int valid, const trid_p_batch_equations<tb_real, k> &own,
