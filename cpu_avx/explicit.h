@@ -1,12 +1,13 @@
 /* explicit.h - a room of cpu_avx.h: explicit time steps of options on one asset, four rungs.
    MIT licence, see LICENSE.
 
-   Each rung has a function of vector scope that marches options first .. last-1 of a batch. Its work is the thread's
-   share, which begins on a cache line. */
+   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its work is the
+   thread's share, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* The most options between which explicit2 alternates, and the most bytes of all: they fit the first-level cache. */
+/* The most options between which explicit2 alternates, and the most bytes that they may take in the first-level
+   cache. */
 enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #define cpu_avx_p_explicit1_step CPU_AVX_OF_SET(cpu_avx_p_explicit1_step)
@@ -209,7 +210,7 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
 
 /* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are in flight, and each
    value of u is loaded once for all of them. A partition's contributions to its neighbours' rows cross lanes. Those to
-   the partition below are complete first and wait in halo; those to the partition above are complete last. */
+   the partition below are complete first and wait in `halo`; those to the partition above are complete last. */
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
     const ptrdiff_t column = 2 * reach + 1;
@@ -329,9 +330,9 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
 }
 
 /* Makes `sweeps` composed steps, u[j] += sum of band[i] u[j-reach+i], i = 0 .. 2*reach. Each replaces many steps of
-   explicit2: to rounding, a high power of a narrow stencil is a stencil of moderate width. The band of row j of option
-   i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Factors of rows outside the grid
-   are not read.
+   explicit2: a high power of a narrow stencil is, to within rounding, a stencil of moderate width. The band of row j of
+   option i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Factors of rows outside
+   the grid are not read.
    Needs    1 <= reach <= 32; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; else as cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach

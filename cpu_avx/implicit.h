@@ -1,8 +1,8 @@
 /* implicit.h - a room of cpu_avx.h: implicit time steps of options on one asset, three rungs.
    MIT licence, see LICENSE.
 
-   Each rung has a function of vector scope that marches options first .. last-1 of a batch. Its work is the thread's
-   share, which begins on a cache line. */
+   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its work is the
+   thread's share, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
@@ -157,7 +157,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *fact
     return v;
 }
 
-/* Computes the factors of a scan. Returns how many steps it takes until no further one matters to rounding. */
+/* Computes the factors of a scan. Returns how many steps it takes until any further one changes less than rounding. */
 CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, int backward)
 {
     const cpu_avx_real roundoff = 8 * CPU_AVX_P_LOST;
@@ -295,8 +295,8 @@ CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with a time-independent matrix, which is factored once. Lanes are partitions of a grid, so that
-   two options at once stay in the first-level cache. Scans over the lanes join the partitions; scan steps that change
-   nothing to rounding are omitted.
+   two options at once stay in the first-level cache. Scans over the lanes join the partitions, without the scan steps
+   that change less than rounding does.
    Needs, Leaves, Returns as cpu_avx_implicit1
    Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles a
             time step, where s <= log2 lanes is the number of scan steps

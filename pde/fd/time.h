@@ -126,8 +126,8 @@ TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long 
     return step;
 }
 
-/* Computes steps first .. first + room - 1 of a march from maturity to 0, as far as they exist, for callers that hold a
-   few steps at a time.
+/* Computes steps `first` .. `first + room - 1` of a march from maturity to 0, as far as they exist, for callers that
+   hold a few steps at a time.
    Needs    step: an array of `room` steps, or null, to count only
    Leaves   the number of the march's steps in *count
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_GRADING, FD_BAD_KIND, FD_BAD_STEPS, FD_BAD_SIZE (halves or dates

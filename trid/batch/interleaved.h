@@ -19,9 +19,11 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Solves the block's systems, or its rows of those of a cluster. With pivoting, the hybrid solves a tile whose rows are
-   all dominant, except in clusters, whose blocks would have to agree. Any bad row then counts as row 0.
-   Returns  1 + the least bad row of this thread, which is not in worst */
+/* Solves the block's systems or, in a cluster, the block's rows of the cluster's systems. With pivoting, the hybrid
+   solves a tile whose rows are all dominant, except in clusters, whose blocks would have to agree; any bad row counts
+   as row 0.
+   Returns  1 + the least bad row that this thread alone knows of, or TRID_P_BATCH_NO_ROW; other bad rows are in
+            worst */
 template <class shape, int pivoted, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
                                  const trid_p_batch_post<tb_real> &post, tb_real *left)
@@ -128,14 +130,14 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
 
 /* ---- the shapes of all kernels for interleaved systems ----------------------------------------------------------- */
 
-/* Which kernel serves systems of least .. most rows. systems: how many a block takes, in single and in double
+/* Which kernel serves systems of `least` .. `most` rows. systems: how many a block takes, in single and in double
    precision; 0 if the row is not for that precision. parts, burst, ahead: as in trid_p_batch_shape (pipeline.h). */
 struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };
 /* A call is launched by the first row that serves it and fits the device. Kernels for hybrid, pivoted and LU request
-   `burst` rows of the matrix at a time, the others all rows at once. With 256 rows, bursts of two save up to 9 % where
-   a matrix that is not periodic is factored, or solved from its factors; with fewer rows they cost up to 24 %.
+   `burst` rows of the matrix at a time; the others request all rows at once. With 256 rows, bursts of two save up to
+   9 % where systems that are not periodic are factored, or solved from factors; with fewer rows they cost up to 24 %.
    Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double
    precision up to 512, and from 897 to 1024. With 22 rows a thread more is requested at a time and fewer blocks share a
    system: where these have few idle rows, solves take 0.72 to 0.98 of the time. They have no room for the x that is
@@ -253,7 +255,7 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
                                      work.stream, plan, rows, work.d, work.x);
 }
 
-/* Launches the first row of the table, from row `at` on, that serves n rows and has room. n is between least and most,
+/* Launches the first row of the table, from row `at` on, that serves n rows and has room. n is in `least` .. `most`,
    so rows of the table that serve no such n are not compiled. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, int vectorised, const rows_type &rows)

@@ -18,7 +18,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts;
     constexpr int span = TRID_P_BATCH_SPAN(tb_real, systems, parts), vector = 16 / sizeof(tb_real), reduced_len = 13;
     constexpr int own_len =
-        5 * k + vector; /* no bank conflicts, four partitions a warp or fewer reading 16 bytes each */
+        5 * k + vector; /* no bank conflicts: a warp reads 16 bytes from each of at most four partitions */
     constexpr bool in_registers = trid_p_batch_in_registers<tb_real, shape>;
     __shared__ tb_real shared[3 * span], reduced[parts * reduced_len], known[of::are_known ? 2 * systems : 1];
     __shared__ trid_p_batch_word<tb_real> kept[in_registers ? 1 : parts * own_len / vector];
