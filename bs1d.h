@@ -128,8 +128,8 @@ TB_HD const char *bs1d_status_string(int status)
                                             : "unknown status";
 }
 
-/* The PDE on its grid for one time step: lambda_j = variance j^2, gamma_j = drift j; with upwind, lambda_j is at least
-   |gamma_j|. Always in double precision: set-up is rare, and its numbers are then rounded only once. */
+/* The PDE on its grid for one time step: lambda_j = variance j^2, gamma_j = drift j; with `upwind`, lambda_j is at
+   least |gamma_j|. Always in double precision: set-up is rare, and its numbers are then rounded only once. */
 typedef struct {
     double variance; /* volatility^2 dt / 2 */
     double drift;    /* (rate - dividend) dt / 2 */

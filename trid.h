@@ -55,7 +55,7 @@
        trid_lane_pcr_step    one step of parallel cyclic reduction on one row     4 FMA + 5 mul + 1 rcp
        trid_lane_residual    d - A x of k rows, and how large it is               3k FMA
        trid_lane_status      the status that a lane returns for its rows
-     warp (all 32 lanes call; each group of `lanes` lanes solves a system)
+     warp (all 32 lanes call them; each group of `lanes` lanes solves a system)
        trid_warp_lane, trid_warp_rank                     this thread's lane; its number in its group
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
@@ -69,7 +69,7 @@
        trid_warp_solve_refined   the same for each right-hand side                2 solves + residual
        trid_warp_status      a system's status from those of its lanes            w shfl
        trid_warp_uniform     tells the compiler that a number is the same in all lanes
-     block (all threads call)
+     block (all threads call them)
        trid_block_thread, trid_block_threads              this thread's number in its block; how many threads it has
        trid_block_hybrid     one system across up to 32 warps                     hybrid + 1 barrier
        trid_block_hybrid_part                                  the same across some warps of a block
@@ -113,7 +113,7 @@
                 bad argument; in a block: see "block scope"). n is any number of rows up to k*lanes (in a block,
                 k*threads). Functions pad with identity rows from n on, where x is 0. A literal n == k*lanes makes the
                 padding free. n <= 0 is an empty system, except in lane and host scope, where n < 0 is a bad argument.
-     Lanes      In warp scope all 32 lanes of the warp call, converged; groups without a system pass n = 0.
+     Lanes      In warp scope all 32 lanes of the warp call the function, converged; groups without a system pass n = 0.
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
 
    Options, defined before the header is included:
@@ -729,7 +729,7 @@ TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_rea
     d[v.row] = right;
 }
 
-/* Reduces a partition. A solve passes d. A factorisation passes keep, which receives the numbers that
+/* Reduces a partition. A solve passes d. A factorisation passes `keep`, which receives the numbers that
    trid_p_reduce_right needs: the first three arrays of f. Only the first `rows` rows need exist, because identity rows
    that would pad the partition have no couplings, and their right-hand sides are zero. */
 TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
@@ -913,7 +913,7 @@ TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, t
     down[2] = __shfl_down_sync(TB_FULL_WARP, d, s, lanes);
 }
 
-/* Solves by PCR over the first count lanes of each group; the lanes beyond hold identity rows. Returns the bitwise OR
+/* Solves by PCR over the first `count` lanes of each group; the lanes beyond hold identity rows. Returns the bitwise OR
    of the verdicts of all steps. */
 TB_D int trid_warp_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d)
 {
@@ -1092,7 +1092,7 @@ TB_D void trid_p_solve_partition(int k, int first, int n, int full, const tb_rea
 }
 
 /* Solves the reduced system with the stored factors. Returns the unknown of the reduced row whose right-hand side is
-   `last`; `first` is the right-hand side of the next partition's first row. reduced holds the numbers of f from 5 k
+   `last`; `first` is the right-hand side of the next partition's first row. `reduced` holds the numbers of f from 5 k
    on. */
 TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *reduced, int stride, tb_real last,
                                   tb_real first)
@@ -1119,7 +1119,7 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
    Returns  as trid_warp_hybrid
    Cost     about that of one trid_warp_hybrid, and a vote a step
-   Error    the steps left out change x by the order of the unit roundoff times the largest element of x */
+   Error    the steps left out change x by about the unit roundoff times the largest element of x */
 TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *f,
                           int *steps)
 {
@@ -1243,7 +1243,7 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 
 /* Solves as trid_block_hybrid across `warps` consecutive warps of a block, of which this one is number `part`. The
    warps hold `rows` rows; this thread's rows begin at `first`. Warp p stores six numbers, number e
-   at shared[p * by_warp + e * by_number]. All threads of the block call. */
+   at shared[p * by_warp + e * by_number]. All threads of the block call it. */
 TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, int part, tb_real *a, tb_real *b,
                                 tb_real *c, tb_real *d, tb_real *shared, int by_warp, int by_number)
 {

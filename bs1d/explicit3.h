@@ -19,7 +19,7 @@ TB_HD double bs1d_p_again(double x)
 }
 
 /* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], one step at a time:
-   w' = w + (e_j + w) A. Drops weights beyond `reach`. If most is not null, *most receives the number of steps, at
+   w' = w + (e_j + w) A. Drops weights beyond `reach`. If `most` is not null, *most receives the number of steps, at
    most m, that drop no more than tolerance in total.
    Returns  the sum of the absolute values of the dropped weights */
 TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, double *w, double tolerance, int *most)

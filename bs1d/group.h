@@ -216,7 +216,7 @@ TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int sta
 /* ---- its launch -------------------------------------------------------------------------------------------------- */
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Returns the shape of the kernel for a size class. If paired, two options of class 0 share a warp. */
+/* Returns the shape of the kernel for a size class. If `paired` is set, two options of class 0 share a warp. */
 TB_HOST constexpr bs1d_p_shape bs1d_p_shape_of(int size, bool paired = false)
 {
     if (size == 0) return paired ? bs1d_p_shape{16, 16} : bs1d_p_shape{8, 32};

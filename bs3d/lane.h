@@ -78,9 +78,9 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
    more point on each side, point (c, p) at u[(p + 1) (columns + 2) + c + 1]. The function adds the contributions of
    plane k: to plane k-1, which it completes in `out`; to plane k itself, in `now`; and to plane k+1, in `next`.
    Needs    columns <= 8, rows and form literals; x: the rows of the first axis at the patch's columns; y: those of the
-            second axis at the patch's rows; z: those of the third axis at k-1, k, k+1; `now` and `next` 0 before the first
-            plane. Points beyond the grid may hold any finite numbers. In form BS3D_POSITIVE the corners (-1, rows) and
-            (columns, -1) are not read
+            second axis at the patch's rows; z: those of the third axis at k-1, k, k+1; `now` and `next` 0 before the
+            first plane. Points beyond the grid may hold any finite numbers. In form BS3D_POSITIVE the corners (-1,
+            rows) and (columns, -1) are not read
    Leaves   `out`, `now`, `next`, point (c, p) at p columns + c
    Cost     21 FMA, multiplications or additions a point in form BS3D_POSITIVE, otherwise 28; the patch's edge adds
             some */

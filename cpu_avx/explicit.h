@@ -210,7 +210,7 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
 
 /* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are in flight, and each
    value of u is loaded once for all of them. A partition's contributions to its neighbours' rows cross lanes. Those to
-   the partition below are complete first and wait in halo; those to the partition above are complete last. */
+   the partition below are complete first and wait in `halo`; those to the partition above are complete last. */
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
     const ptrdiff_t column = 2 * reach + 1;

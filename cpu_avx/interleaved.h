@@ -79,8 +79,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
 }
 
 /* Prefetches the cache lines of a, b, c and d at `at` (of d only, if all systems have `one` matrix) into the
-   second-level cache; if `first`, into the first-level cache as well. If `x_too`, also prefetches the line of x, which
-   is then stored through the caches. */
+   second-level cache; if `first` is set, into the first-level cache as well. If `x_too` is set, also prefetches the
+   line of x, which is then stored through the caches. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first, int x_too)
 {
     if (x_too) CPU_AVX_P_PREFETCH(batch->x + at);

@@ -121,6 +121,21 @@ CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
     return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
 }
 
+/* Returns whether two elements coincide that differ in two of their three indices (row, system, group). One of the two
+   takes m values at a distance of p, the other n values at a distance of q; a distance is 0 only if there is one
+   value. */
+CPU_AVX_API int cpu_avx_p_coincide(long long p, long long m, long long q, long long n)
+{
+    const double far = fabs((double)p), wide = fabs((double)q);
+    if (m < 2 || n < 2 || far >= wide * (double)n || wide >= far * (double)m) return 0;
+    long long a = p, b = q;
+    while (b) { /* a becomes the greatest common divisor, or minus that */
+        const long long rest = a % b;
+        a = b, b = rest;
+    }
+    return fabs((double)(q / a)) < (double)m && fabs((double)(p / a)) < (double)n;
+}
+
 /* Copies a caller's lines, joined into as few groups as possible; groups = 0 means one. Returns 0 for invalid lines. */
 CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *lines)
 {
@@ -130,6 +145,10 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
     if (!lines->n || !lines->systems) return 1;
     /* a distance of 0 would put rows, systems or groups in the same elements */
     if ((lines->n > 1 && !lines->step) || (lines->systems > 1 && !lines->stride) || (lines->groups > 1 && !lines->jump))
+        return 0;
+    if (cpu_avx_p_coincide(lines->step, lines->n, lines->stride, lines->systems) ||
+        cpu_avx_p_coincide(lines->step, lines->n, lines->jump, lines->groups) ||
+        cpu_avx_p_coincide(lines->stride, lines->systems, lines->jump, lines->groups))
         return 0;
     if (lines->systems == 1) {
         lines->systems = lines->groups;
@@ -312,7 +331,8 @@ CPU_AVX_API int cpu_avx_p_batch_status(int isa, const cpu_avx_lines *lines, cons
     if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
     if (!all->n) all->systems = 0;
     const int there = (batch->f || (batch->a && batch->b && batch->c)) && batch->d && batch->x && work;
-    return there || !all->systems ? CPU_AVX_OK : CPU_AVX_BAD_ARGUMENT;
+    const int apart = batch->x != batch->a && batch->x != batch->b && batch->x != batch->c && batch->x != batch->f;
+    return (there && apart) || !all->systems ? CPU_AVX_OK : CPU_AVX_BAD_ARGUMENT;
 }
 
 #endif /* CPU_AVX_PASS */

@@ -106,7 +106,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
 #else
     cpu_avx_vec v = cpu_avx_set(0);
     CPU_AVX_P_UNROLL
-    for (int l = 0; l < cpu_avx_lanes; l++) /* the compiler would replace a loop of n by a call of memcpy */
+    for (int l = 0; l < cpu_avx_lanes; l++) /* the compiler would replace a loop of n by a call to memcpy */
         if (l < n) v[l] = p[l];
     return v;
 #endif

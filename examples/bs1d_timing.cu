@@ -1,7 +1,7 @@
 /* bs1d_timing.cu - the ladder of bs1d.h on the paper's model problem: time, speed and accuracy of each rung.
    MIT licence, see LICENSE.
 
-       bs1d_timing [--csv [FILE]]         also writes the rows as CSV to FILE, or only as CSV to the terminal
+       bs1d_timing [--csv [FILE]]         with FILE also writes the rows to it as CSV; without, prints only CSV
 
    The problem: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200, in 50000 explicit or 2500
    implicit steps, 2048 and 16896 times. Times are medians of 9 runs after a warm-up. The answer is the mean of the two

@@ -18,7 +18,7 @@
 
    The common contract of trid.h holds, with k rows a thread and w = log2 parts.
 
-     block (all threads call)
+     block (all threads call them)
        trid_block_interleaved             interleaved systems, partitioned        reduce + expand + PCR + 2 barriers
        trid_block_interleaved_unchecked   the same without a status, for dominant matrices
        trid_block_interleaved_factor      the matrices' part of it, once          4 barriers
@@ -130,7 +130,7 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
     last[2 * part + slot] = d[k - 1];
     __syncthreads();
 
-    /* From here on this thread serves partition rank of system thread / parts, which was written as number own. */
+    /* From here on this thread serves partition `rank` of system thread / parts, which was written as number `own`. */
     int rank = thread & (parts - 1), own = (thread >> trid_log2(parts)) + systems * rank;
     int solved = trid_interleaved_slot(systems, parts, banks, own),
         below = trid_interleaved_slot(systems, parts, banks, own + systems);

@@ -359,8 +359,9 @@ static inline int trid_best_pieces(int planes, long long blocks, int slots, int 
     return best;
 }
 
-/* Allows a kernel all the dynamic shared memory that the current device offers beside the kernel's static memory. This
-   amount is the same for all launches, so host threads that need different amounts do not disturb each other.
+/* Allows a kernel all the dynamic shared memory that the current device offers in addition to the kernel's static
+   memory. This amount is the same for all launches, so host threads that need different amounts do not disturb each
+   other.
    Returns  cudaSuccess, or the runtime's error
    Cost     three calls to the runtime, four the first time */
 template <class... parameters>

@@ -162,9 +162,9 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
    Returns  0, or 1 + the first row found with a bad pivot
    Cost     2n FMA + 6n mul + 2n rcp
    Error    if the matrix is an M-matrix, the relative error of a weight is a few roundoffs for each row up to it.
-            Leaving out the rows beyond reach changes f and z by the order of the unit roundoff times the largest
-            element of x. The sum of all |u| is no larger than the largest row sum of |inverse|, so if the matrix is
-            dominant, the weights are as stable as elimination. */
+            Leaving out the rows beyond reach changes f and z by about the unit roundoff times the largest element of
+            x. The sum of all |u| is no larger than the largest row sum of |inverse|, so if the matrix is dominant, the
+            weights are as stable as elimination. */
 TB_HD int trid_lane_interface_factor(int n, int flags, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *u,
                                      tb_real *v, long long stride, tb_real *ends_a, tb_real *ends_c, int *reach)
 {

@@ -163,8 +163,8 @@ typedef struct {
     tb_real *upper, *right;
 } adi2d_p_rung_system;
 
-/* Solves along a line by the Thomas algorithm, and overwrites upper and right; rows may be computed from what right
-   held. The function calls, in this order,
+/* Solves along a line by the Thomas algorithm, and overwrites `upper` and `right`; rows may be computed from what
+   `right` held. The function calls, in this order,
      row(k, &row)     for rows at the ends and next to them, and for all rows of a line that is not plain
      rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can interleave
                       them
@@ -481,7 +481,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     if (y.last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 
-/* Writes the results at a time: 0 for today, 1 + date for a date. A block calls. */
+/* Writes the results at a time: 0 for today, 1 + date for a date. One block calls it. */
 TB_D void adi2d_p_rung_record(const adi2d_p_rung &launch, const adi2d_p_rung_arrays &a, int time)
 {
     const long long stride[2] = {1, a.t.found->points[0]};

@@ -121,7 +121,7 @@ TRID_KERNEL void __launch_bounds__(32)
         if (lane < parts) *(transpose_vector *)(h.factors[axis] + parts * e + wide * part) = transpose_pack(f + e);
 }
 
-/* Copies the factors into shared memory. All threads of the block call. */
+/* Copies the factors into shared memory. All threads of the block call it. */
 template <int rows, int parts>
 TB_D void adi3d_p_device_fetch_factors(const tb_real *from, tb_real *factors)
 {

@@ -256,7 +256,7 @@ TB_D void fd_p_put_face(int kind, const tb_real *row, tb_real near_by, int r, tb
 }
 
 /* Replaces the line's first and last row, if the lane holds them, by the computed boundary rows. The lane that computed
-   them calls. */
+   them calls it. */
 template <int axis, int rows>
 TB_D void fd_p_put_faces(const fd_p_grid &h, int first, const tb_real *made, tb_real *a, tb_real *b, tb_real *c,
                          tb_real *d)

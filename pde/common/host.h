@@ -158,8 +158,8 @@ TB_HOST fd_status fd_p_host_end(const fd_p_host *h, int given)
     return status;
 }
 
-/* Does a worker's part of a march. If watched, searches the terms before each step, and the values after it, for the
-   first number that is not finite. Returns the status, the same for all workers. */
+/* Does a worker's part of a march. If h->watched is set, searches the terms before each step, and the values after it,
+   for the first number that is not finite. Returns the status, the same for all workers. */
 TB_HOST fd_status fd_p_host_march(const fd_p_host *h)
 {
     const fd_problem *problem = h->t.problem;
@@ -186,8 +186,9 @@ TB_HOST fd_status fd_p_host_march(const fd_p_host *h)
     return fd_p_host_end(h, given);
 }
 
-/* Does a worker's part of problem `which`, after all workers have laid out its memory. A march that fails is repeated,
-   watched, so that its status names the step. All ways to solve a problem call this function and give the same bits. */
+/* Does a worker's part of problem `which`, after all workers have laid out its memory. A march that fails is repeated
+   with h->watched set, so that its status names the step. All ways to solve a problem call this function and give the
+   same bits. */
 FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *parameters, int which)
 {
     const fd_batch *batch = h->batch;

@@ -178,7 +178,7 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
     return FD_PLACE_SQUEEZED;
 }
 
-/* Returns point i of an axis, 0 <= i < points. Low, high and places on a node are exact to the bit; a midway place is
+/* Returns point i of an axis, 0 <= i < points. The ends and places on a node are exact to the bit; a midway place is
    exact to within rounding.
    Needs    a map that fd_axis_map returned with status 0
    Cost     one sinh; with two or three places that attract points, about ten Newton steps of two or three asinh each */

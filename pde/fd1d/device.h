@@ -119,8 +119,8 @@ TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const tb_real *w, tb_r
                 right[i] = g->step.face[side].given - w[i];
 }
 
-/* Computes the right-hand side of a step's first stage. If rest is not null, also stores there the part of the second
-   stage's right-hand side that does not depend on the first stage's result. extra is the exercise multiplier
+/* Computes the right-hand side of a step's first stage. If `rest` is not null, also stores there the part of the second
+   stage's right-hand side that does not depend on the first stage's result. `extra` is the exercise multiplier
    times dt. */
 template <int k, int lanes>
 TB_D void fd1d_p_first_right(fd1d_p_group *g, const fd1d_row *start, const fd1d_row *end, const tb_real *extra,

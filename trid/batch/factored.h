@@ -241,7 +241,7 @@ TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int perio
     }
 }
 
-/* Solves a periodic system in turns: first for its last unknown s, then with it. */
+/* Solves a periodic system whose partitions take turns: first for its last unknown s, then with it. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_ring_in_turns(const scope_type &scope, int n, tb_real *keep,
                                      trid_p_batch_equations<tb_real, k> *own)

@@ -99,7 +99,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
 /* Solves every system of the arrays for `sides` right-hand sides. Side k of d and of x begins k*pitch elements after
    side 0.
    Needs    as trid_batch_solve; no side of x shares an element with another, nor, unless d is x, with one of d.
-            sides may be 0, and pitch may be negative. Flags: TRID_BATCH_SEVERAL_FLAGS, among them
+            `sides` may be 0, and `pitch` negative. Flags: TRID_BATCH_SEVERAL_FLAGS, among them
             TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1], and c of row n-1 couples that row to x[0]; for n = 1
             both couple x[0] to itself, for n = 2 they add to c of row 0 and a of row 1;
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, called with the same PERIODIC;

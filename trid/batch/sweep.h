@@ -71,8 +71,8 @@ TB_D void trid_p_batch_store_interface(int span, int slot, const trid_p_batch_eq
     }
 }
 
-/* Loads the row of a system's reduced system that partition `rank` leaves, linked to the one below. With open, the last
-   partition's row stays coupled to what follows.
+/* Loads the row of a system's reduced system that partition `rank` leaves, linked to the one below. With `open`, the
+   last partition's row stays coupled to what follows.
    Returns  as trid_lane_link */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, int open, tb_real *a, tb_real *c,
@@ -91,10 +91,10 @@ TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, i
     return trid_lane_link(a, c, d, link_a, link_c, link_d);
 }
 
-/* Solves the reduced systems of a tile, or reduces them if open. `group` lanes take system thread / group, each with
-   `each` partitions.
+/* Solves the reduced systems of a tile, or reduces them if `open` is set. `group` lanes take system thread / group,
+   each with `each` partitions.
    Lanes    whole warps
-   Leaves   the last unknowns (open: the last rows) in shared */
+   Leaves   the last unknowns (`open`: the last rows) in `shared` */
 template <class tb_real, int k, int systems, int parts, int open>
 TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 {
@@ -134,7 +134,7 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
    identity rows beyond the system. It works as trid_block_interleaved, but with up to 64 partitions (a lane then has
    two rows of the reduced system), and with a status for each system.
    Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system.
-            With open, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
+            With `open`, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
             last row then couples to the unknown above the first partition (a) and to the last unknown of the last
             partition (c; in the last partition itself, to the unknown below)
    Returns  the least bad row of this thread */
