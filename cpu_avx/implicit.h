@@ -147,7 +147,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_far(cpu_avx_vec v, int step, int backward)
     return backward ? cpu_avx_down(v, zero, by) : cpu_avx_up(zero, v, by);
 }
 
-/* Solves the linear recurrence from lane to lane, v[l] += factor[l] v[l -+ 1], by a scan. */
+/* Solves the linear recurrence from lane to lane, v[l] += factor[l] v[l -+ 1], with a scan. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *factor, int steps, int backward)
 {
     if (steps > 0) v = cpu_avx_fma(factor[0], cpu_avx_p_far(v, 0, backward), v);

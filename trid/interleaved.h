@@ -67,7 +67,7 @@ TB_D int trid_log2(int n)
     return 31 - __clz(n);
 }
 
-/* Returns TRID_INTERLEAVED_SLOT by shifts, for sizes that are not known at compile time. */
+/* Returns TRID_INTERLEAVED_SLOT, computed with shifts, for sizes that are not known at compile time. */
 TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
 {
     return t +

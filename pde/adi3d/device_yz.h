@@ -17,7 +17,7 @@ struct adi3d_p_yz_shape {
         threads = parts * lines,
         wide = adi3d_p_vectored,
         vectors = lines / wide,
-        alone = adi3d_p_independent(axis), /* whether lines are solved by factors */
+        alone = adi3d_p_independent(axis), /* whether lines are solved with factors */
         factor_len = TRID_INTERLEAVED_FACTOR_LEN(rows),
         /* Shared memory holds faces, the solver's numbers, the ring, and tables: factors, or cells and numbers. Row r
            of a slice of the ring begins at (r + r / rows) lines, so that the rows that a warp's partitions read
@@ -136,7 +136,7 @@ TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, a
     return fd_p_change_at<shape::axis>(h, step, l.index);
 }
 
-/* Solves the line by the factors that all lines share. d is 0 from the line's end on. */
+/* Solves the line with the factors that all lines share. d is 0 from the line's end on. */
 template <class shape>
 TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march &m, int fixed, int pcr_steps,
                                  const tb_real *here, tb_real *d)

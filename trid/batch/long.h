@@ -1,4 +1,4 @@
-/* long.h - a room of trid/batch.h: solves long systems by chunks, and the reduced systems that these leave.
+/* long.h - a room of trid/batch.h: solves long systems in chunks, and the reduced systems that these leave.
    MIT licence, see LICENSE. */
 
 /* A system is cut into chunks. Some threads hold each chunk, k rows a thread. The first unknown f and the last unknown
@@ -493,7 +493,7 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     return trid_p_batch_clear_worst(plan, layout.worst, stream, &levels->worst);
 }
 
-/* Solves reduced systems on chip; contiguous ones by the kernel that holds the longest, whatever their n. */
+/* Solves reduced systems on chip; contiguous ones with the kernel that holds the longest, whatever their n. */
 template <int interleaved, int periodic, class bounds, class tb_real>
 static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows,
                                        const trid_p_batch_more<tb_real> &corners)

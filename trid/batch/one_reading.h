@@ -18,7 +18,7 @@
    that is reduced, one on its way to shared memory. By the time the block looks, most of what it waits for has come.
 
    No wait is endless, so blocks cannot deadlock: a partition that waits in vain, because few blocks run at the same
-   time, is left over. The last launch, by the same kernel, finds everything published and computes what the first one
+   time, is left over. The last launch, of the same kernel, finds everything published and computes what the first one
    would have computed: x is the same.
 
    The value of a number shows whether it has come: until then all its bits are set, and no published number has all

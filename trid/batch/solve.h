@@ -3,7 +3,7 @@
 
 #ifndef TB_BODY
 
-/* Launches systems on chip, or by the kernels for long ones. Solves with residuals take rows from arrays. */
+/* Solves systems on chip, or with the kernels for long ones. Solves with residuals take rows from arrays. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
@@ -33,8 +33,8 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
    Shared   contiguous: at most 18.3 KiB a block, longer systems 71 KiB; interleaved: 128 KiB a multiprocessor (ADD:
             160), if it has that many
    Cost     for systems of up to 16 KiB a column (step 1; otherwise of up to 1024 rows, or more in clusters): five
-            arrays moved once (ADD: six), by one launch, and two small memsets if `failed` is requested. Longer systems
-            with step 1: the same by four launches, if unknowns 14 KiB of a column apart are coupled by a unit roundoff
+            arrays moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems
+            with step 1: the same in four launches, if unknowns 14 KiB of a column apart are coupled by a unit roundoff
             at most. Otherwise nine arrays (ADD: ten), and 0.03 (interleaved: 0.07) of one for scratch, by three
             launches or more
    Error    as trid_warp_hybrid. In long systems with step 1, couplings between unknowns 14 KiB apart are dropped if
