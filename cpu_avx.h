@@ -295,8 +295,8 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 
 /* The layout of tridiagonal systems: element j of system s of group g is at [j*step + s*stride + g*jump] of each array.
    There are groups*systems systems, and g*systems + s is a system's index. groups = 0 means one group; an empty batch
-   has systems = 0. step, stride and jump may be negative. No two elements may coincide; lines are refused if two elements
-   with the same row, system or group do, and others are not compared. trid_lines of trid/batch.h has the same
+   has systems = 0. step, stride and jump may be negative. No two elements may coincide: lines are refused if two
+   elements with the same row, system or group do; others are not compared. trid_lines of trid/batch.h has the same
    fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;

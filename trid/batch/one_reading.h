@@ -87,8 +87,8 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
 /* Requests the warp's elements of an array. Those of rows `from` .. `to` - 1 exist; the others become `fill`. A full
-   warp requests pieces of 16 bytes. Any other warp requests one number at a time, which takes less time unless many
-   warps are not full. With by_words it requests pieces wherever possible. */
+   warp requests pieces of 16 bytes, if they are aligned. Any other warp requests one number at a time, which takes less
+   time unless many warps are not full. With by_words an aligned warp requests pieces wherever all of a piece exists. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)

@@ -34,10 +34,11 @@ struct trid_p_batch_how {
     enum { full, contiguous, strided };
     /* The kind of kernel for interleaved systems: who takes a tile, and how its rows are loaded. pipelined: a block,
        whose rows arrive in shared memory while it solves the tile before; clusters: a cluster of blocks, in the same
-       way; unpipelined: a block that loads rows when it needs them. few: blocks as in unpipelined, if all of them run
-       at the same time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is
-       left empty in code for devices that all have clusters and room for a pipeline, on which it is never launched. */
-    enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere, few };
+       way; wide_clusters: the same, for many tiles of four arrays that are copied 16 bytes at a time; unpipelined: a
+       block that loads rows when it needs them. few: blocks as in unpipelined, if all of them run at the same
+       time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is left empty
+       in code for devices that all have clusters and room for a pipeline, on which it is never launched. */
+    enum { pipelined, pipelined_elsewhere, clusters, wide_clusters, unpipelined, unpipelined_elsewhere, few };
 };
 
 /* The systems for which a call compiles kernels: those of `least` .. `most` rows, of both layouts or of only one. */
