@@ -207,8 +207,8 @@ TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
     link[2] = scale * g[half];
 }
 
-/* Factors the x systems for implicit2's upward sweep. Each half of a row has a warp, which factors points 256 half ..
-   256 half + 255 and computes the numbers of the seam. */
+/* Factors the x systems for implicit2's upward sweep. Warp h, 0 or 1, factors points 256 h .. 256 h + 255, half of a
+   row, and computes the numbers of the seam. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
 {
