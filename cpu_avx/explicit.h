@@ -333,7 +333,7 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
    explicit2: a high power of a narrow stencil is, to within rounding, a stencil of moderate width. The band of row j of
    option i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Factors of rows outside
    the grid are not read.
-   Needs    1 <= reach <= 32; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; else as cpu_avx_explicit1
+   Needs    1 <= reach <= 32; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; otherwise as cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach
             shuffles a sweep. A reach above 8 costs as much as the next multiple of 4

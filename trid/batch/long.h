@@ -8,7 +8,7 @@
        a f +   z + c g = d      g: f of the next chunk            row 2i + 1
 
    are rows of a tridiagonal system of 2 n / m rows, m being the rows of a chunk. It is stored in scratch. The same
-   launch solves it, again by chunks if it is still too long. Then each chunk is a system of its own, whose first and
+   launch solves it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first and
    last rows give f and z. So a, b, c, d are read twice, and x is written once. Beyond the system's end the chunk has
    identity rows, one of which may hold z.
 
@@ -511,7 +511,7 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
                                                                                       longest)>(work, rows);
 }
 
-/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else by chunks. The reduced
+/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else in chunks. The reduced
    systems that the chunks leave are solved in the same way. */
 template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
