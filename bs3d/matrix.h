@@ -84,7 +84,7 @@ TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, 
 
 /* Factors the reduced system over the last unknowns x[s] of the partitions. The last row of partition s has x[s] +
    link[0] x[s-1] + link[1] f[s+1] on its left, where f[s+1] is the first unknown of the next partition. Expressing
-   f[s+1] by x[s] and x[s+1] makes the system tridiagonal. */
+   f[s+1] in x[s] and x[s+1] makes the system tridiagonal. */
 TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 {
     double above = 0;

@@ -231,9 +231,9 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
 }
 
 /* Solves along y or z, with lines interleaved in x, each in partitions; along z it also ends the stage. A block marches
-   along the third axis through the lines of its columns, and prefetches the next depth - 1. Where it ends the stage, w
-   is prefetched with them (staged) or read when it is due. The downward sweep marches from the last plane of a
-   partition to its first: it substitutes back along z, solves along y and ends the stage. */
+   along the third axis through the lines of its columns, and prefetches the next depth - 1 lines of each. Where it ends
+   the stage, w is prefetched with them (staged) or read when it is due. The downward sweep marches from the last plane
+   of a partition to its first: it substitutes back along z, solves along y and ends the stage. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads)
     adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s,
