@@ -53,7 +53,7 @@ struct adi3d_p_x_shape {
         kind = kind_of,
         warps = warps_of,
         rows = 8,
-        /* Whether lines are solved by factors. If so, some warps compute right-hand sides and others solve, one per
+        /* Whether lines are solved with factors. If so, some warps compute right-hand sides and others solve, one per
            line, with tables of x and factors in registers. If not, each warp does both. */
         alone = adi3d_p_independent(0) && warps == 1,
         /* As many warps run as registers allow, in several blocks if a line takes one warp: some compute while others
@@ -297,7 +297,7 @@ struct adi3d_p_x_patch {
     const tb_real *mine;        /* its first point in the first slot */
     tb_real *made;              /* the place for its right-hand sides */
     int west, east;             /* distances to the points beside the patch if no lane holds them, otherwise 0 */
-    adi3d_p_along_x x[columns]; /* along x, if lines are solved by factors; otherwise they are in shared memory */
+    adi3d_p_along_x x[columns]; /* along x, if lines are solved with factors; otherwise they are in shared memory */
     fd_numbers number_x[columns];
     fd_cell cell_y[height]; /* along y: cells, factors of the differences, numbers */
     tb_real down_y[height], up_y[height];
@@ -602,7 +602,7 @@ TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const a
     }
 }
 
-/* Solves a line of each plane by factors, one plane behind the right-hand sides, and eliminates it along z if the
+/* Solves a line of each plane with factors, one plane behind the right-hand sides, and eliminates it along z if the
    sweeps solve along z. */
 template <class shape>
 TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
@@ -699,7 +699,7 @@ static inline int adi3d_p_device_launch_x(adi3d_p_queue *on, const adi3d_p_devic
     return 1;
 }
 
-/* Launches right-hand sides and solves along x: by the marching kernel if the step has no changes, otherwise point by
+/* Launches right-hand sides and solves along x: in the marching kernel if the step has no changes, otherwise point by
    point. */
 template <int warps>
 static inline void adi3d_p_device_x_of(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
