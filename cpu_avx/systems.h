@@ -78,6 +78,7 @@ enum {
     CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile, to fit the second-level cache */
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x */
     CPU_AVX_P_APART_BYTES = 1 << 24, /* a larger store with d comes from memory: d then lies in x and is read again */
+    CPU_AVX_P_SMALL_TILE = 1 << 17,  /* a tile of interleaved systems with so many bytes of each array may be divided */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* the distance of prefetching, in each array */
     CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with so many bytes of each array fills the second-level cache:
@@ -249,21 +250,25 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     /* In place, x overwrites the d that elimination read. Rows far apart compete for a few sets of the cache and have
        been evicted, so x is stored past the caches. Rows close together are still in the cache. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
-    plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) &&
+    const int halved = lines->systems > narrow && lines->systems * size <= 256; /* rows, by the narrowest tile */
+    plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) && !halved &&
                   (batch->f ? 1 : 2) * lines->n * narrow * size <= CPU_AVX_P_APART_BYTES &&
                   (lines->systems < narrow ? lines->systems : narrow) * size >= 128 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
     plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES;
-    plan.width = lines->stride != 1          ? lanes
-                 : batch->f && !plan.fetched ? 4 * lanes
-                                             : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
-    for (;;) { /* tiles become narrower until every thread has enough of them */
-        plan.per_group = (lines->systems - 1) / plan.width + 1;
-        plan.tiles = plan.per_group * lines->groups;
-        if (plan.width <= least || plan.tiles >= 4LL * threads || threads == 1) break;
-        plan.width /= 2;
-    }
+    plan.width = lines->stride != 1 ? lanes : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
+    if (threads > 1) /* tiles become narrower until every thread has enough of them */
+        while (plan.width > least && ((lines->systems - 1) / plan.width + 1) * lines->groups < 4LL * threads)
+            plan.width /= 2;
+    /* In cache, parts of rows and short rows are solved in registers, in tiles of up to four vectors: equally wide ones,
+       except with one matrix, which is faster in as many tiles of four as there are. */
+    const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
+    const int small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
+    if (lines->stride == 1 && !plan.fetched && (batch->f || row < lines->systems || small))
+        plan.width = (batch->f ? 4 : (vectors - 1) / ((vectors - 1) / 4 + 1) + 1) * lanes;
+    plan.per_group = (lines->systems - 1) / plan.width + 1;
+    plan.tiles = plan.per_group * lines->groups;
     return plan;
 }
 
