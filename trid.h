@@ -40,7 +40,7 @@
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)
        trid_rcp_refined      fast reciprocal without the hardware's bias          f32: 2 FMA more
        trid_bad_pivot        tests whether a pivot is zero or not finite, given its reciprocal
-       trid_finite           tests for infinity and NaN, by bits
+       trid_finite           tests the bits for infinity and NaN
        trid_larger           the larger of two magnitudes; NaN exceeds all
        trid_abs, trid_fnma |x|; x - a y, rounded once on the device
        trid_roundoff, trid_smallest              the unit roundoff; the least normal number
@@ -97,7 +97,7 @@
                 roundoffs, but do not reduce the error of x. A matrix that is not diagonally dominant can pass one order
                 of elimination and fail another. trid_host_dominance returns the dominance.
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
-                pivot is bad if it or its reciprocal is zero or not finite, which is tested by bits, so that -ffast-math
+                pivot is bad if it or its reciprocal is zero or not finite, which its bits tell, so that -ffast-math
                 does not matter. The row is one of the system's own, never padding. On the device each lane returns what
                 it saw itself. The smallest positive status of a system's lanes names the row where the failure began.
                 trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block. The functions
@@ -348,7 +348,7 @@ TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
     return hybrid > 0 ? hybrid + 2 * (size_t)n : 0;
 }
 
-/* Test by bits whether x is NaN, and whether it is infinite. */
+/* Test the bits of x: whether it is NaN, and whether it is infinite. */
 TB_HOST int trid_p_nan(double x)
 {
     unsigned long long u;
@@ -547,7 +547,7 @@ TB_HD unsigned trid_p_upper(tb_real x)
 #endif
 }
 
-/* Returns whether x is finite, by its bits, so that -ffast-math does not matter. */
+/* Returns whether x is finite; tests its bits, so that -ffast-math does not matter. */
 TB_HD int trid_finite(tb_real x)
 {
     return trid_p_upper(x) << 1 < TRID_P_INFINITE;
@@ -720,7 +720,7 @@ TB_HD int trid_p_visit_matrix(trid_p_visit v, tb_real *a, const tb_real *b, tb_r
     return bad ? 1 + j : 0;
 }
 
-/* Applies the same visit to the right-hand side, by trid_fnma if `chained`, a literal, is set. */
+/* Applies the same visit to the right-hand side, with trid_fnma if `chained`, a literal, is set. */
 TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_real above, tb_real below, tb_real *d)
 {
     tb_real right = v.scale ? scale * d[v.row] : d[v.row];
@@ -952,7 +952,7 @@ TB_D int trid_warp_pcr1(int lanes, tb_real a, tb_real c, tb_real *d)
 }
 
 /* Solves a[i] x[2l+i-1] + x[2l+i] + c[i] x[2l+i+1] = d[i], with rows 2l and 2l+1 in lane l of the group and a unit
-   diagonal, by one reduction and PCR on the odd rows.
+   diagonal, with one reduction and PCR on the odd rows.
    Needs    a[0] of lane 0 and c[1] of lane lanes-1 of a group are not read; a row that does not exist has a = c = 0 and
             any d
    Lanes    all 32 of the warp
@@ -974,7 +974,7 @@ TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
 
 /* Reduces the k rows of each lane to one: the first phase of the hybrid. Row k*l + j of the system is a[j], b[j], c[j],
    d[j] of lane l. Afterwards the unknowns x[k-1] of the lanes form a tridiagonal system with unit diagonal and rows
-   a[k-1], c[k-1], d[k-1]. The caller solves it, by trid_warp_pcr1 for example, and trid_warp_expand does the rest.
+   a[k-1], c[k-1], d[k-1]. The caller solves it, with trid_warp_pcr1 for example, and trid_warp_expand does the rest.
    Needs    k >= 1 and lanes literals; n <= k*lanes rows, which the function pads with identity rows
    Lanes    all 32 of the warp
    Leaves   a, c, d as trid_warp_expand needs them; b clobbered

@@ -134,8 +134,8 @@ TB_D int bs1d_p_steady(int status, int points, bs1d_option *o, bs1d_model *m)
 /* ---- in each step ------------------------------------------------------------------------------------------------ */
 
 /* Copies u to x[reach .. reach+k-1] and fetches `reach` points of the neighbours on each side, reach <= k. With
-   lanes > 32 it takes 8 reach elements of shared memory. Calls use its two halves in turn, by the lowest bit of
-   `call`, so that one barrier per call suffices. */
+   lanes > 32 it takes 8 reach elements of shared memory. Calls use its two halves in turn, as the lowest bit of
+   `call` says, so that one barrier per call suffices. */
 TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, tb_real *x, tb_real *shared)
 {
     int width = lanes > 32 ? 32 : lanes;

@@ -123,7 +123,7 @@ TB_HOST int bs3d_host_explicit(const bs3d_problem *o, void *work, bs3d_result *r
     return bs3d_p_host_march(o, 0, (tb_real *)work, result);
 }
 
-/* Marches on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u: the reference for the implicit rungs;
+/* Marches on the host with the ADI factorisation A_x A_y A_z (u' - u) = L u: the reference for the implicit rungs;
    otherwise as bs3d_host_explicit. */
 TB_HOST int bs3d_host_implicit(const bs3d_problem *o, void *work, bs3d_result *result)
 {

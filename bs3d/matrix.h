@@ -84,7 +84,7 @@ TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, 
 
 /* Factors the reduced system over the last unknowns x[s] of the partitions. The last row of partition s has x[s] +
    link[0] x[s-1] + link[1] f[s+1] on its left, where f[s+1] is the first unknown of the next partition. Expressing
-   f[s+1] by x[s] and x[s+1] makes the system tridiagonal. */
+   f[s+1] in x[s] and x[s+1] makes the system tridiagonal. */
 TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 {
     double above = 0;
@@ -207,8 +207,8 @@ TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
     link[2] = scale * g[half];
 }
 
-/* Factors the x systems for implicit2's upward sweep. Each half of a row has a warp, which factors points 256 half ..
-   256 half + 255 and computes the numbers of the seam. */
+/* Factors the x systems for implicit2's upward sweep. Warp h, 0 or 1, factors points 256 h .. 256 h + 255, half of a
+   row, and computes the numbers of the seam. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
 {

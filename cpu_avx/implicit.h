@@ -147,7 +147,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_far(cpu_avx_vec v, int step, int backward)
     return backward ? cpu_avx_down(v, zero, by) : cpu_avx_up(zero, v, by);
 }
 
-/* Solves the linear recurrence from lane to lane, v[l] += factor[l] v[l -+ 1], by a scan. */
+/* Solves the linear recurrence from lane to lane, v[l] += factor[l] v[l -+ 1], with a scan. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *factor, int steps, int backward)
 {
     if (steps > 0) v = cpu_avx_fma(factor[0], cpu_avx_p_far(v, 0, backward), v);
@@ -271,7 +271,7 @@ CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int 
    Thomas algorithm over several options. Row j of option i lies at [i*n + j]. Each step eliminates the matrix anew, as
    if it had changed.
    Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M diagonally dominant, or close, as there is no pivoting;
-            else as cpu_avx_explicit1
+            otherwise as cpu_avx_explicit1
    Leaves   the values after the last step in u; those of an option with a bad pivot are unspecified, all others correct
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the first option with a bad pivot
    Cost     3 FMA, 2 mul and a division for each row and step, 6 loads, 3 stores

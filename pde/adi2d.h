@@ -25,7 +25,7 @@
    with FD_MODEL set. The second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
-       MODEL_host               solves a batch by several workers: OpenMP's threads if the program is compiled with
+       MODEL_host               solves a batch with several workers: OpenMP's threads if the program is compiled with
                                 OpenMP. If they outnumber the problems, they share each large grid
        MODEL_host_problems      solves some of the problems in the calling thread; works with any threads
        MODEL_host_worker        does one worker's part of problems that all workers share; works with any threads that

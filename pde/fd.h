@@ -67,7 +67,7 @@
        fd_lane_exercise     a value after a step, with early exercise   1 div + 1 add + 1 sub + 1 FMA, 2 comparisons
        fd_lane_at_date      a value after the events of a date, with early exercise                 2 comparisons
        fd_lane_lag          the row without couplings of the wrong sign    2 selections
-       fd_lane_face_three   eliminates a face's third point by its neighbour's row
+       fd_lane_face_three   eliminates a face's third point with its neighbour's row
        fd_lane_value        a value or derivative from four values or a tensor of them
      messages
        fd_status_string, fd_status_of

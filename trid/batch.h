@@ -18,9 +18,9 @@
        trid_lines_overlap       whether two arrays of this layout share an element
        trid_batch_scratch       bytes of device memory that a launch may need: 0 up to 1024 rows
        trid_batch_status_string
-     the device (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
+     the device (CUDA, and C through a file with TRID_BATCH_IMPLEMENTATION)
        trid_device_query        queries the CUDA runtime about the device, once for all launches
-     launches, each with _f32 and _f64 (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
+     launches, each with _f32 and _f64 (CUDA, and C through a file with TRID_BATCH_IMPLEMENTATION)
        trid_batch_solve         x = A^-1 d, or x += A^-1 d; optionally the status of each system
        trid_batch_shared        the same with one matrix for all systems
        trid_batch_pivoted       the same for any nonsingular matrices, or only for systems that failed before

@@ -44,7 +44,8 @@
 
 /* From compute capability 9.0 on (CUDA 12.1), trid_launch_cluster groups the blocks of a launch into clusters. The
    blocks of a cluster run at the same time and can send to each other's shared memory. The receiver waits on an
-   mbarrier, 8 bytes of its own shared memory; neither a barrier of all blocks nor a fence is needed:
+   mbarrier, 8 bytes of its own shared memory; neither a barrier of all blocks nor a fence is needed. Here, in round i,
+   each block, number `rank` of `size`, sends 16 bytes to every block of its cluster:
 
        __shared__ unsigned long long mbarrier[2];
        __shared__ __align__(16) float from[2][16][4];

@@ -450,8 +450,8 @@ TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *
     return trid_lane_status(k * rank, k, n, k * lanes, status, 0);
 }
 
-/* Begins a solve by factors. d holds rows `first` .. `first + k - 1` of `full`. Zeroes its rows from n on, and divides
-   the others by the pivots. For the transposed system, trid_p_lu_end divides instead. */
+/* Begins a solve with factors. d holds rows `first` .. `first + k - 1` of `full`. Zeroes its rows from n on, and
+   divides the others by the pivots. For the transposed system, trid_p_lu_end divides instead. */
 TB_D void trid_p_lu_begin(int k, int transposed, int first, int n, int full, const tb_real *r, tb_real *d)
 {
     TB_UNROLL
@@ -462,7 +462,7 @@ TB_D void trid_p_lu_begin(int k, int transposed, int first, int n, int full, con
     }
 }
 
-/* Ends a solve by factors: divides by the pivots if transposed. */
+/* Ends a solve with factors: divides by the pivots if transposed. */
 TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
 {
     TB_UNROLL

@@ -25,7 +25,7 @@ typedef struct {
     unsigned long long lost; /* the first time (adi3d_p_device_note) at which something was not finite, times 2^32, plus
                                 the point */
     int largest;             /* magnitude at time 0 (fd_p_larger) */
-    int pcr_steps[3];        /* how many PCR steps the solves by factors take */
+    int pcr_steps[3];        /* how many PCR steps the solves with factors take */
 } adi3d_p_found;
 
 /* The numbers of a plane for the sweeps of device_planes.h: upward l, h, r and, for a partition's last plane, 1 + the

@@ -1,5 +1,5 @@
-/* host.h - a room of adi2d.h and adi3d.h, read once for each model and precision: marches on the host, by workers that
-   share each problem or take problems of their own.
+/* host.h - a room of adi2d.h and adi3d.h, read once for each model and precision: marches on the host, with workers
+   that share each problem or take problems of their own.
    MIT licence, see LICENSE. */
 
 #define fd_p_host_merge FD_OF(p_host_merge)
@@ -280,7 +280,7 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
     return FD_OK;
 }
 
-/* Solves the problems of a batch by `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
+/* Solves the problems of a batch with `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
    the calling thread. Each thread takes problems of its own if there are enough, or if with two factors there are fewer
    than FD_P_WORTH_SHARING points per thread; otherwise all threads share each problem. Results are the same to the bit.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc

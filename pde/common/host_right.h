@@ -310,10 +310,10 @@ TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, con
     }
 }
 
-/* Adds base[0] F_0(v) + base[1] (F_1 + F_2 (+ F_3))(v) to `out` along a row. v holds the values at the step's start or,
-   if `more` is set, a first stage's values at its end. Call it for consecutive rows, the first with `first` set. Slopes
-   along z, whose differences are mixed derivatives, are then computed once a row: each later call computes those of row
-   j + 1. */
+/* Adds base[0] F_0(v) + base[1] (F_1 + F_2 (+ F_3))(v) to `out` along a row, with `base` of the step data. v holds the
+   values at the step's start or, if `more` is set, a first stage's values at its end. Call it for consecutive rows, the
+   first with `first` set. Slopes along z, whose differences are mixed derivatives, are then computed once a row: each
+   later call computes those of row j + 1. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int more, int first, tb_real *out)
 {
     const tb_real *v = more ? h->z : h->u, *time = at->step->time[more], *base = at->step->data.base[at->s] + 2 * more;

@@ -386,7 +386,7 @@ TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill,
     return dominant;
 }
 
-/* Eliminates the third unknown from the matrix row of an FD_DEGENERATE face, by the neighbour's row.
+/* Eliminates the third unknown from the matrix row of an FD_DEGENERATE face, with the neighbour's row.
    Needs    third = size drift far_of; *b and *near_by of the face's row as fd_lane_matrix left them (near_by: c at the
             first point, a at the last); of the neighbour's row: toward, its coefficient of the face (a at the first
             point, c at the last); middle, its b; away, its other coefficient

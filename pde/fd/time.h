@@ -56,7 +56,7 @@ typedef struct {
     int date;            /* the index of the date at lower; -1: none */
 } fd_interval;
 
-/* Checks the description of the steps. Returns as fd_schedule_part. */
+/* Checks the description of the steps. Returns what fd_schedule_part returns for it. */
 TB_HD int fd_p_check_times(const fd_times *t)
 {
     if (t->grading != FD_EQUAL && t->grading != FD_GEOMETRIC && t->grading != FD_QUADRATIC) return FD_BAD_GRADING;

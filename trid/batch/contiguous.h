@@ -149,7 +149,7 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
     __syncthreads();
 }
 
-/* Solves systems of n <= k*lanes rows by the lanes of warps, or of n <= 32*k*warps rows, each by a block. With one
+/* Solves systems of n <= k*lanes rows with the lanes of warps, or of n <= 32*k*warps rows, each with a block. With one
    matrix for all systems, each block loads the matrix into shared memory, and its warps then take tile after tile. */
 template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, resident)

@@ -5,8 +5,8 @@
    hold its partitions. Rows beyond the system must be identity rows. The functions of a scope:
      first(), rows()             the thread's first row; how many rows all threads hold together
      lu()                        factors
-     open(), recurrence()        the halves of one recurrence of a solve by factors, down the rows or up: the part that
-                                 depends only on the matrix, and the rest, once d has been divided by the pivots
+     open(), recurrence()        the halves of one recurrence of a solve with factors, down the rows or up: the part
+                                 that depends only on the matrix, and the rest, once d has been divided by the pivots
      open_ring(), solve_ring()   the same for a periodic system
      pass()                      x of the thread that holds the rows before or, with up, after its own
      known(), meet()             an element of the system's ring (trid/lu.h), which threads write before they meet and
@@ -131,7 +131,7 @@ TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
     return x;
 }
 
-/* Returns whether the kernel transposes the matrix, by the order of its substitutions: it does with factors or
+/* Returns whether the kernel transposes the matrix, through the order of its substitutions: it does with factors or
    corners. */
 TB_D int trid_p_batch_across(int flags, int n, int periodic)
 {

@@ -346,7 +346,7 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut<tb_real> cut, i
                                    0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix are solved by its
+/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix are solved with its
    factors. */
 template <class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, const rows_type &rows,

@@ -9,16 +9,16 @@
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if the links
-   are few, a warp solves all links of the system. The block still has its rows and solves for their unknowns, so a, b,
-   c, d are read once. In all other cases, and if l or z is not finite, the partition is left over. Then all links are
-   solved as systems in the same way, and a last launch reads the partitions left over a second time. Launches that have
-   nothing to do return at once.
+   are few, each warp of the block solves all links of the system. The block still has its rows and solves for their
+   unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is left over.
+   Then all links are solved as systems in the same way, and a last launch reads the partitions left over a second time.
+   Launches that have nothing to do return at once.
 
    A block works on three partitions at a time: one that is published and waits for its neighbours, one in registers
    that is reduced, one on its way to shared memory. By the time the block looks, most of what it waits for has come.
 
    No wait is endless, so blocks cannot deadlock: a partition that waits in vain, because few blocks run at the same
-   time, is left over. The last launch, by the same kernel, finds everything published and computes what the first one
+   time, is left over. The last launch, of the same kernel, finds everything published and computes what the first one
    would have computed: x is the same.
 
    The value of a number shows whether it has come: until then all its bits are set, and no published number has all

@@ -150,8 +150,8 @@ struct trid_p_batch_shares {
     }
 };
 
-/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows by trid_p_batch_rows_of. As
-   early as possible it loads the known unknowns by trid_p_batch_ask_known, and overwrites the two rows with them. For
+/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows from trid_p_batch_rows_of. As
+   early as possible it loads the known unknowns with trid_p_batch_ask_known, and overwrites the two rows with them. For
    other types of rows these functions generate no code. */
 template <class tb_real, class rows_type>
 struct trid_p_batch_known {

@@ -109,7 +109,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             reveal
    Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor, if it has that many
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
-            one side at a time as by trid_batch_solve: 5*sides arrays, or 9*sides if that call moves nine or the
+            one side at a time, as trid_batch_solve does: 5*sides arrays, or 9*sides if that call moves nine or the
             systems are periodic
    Error    as trid_warp_lu_solve */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>

@@ -91,8 +91,8 @@ TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, i
     return trid_lane_link(a, c, d, link_a, link_c, link_d);
 }
 
-/* Solves the reduced systems of a tile, or reduces them if `open` is set. `group` lanes take system thread / group,
-   each with `each` partitions.
+/* Solves the reduced systems of a tile, or reduces them if `open` is set. With group = min(parts, 32), thread t
+   takes parts / group partitions of system t / group.
    Lanes    whole warps
    Leaves   the last unknowns (`open`: the last rows) in `shared` */
 template <class tb_real, int k, int systems, int parts, int open>
