@@ -1,6 +1,6 @@
 /* cpu_avx.h - tridiagonal systems and finite-difference time steps on CPUs: plain C; AVX, AVX2, AVX-512; NEON.
 
-   MIT licence, see LICENSE. Copy this file and the folder cpu_avx beside it; it includes nothing else of the kit.
+   MIT licence, see LICENSE. Copy this file and the folder cpu_avx beside it; they include nothing else of the kit.
 
    Solves a batch of contiguous systems of N rows, row j of system s at [j + s * N] of each array, with the best
    instruction set of the processor (examples/cpu_batch.c):
@@ -15,16 +15,18 @@
 
    All names except cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). Functions of vector
    scope exist for each instruction set and name it before the precision (cpu_avx_fma_avx512_f32). They are inlined, so
-   functions that call them carry the set's attribute, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). A vector has
-   `lanes` lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in double
-   precision. It is the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
+   a function that calls them must carry the set's attribute, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c).
+   Definitions have the names below, without suffixes. The list names their rooms in cpu_avx/: the contract of
+   cpu_avx_thomas_f32 is above cpu_avx_thomas in cpu_avx/thomas.h.
+   A vector has `lanes` lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in
+   double precision. It is the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
 
-     independent of the precision
+     independent of the precision (this file, sets.h)
        cpu_avx_has, cpu_avx_best, cpu_avx_name      whether this processor runs a set, its widest set, a set's name
        cpu_avx_status_string                        the text of a status
        cpu_avx_fence                                makes streamed stores visible to other threads
        cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     layouts of systems
-     vector (each comment gives the meaning in C)
+     vector (vector.h, where each comment gives the meaning in C)
        cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes for a set chosen at run time
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (a part in NEON: 1 a lane)
        cpu_avx_fma, _fnma, _min, _max, _sqrt                             1 (in AVX fma, fnma: 2; in NEON min, max: 2)
@@ -35,14 +37,16 @@
                                                                          f64, NEON, plain C: a division
        cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                          2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   lanes x lanes        lanes log2 lanes shuffles
+     vector: systems of one matrix (interleaved.h, contiguous.h)
        cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
        cpu_avx_contiguous_solve                     the same for contiguous systems; 2 more transposes a tile
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
-       cpu_avx_thomas         distinct matrices     5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
-       cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
-       cpu_avx_hybrid         as cpu_avx_thomas, each contiguous system across the lanes: 10 FMA, 3 mul, 1 rcp
+       cpu_avx_thomas (thomas.h)    distinct matrices: 5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
+       cpu_avx_factor (systems.h), cpu_avx_solve (thomas.h)     one matrix for all: 2 FMA + 1 mul an element
+       cpu_avx_hybrid (hybrid.h)    as cpu_avx_thomas, each contiguous system across the lanes: 10 FMA, 3 mul, 1 rcp
        cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                         the work they need
-     array: one factor, a batch of options, from the plain loop to the fastest (cost a row and step)
+     array: one factor, a batch of options, from the plain loop to the fastest (explicit.h, implicit.h; the bytes in
+     one_factor.h), with the cost a row and step
        cpu_avx_explicit1      the compiler vectorises the loop over the grid                   3 FMA
        cpu_avx_explicit2      lanes are partitions of the grid, two steps a sweep              3 FMA
        cpu_avx_explicit3      the compiler vectorises the loop over options                    3 FMA
@@ -51,7 +55,8 @@
        cpu_avx_implicit2      the same on vectors, with the fast reciprocal                    5 FMA, 2 mul, 1 rcp
        cpu_avx_implicit3      factored once, lanes are partitions of one grid                  4 FMA, 1 mul
        cpu_avx_explicit_bytes, cpu_avx_implicit_bytes                                          the work they need
-     array: three factors on a grid (cpu_avx_grid), with the number of passes over an array in a step
+     array: three factors on a grid, cpu_avx_grid (grid_explicit.h, grid_implicit.h; cpu_avx_grid and the bytes in
+     grid.h), with the number of passes over an array in a step
        cpu_avx_grid_explicit1  2   vectors in x, a load for every neighbour
        cpu_avx_grid_explicit2  1   two steps a sweep, blocks in the second-level cache, shared differences
        cpu_avx_grid_implicit1 10   a sweep each for the right-hand side, x (scalar), y, z and the sum
@@ -67,16 +72,16 @@
      work     The caller's memory, at any alignment, of the size that the function named _bytes returns.
               cpu_avx_factor, which is plain C on one thread, takes no isa, threads or work.
      Status   CPU_AVX_OK; a negative number for a bad argument, and nothing is done; or 1 + the index of the first
-              system or option with a bad pivot (INT_MAX if an int cannot hold it). A pivot is bad if it is zero, not
-              finite, or so small or large that its reciprocal is not a normal number. x of a failed system is
-              unspecified; all other systems are solved. There is no pivoting: matrices must be diagonally dominant,
-              or close. In AVX and AVX2 the single-precision reciprocal of a power of two is not exact, so a matrix
-              that is singular by cancellation may pass.
+              system or option with a bad pivot (INT_MAX if an int cannot hold it). A pivot is bad if it is zero or not
+              finite, or if its reciprocal overflows or underflows to 0; whether a subnormal reciprocal is bad depends
+              on the set. x of a failed system is unspecified; all other systems are solved. There is no pivoting:
+              matrices must be diagonally dominant, or close. In AVX and AVX2 the single-precision reciprocal of a power
+              of two is not exact, so a matrix that is singular by cancellation may pass.
      Steps    In all sets except plain C, time stepping switches the processor to flush-to-zero mode and restores the
               mode afterwards: subnormal numbers count as 0. Arithmetic on subnormals may be slow, and a spreading
               solution always has a front of them.
      State    None: several threads may call any function at once, each on its own arrays and work. The rounding mode
-              is respected. Finite data with sound pivots raise neither "invalid" nor "division by zero". Exception
+              is respected. Finite data with good pivots raise neither "invalid" nor "division by zero". Exception
               flags that were raised before stay raised. Only LLVM's OpenMP runtime (clang -fopenmp) clears them, at the
               end of a parallel region of one thread, unless KMP_INHERIT_FP_CONTROL is false in the environment.
      Size     Elements are counted in 64 bits; empty batches, systems of one row and arrays of any alignment are fine.
@@ -97,18 +102,18 @@
    give these names their suffixes. For each precision, precision.h makes a pass for what its sets share, one for each
    set (set.h), and one for array scope, which chooses a set.
 
-   To add an instruction set, model its file on that of the most similar set, and add a line to each list
-   of sets.h. Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
+   To add an instruction set, model its file on that of the most similar set, and add a line to each list of sets.h.
+   Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
    cpu_avx_fence, cpu_avx_p_flush and cpu_avx_p_restore. tests/test_cpu_vec.c, examples/cpu_own_kernel.c, cpu_timing.c
    and bench/cpu_patterns.c also list the sets; the other tests run on every set.
 
-   Options, defined before the header is included, the same in all files of a program:
+   Options are macros. Define them before the header is included, in the same way in all files of a program:
      CPU_AVX_ONLY_PLAIN     Omits the vector sets. On an unknown processor they are always omitted.
-     CPU_AVX_UNDER_NVCC     Compiles the vector sets in files for nvcc as well, which takes longer (not on Arm). Without
+     CPU_AVX_UNDER_NVCC     Compiles the vector sets in files for nvcc as well (not on Arm), which takes longer. Without
                             this option such files have plain C only. Files for the host compiler always have all sets.
      CPU_AVX_EXACT_RCP      Divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   Results of at least this many bytes are stored past the caches. Default: 8 MB.
-     CPU_AVX_THREAD_ROWS    A batch is worth one more thread for every so many rows. Default: 1024.
+     CPU_AVX_THREAD_ROWS    The number of rows for which one more thread is worth its start. Default: 1024.
      CPU_AVX_GRID_CACHE     The bytes of cache that a thread's block of a grid may fill. Default: 1 MB. */
 
 #ifndef CPU_AVX_H
@@ -147,7 +152,7 @@
 #define CPU_AVX_P_UNUSED __attribute__((unused))
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
-#define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* the compiler moves no access across */
+#define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* the compiler moves no memory access across it */
 /* Unrolls the loop after it, whose count is a literal, so that arrays stay in registers. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
@@ -155,7 +160,7 @@
 #define CPU_AVX_P_UNROLL
 #endif
 #define CPU_AVX_API static inline CPU_AVX_P_UNUSED
-/* A function with a whole loop is not inlined: inlining would slow neighbouring loops by some percent. Without
+/* A function with a whole loop is not inlined: inlining would slow neighbouring loops by a few percent. Without
    optimisation "inline" only lets the compiler drop functions that are never called. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_LOOP static __attribute__((noinline, unused))
@@ -216,7 +221,8 @@
    solution. */
 enum {
     CPU_AVX_OK = 0,
-    CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, or a size that the function's comment excludes */
+    CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, or a size that the function's comment excludes;
+                                  lines whose elements coincide; x that is a, b, c or f */
     CPU_AVX_BAD_ISA = -2       /* an unknown instruction set, or one that the processor or compiler does not support */
 };
 
@@ -227,7 +233,8 @@ CPU_AVX_API const char *cpu_avx_status_string(int status)
            : status > 0                     ? "system or option status - 1 met a pivot that is zero, not finite, or "
                                               "without a normal reciprocal"
            : status == CPU_AVX_BAD_ARGUMENT
-               ? "bad argument: a null pointer, a negative count, a bad size or step, or threads < 1"
+               ? "bad argument: a null pointer, a negative count, a bad size or step, elements that coincide, x that "
+                 "is the matrix, or threads < 1"
            : status == CPU_AVX_BAD_ISA      ? "instruction set unknown, not compiled in, or not on this processor"
                                             : "unknown status";
 }
@@ -288,8 +295,9 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 
 /* The layout of tridiagonal systems: element j of system s of group g is at [j*step + s*stride + g*jump] of each array.
    There are groups*systems systems, and g*systems + s is a system's index. groups = 0 means one group; an empty batch
-   has systems = 0. step, stride and jump may be negative; no two elements may coincide. trid_lines of trid/batch.h has
-   the same fields. */
+   has systems = 0. step, stride and jump may be negative. No two elements may coincide: lines are refused if two
+   elements with the same row, system or group do; others are not compared. trid_lines of trid/batch.h has the same
+   fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;
 } cpu_avx_lines;
@@ -326,14 +334,14 @@ CPU_AVX_API int cpu_avx_p_failed(long long index)
     return index < INT_MAX ? (int)index + 1 : INT_MAX;
 }
 
-/* Returns where part i begins if `count` items are shared out in `parts` parts. */
+/* Returns where part i begins if `count` items are divided into `parts` parts. */
 CPU_AVX_API long long cpu_avx_p_part(long long count, int parts, int i)
 {
     if (parts == 1) return i * count;
     return count / parts * i + (i < count % parts ? i : count % parts);
 }
 
-/* CPU_AVX_PICK in the current precision; during a call by _FLUSHING subnormal numbers count as 0. */
+/* CPU_AVX_PICK in the current precision. _FLUSHING makes subnormal numbers count as 0 during the call. */
 #define CPU_AVX_P_PICK(isa, result, stem, arguments) CPU_AVX_PICK(isa, result, stem, CPU_AVX_P_PRECISION, arguments)
 #define CPU_AVX_P_PICK_FLUSHING(isa, result, stem, arguments)                                                          \
     do {                                                                                                               \

@@ -4,8 +4,8 @@
 
        adi3d_host [--csv FILE] [--quick]
 
-   The two take some steps in turn, timed by the clock. The figures are medians; the ratio is the median of the turns'
-   ratios. The rung's cross terms read two corners of a plane, the model's four. */
+   The two alternate, some steps each, timed by the clock. The figures are medians; the ratio is the median of the
+   rounds' ratios. The rung's cross terms read two corners of a plane, the model's four. */
 #ifndef REAL
 #define _GNU_SOURCE /* clock_gettime, aligned_alloc */
 #include "../cpu_avx.h"
@@ -29,7 +29,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* When the first step of a march was done, and the last but one. */
+/* The times at which the first step of a march ended, and the last but one. */
 typedef struct {
     double first, last;
 } marks;
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 }
 #else
 
-/* The same equation, factored once an axis, as cpu_avx.h wants it. */
+/* Sets up the same equation for cpu_avx.h, with a matrix factored once for each axis. */
 static F(cpu_avx_grid) F(grid_of)(int n, double dt, REAL *numbers, REAL *const *factors)
 {
     F(cpu_avx_grid) g;

@@ -16,7 +16,7 @@
 #else /* TB_BODY: C over tb_real */
 
 /* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; u never
-   falls below floor, unless floor is null. In double precision the function visits every second point first, and the
+   falls below `floor`, unless that is null. In double precision the function visits every second point first, and the
    neighbours' points last. Consecutive multiply-adds then share a point, which saves a read of the register file. */
 TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *floor,
                                const tb_real *x, tb_real *u)
@@ -106,7 +106,7 @@ static int bs1d_p_launch_explicit2(bs1d_p_batch batch, cudaStream_t stream)
     return bs1d_p_launch(kernels[size], shape[size].lanes, stream, batch, special_alone);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_explicit2(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)

@@ -18,9 +18,9 @@
        trid_lines_overlap       whether two arrays of this layout share an element
        trid_batch_scratch       bytes of device memory that a launch may need: 0 up to 1024 rows
        trid_batch_status_string
-     the device (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
+     the device (CUDA, and C through a file with TRID_BATCH_IMPLEMENTATION)
        trid_device_query        queries the CUDA runtime about the device, once for all launches
-     launches, each with _f32 and _f64 (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
+     launches, each with _f32 and _f64 (CUDA, and C through a file with TRID_BATCH_IMPLEMENTATION)
        trid_batch_solve         x = A^-1 d, or x += A^-1 d; optionally the status of each system
        trid_batch_shared        the same with one matrix for all systems
        trid_batch_pivoted       the same for any nonsingular matrices, or only for systems that failed before
@@ -37,10 +37,10 @@
        trid_batch_solve_rows    the caller's function object computes the matrix in registers
        trid_batch_interface_reduce_rows, trid_batch_interface_expand_rows    the same for partitions
 
-   For k right-hand sides with one matrix, trid_batch_several moves 3 + 2k numbers per row, and k calls of
+   For k right-hand sides with one matrix, trid_batch_several moves 3 + 2k numbers per row, and k calls to
    trid_batch_solve move 5k. Factors do not reduce that, since they are as many numbers as the matrix. They save
-   divisions and the check of pivots, which memory accesses hide, and they also solve the transposed system (the adjoint
-   of a solver).
+   divisions and the scan for the pivots, but memory accesses hide both. They also solve the transposed system (the
+   adjoint of a solver).
 
    docs/batch.md says which kernel serves which size, and lists the measurements. A launch that a program calls is
    compiled for all lengths and layouts. Template arguments may restrict both, which shortens compilation to a fraction
@@ -57,8 +57,9 @@
                 element with a, b or c, nor with any other d. An array must be aligned to its elements.
      Neighbours A system's status and x are the same, to the last bit, whatever the other systems are. There is one
                 exception: the last digits of x after trid_batch_refined, _pivoted and _several, if n <= 256 or the
-                systems are interleaved. They may depend on systems of the same group that share the system's warp or
-                tile, which are among the 32 (interleaved: 128) with the same index / 32 (128).
+                systems are interleaved. These digits may depend on the systems that share the system's warp or tile.
+                Such systems are in the same group and, numbered from 0 within it, have the same quotient number / 32
+                (interleaved: number / 128).
      Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null. (Partitions of n = 0
                 are TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
@@ -123,7 +124,7 @@ enum trid_batch_status {
 
 enum { TRID_BATCH_MAX_N = 1 << 30 }; /* rows of a system */
 
-/* Flags of a call, or'ed in its options. */
+/* Flags of a call, combined by bitwise OR in its options. */
 enum {
     TRID_BATCH_ADD = 1,         /* x += A^-1 d */
     TRID_BATCH_SHARED = 2,      /* a, b, c are one matrix for all systems: n elements each, contiguous */
@@ -164,8 +165,8 @@ typedef struct {
     int processors, shared_bytes; /* multiprocessors; shared memory that a block may request */
     int major;                    /* compute capability of the device or of the code, whichever is lower */
     int always_pipelined;         /* whether some kernels are empty */
-    int clusters[17];             /* how many clusters of 1 .. 16 blocks run at a time, each block on its own
-                                     multiprocessor */
+    int clusters[17];             /* how many clusters of 1 .. 16 blocks run at the same time, each block on
+                                     its own multiprocessor */
     const void *code;             /* identifies the kernels to which this applies */
 } trid_device;
 

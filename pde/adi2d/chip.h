@@ -2,8 +2,8 @@
    cluster, and access to it.
    MIT licence, see LICENSE. */
 
-/* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
-   y, where `each` is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane holds per_lane
+/* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r `each` .. (r + 1) `each` - 1
+   of y, where `each` is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane holds per_lane
    neighbouring points, and a block solves its own rows. Along y neighbouring threads take neighbouring columns: `parts`
    threads share a column, and each holds per_lane points of it. A block solves its share of the columns, and reaches
    other blocks' rows through their shared memory. */
@@ -13,8 +13,7 @@ enum {
     adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1
 };
 
-/* A block's data about its problem, in shared memory: the array of values, other arrays, and the axes'
-   arrays. */
+/* A block's data about its problem, in shared memory. Arrays are offsets, as in fd_p_chip. */
 struct adi2d_p_chip : fd_p_chip {
     int width, parts, share; /* share: columns of each block */
     int z, g;                /* arrays of the block: differences or a first stage's values; the start of a second

@@ -16,7 +16,7 @@ TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb
                            1);
 }
 
-/* Computes right-hand sides and solves along x, from device memory, in any step. `warps` warps take a line, a block
+/* Computes right-hand sides and solves along x, from device memory, in any step. `warps` warps take a line; a block
    takes `lines` lines of a plane. */
 template <int rows, int warps, int lines>
 TRID_KERNEL void __launch_bounds__(32 * warps * lines)
@@ -53,7 +53,7 @@ struct adi3d_p_x_shape {
         kind = kind_of,
         warps = warps_of,
         rows = 8,
-        /* Whether lines are solved by factors. If so, some warps compute right-hand sides and others solve, one per
+        /* Whether lines are solved with factors. If so, some warps compute right-hand sides and others solve, one per
            line, with tables of x and factors in registers. If not, each warp does both. */
         alone = adi3d_p_independent(0) && warps == 1,
         /* As many warps run as registers allow, in several blocks if a line takes one warp: some compute while others
@@ -285,7 +285,7 @@ struct adi3d_p_x_patch {
     tb_real *made;              /* the line for its first right-hand sides */
     int i;                      /* its first column */
     int west, east;             /* the slots of the points beside the patch if no lane holds them, otherwise 0 */
-    adi3d_p_along_x x[columns]; /* along x, if lines are solved by factors; otherwise they are in shared memory */
+    adi3d_p_along_x x[columns]; /* along x, if lines are solved with factors; otherwise they are in shared memory */
     fd_numbers number_x[columns];
     fd_cell cell_y[height]; /* along y: cells, factors of the differences, numbers */
     tb_real down_y[height], up_y[height];
@@ -414,7 +414,7 @@ TB_D void adi3d_p_x_around(const adi3d_p_x_patch<shape> &b, const tb_real *line,
     }
 }
 
-/* Adds rare contributions to the right-hand sides of plane k, and computes the line's boundary rows. This precedes the
+/* Adds rare contributions to the right-hand sides of plane k, and computes the line's boundary rows. Call it before the
    code that needs many registers. */
 template <class shape>
 TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int k,
@@ -434,7 +434,7 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const a
 }
 
 /* Adds F_1 + F_2 + F_3 at a point with value v. *right receives the part that plane k still lacks, *next the part with
-   which plane p begins. low is the value in plane k. */
+   which plane p begins. `low` is the value in plane k. */
 template <class shape>
 TB_D void adi3d_p_x_own(tb_real factor, const fd_cell &cell_y, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
                         const tb_real *v, tb_real low, tb_real *right, tb_real *next)
@@ -557,7 +557,7 @@ TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<sha
     adi3d_p_x_store<shape>(h, m, e->y, firsts + h.plane * h.partitions);
 }
 
-/* Waits for plane p in its slot, and begins to copy a later plane. All threads call. */
+/* Waits for plane p in its slot, and begins to copy a later plane. All threads call it. */
 template <class shape>
 TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int p,
                          int slot)
@@ -590,7 +590,7 @@ TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const a
     }
 }
 
-/* Solves a line of each plane by factors, one plane behind the right-hand sides, and eliminates it along z if the
+/* Solves a line of each plane with factors, one plane behind the right-hand sides, and eliminates it along z if the
    sweeps solve along z. */
 template <class shape>
 TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
@@ -687,7 +687,7 @@ static inline int adi3d_p_device_launch_x(adi3d_p_queue *on, const adi3d_p_devic
     return 1;
 }
 
-/* Launches right-hand sides and solves along x: by the marching kernel if the step has no changes, otherwise point by
+/* Launches right-hand sides and solves along x: in the marching kernel if the step has no changes, otherwise point by
    point. */
 template <int warps>
 static inline void adi3d_p_device_x_of(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)

@@ -176,7 +176,8 @@ TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched,
     return fd_p_chip_ended(h, largest, least);
 }
 
-/* Solves a prepared problem by march(watched), and writes its results. A march that fails is repeated, watched. */
+/* Solves a prepared problem with march(watched), and writes its results. A march that fails is repeated with `watched`
+   set. */
 template <class march_type>
 TB_D void fd_p_chip_problem(const fd_p_chip &h, unsigned char *memory, march_type march)
 {

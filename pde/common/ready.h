@@ -56,17 +56,17 @@ TRID_KERNEL void __launch_bounds__(threads, threads > 256 ? 2 : 0)
     if (!r.t.found->status.what) fd_p_coordinates(&launch.batch, &r.t, which, thread, threads);
 }
 
-/* A kernel and the shape of its launch. bytes is the shared memory of a block; 0 if no kernel serves a batch. */
+/* A kernel and the shape of its launch. `bytes` is the shared memory of a block; 0 if no kernel serves a batch. */
 typedef struct {
     void (*kernel)(fd_p_launch);
     int size, threads; /* blocks of a cluster, threads of a block */
     size_t bytes;
 } fd_p_chosen;
 
-/* Chooses the clusters for a batch: the size asked for or, if that is 0, the smallest whose blocks hold a grid, or a
-   larger one that pays: only while all problems run at once. shape(blocks, most, &pays) returns the kernel with
-   clusters of that size on a device whose blocks have up to `most` bytes of shared memory, and clears `pays` if the
-   blocks would have too little work. A kernel has `fixed` bytes of static shared memory. */
+/* Chooses the size of a batch's clusters: the size asked for or, if that is 0, the smallest whose blocks hold a grid,
+   or a larger one if it pays, which it can only while all problems run at once. shape(blocks, most, &pays) returns the
+   kernel with clusters of that size on a device whose blocks have up to `most` bytes of shared memory, and clears
+   `pays` if the blocks would have too little work. A kernel has `fixed` bytes of static shared memory. */
 template <class shape_type>
 static inline fd_p_chosen fd_p_choose(void (*kernel)(fd_p_launch), const fd_batch *batch, size_t fixed, int asked,
                                       shape_type shape)

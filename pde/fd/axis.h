@@ -9,16 +9,15 @@ typedef struct {
     double low, high; /* its first and last point */
     int points;       /* at least 4 */
     int places;       /* 0 .. 3: how many entries of the arrays below are used; 0: uniform */
-    double place[3];  /* in low .. high, increasing */
+    double place[3];  /* in `low` .. `high`, increasing */
     double width[3];  /* points are evenly spaced up to about this distance from the place. Beyond, spacings grow in
                          proportion to the distance. 0: the place attracts no points */
     int align[3];     /* FD_ANYWHERE, FD_ON_NODE (ends are nodes), FD_MIDWAY between two nodes (not at an end) */
 } fd_axis;
 
-/* The map of an axis, for fd_map_point. Point i is the x at which
-   sum of asinh((x - place) / width)  has made a share s of its growth from low to high, where
-   s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2) and v = i / (points - 1). The polynomial puts places on nodes
-   or midway between them. */
+/* The map of an axis, for fd_map_point. The sum of asinh((x - place) / width) over the places grows from low to high.
+   Point i is the x at which the sum has made the share s of that growth, where v = i / (points - 1) and
+   s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). The polynomial puts places on nodes or midway between them. */
 typedef struct {
     double low, high, start, growth, bend[3];
     double place[3], width[3]; /* those of the axis */
@@ -49,8 +48,8 @@ TB_HD double fd_p_density(const fd_map *map, double x)
 }
 
 /* Inverts the sum: by a formula for one place, otherwise by Newton's method within a bracket. The method bisects if a
-   step leaves the bracket, and at every fourth step, so that it always converges. The sum at its result is within
-   1e-13, less than a millionth of a spacing. */
+   step leaves the bracket, and at every fourth step, so that it always converges. At its result the sum is right to
+   within 1e-13, less than a millionth of a spacing. */
 TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
 {
     if (!map->drawing) return sum;
@@ -179,8 +178,8 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
     return FD_PLACE_SQUEEZED;
 }
 
-/* Returns point i of an axis, 0 <= i < points. Low, high and places on a node are exact to the bit; a midway place is
-   exact to rounding.
+/* Returns point i of an axis, 0 <= i < points. The ends and places on a node are exact to the bit; a midway place is
+   exact to within rounding.
    Needs    a map that fd_axis_map returned with status 0
    Cost     one sinh; with two or three places that attract points, about ten Newton steps of two or three asinh each */
 TB_HD double fd_map_point(const fd_map *map, int i)
@@ -220,8 +219,8 @@ TB_HD int fd_axis_points(const fd_axis *axis, double *x)
 
 /* ---- values at a point ------------------------------------------------------------------------------------------- */
 
-/* The weights by which a cubic through the grid points first .. first + 3 gives its value at a place, the sum of
-   value[i] u[first + i], and its derivatives there, with slope[i] and curvature[i]. */
+/* The weights of a cubic through the grid points `first` .. `first + 3`, at a place. The sum of value[i] u[first + i]
+   is its value there; slope[i] and curvature[i] likewise give its first two derivatives. */
 typedef struct {
     int first;
     double value[4], slope[4], curvature[4];

@@ -119,8 +119,8 @@ TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const tb_real *w, tb_r
                 right[i] = g->step.face[side].given - w[i];
 }
 
-/* Computes the right-hand side of a step's first stage. If rest is not null, also stores there the part of the second
-   stage's right-hand side that does not depend on the first stage's result. extra is the exercise multiplier
+/* Computes the right-hand side of a step's first stage. If `rest` is not null, also stores there the part of the second
+   stage's right-hand side that does not depend on the first stage's result. `extra` is the exercise multiplier
    times dt. */
 template <int k, int lanes>
 TB_D void fd1d_p_first_right(fd1d_p_group *g, const fd1d_row *start, const fd1d_row *end, const tb_real *extra,
@@ -143,7 +143,7 @@ TB_D void fd1d_p_first_right(fd1d_p_group *g, const fd1d_row *start, const fd1d_
     fd1d_p_given(k, lanes, g, u, right);
 }
 
-/* Computes the group's rows of the matrix of a step. */
+/* Computes a lane's rows of the matrix of a step. */
 TB_D void fd1d_p_matrix_rows(int k, int lanes, const fd1d_p_group *g, const fd1d_row *row, tb_real *a, tb_real *b,
                              tb_real *c)
 {
@@ -337,7 +337,7 @@ TB_D void fd1d_p_load_step(int lanes, fd1d_p_group *g, int segment)
     fd1d_p_sync(lanes);
 }
 
-/* Applies the events at the date at the end of step `at`, the last of its segment, to extra and u. */
+/* Applies the events at the date at the end of step `at`, the last of its segment, to `extra` and u. */
 template <int k, int lanes>
 TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
 {
@@ -395,9 +395,9 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
     return fd_status_of(lost != FD_P_NONE ? FD_NOT_SOLVED : FD_OK, 0, -1, lost, -1, -1, last - 1);
 }
 
-/* Marches a problem, from its final values to u at time 0. A march is first tried without checks before its end. If it
-   fails, a second, watched march searches in each step for the first number that is not finite, first among the model's
-   terms, then among the values.
+/* Marches a problem, from its final values to u at time 0. A problem's first march makes no checks before its end. If
+   it fails, a second, watched march searches in each step for the first number that is not finite, first among the
+   model's terms, then among the values.
    Returns  FD_OK or the failure */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
@@ -448,7 +448,7 @@ TB_D void fd1d_p_solve_problem(fd1d_p_group *g)
     fd_p_end(&g->batch, &g->h.t, g->which, status, g->h.value, &stride, fd1d_p_rank(lanes), lanes);
 }
 
-/* A launch's arguments: problems first .. first + problems - 1 of a batch, and memory with room for them. */
+/* A launch's arguments: problems `first` .. `first + problems - 1` of a batch, and memory with room for them. */
 typedef struct {
     fd_batch batch;
     const fd_model_parameters *parameters;

@@ -12,7 +12,7 @@
     TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), (systems) * (parts))
 
 /* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
-   nothing is pipelined. ahead is how many bytes, 0, 128 or 256, a copy prefetches around itself into the second-level
+   nothing is pipelined. `ahead` is how many bytes, 0, 128 or 256, a copy prefetches around itself into the second-level
    cache. If the rows of a block are narrower than that, neighbouring blocks find theirs in the cache. */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 #define TRID_P_BATCH_HAS_COPIES 1
@@ -184,7 +184,7 @@ static int trid_p_batch_allow(void (*kernel)(parameters...), int bytes)
     return trid_p_batch_launched(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
-/* Returns how many clusters of a kernel run at a time. */
+/* Returns how many clusters of a kernel run at the same time. */
 template <class... parameters>
 static int trid_p_batch_clusters(void (*kernel)(parameters...), const trid_device *known, int size, dim3 block,
                                  size_t bytes)

@@ -34,13 +34,14 @@ struct trid_p_batch_how {
     enum { full, contiguous, strided };
     /* The kind of kernel for interleaved systems: who takes a tile, and how its rows are loaded. pipelined: a block,
        whose rows arrive in shared memory while it solves the tile before; clusters: a cluster of blocks, in the same
-       way; unpipelined: a block that loads rows when it needs them. few: blocks as in unpipelined, if all of them run
-       at a time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is left
-       empty in code for devices that all have clusters and room for a pipeline, on which it is never launched. */
-    enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere, few };
+       way; wide_clusters: the same, for many tiles of four arrays that are copied 16 bytes at a time; unpipelined: a
+       block that loads rows when it needs them. few: blocks as in unpipelined, if all of them run at the same
+       time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is left empty
+       in code for devices that all have clusters and room for a pipeline, on which it is never launched. */
+    enum { pipelined, pipelined_elsewhere, clusters, wide_clusters, unpipelined, unpipelined_elsewhere, few };
 };
 
-/* The systems for which a call compiles kernels: those of least .. most rows, of both layouts or of only one. */
+/* The systems for which a call compiles kernels: those of `least` .. `most` rows, of both layouts or of only one. */
 template <int of_most, int of_least, int of_only>
 struct trid_p_batch_bounds {
     static constexpr int most = of_most, least = of_least, only = of_only;
@@ -127,8 +128,8 @@ struct trid_p_batch_arrays {
     long long step, stride, jump;
 };
 
-/* What launches for several right-hand sides need in addition: how many sides there are and how far apart; where the
-   two corners of a periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
+/* What launches for several right-hand sides need in addition: how many there are, and how far apart; where the two
+   corners of a periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
 template <class tb_real>
 struct trid_p_batch_more {
     long long sides, pitch;
@@ -149,8 +150,8 @@ struct trid_p_batch_shares {
     }
 };
 
-/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows by trid_p_batch_rows_of. As
-   early as possible it loads the known unknowns by trid_p_batch_ask_known, and overwrites the two rows with them. For
+/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows from trid_p_batch_rows_of. As
+   early as possible it loads the known unknowns with trid_p_batch_ask_known, and overwrites the two rows with them. For
    other types of rows these functions generate no code. */
 template <class tb_real, class rows_type>
 struct trid_p_batch_known {
@@ -321,9 +322,9 @@ TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, in
     return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
 }
 
-/* The largest |r| and |A||x| + |d| of some rows, by the upper 32 bits of a number that is not negative. Ordered as
-   integers, NaN is above all, and one instruction takes the larger. In double precision 20 bits of the fraction are
-   left, as many as the residual, a float, can show. */
+/* The largest |r| and the largest |A||x| + |d| of some rows, each kept as the upper 32 bits of the number. Since no
+   such number is negative, these bits are ordered as integers, with NaN above all, and one instruction takes the
+   larger. In double precision 20 bits of the fraction are left, as many as the residual, a float, can show. */
 struct trid_p_batch_worst {
     unsigned error, size;
 };
@@ -350,7 +351,7 @@ TB_D unsigned trid_p_batch_most(unsigned x, unsigned y)
     return x > y ? x : y;
 }
 
-/* Reports on one system; checked: with its residual, from the largest of all of its rows.
+/* Reports on one system; checked: with its residual, for which worst holds the largest numbers of all its rows.
    Lanes    one thread */
 template <int checked = 0, class tb_real = float>
 TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, trid_p_batch_worst worst = {0, 0})
@@ -379,7 +380,7 @@ TB_D int trid_p_batch_is_small(const trid_p_batch_worst &worst)
     return trid_p_batch_number<tb_real>(worst.error) <= few * trid_p_batch_number<tb_real>(worst.size);
 }
 
-/* Returns the residual of one row, up and down being x around it. */
+/* Returns the residual of one row; `up` and `down` are x around it. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real d, tb_real x, tb_real up, tb_real down,
                                        trid_p_batch_worst *worst)
@@ -391,8 +392,8 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
     return rest;
 }
 
-/* Computes in rest the residual of x in the thread's first `valid` rows. `first` is the thread's first row within the
-   system, and around is x on either side. Terms beyond the system's ends are left out: 0 times another system's NaN
+/* Computes in `rest` the residual of x in the thread's first `valid` rows. `first` is the thread's first row within the
+   system, and `around` is x on either side. Terms beyond the system's ends are left out: 0 times another system's NaN
    would be NaN. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_defect(int first, int n, int valid, const trid_p_batch_equations<tb_real, k> &own,

@@ -71,8 +71,8 @@ TB_D void trid_p_batch_store_interface(int span, int slot, const trid_p_batch_eq
     }
 }
 
-/* Loads the row of a system's reduced system that partition `rank` leaves, linked to the one below. With open, the last
-   partition's row stays coupled to what follows.
+/* Loads the row of a system's reduced system that partition `rank` leaves, linked to the one below. With `open`, the
+   last partition's row stays coupled to what follows.
    Returns  as trid_lane_link */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, int open, tb_real *a, tb_real *c,
@@ -91,10 +91,10 @@ TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, i
     return trid_lane_link(a, c, d, link_a, link_c, link_d);
 }
 
-/* Solves the reduced systems of a tile, or reduces them if open. `group` lanes take system thread / group, each with
-   `each` partitions.
+/* Solves the reduced systems of a tile, or reduces them if `open` is set. With group = min(parts, 32), thread t
+   takes parts / group partitions of system t / group.
    Lanes    whole warps
-   Leaves   the last unknowns (open: the last rows) in shared */
+   Leaves   the last unknowns (`open`: the last rows) in `shared` */
 template <class tb_real, int k, int systems, int parts, int open>
 TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 {
@@ -131,12 +131,12 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 }
 
 /* Solves the systems of the block: thread t holds rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems,
-   identity rows beyond the system. As trid_block_interleaved, but with up to 64 partitions (a lane then has two rows of
-   the reduced system), and with a status for each system.
+   identity rows beyond the system. It works as trid_block_interleaved, but with up to 64 partitions (a lane then has
+   two rows of the reduced system), and with a status for each system.
    Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system.
-            With open, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
+            With `open`, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
             last row then couples to the unknown above the first partition (a) and to the last unknown of the last
-            partition (c), or in that partition to the unknown below it
+            partition (c; in the last partition itself, to the unknown below)
    Returns  the least bad row of this thread */
 template <int systems, int parts, int open = 0, class tb_real, int k>
 TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own,
@@ -224,8 +224,8 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
     *last = __shfl_sync(TB_FULL_WARP, x, block, parts);
 }
 /* Solves systems that a cluster shares: its block `block` of `blocks` <= parts holds rows k*parts*block ..
-   k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last, both coupled to the last
-   unknowns of the blocks around. It sends these rows and its least bad row to all blocks of the cluster, each of which
+   k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last row, as trid_block_hybrid
+   reduces the rows of a warp. It sends these two rows and its least bad row to all blocks of the cluster, each of which
    solves for the last unknowns of all blocks. If worst is not null, it receives the least bad row of each system. */
 template <int systems, int parts, class tb_real, int k>
 TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<tb_real> &post,
@@ -283,7 +283,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
 
 /* Climbs the rest of the tree in which a cluster eliminates with pivoting: all blocks receive the borders of all
    blocks.
-   Leaves   the unknowns around this block in outer
+   Leaves   the unknowns around this block in `outer`
    Returns  whether an unknown of the system has no pivot */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_p_batch_post<tb_real> &post,
@@ -311,7 +311,7 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
     while (count < blocks) count *= 2;
     const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
     TB_UNROLL
-    for (int e = 0; e < 9; e++) /* if there is no block: two unknowns that are zero, facing up or down */
+    for (int e = 0; e < 9; e++) /* if there is no block: the border of two unknowns that are zero, facing up or down */
         all[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
     met = trid_warp_pivoted_up(1, parts, count, rank, all, kept, &side);
     met |= trid_warp_pivoted_root(parts, count, all, outer);
@@ -323,9 +323,9 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
 }
 
 /* Climbs the tree of trid_warp_pivoted from the borders of the partitions, in shared memory, and comes down again.
-   Whole warps call, a group of lanes for system thread / group. Each lane joins two partitions before it climbs, so
-   that half of the warps do the work in fewer steps than all would with one partition a lane. In a cluster, whose
-   groups also need a lane for each block, a lane takes one partition.
+   Whole warps call it, a group of lanes for system thread / group. Each lane joins two partitions before it climbs, so
+   half of the warps do the work in fewer steps than all would with one partition a lane. In a cluster, whose groups
+   also need a lane for each block, a lane takes one partition.
    Leaves   the unknowns around each partition in place of its border; worst is 1 if an unknown has no pivot */
 template <class tb_real, int systems, int parts, int cluster>
 TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
