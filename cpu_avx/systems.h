@@ -126,8 +126,8 @@ CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
    value. */
 CPU_AVX_API int cpu_avx_p_coincide(long long p, long long m, long long q, long long n)
 {
-    const double far = fabs((double)p), wide = fabs((double)q);
-    if (m < 2 || n < 2 || far >= wide * (double)n || wide >= far * (double)m) return 0;
+    const double size_p = fabs((double)p), size_q = fabs((double)q);
+    if (m < 2 || n < 2 || size_p >= size_q * (double)n || size_q >= size_p * (double)m) return 0;
     long long a = p, b = q;
     while (b) { /* a becomes the greatest common divisor, or minus that */
         const long long rest = a % b;
