@@ -71,6 +71,15 @@ TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mix
     return FD_MODEL_MIXED ? sum + mixed * fd_p_apply_mixed(cell, terms, v) : sum;
 }
 
+/* Returns the slot of point i in a row of shared memory. Pieces of 16 bytes are permuted within groups of eight, each
+   group in another order, so that lanes cause no bank conflicts, whether they read neighbouring points or points some
+   distance apart (tests/test_banks.c). The 128 bytes of a group stay together, as asynchronous copies want them. */
+TB_HD int fd_p_swizzle(int i)
+{
+    const int piece = 16 / TB_BYTES;
+    return i ^ ((i / (8 * piece) & 7) * piece);
+}
+
 /* Returns the element of point (i, j, k) in device memory. */
 TB_D int fd_p_grid_at(const fd_p_grid &h, int i, int j, int k)
 {
