@@ -126,8 +126,8 @@ CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
    value. */
 CPU_AVX_API int cpu_avx_p_coincide(long long p, long long m, long long q, long long n)
 {
-    const double far = fabs((double)p), wide = fabs((double)q);
-    if (m < 2 || n < 2 || far >= wide * (double)n || wide >= far * (double)m) return 0;
+    const double size_p = fabs((double)p), size_q = fabs((double)q);
+    if (m < 2 || n < 2 || size_p >= size_q * (double)n || size_q >= size_p * (double)m) return 0;
     long long a = p, b = q;
     while (b) { /* a becomes the greatest common divisor, or minus that */
         const long long rest = a % b;
@@ -264,8 +264,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     /* In cache, parts of rows and short rows are solved in registers, in tiles of up to four vectors. Distinct matrices
        take equally wide tiles; one matrix is faster in as many tiles of four as there are. */
     const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
-    const int small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
-    if (lines->stride == 1 && !plan.fetched && (batch->f || row < lines->systems || small))
+    const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
+    if (lines->stride == 1 && !plan.fetched && (batch->f || row < lines->systems || is_small))
         plan.width = (batch->f ? 4 : (vectors - 1) / ((vectors - 1) / 4 + 1) + 1) * lanes;
     plan.per_group = (lines->systems - 1) / plan.width + 1;
     plan.tiles = plan.per_group * lines->groups;
