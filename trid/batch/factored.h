@@ -1,6 +1,105 @@
 /* factored.h - a room of trid/batch.h: kernels with LU factors: several right-hand sides, periodic systems.
    MIT licence, see LICENSE. */
 
+/* Returns row `at` of the thread's u, or 0 if another thread holds that row. */
+template <int k, class tb_real>
+TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
+{
+    tb_real x = 0;
+    TB_UNROLL
+    for (int j = 0; j < k; j++) x = j == at ? u[j] : x;
+    return x;
+}
+
+/* ---- periodic systems by the hybrid ------------------------------------------------------------------------------ */
+
+/* The last unknown s stays out of the partitions. It is the unknown above row 0, and that of all rows from n-1 on, whose
+   equations become x[j] = x[j+1]. So each partition, and each reduced row, couples to s at most in addition, and s
+   follows from row n-1 when x[0] and x[n-2] are known as functions of it. */
+
+/* Reduces a partition of a periodic system. The ring, whose element e is ring[e * stride], receives c, a and d of row
+   n-1 over its b, and a, c and d of the reduced row n-2.
+   Needs    n > 1
+   Returns  the least bad row */
+template <class tb_real, int k>
+TB_D int trid_p_batch_reduce_ring(int first, int n, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
+{
+    const int end = n - 1 - first, middle = end - 1;
+    if (end >= 0 && end < k) {
+        const tb_real r = trid_rcp_refined(trid_p_batch_pick<k>(end, own->b));
+        ring[0] = r * trid_p_batch_pick<k>(end, own->c);
+        ring[stride] = r * trid_p_batch_pick<k>(end, own->a);
+        ring[2 * stride] = r * trid_p_batch_pick<k>(end, own->d);
+    }
+    if (end < k) {
+        TB_UNROLL
+        for (int j = 0; j < k; j++)
+            if (j >= end) own->a[j] = own->d[j] = 0, own->b[j] = 1, own->c[j] = -1;
+    }
+    const int status = trid_lane_reduce(k, own->a, own->b, own->c, own->d);
+    if (middle >= 0 && middle < k) {
+        const int last = middle == k - 1; /* then x[n-2] is the partition's last unknown itself */
+        ring[3 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own->a);
+        ring[4 * stride] = last ? (tb_real)-1 : trid_p_batch_pick<k>(middle, own->c);
+        ring[5 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own->d);
+    }
+    return trid_p_batch_row(status ? first + status : 0, n);
+}
+
+/* Solves the reduced system of a ring, of whose row a, c, d each lane has one. first_a, first_c, first_d are row 0 in
+   the lane of partition 0.
+   Leaves   the lane's unknown in row[2], and s
+   Returns  whether a pivot was bad */
+template <class tb_real>
+TB_D int trid_p_batch_solve_ring(int lanes, int k, int n, tb_real first_a, tb_real first_c, tb_real first_d,
+                                 const tb_real *ring, int stride, tb_real *row, tb_real *s)
+{
+    int met = lanes > 1 ? trid_warp_pcr_open(lanes, &row[0], &row[1], &row[2]) : 0;
+    /* The lane's unknown is q - p s, and so are x[0] and x[n-2]. */
+    const tb_real q = row[2], p = row[0] + row[1];
+    const int from = (n - 2) / k, rank = trid_warp_rank(lanes);
+    tb_real above_q = __shfl_up_sync(TB_FULL_WARP, q, 1, lanes), above_p = __shfl_up_sync(TB_FULL_WARP, p, 1, lanes);
+    if (rank == 0) above_q = 0, above_p = -1;
+    const tb_real a = ring[3 * stride], c = ring[4 * stride];
+    tb_real first_q = __shfl_sync(TB_FULL_WARP, first_d - first_c * q, 0, lanes);
+    tb_real first_p = __shfl_sync(TB_FULL_WARP, first_a - first_c * p, 0, lanes);
+    tb_real middle_q = __shfl_sync(TB_FULL_WARP, ring[5 * stride] - a * above_q - c * q, from, lanes);
+    tb_real middle_p = __shfl_sync(TB_FULL_WARP, -(a * above_p + c * p), from, lanes);
+    const tb_real r = trid_rcp_refined(1 - ring[0] * first_p - ring[stride] * middle_p);
+    *s = r * (ring[2 * stride] - ring[0] * first_q - ring[stride] * middle_q);
+    row[2] = q - p * *s;
+    return met || trid_bad_pivot(r) || !trid_finite(ring[0]);
+}
+
+/* Solves a tile of periodic interleaved systems, laid out as in trid_p_batch_sweep, with up to 32 partitions.
+   Leaves   x in d; in worst n for a system whose reduced system has a bad pivot
+   Returns  the least bad row of this thread */
+template <int systems, int parts, class tb_real, int k>
+TB_D int trid_p_batch_sweep_ring(int n, tb_real *shared, int *worst, trid_p_batch_equations<tb_real, k> *own)
+{
+    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
+    const int thread = (int)threadIdx.x, part = thread / systems, rank = thread % parts, system = thread / parts;
+    const int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    const int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
+    tb_real *up = shared, *down = up + 3 * span, *rings = down + 3 * span, row[3], s;
+    const int bad = trid_p_batch_reduce_ring(k * part, n, own, rings + thread % systems, systems);
+    trid_p_batch_store_interface(span, slot, *own, shared);
+    __syncthreads();
+    int met = trid_p_batch_reduced_row<tb_real, systems, parts>(shared, system, rank, 1, &row[0], &row[1], &row[2]);
+    met |= trid_p_batch_solve_ring(parts, k, n, up[here], up[span + here], up[2 * span + here], rings + system, systems,
+                                   row, &s);
+    if (met) atomicMin(&worst[system], n);
+    down[2 * span + here] = row[2];
+    if (rank == 0) up[here] = s; /* no other thread reads this row */
+    __syncthreads();
+    const tb_real left =
+        part > 0 ? down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : up[slot];
+    trid_lane_expand(k, own->a, own->c, own->d, left, down[2 * span + slot]);
+    return bad;
+}
+
+/* ---- scopes ------------------------------------------------------------------------------------------------------ */
+
 /* The scopes that hold a system: lanes of a warp, a block, or partitions of a block for one of interleaved systems.
    Rows beyond the system must be identity rows. Their functions:
      first(), rows()             the thread's first row; how many rows all threads hold together
@@ -8,6 +107,9 @@
      open(), recurrence()        the halves of a solve by factors, down the rows or up: the part that depends only on
                                  the matrix, and the rest, after d was divided by the pivots
      open_ring(), solve_ring()   the same for a periodic system
+     hybrid(), hybrid_ring()     solve for one right-hand side without factors, a system or a periodic one; return the
+                                 least bad row of this thread
+     dominant()                  whether all rows are dominant
      pass()                      x of the thread that holds the rows before or, with up, after its own
      known(), meet()             an element of the system's ring (trid/lu.h), which threads write before they meet and
                                  read afterwards
@@ -16,6 +118,7 @@ template <class tb_real, int k>
 struct trid_p_batch_in_warp {
     int lanes, lanes_log2, rank;
     tb_real *rings, *rows_aside;
+    static constexpr int has_hybrid_ring = 1;
     TRID_P_BATCH_MEMBER int first() const { return k * rank; }
     TRID_P_BATCH_MEMBER int rows() const { return k * lanes; }
     TRID_P_BATCH_MEMBER tb_real &known(int e) const { return rings[(32 * e + trid_warp_lane()) >> lanes_log2]; }
@@ -42,6 +145,31 @@ struct trid_p_batch_in_warp {
     {
         trid_warp_ring_solve(k, lanes, n, l, u, rings, keep, d);
     }
+    TRID_P_BATCH_MEMBER int dominant(const trid_p_batch_equations<tb_real, k> &own) const
+    {
+        return trid_p_batch_warp_is_dominant(own);
+    }
+    TRID_P_BATCH_MEMBER int hybrid(int n, trid_p_batch_equations<tb_real, k> *own) const
+    {
+        return trid_p_batch_row(trid_warp_hybrid(k, lanes, n, own->a, own->b, own->c, own->d), n);
+    }
+    TRID_P_BATCH_MEMBER int hybrid_ring(int n, trid_p_batch_equations<tb_real, k> *own) const
+    {
+        const int stride = 32 >> lanes_log2;
+        tb_real *ring = rings + (trid_warp_lane() >> lanes_log2), row[3], s;
+        int bad = trid_p_batch_reduce_ring(first(), n, own, ring, stride);
+        tb_real below[3] = {__shfl_down_sync(TB_FULL_WARP, own->a[0], 1, lanes),
+                            __shfl_down_sync(TB_FULL_WARP, own->c[0], 1, lanes),
+                            __shfl_down_sync(TB_FULL_WARP, own->d[0], 1, lanes)};
+        if (rank == lanes - 1) below[0] = below[2] = 0, below[1] = -1;
+        row[0] = own->a[k - 1], row[1] = own->c[k - 1], row[2] = own->d[k - 1];
+        int met = trid_lane_link(&row[0], &row[1], &row[2], below[0], below[1], below[2]);
+        __syncwarp(TB_FULL_WARP);
+        met |= trid_p_batch_solve_ring(lanes, k, n, own->a[0], own->c[0], own->d[0], ring, stride, row, &s);
+        const tb_real above = __shfl_up_sync(TB_FULL_WARP, row[2], 1, lanes);
+        trid_lane_expand(k, own->a, own->c, own->d, rank > 0 ? above : s, row[2]);
+        return met && bad > n ? n : bad;
+    }
     TRID_P_BATCH_MEMBER tb_real pass(int up, tb_real x) const
     {
         return up ? __shfl_down_sync(TB_FULL_WARP, x, 1, lanes) : __shfl_up_sync(TB_FULL_WARP, x, 1, lanes);
@@ -53,6 +181,8 @@ template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_threads {
     tb_real *between;
     volatile tb_real *rows_aside;
+    int *worst; /* interleaved systems: each one's least bad row */
+    static constexpr int has_hybrid_ring = parts > 0 && parts <= 32;
     TRID_P_BATCH_MEMBER int count() const { return parts ? parts : (int)blockDim.x; }
     TRID_P_BATCH_MEMBER int first() const { return k * ((int)threadIdx.x / systems); }
     TRID_P_BATCH_MEMBER int rows() const { return k * count(); }
@@ -96,6 +226,25 @@ struct trid_p_batch_in_threads {
     {
         trid_block_interleaved_ring_solve(k, systems, count(), n, l, u, keep, d, between);
     }
+    TRID_P_BATCH_MEMBER int dominant(const trid_p_batch_equations<tb_real, k> &own) const
+    {
+        return __syncthreads_and(trid_p_batch_are_dominant(k, own));
+    }
+    TRID_P_BATCH_MEMBER int hybrid(int n, trid_p_batch_equations<tb_real, k> *own) const
+    {
+        tb_real left;
+        if constexpr (parts)
+            return trid_p_batch_sweep<systems, parts>(n, trid_p_batch_post<tb_real>{between, worst}, own, &left);
+        else
+            return trid_p_batch_row(trid_block_hybrid(k, n, own->a, own->b, own->c, own->d, between), n);
+    }
+    TRID_P_BATCH_MEMBER int hybrid_ring(int n, trid_p_batch_equations<tb_real, k> *own) const
+    {
+        if constexpr (has_hybrid_ring)
+            return trid_p_batch_sweep_ring<systems, parts>(n, between, worst, own);
+        else
+            return n; /* no such tile takes the hybrid */
+    }
     TRID_P_BATCH_MEMBER tb_real pass(int up, tb_real x) const
     {
         int thread = (int)threadIdx.x, from = up ? thread + systems : thread - systems;
@@ -108,7 +257,7 @@ struct trid_p_batch_in_threads {
 /* Elements of the shared memory in which threads meet. */
 template <class tb_real, int systems, int parts>
 static constexpr int trid_p_batch_between_len =
-    TRID_RING_PLACE(systems, parts, TRID_P_BATCH_BANKS(tb_real)) + TRID_RING_LEN * systems;
+    TRID_RING_PLACE(systems, parts, TRID_P_BATCH_BANKS(tb_real)) / 5 * 6 + TRID_RING_LEN * systems;
 
 /* Returns the scope of a contiguous system. */
 template <class tb_real, int k, int scope>
@@ -118,17 +267,7 @@ TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batc
     if constexpr (scope == trid_p_batch_how::lanes)
         return trid_p_batch_in_warp<tb_real, k>{plan.lanes, plan.lanes_log2, here.rank, room.matrix, room.rows};
     else
-        return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane()};
-}
-
-/* Returns row `at` of the thread's u, or 0 if another thread holds that row. */
-template <int k, class tb_real>
-TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
-{
-    tb_real x = 0;
-    TB_UNROLL
-    for (int j = 0; j < k; j++) x = j == at ? u[j] : x;
-    return x;
+        return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane(), 0};
 }
 
 /* Returns whether the matrix is transposed by the order of the substitutions, as it is with factors or corners. */
@@ -299,6 +438,29 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
         if (across) d[j] *= own->b[j];
 }
 
+/* Returns whether the hybrid solves the tile instead: for one right-hand side, where all rows are dominant. */
+template <class scope_type, class tb_real, int k>
+TB_D int trid_p_batch_takes_hybrid(const scope_type &scope, int n, int flags, int periodic, long long sides,
+                                   const trid_p_batch_equations<tb_real, k> &own)
+{
+    if (sides != 1 || flags & TRID_BATCH_FACTORED) return 0;
+    if (periodic && (n == 1 || !scope_type::has_hybrid_ring || flags & TRID_BATCH_TRANSPOSED)) return 0;
+    return scope.dominant(own);
+}
+
+/* Hides from the compiler where the matrix came from. Otherwise it keeps numbers that the test of dominance shares with
+   the elimination. */
+template <class tb_real, int k>
+TB_D void trid_p_batch_hide(trid_p_batch_equations<tb_real, k> *own)
+{
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        own->a[j] = trid_p_batch_again_as(own->a[j]);
+        own->b[j] = trid_p_batch_again_as(own->b[j]);
+        own->c[j] = trid_p_batch_again_as(own->c[j]);
+    }
+}
+
 /* Sets r and u of a periodic system's last row as trid_batch_factor stores them. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equations<tb_real, k> *own)
@@ -330,17 +492,29 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
     trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own, periodic);
     const auto group = trid_p_batch_group_of<tb_real, k, scope>(plan, here, room);
-    int met = trid_p_batch_lu_factor(group, n, plan.flags, periodic, &own);
-    if (!factor || periodic) trid_p_batch_open(group, n, plan.flags, periodic, own, &recurrences, &met);
-    TRID_P_BATCH_LOOP
-    for (long long side = 0; !factor && side < more.sides; side++, at += more.pitch) {
+    int bad;
+    if (!factor && !periodic) trid_lane_pad(k, group.first(), n, group.rows(), own.a, own.b, own.c, (tb_real *)0);
+    if (!factor && trid_p_batch_takes_hybrid(group, n, plan.flags, periodic, more.sides, own)) {
         TB_UNROLL
         for (int j = 0; j < k; j++) own.d[j] = next[j];
         trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
-        if (side + 1 < more.sides)
-            trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total), next);
-        trid_p_batch_solve_side(group, n, plan.flags, periodic, &recurrences, &own);
+        bad = periodic ? group.hybrid_ring(n, &own) : group.hybrid(n, &own);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
+    } else {
+        trid_p_batch_hide(&own);
+        int met = trid_p_batch_lu_factor(group, n, plan.flags, periodic, &own);
+        if (!factor || periodic) trid_p_batch_open(group, n, plan.flags, periodic, own, &recurrences, &met);
+        bad = trid_p_batch_row(met, n);
+        TRID_P_BATCH_LOOP
+        for (long long side = 0; !factor && side < more.sides; side++, at += more.pitch) {
+            TB_UNROLL
+            for (int j = 0; j < k; j++) own.d[j] = next[j];
+            trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
+            if (side + 1 < more.sides)
+                trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total), next);
+            trid_p_batch_solve_side(group, n, plan.flags, periodic, &recurrences, &own);
+            trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
+        }
     }
     if (factor) {
         if (periodic) trid_p_batch_close(group, n, &own);
@@ -348,7 +522,7 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.c, more.u + at, shared);
     }
     if (trid_p_batch_reports(plan))
-        trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, trid_p_batch_row(met, n), {0, 0}, room);
+        trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, bad, {0, 0}, room);
 }
 
 /* Takes the matrix of interleaved systems, and requests that of tile `next`. alone: there are no right-hand sides;
@@ -419,18 +593,28 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         trid_p_batch_fetch_matrix<factor>(matrix, p, index + gridDim.x, &u);
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
         volatile tb_real aside[k];
-        const trid_p_batch_in_threads<tb_real, k, systems, shape::parts> scope = {between, aside};
-        int met = trid_p_batch_lu_factor(scope, n, plan.flags, periodic, &u);
-        trid_p_batch_recurrences<tb_real> recurrences;
-        if (!factor || periodic) trid_p_batch_open(scope, n, plan.flags, periodic, u, &recurrences, &met);
-        TRID_P_BATCH_LOOP
-        for (long long side = 0; !factor && side < more.sides; side++) {
-            /* There are no registers for the values that the compiler would compute for all rows before the loop. */
+        const trid_p_batch_in_threads<tb_real, k, systems, shape::parts> scope = {between, aside, worst};
+        int bad;
+        if (!factor && trid_p_batch_takes_hybrid(scope, n, plan.flags, periodic, more.sides, u)) {
             const long long step = trid_p_batch_again_as(plan.lines.step);
-            p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
-            trid_p_batch_fetch_side<k / burst>(sides, more, p, side, index, &u);
-            trid_p_batch_solve_side(scope, n, plan.flags, periodic, &recurrences, &u);
-            trid_p_batch_scatter(k, p.valid, add, u.d, step, x + (p.at + side * more.pitch));
+            trid_p_batch_fetch_side<k / burst>(sides, more, p, 0, index, &u);
+            bad = periodic ? scope.hybrid_ring(n, &u) : scope.hybrid(n, &u);
+            trid_p_batch_scatter(k, trid_p_batch_again_as(p.valid), add, u.d, step, x + p.at);
+        } else {
+            trid_p_batch_hide(&u);
+            trid_p_batch_recurrences<tb_real> recurrences;
+            int met = trid_p_batch_lu_factor(scope, n, plan.flags, periodic, &u);
+            if (!factor || periodic) trid_p_batch_open(scope, n, plan.flags, periodic, u, &recurrences, &met);
+            bad = trid_p_batch_row(met, n);
+            TRID_P_BATCH_LOOP
+            for (long long side = 0; !factor && side < more.sides; side++) {
+                /* There are no registers for the values that the compiler would compute for all rows before the loop. */
+                const long long step = trid_p_batch_again_as(plan.lines.step);
+                p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
+                trid_p_batch_fetch_side<k / burst>(sides, more, p, side, index, &u);
+                trid_p_batch_solve_side(scope, n, plan.flags, periodic, &recurrences, &u);
+                trid_p_batch_scatter(k, p.valid, add, u.d, step, x + (p.at + side * more.pitch));
+            }
         }
         if (factor) {
             if (periodic) trid_p_batch_close(scope, n, &u);
@@ -438,7 +622,6 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
             trid_p_batch_scatter(k, p.valid, 0, u.c, plan.lines.step, more.u + p.at);
         }
         if (trid_p_batch_reports(plan)) {
-            const int bad = trid_p_batch_row(met, n);
             __syncthreads();
             if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
             __syncthreads();
@@ -455,7 +638,7 @@ struct trid_p_batch_tiles<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, 
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
         const int arrays = !shape::pipelined ? 0 : factor ? 3 : 4;
         const int bytes = arrays * shape::k * shape::threads * (int)sizeof(tb_real);
-        return {bytes, 14 * 1024, resident, resident, 8};
+        return {bytes, 16 * 1024, resident, resident, 8};
     }
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan,
                                           const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
