@@ -199,7 +199,7 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
                 __syncthreads();
             }
             const int bad =
-                trid_p_batch_solve_tile<shape, 0>(plan.n, valid, &u, {shared, tells ? worst : (int *)0}, &own_left);
+                trid_p_batch_solve_tile<shape, trid_p_batch_how::checked>(plan.n, valid, &u, {shared, tells ? worst : (int *)0}, &own_left);
             if (tells && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
             left += own_left;
             TB_UNROLL

@@ -17,32 +17,45 @@ TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
    equations become x[j] = x[j+1]. So each partition, and each reduced row, couples to s at most in addition, and s
    follows from row n-1 when x[0] and x[n-2] are known as functions of it. */
 
-/* Reduces a partition of a periodic system. The ring, whose element e is ring[e * stride], receives c, a and d of row
-   n-1 over its b, and a, c and d of the reduced row n-2.
-   Needs    n > 1
-   Returns  the least bad row */
+/* Stores row n-1, the thread's row `end`, in the ring: c, a and d over b. Rows from there on become x[j] = x[j+1]. */
 template <class tb_real, int k>
-TB_D int trid_p_batch_reduce_ring(int first, int n, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
+TB_D void trid_p_batch_take_end(int end, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
 {
-    const int end = n - 1 - first, middle = end - 1;
-    if (end >= 0 && end < k) {
+    if (end >= 0) {
         const tb_real r = trid_rcp_refined(trid_p_batch_pick<k>(end, own->b));
         ring[0] = r * trid_p_batch_pick<k>(end, own->c);
         ring[stride] = r * trid_p_batch_pick<k>(end, own->a);
         ring[2 * stride] = r * trid_p_batch_pick<k>(end, own->d);
     }
-    if (end < k) {
-        TB_UNROLL
-        for (int j = 0; j < k; j++)
-            if (j >= end) own->a[j] = own->d[j] = 0, own->b[j] = 1, own->c[j] = -1;
-    }
+    TB_UNROLL
+    for (int j = 0; j < k; j++)
+        if (j >= end) own->a[j] = own->d[j] = 0, own->b[j] = 1, own->c[j] = -1;
+}
+/* Stores a, c and d of the reduced row n-2, the thread's row `middle`, in the ring. */
+template <class tb_real, int k>
+TB_D void trid_p_batch_put_middle(int middle, const trid_p_batch_equations<tb_real, k> &own, tb_real *ring, int stride)
+{
+    const int last = middle == k - 1; /* then x[n-2] is the partition's last unknown itself */
+    ring[3 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own.a);
+    ring[4 * stride] = last ? (tb_real)-1 : trid_p_batch_pick<k>(middle, own.c);
+    ring[5 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own.d);
+}
+/* Reduces a partition of a periodic system of n > 1 rows. Element e of the ring is ring[e * stride]. In full tiles the
+   rows of interest have literal numbers, and take no selections.
+   Returns  the least bad row */
+template <class tb_real, int k>
+TB_D int trid_p_batch_reduce_ring(int first, int n, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
+{
+    const int end = n - 1 - first;
+    if (end == k - 1)
+        trid_p_batch_take_end(k - 1, own, ring, stride);
+    else if (end < k)
+        trid_p_batch_take_end(end, own, ring, stride);
     const int status = trid_lane_reduce(k, own->a, own->b, own->c, own->d);
-    if (middle >= 0 && middle < k) {
-        const int last = middle == k - 1; /* then x[n-2] is the partition's last unknown itself */
-        ring[3 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own->a);
-        ring[4 * stride] = last ? (tb_real)-1 : trid_p_batch_pick<k>(middle, own->c);
-        ring[5 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own->d);
-    }
+    if (end == k - 1)
+        trid_p_batch_put_middle(k - 2, *own, ring, stride);
+    else if (end > 0 && end <= k)
+        trid_p_batch_put_middle(end - 1, *own, ring, stride);
     return trid_p_batch_row(status ? first + status : 0, n);
 }
 
@@ -78,17 +91,19 @@ template <int systems, int parts, class tb_real, int k>
 TB_D int trid_p_batch_sweep_ring(int n, tb_real *shared, int *worst, trid_p_batch_equations<tb_real, k> *own)
 {
     enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
-    const int thread = (int)threadIdx.x, part = thread / systems, rank = thread % parts, system = thread / parts;
+    const int thread = trid_p_batch_again_as((int)threadIdx.x), part = thread / systems;
+    const int rank = thread % parts, system = thread / parts;
     const int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
     const int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
     tb_real *up = shared, *down = up + 3 * span, *rings = down + 3 * span, row[3], s;
+    n = trid_p_batch_again_as(n);
     const int bad = trid_p_batch_reduce_ring(k * part, n, own, rings + thread % systems, systems);
     trid_p_batch_store_interface(span, slot, *own, shared);
     __syncthreads();
     int met = trid_p_batch_reduced_row<tb_real, systems, parts>(shared, system, rank, 1, &row[0], &row[1], &row[2]);
     met |= trid_p_batch_solve_ring(parts, k, n, up[here], up[span + here], up[2 * span + here], rings + system, systems,
                                    row, &s);
-    if (met) atomicMin(&worst[system], n);
+    if (worst && met) atomicMin(&worst[system], n);
     down[2 * span + here] = row[2];
     if (rank == 0) up[here] = s; /* no other thread reads this row */
     __syncthreads();
@@ -181,8 +196,7 @@ template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_threads {
     tb_real *between;
     volatile tb_real *rows_aside;
-    int *worst; /* interleaved systems: each one's least bad row */
-    static constexpr int has_hybrid_ring = parts > 0 && parts <= 32;
+    static constexpr int has_hybrid_ring = 0;
     TRID_P_BATCH_MEMBER int count() const { return parts ? parts : (int)blockDim.x; }
     TRID_P_BATCH_MEMBER int first() const { return k * ((int)threadIdx.x / systems); }
     TRID_P_BATCH_MEMBER int rows() const { return k * count(); }
@@ -232,19 +246,9 @@ struct trid_p_batch_in_threads {
     }
     TRID_P_BATCH_MEMBER int hybrid(int n, trid_p_batch_equations<tb_real, k> *own) const
     {
-        tb_real left;
-        if constexpr (parts)
-            return trid_p_batch_sweep<systems, parts>(n, trid_p_batch_post<tb_real>{between, worst}, own, &left);
-        else
-            return trid_p_batch_row(trid_block_hybrid(k, n, own->a, own->b, own->c, own->d, between), n);
+        return trid_p_batch_row(trid_block_hybrid(k, n, own->a, own->b, own->c, own->d, between), n);
     }
-    TRID_P_BATCH_MEMBER int hybrid_ring(int n, trid_p_batch_equations<tb_real, k> *own) const
-    {
-        if constexpr (has_hybrid_ring)
-            return trid_p_batch_sweep_ring<systems, parts>(n, between, worst, own);
-        else
-            return n; /* no such tile takes the hybrid */
-    }
+    TRID_P_BATCH_MEMBER int hybrid_ring(int n, trid_p_batch_equations<tb_real, k> *) const { return n; }
     TRID_P_BATCH_MEMBER tb_real pass(int up, tb_real x) const
     {
         int thread = (int)threadIdx.x, from = up ? thread + systems : thread - systems;
@@ -267,7 +271,7 @@ TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batc
     if constexpr (scope == trid_p_batch_how::lanes)
         return trid_p_batch_in_warp<tb_real, k>{plan.lanes, plan.lanes_log2, here.rank, room.matrix, room.rows};
     else
-        return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane(), 0};
+        return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane()};
 }
 
 /* Returns whether the matrix is transposed by the order of the substitutions, as it is with factors or corners. */
@@ -461,6 +465,32 @@ TB_D void trid_p_batch_hide(trid_p_batch_equations<tb_real, k> *own)
     }
 }
 
+/* Solves by LU a tile of interleaved systems that the hybrid does not serve, for one right-hand side. It is a function
+   that is called, so that it takes no registers from the hybrid; its rows pass through memory, 16 bytes at a time.
+   Leaves   x in d
+   Returns  the least bad row of this thread */
+template <class tb_real, int k>
+struct alignas(16) trid_p_batch_passed {
+    trid_p_batch_equations<tb_real, k> rows;
+};
+template <int systems, int parts, int periodic, class tb_real, int k>
+static __device__ __noinline__ int trid_p_batch_called_lu(tb_real *shared, int n, trid_p_batch_passed<tb_real, k> *u)
+{
+#ifdef __CUDA_ARCH__
+    __builtin_assume(__isShared(shared));
+#endif
+    volatile tb_real aside[k];
+    const trid_p_batch_in_threads<tb_real, k, systems, parts> scope = {shared, aside};
+    trid_p_batch_recurrences<tb_real> both;
+    trid_p_batch_equations<tb_real, k> own = u->rows;
+    int met = trid_p_batch_lu_factor(scope, n, 0, periodic, &own);
+    trid_p_batch_open(scope, n, 0, periodic, own, &both, &met);
+    trid_p_batch_solve_side(scope, n, 0, periodic, &both, &own);
+    TB_UNROLL
+    for (int j = 0; j < k; j++) u->rows.d[j] = own.d[j];
+    return trid_p_batch_row(met, n);
+}
+
 /* Sets r and u of a periodic system's last row as trid_batch_factor stores them. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equations<tb_real, k> *own)
@@ -593,28 +623,18 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         trid_p_batch_fetch_matrix<factor>(matrix, p, index + gridDim.x, &u);
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
         volatile tb_real aside[k];
-        const trid_p_batch_in_threads<tb_real, k, systems, shape::parts> scope = {between, aside, worst};
-        int bad;
-        if (!factor && trid_p_batch_takes_hybrid(scope, n, plan.flags, periodic, more.sides, u)) {
+        const trid_p_batch_in_threads<tb_real, k, systems, shape::parts> scope = {between, aside};
+        int met = trid_p_batch_lu_factor(scope, n, plan.flags, periodic, &u);
+        trid_p_batch_recurrences<tb_real> recurrences;
+        if (!factor || periodic) trid_p_batch_open(scope, n, plan.flags, periodic, u, &recurrences, &met);
+        TRID_P_BATCH_LOOP
+        for (long long side = 0; !factor && side < more.sides; side++) {
+            /* No registers are left for the values that the compiler would compute for all rows before the loop. */
             const long long step = trid_p_batch_again_as(plan.lines.step);
-            trid_p_batch_fetch_side<k / burst>(sides, more, p, 0, index, &u);
-            bad = periodic ? scope.hybrid_ring(n, &u) : scope.hybrid(n, &u);
-            trid_p_batch_scatter(k, trid_p_batch_again_as(p.valid), add, u.d, step, x + p.at);
-        } else {
-            trid_p_batch_hide(&u);
-            trid_p_batch_recurrences<tb_real> recurrences;
-            int met = trid_p_batch_lu_factor(scope, n, plan.flags, periodic, &u);
-            if (!factor || periodic) trid_p_batch_open(scope, n, plan.flags, periodic, u, &recurrences, &met);
-            bad = trid_p_batch_row(met, n);
-            TRID_P_BATCH_LOOP
-            for (long long side = 0; !factor && side < more.sides; side++) {
-                /* There are no registers for the values that the compiler would compute for all rows before the loop. */
-                const long long step = trid_p_batch_again_as(plan.lines.step);
-                p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
-                trid_p_batch_fetch_side<k / burst>(sides, more, p, side, index, &u);
-                trid_p_batch_solve_side(scope, n, plan.flags, periodic, &recurrences, &u);
-                trid_p_batch_scatter(k, p.valid, add, u.d, step, x + (p.at + side * more.pitch));
-            }
+            p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
+            trid_p_batch_fetch_side<k / burst>(sides, more, p, side, index, &u);
+            trid_p_batch_solve_side(scope, n, plan.flags, periodic, &recurrences, &u);
+            trid_p_batch_scatter(k, p.valid, add, u.d, step, x + (p.at + side * more.pitch));
         }
         if (factor) {
             if (periodic) trid_p_batch_close(scope, n, &u);
@@ -622,6 +642,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
             trid_p_batch_scatter(k, p.valid, 0, u.c, plan.lines.step, more.u + p.at);
         }
         if (trid_p_batch_reports(plan)) {
+            const int bad = trid_p_batch_row(met, n);
             __syncthreads();
             if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
             __syncthreads();

@@ -91,6 +91,23 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
                                                  : trid_p_batch_launch_on_chip<method, bounds>(work, rows);
 }
 
+/* Launches interleaved systems for one right-hand side. */
+template <class bounds, class tb_real>
+static int trid_p_batch_launch_one_side(const trid_p_batch_work<tb_real> &work,
+                                        const trid_p_batch_arrays<tb_real> &rows)
+{
+    typedef trid_p_batch_how how;
+    const trid_p_batch_plan &plan = work.plan;
+    const int periodic = plan.flags & TRID_BATCH_PERIODIC;
+    if (plan.flags & TRID_BATCH_FACTORED || (periodic && plan.flags & TRID_BATCH_TRANSPOSED))
+        return TRID_P_BATCH_NOT_LAUNCHED;
+    if constexpr (bounds::interleaved)
+        if (trid_p_batch_as_interleaved<bounds>(plan))
+            return periodic ? trid_p_batch_launch_interleaved<how::one_ring, bounds::least, bounds::most>(work, rows)
+                            : trid_p_batch_launch_interleaved<how::one_side, bounds::least, bounds::most>(work, rows);
+    return TRID_P_BATCH_NOT_LAUNCHED;
+}
+
 #define TB_BODY "batch/several.h"
 #include "../twice.h"
 
@@ -129,6 +146,10 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     trid_p_batch_work<tb_real> &work = call.work;
     const trid_p_batch_lu_rows<tb_real, 0> rows = trid_p_batch_lu_rows_of<0>(&call, sides, pitch, (tb_real *)0);
     if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
+    if (sides == 1 && !trid_p_batch_lu_is_long(lines)) {
+        status = trid_p_batch_launch_one_side<bounds>(work, rows.rows);
+        if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
+    }
     if (!trid_p_batch_lu_is_long(lines))
         return work.plan.flags & TRID_BATCH_FACTORED
                    ? trid_p_batch_launch_lu<trid_p_batch_how::factored, bounds>(work, rows)
