@@ -1,5 +1,5 @@
-# The kit is headers: nothing needs to be built in order to use it. This file builds what tests, shows and measures
-# them. CC, CXX and NVCC may be set on the command line; "make NVCC=" does without the CUDA Toolkit.
+# The kit is headers: nothing needs to be built in order to use it. This file builds the tests, examples and benchmarks.
+# CC, CXX and NVCC may be set on the command line; "make NVCC=" does without the CUDA Toolkit.
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -15,12 +15,12 @@ VALGRIND := $(shell command -v valgrind)
 CLANG := $(shell command -v clang)
 PYTHON ?= $(shell command -v python3)
 PYTHON := $(PYTHON)
-# Threads, where the compiler has them and the library that they need.
+# OpenMP, where the compiler and its library have it.
 openmp_of = $(shell echo 'int main(void) { return 0; }' | $(1) -fopenmp -x c -o /dev/null - 2>/dev/null && \
     echo -fopenmp)
 OPENMP := $(call openmp_of,$(CC))
-# NCCL, where it is: its header and library as the toolkit or the system has them, or as Python's package does. MPI's
-# compiler knows its own.
+# NCCL, where it is installed: the header and library of the toolkit or the system, or those of the Python package. MPI
+# needs no search: mpicxx knows where it is.
 NCCL_HOME := $(if $(GPU),$(if $(PYTHON),$(shell $(PYTHON) -c 'from importlib.util import find_spec as f; \
     s = f("nvidia") and f("nvidia.nccl"); print(list(s.submodule_search_locations)[0] if s else "")' 2>/dev/null)))
 NCCL_AT := $(if $(NCCL_HOME),-isystem $(NCCL_HOME)/include -L$(NCCL_HOME)/lib -Xlinker -rpath -Xlinker $(NCCL_HOME)/lib)
@@ -30,20 +30,20 @@ NCCL := $(if $(GPU),$(firstword $(foreach library,-lnccl -l:libnccl.so.2,$(shell
 MPICXX := $(if $(NCCL),$(shell command -v mpicxx))
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-# Warnings are errors where WERROR is set, as continuous integration has it: a compiler newer than all that were tried
-# may warn of more, and a user's build shall not end there.
+# Warnings are errors only where WERROR is set, as in continuous integration: a newer compiler than those tried may warn
+# of more, and this must not stop a user's build.
 WERROR ?= $(filter true 1,$(CI))
 ERRORS := $(if $(WERROR),-Werror)
 
 KIT := $(wildcard *.h $(addsuffix /*.h,trid trid/* pde pde/* bs1d bs3d cpu_avx tests tests/simt examples))
 WARNINGS := -Wall -Wextra -Wpedantic $(ERRORS)
-# The sanitizers' own words take a third of the time to compile: what is undefined stops the program instead, and the
-# address sanitizer says where. It also sees what lies beyond an object.
+# The messages of the undefined-behaviour sanitizer would take a third of the time to compile. Undefined behaviour
+# therefore traps, and the address sanitizer says where. That also finds accesses beyond an object.
 SANITIZE := -g1 -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-sanitize=object-size,pointer-overflow
 SANITIZED_RUN := ASAN_OPTIONS=detect_stack_use_after_return=0:handle_sigill=1
 SIMT := -std=c++17 -I. -Wall -Wextra $(ERRORS) -x c++ -include tests/simt/simt.h
 WATCHED := -g1 -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error
-# What programs are timed with, and say of themselves.
+# The flags of programs that are timed, which print these flags with their results.
 GPU_FAST := -O3 -arch=native '-DBENCH_FLAGS="-O3 -arch=native"'
 HOST_OPTIMISED := -O3 -march=native $(OPENMP)
 HOST_FAST := $(HOST_OPTIMISED) '-DBENCH_FLAGS="$(strip $(HOST_OPTIMISED))"'
@@ -61,8 +61,8 @@ COUNTED_TESTS := test_adi2d_host test_adi3d_host
 DEVICE_TESTS := $(basename $(notdir $(wildcard tests/test_*.cu tests/simt/test_*.cu)))
 # Where the rules below find their sources.
 vpath test_%.cu tests tests/simt
-# What tests the emulator itself plants faults that no GPU should run. What takes nvcc minutes comes first, so that
-# nothing waits for it in the end.
+# test_simt, the emulator's own test, contains faults on purpose, which no GPU should run. Tests that take nvcc minutes
+# come first, so that nothing waits for them in the end.
 MINUTES := test_adi3d test_adi3d_others test_adi2d_long test_adi2d_models $(filter test_batch%,$(DEVICE_TESTS))
 GPU_TESTS := $(MINUTES) $(filter-out test_simt $(MINUTES),$(DEVICE_TESTS))
 
@@ -75,7 +75,7 @@ help:
 	@echo 'make single HEADER=trid/batch.h TO=../mine          the same as one file, ../mine/trid_batch.h'
 	@echo 'make install PREFIX=/usr/local                      all headers, for pkg-config and CMake'
 	@echo
-	@echo 'make run        the tables of the papers, on the GPU where there is one and on the CPU: some minutes'
+	@echo 'make run        the tables of the paper, on the GPU where there is one and on the CPU: some minutes'
 	@echo 'make examples   every example, to build/NAME; without a GPU those in CUDA, for the emulator, to'
 	@echo '                build/emulated-examples/NAME'
 	@echo 'make test       what a newcomer runs first: the tests that this machine can run, in five minutes; the last'
@@ -91,7 +91,7 @@ help:
 # Why there is no GPU, where there is none.
 NO_GPU := $(if $(GPU),,$(if $(NVCC),no GPU here (nvidia-smi -L names none),no CUDA Toolkit here (no nvcc)))
 
-# The programs are built only when something has been said and a first result stands on the screen.
+# "make run" prints what it will do, and a first result, before it builds the programs.
 ifneq ($(GPU),)
 FIRST := drop_in
 FIRST_IS := 1000 systems on the GPU (examples/drop_in.cu)
@@ -102,7 +102,7 @@ FIRST_IS := a system of five rows on the CPU (examples/drop_in_host.c)
 TABLES := cpu_timing
 endif
 run:
-	@echo 'The tables of the papers, on this machine, in about $(if $(GPU),five,three) minutes:'
+	@echo 'The tables of the paper, on this machine, in about $(if $(GPU),five,three) minutes:'
 	@echo '  $(if $(GPU),tables 1 and 2 on $(GPU),skipped: tables 1 and 2$(comma) which are of GPUs: $(NO_GPU))'
 	@echo '  $(if $(GPU),tables 3$(comma) 4 and 5,tables 3 and 4) on the CPU, with $(JOBS) processors'
 	@echo 'First result, $(FIRST_IS):'
@@ -146,15 +146,15 @@ CU_EXAMPLES := $(basename $(notdir $(wildcard examples/*.cu)))
 PYTHON_EXAMPLES := $(basename $(notdir $(wildcard examples/python/*.py)))
 has_module = $(if $(PYTHON),$(shell $(PYTHON) -c \
     'from importlib.util import find_spec; print(find_spec("$(1)") and 1 or "")'))
-# The libraries that they need, where the machine has what these are for.
+# The shared library that each program loads, and the modules whose programs can run on this machine.
 PYTHON_numpy := build/python/libtriband_cpu.so
 PYTHON_torch := build/python/libtriband.so
 PYTHON_jax := build/python/libtriband_jax.so
 PYTHON_MODULES := $(if $(call has_module,numpy),numpy) \
     $(if $(GPU),$(foreach module,torch jax,$(if $(call has_module,$(module)),$(module))))
 
-# Where the examples in CUDA go: what is built for the emulator must not be taken for a GPU's by another machine that
-# shares the folder.
+# The examples in CUDA go to folders of their own when they are built for the emulator: another machine that shares this
+# folder must not take them for programs built for a GPU.
 EXAMPLE_DIR := $(if $(GPU),build,build/emulated-examples)
 EXAMPLE_PROGRAMS := $(C_EXAMPLES:%=build/%) $(TIMED_EXAMPLES:%=build/%) $(THREADED_EXAMPLES:%=build/%) \
     $(HOST_TOO:%=build/%_host) $(CU_EXAMPLES:%=$(EXAMPLE_DIR)/%)
@@ -168,7 +168,7 @@ ifeq ($(GPU),)
 	@echo '(tests/simt), which runs their kernels on the CPU, slowly, and watches every lane.'
 endif
 
-# For all instruction sets -O2 takes three times as long as -Og, with which the short run does.
+# Compiling for all instruction sets takes three times as long with -O2 as with -Og, so the short run takes -Og.
 build/cpu_batch: EXAMPLE_LEVEL := $(if $(SHORT_TESTS),-Og)
 $(C_EXAMPLES:%=build/%): build/%: examples/%.c $(KIT)
 	@mkdir -p $(@D)
@@ -178,7 +178,7 @@ $(TIMED_EXAMPLES:%=build/%) $(THREADED_EXAMPLES:%=build/%): build/%: examples/%.
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(HOST_FAST) -I. $(WARNINGS) -o $@ $< -lm
 
-# The same programs as C: without CUDA they have the host alone.
+# The same programs compiled as C, for the host alone.
 $(HOST_TOO:%=build/%_host): build/%_host: examples/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(HOST_FAST) -I. $(WARNINGS) -x c -o $@ $< -lm
@@ -210,28 +210,29 @@ $(CU_EXAMPLES:%=build/emulated-examples/%): build/emulated-examples/%: examples/
 $(CU_EXAMPLES:%=build/watched-examples/%): build/watched-examples/%: examples/%.cu $(KIT) $(EMULATOR)
 	$(call emulate,--watched)
 
-# It measures their kernels.
+# bench/solve measures the kernels of two examples.
 build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
-# A part is a program and the log of its run, build/log/PART.log. It passes when the program exits with 0 and its counts
-# say so; what a log says was skipped is repeated on the screen, and the log of a part that failed, its first lines. No
-# file that a part writes grows beyond 256 MiB, and none takes more than two hours of a processor.
+# A part is a program and the log of its run, build/log/PART.log. It passes if the program exits with 0 and its counts
+# say so. The screen repeats what a log says was skipped, and the first lines of the log of a part that failed. No
+# file that a part writes grows beyond 256 MiB, and no part takes more than two hours of a processor.
 #
-# "make test" runs each test once in the build that sees most, and is done in five minutes on two slow cores: device
-# functions under the watch of the emulator, host functions under the sanitizers; vector code as fast as it goes; nvcc for
-# one architecture. SHORT_TESTS in the environment asks the tests for a sample of what takes long; what they leave out
-# they name as skipped. "make test-long" runs all of each test, and the rest: samples under the sanitizers on arithmetic
-# like a GPU's and under Valgrind, host functions by gcc and clang as users compile them, other compilers, more
+# "make test" runs each test once, in the build that finds most, and takes five minutes on two slow cores: device
+# functions watched by the emulator; host functions under the sanitizers; vector code without sanitizers; nvcc for
+# one architecture. SHORT_TESTS in the environment asks the tests for a sample of what takes long; they name what they
+# leave out as skipped. "make test-long" runs all of each test, and the rest: samples under the sanitizers on arithmetic
+# like a GPU's and under Valgrind, host functions compiled by gcc and clang as users compile them, other compilers, more
 # architectures.
-# Watched in the long run alone: what test_batch, test_lu, test_adi2d, test_adi3d and trid.h's and pde/fd.h's tests on
-# the host see most of.
+# Tests that are watched only in the long run: the short run covers most of what they test by test_batch, test_lu,
+# test_adi2d, test_adi3d and the host tests of trid.h and pde/fd.h.
 WATCHED_LATER := $(filter-out test_batch,$(filter test_batch%,$(DEVICE_TESTS))) test_fd test_adi2d_long \
     test_adi2d_models test_adi2d_rungs test_adi3d_others test_adi3d_onchip test_bs3d_gpus test_gpus_march test_bs4d
-# Of tests in several programs, with one precision or half of the instances each, the sanitizers and nvcc get one.
+# Where a test is several programs, each for one precision or half of the instances, the sanitizers and nvcc compile
+# one of them.
 ONE_OF_EACH := $(filter-out test_batch_single test_batch_linked test_batch_long_single test_adi3d_others,$(DEVICE_TESTS))
-# Run in the long run alone: examples that take long to compile or to run, and the test of one.
+# Left to the long run: examples that take long to compile or to run, and the test of one of them.
 EXAMPLES_LATER := bs4d bs4d_host bs3d_gpus cut_lines bs3d_own_payoff bs3d_american adi3d_basket adi3d_heston_hw \
     batch_graph replace_cusparse bs1d_timing bs3d_timing locvol_timing
 HOST_LATER := test_cpu_bs4d
@@ -267,7 +268,7 @@ END { \
 endef
 one = echo '$(1) passed, $(2) failed, $(3) skipped'
 
-# Runs the parts and adds up their counts; a part without any was not built, and has failed.
+# Runs the parts and adds up their counts; a part without counts was not built, and has failed.
 define all_parts
 @rm -rf build/log; mkdir -p build/log
 +@$(MAKE) --no-print-directory -k -Otarget $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) $(1) || :
@@ -287,29 +288,31 @@ test:
 test-long:
 	$(call all_parts,$(LONG_PARTS) $(PARTS) $(if $(GPU),$(GPU_PARTS),gpu))
 
-# Vectors of 64 bytes need an aligned stack, which the one that gcc 13 keeps for returned functions' variables is not.
-# Threads that wait for others must not spin where cores are few and busy: that took 40 seconds of processor time for 2.
+# To detect uses after a return, the address sanitizer keeps local variables on a stack of its own. By gcc 13 this stack
+# is not aligned to 64 bytes, as vectors need, so SANITIZED_RUN turns the detection off.
+# Threads that wait for others must not spin where cores are few and busy: a test of 2 seconds then took 40 seconds of
+# processor time.
 HOST_RUN := $(SANITIZED_RUN) OMP_WAIT_POLICY=passive
-# All of it takes a quarter of an hour under the sanitizers: fast-test_adi3d_host runs that.
+# All of test_adi3d_host takes a quarter of an hour under the sanitizers; fast-test_adi3d_host runs all of it.
 host-test_adi3d_host: HOST_RUN += SHORT_TESTS=1
 $(HOST_TESTS:%=host-%): host-%: build/host/%
 	$(call run,$(HOST_RUN) $<)
 
-# Threads are for cpu_avx.h alone, whose tests with four instruction sets take minutes to compile under the sanitizers,
-# and two and a half times as long with -O1 as with -Og, which runs them as fast.
+# The tests of cpu_avx.h compile four instruction sets. Under the sanitizers that would take minutes, and with -O1 two
+# and a half times as long as with -Og, which makes programs that run equally fast.
 $(CPU_TESTS:%=build/host/%): build/host/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) -g1 -Og $(OPENMP) -o $@ $< -lm
 
-# Of pde/adi2d.h's and pde/adi3d.h's loops, which are inlined into each other, the sanitizers' code takes longest to
-# optimise. Their workers are threads.
+# The loops of pde/adi2d.h and pde/adi3d.h are inlined into each other, and the sanitizers' code in them takes long to
+# optimise: hence -O0. Their workers are threads.
 build/host/test_adi2d_host build/host/test_adi3d_host: HOST_LEVEL := -O0
 build/host/test_adi2d_host build/host/test_adi2d_orders build/host/test_adi3d_host: HOST_THREADS := -pthread $(OPENMP)
 build/host/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) $(or $(HOST_LEVEL),-Og) $(HOST_THREADS) $(SANITIZE) -o $@ $< -lm
 
-# As users compile: the compiler's own C, in which it contracts products and sums, everything inlined and vectorised.
+# As users compile: gnu11, in which the compiler contracts products and sums, with everything inlined and vectorised.
 FAST := -std=gnu11 -I. $(WARNINGS) -O3 -march=native
 $(PLAIN_TESTS:%=fast-%): fast-%: build/fast/%
 	$(call run,$(HOST_RUN) $<)
@@ -318,7 +321,7 @@ build/fast/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) $(FAST) $(OPENMP) -o $@ $< -lm
 
-# The same by clang, with the longest vectors that there are.
+# The same by clang, with the longest vectors of the processor.
 ifeq ($(CLANG),)
 $(PLAIN_TESTS:%=clang-%) $(COUNTED_TESTS:%=undefined-%):
 	$(call run,echo 'skipped: $@: no clang here'; $(call one,0,0,1))
@@ -333,8 +336,8 @@ build/clang/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CLANG) $(FAST) -mprefer-vector-width=512 -o $@ $< -lm
 
-# Of what is undefined clang's sanitizer also sees an offset to a null pointer, which headers that lay out memory might
-# make while they count it.
+# Unlike gcc's, clang's sanitizer also finds an offset added to a null pointer. Headers that lay out memory might do
+# that while they count bytes.
 build/undefined/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CLANG) -std=c11 -I. $(WARNINGS) -g1 -O0 -fsanitize=undefined -fsanitize-trap=undefined -pthread -o $@ $< -lm
@@ -347,7 +350,7 @@ build/sanitized/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) -Og $(SANITIZE) $(OPENMP) -o $@ $< -lm
 
-# Valgrind sees what the sanitizers do not, uninitialised numbers above all; it has no AVX-512, which the tests say.
+# Valgrind finds what the sanitizers do not, above all uninitialised numbers. It has no AVX-512; the tests say so.
 ifeq ($(VALGRIND),)
 $(CPU_TESTS:%=valgrind-%):
 	$(call run,echo 'skipped: $@: no valgrind here'; $(call one,0,0,1))
@@ -360,8 +363,8 @@ build/valgrind/%: tests/%.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) -g1 -O1 -o $@ $< -lm
 
-# The instruction set of 64-bit Arm, by a compiler for it and an emulator of its processor, which has the libraries of
-# the former: a sample of the tests, in less than a minute of a processor each.
+# 64-bit Arm, by a cross-compiler and an emulator of the processor, which uses the compiler's libraries: a sample of the
+# tests, each in less than a minute of a processor.
 ARM := aarch64-linux-gnu-
 ARM_LACKS := $(firstword $(foreach tool,$(ARM)gcc $(ARM)g++ qemu-aarch64,$(if $(shell command -v $(tool)),,$(tool))))
 ifneq ($(ARM_LACKS),)
@@ -391,10 +394,10 @@ build/arm/%: examples/%.c $(KIT)
 	$(ARM)gcc -std=c11 -O2 -I. $(WARNINGS) -o $@ $< -lm
 endif
 
-# Under the sanitizers, a sample of each test, which the watched build runs as a whole. Variables that were never given a
-# value hold a pattern instead of what happens to lie there, where the compiler can do that. On arithmetic like a GPU's,
-# where the processor has it: products and sums contracted, which takes gcc's expensive optimisations, and a reciprocal
-# that is up to a unit in the last place off.
+# Under the sanitizers, a sample of each test, which the watched build runs as a whole. If the compiler can, it fills
+# uninitialised variables with a pattern. If the processor has fused multiply-adds, arithmetic is like a GPU's: products
+# and sums are contracted, for which gcc needs its expensive optimisations, and a reciprocal is up to a unit in the last
+# place off.
 $(DEVICE_TESTS:%=emulated-%): emulated-%: build/emulated/%
 	$(call run,SHORT_TESTS=1 $(SANITIZED_RUN) $<)
 
@@ -409,20 +412,20 @@ build/emulated/%: %.cu $(KIT)
 $(DEVICE_TESTS:%=watched-%): watched-%: build/watched/%
 	$(call run,$<)
 
-# The compiler reports every access to memory to the functions of the thread sanitizer; the emulator supplies them, so
-# the program is linked without that sanitizer. An index beyond an array in registers stops the program (exit status
-# 132); "make emulated-TEST" tells where.
-# Most of the time goes into compiling where a test is many short launches, which -Og halves.
+# The compiler reports every access to memory to the functions of the thread sanitizer. The emulator supplies these
+# functions, so the program is linked without that sanitizer. An index beyond an array in registers stops the program
+# (exit status 132); "make emulated-TEST" tells where.
+# A test of many short launches takes longer to compile than to run. -Og halves the time to compile.
 QUICK_TESTS := test_adi2d test_lu test_transpose test_trid
 $(QUICK_TESTS:%=build/watched/%): LEVEL := -Og
-# Its misaligned vectors are to be seen whole.
+# The compiler must not split the misaligned vectors of this test, or the emulator would not see them.
 build/watched/test_simt: LEVEL := -O1 -fno-tree-sra
 build/watched/%: %.cu $(KIT)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) $(or $(LEVEL),-O1) $(WATCHED) -c -o $@.o $<
 	$(CXX) -o $@ $@.o
 
-# These tests include others, or what they test.
+# These tests include other tests, or the examples and benchmarks that they test.
 $(foreach build,emulated watched gpu,build/$(build)/test_adi3d_others): tests/test_adi3d.cu
 $(foreach build,emulated watched gpu,$(addprefix build/$(build)/test_batch_,single linked long long_single)): \
     tests/test_batch.cu
@@ -436,12 +439,12 @@ build/host/test_cpu_bs4d build/sanitized/test_cpu_bs4d build/valgrind/test_cpu_b
 $(foreach build,emulated watched gpu,build/$(build)/test_gpus_march) build/nvcc/test_gpus_march.ptx: \
     bench/gpus_march.h
 
-# An example that needs a GPU exits with 3 where there is none; under the emulator each takes less by itself. What is
-# timed takes longest to compile, which the long run does.
+# An example that needs a GPU exits with 3 where there is none. Under the emulator each example takes a smaller problem.
+# Examples that are timed take longest to compile, and are left to the long run.
 $(TIMED_EXAMPLES:%=optimised-%): ARGUMENTS := --quick
 example-bs4d_host: ARGUMENTS := --size 16
 example-locvol_timing example-locvol_timing_host: ARGUMENTS := --quick
-# One has barriers of its own, which are watched.
+# shared_pcr has barriers of its own, so it runs in the watched build.
 $(foreach program,$(filter-out $(TIMED_EXAMPLES:%=build/%),$(EXAMPLE_PROGRAMS)), \
     $(eval example-$(notdir $(program)): $(program:build/emulated-examples/shared_pcr=build/watched-examples/shared_pcr)))
 $(TIMED_EXAMPLES:%=optimised-%): optimised-%: build/%
@@ -450,7 +453,7 @@ $(HOST_TOO:%=example-%_host) $(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPL
 	$(call run,$< $(ARGUMENTS); case $$? in (0) $(call one,1,0,0);; (3) echo 'skipped: $@: no GPU'; $(call one,0,0,1);; \
 	    (*) exit 1;; esac)
 
-# The same program by processes with a GPU each, as many as there are.
+# The same program with MPI: a process for each GPU of the machine.
 ifeq ($(MPICXX),)
 example-bs3d_gpus_mpi:
 	$(call run,echo 'skipped: $@: $(if $(GPU),$(if $(NCCL),no MPI here (no mpicxx),no NCCL here: GPUs copy),$(NO_GPU))'; \
@@ -460,8 +463,8 @@ example-bs3d_gpus_mpi: build/bs3d_gpus_mpi
 	$(call run,mpirun -n $(shell nvidia-smi -L | wc -l) $< && $(call one,1,0,0))
 endif
 
-# A program in C, with the launches of trid/batch.h from the one file that nvcc compiles: for a minute, and without a
-# GPU only in the long run.
+# A program in C that calls the launches of trid/batch.h, which are in the one file that nvcc compiles. That takes nvcc
+# a minute; without a GPU only the long run does it.
 example-from_c: $(if $(GPU),build/from_c,$(if $(NVCC),build/nvcc/from_c/solve.o))
 	$(call run,$(if $(GPU),$<,(exit 3)); case $$? in (0) $(call one,1,0,0);; \
 	    (3) echo 'skipped: $@: $(NO_GPU)'; $(call one,0,0,1);; (*) exit 1;; esac)
@@ -483,8 +486,7 @@ build/from_fortran/kit.o: examples/from_fortran/kit.c $(KIT)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -Og $(OPENMP) -I. $(WARNINGS) -c -o $@ $<
 
-# From Python: by the shared library that each program's first lines say how to make. What is missing the program says
-# itself.
+# From Python, by shared libraries made as the first lines of each program say. The programs name what is missing.
 $(foreach module,$(PYTHON_MODULES),$(eval example-$(module)_tridiagonal: $(PYTHON_$(module))))
 $(PYTHON_EXAMPLES:%=example-%): example-%: examples/python/%.py
 	$(call run,$(if $(PYTHON),$(PYTHON) $< $(PYTHON_$(*:_tridiagonal=)),echo 'skipped: $@: no Python here'; (exit 3)); \
@@ -498,7 +500,7 @@ build/python/libtriband.so: examples/python/gpu_library.cu $(KIT)
 	@mkdir -p $(@D)
 	$(NVCC) -O3 -arch=native -Xcompiler -fPIC -shared $(NVCCFLAGS) -o $@ $<
 
-# What the emulator's compiler says of it, where no GPU will.
+# Without a GPU, gpu_library.cu is compiled for the emulator, to see that it compiles without warnings.
 example-gpu_library: build/python/gpu_library.o
 	$(call run,$(call one,1,0,0))
 
@@ -530,7 +532,7 @@ simt-run:
 text:
 	$(call run,sh tests/text.sh)
 
-# Can the faults of tests/faults.txt still be planted? To see which tests kill them is tests/faults.sh's own, long run.
+# Can the faults of tests/faults.txt still be planted? tests/faults.sh itself, a long run, says which tests kill them.
 faults-planted:
 	$(call run,sh tests/faults.sh -n)
 
@@ -538,7 +540,7 @@ faults-planted:
 getting:
 	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh tests/getting.sh)
 
-# What the documents say can be typed.
+# The commands that the documents show.
 shown:
 	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' GPU='$(GPU)' PYTHON='$(PYTHON)' sh tests/shown.sh)
 
@@ -553,10 +555,11 @@ else
 codegen:
 	NVCC='$(NVCC)' sh tests/codegen.sh
 
-# Most of nvcc's time is optimising, and assembling what it made. The short run compiles the examples without either, but
-# for some that have between them the headers' own PTX, and leaves out those whose kernels others have, or most of them.
-# The long run compiles examples as users do, for the newest architecture; and as far as PTX the same for the oldest, and
-# what has the same kernels in more sizes, tests above all. A machine with a GPU compiles everything for that.
+# Most of nvcc's time goes into optimising and assembling. The short run compiles the examples only to PTX, without
+# optimising. It assembles only ASSEMBLED, which between them contain the inline PTX of the headers, and leaves out
+# ALIKE, most of whose kernels are in other examples too. The long run compiles the examples except ALIKE as users do,
+# for the newest architecture. It compiles to PTX all examples for the oldest architecture, and, for the newest, ALIKE
+# and the tests. A machine with a GPU compiles everything for that GPU instead.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 NEWEST = $(lastword $(ARCHS))
 AS_PTX = $(NVCC) -arch=compute_$(1) -Xcicc -O0 $(NVCCFLAGS) -ptx -o $@ $<
@@ -622,22 +625,21 @@ gpu:
 gpu-test gpu-test-long gpu-bench:
 	@echo '$@: no GPU or no nvcc here'; $(call one,0,0,1)
 else
-# "make gpu-test" is done in four minutes, sixteen processors and one GPU compiling and running; there and in "make test"
-# these tests take a sample, since the host, which checks their answers, takes its time. "make gpu-test-long" runs all
-# of all tests, and every tool on every test.
+# "make gpu-test" takes four minutes to compile and run on sixteen processors and one GPU. There and in "make test" the
+# tests in SAMPLED take a sample, since checking their answers on the host takes long. "make gpu-test-long" runs all of
+# all tests, and every tool on every test.
 BATCHES := $(filter-out test_batch_cluster test_batch_only,$(filter test_batch%,$(GPU_TESTS)))
 SAMPLED := test_bs3d $(BATCHES)
 $(GPU_PARTS): gpu-%: build/gpu/%
 	$(call run,$(if $(filter $(SAMPLED),$*),,env -u SHORT_TESTS) $<)
 
-# Not by nvcc's -split-compile: it gives a kernel too small a stack for functions that other kernels call, too
-# (docs/tests.md).
+# Do not use nvcc's -split-compile: it gives kernels that share functions too small a stack (docs/tests.md).
 build/gpu/%: tests/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(NVCC) -O3 -lineinfo -arch=native $(NVCCFLAGS) -o $@ $<
 
-# What a tool is asked for beside; and the tests that take it too long for "make gpu-test". Of barriers in shared memory
-# synccheck takes too few into account (tests/sanitizer/barriers.cu): it is told a number that is enough.
+# Options of each tool, and the tests that take it too long for "make gpu-test". By default synccheck tracks too few
+# barriers in shared memory (tests/sanitizer/barriers.cu), so it is told a number that is enough.
 ASKED_memcheck := --report-api-errors no
 ASKED_synccheck := --num-cuda-barriers 8192
 SLOW_memcheck := $(BATCHES) test_adi2d_long test_adi2d_models
@@ -658,8 +660,8 @@ gpu-test:
 gpu-test-long:
 	$(call all_parts,$(GPU_PARTS) $(TOOL_PARTS))
 
-# The name of a tool part is TOOL-TEST. A tool makes a test up to a thousand times slower: each takes its sample, and
-# no more than half an hour.
+# The name of a tool part is TOOL-TEST. A tool makes a test up to a thousand times slower, so each test takes its
+# sample, and no more than half an hour.
 define tool_part
 $(1)-$(2): build/gpu/$(2)
 	$$(call run,$(if $(SANITIZER),SHORT_TESTS=1 timeout 1800 $(SANITIZER) --tool $(1) $(ASKED_$(1)) --error-exitcode 9 $$<, \
@@ -668,7 +670,7 @@ endef
 $(foreach tool,$(TOOLS),$(foreach test,$(GPU_TESTS),$(eval $(call tool_part,$(tool),$(test)))))
 
 GPU_BENCHES := $(basename $(notdir $(wildcard bench/*.cu)))
-# Results go to build/results; those that matter are kept in docs/results.
+# Results go to build/results; those that the pages show are kept in docs/results.
 gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/american_lsmc build/locvol_timing build/adi2d_heston \
     build/bs3d_timing build/bs4d build/batch $(foreach module,$(PYTHON_MODULES),$(PYTHON_$(module)))
 	@mkdir -p build/results

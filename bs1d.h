@@ -11,7 +11,7 @@
    The grid has points S_j = j dS, j = 0 .. J-1, with dS = top / (J-1); the time step is dt = maturity / steps. With
    lambda_j = volatility^2 dt j^2 / 2 and gamma_j = (rate - dividend) dt j / 2 the rows of the matrix A are
        lambda_j - gamma_j,  -2 lambda_j - rate dt,  lambda_j + gamma_j;    last row  -2 gamma_j,  2 gamma_j - rate dt
-   (the top row has no second difference). An explicit step is u += A u. A backward Euler step solves (I - A) u' = u.
+   (the last row has no second difference). An explicit step is u += A u. A backward Euler step solves (I - A) u' = u.
    Crank-Nicolson solves (I - A/2) u' = (I + A/2) u after a Rannacher start of four backward Euler steps of half the
    size (two, if steps is 1). If the drift is so large (2 gamma above about 1/2) that the last row would not be
    diagonally dominant, that row takes its drift from the old values. Theta follows from price, delta and gamma by the
@@ -21,21 +21,20 @@
    compiles only the rungs that it calls:
      bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
      bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle, no barrier
-     bs1d_explicit3   composes many time steps into one wide stencil, as many as it holds to rounding: a fraction of the
-                      work
+     bs1d_explicit3   composes into one wide stencil as many time steps as it holds to rounding: a fraction of the work
      bs1d_implicit1   a warp per option; builds the matrix in each step, as if it depended on time, and solves by the
                       hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
      bs1d_implicit3   factors the matrix once, two options per warp: no reciprocals in the steps, half the work
-     bs1d_implicit4   takes only the PCR steps that matter; with increments (BS1D_INCREMENT) 1.2 to 1.6 times the time
-   In double precision two warps share an option of more than 512 points and do not factor its matrix. There implicit3
-   and implicit4 run as implicit1, or as implicit2 with increments.
+     bs1d_implicit4   takes only the PCR steps that matter; with BS1D_INCREMENT it takes 1.2 to 1.6 times as long
+   In double precision two warps share an option of more than 512 points and do not factor its matrix. For such an
+   option implicit3 and implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
    For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); costs are per lane and step, k rows a lane:
      bs1d_lane_row, bs1d_lane_matrix, bs1d_lane_dominant              a row of A, of I - size A; whether it is dominant
      bs1d_lane_payoff, bs1d_lane_cubic                                payoff at a point, weights of interpolation
      bs1d_warp_explicit2                                              3k FMA + 2 shuffles
      bs1d_lane_composed, bs1d_lane_sweeps, bs1d_lane_compose          set-up of composed steps
-     bs1d_warp_explicit3                                              k (2 reach + 1) FMA + 2 reach shuffles, many steps
+     bs1d_warp_explicit3                                              k (2 reach + 1) FMA + 2 reach shuffles: many steps
      bs1d_warp_implicit3                                              trid_warp_solve with trid_warp_factor's factors
      bs1d_warp_greeks                                                 price, delta, gamma, theta at the spot
    For the host:
@@ -76,7 +75,7 @@
 
 #define BS1D_VERSION 200 /* 100 * major + minor */
 
-/* Kind and method of an option; or'ed. */
+/* Flags of an option, combined by |: its kind, and the method. */
 enum {
     BS1D_CALL = 0,
     BS1D_PUT = 1,
@@ -137,7 +136,7 @@ typedef struct {
     int points, upwind;
 } bs1d_model;
 
-/* Elements of work for the host functions. */
+/* The number of elements of `work` that the host functions need. */
 #define BS1D_HOST_LEN(points) (8 * (size_t)(points))
 
 #ifndef __cplusplus

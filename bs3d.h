@@ -55,7 +55,7 @@
      bs3d_ranks_plan, bs3d_ranks_bytes, bs3d_ranks_open       cut the grid; size the memory; open a march
      bs3d_ranks_step, bs3d_ranks_result                       take a step, which sends while it computes; the result
      bs3d_ranks_send, bs3d_ranks_arrive                       only the messages of a step
-   They call these functions for one GPU's slab:
+   Those functions call these, each for one GPU's slab:
      bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check whether a cut is possible; choose partitions; cut
      bs3d_slab_bytes, bs3d_slab_open                          size the memory; open a march
      bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         a step of a part of a slab, while another part is sent
@@ -122,7 +122,7 @@ enum {
     BS3D_GIVEN       /* the values at maturity, which the caller has put into work */
 };
 
-/* Flags, or'ed; values as in bs1d.h. */
+/* Flags, combined by |; their values are those of bs1d.h. */
 enum {
     BS3D_CALL = BS1D_CALL,
     BS3D_PUT = BS1D_PUT,           /* the strike minus the underlying's value, instead of that value minus the strike */
@@ -170,7 +170,7 @@ typedef struct {
     double strike, rate, maturity;
     int points[3], steps;
     int payoff; /* BS3D_ASSET .. BS3D_GIVEN */
-    int flags;  /* BS3D_CALL, or BS3D_PUT, BS3D_AMERICAN and BS3D_UPWIND or'ed */
+    int flags;  /* BS3D_CALL, or any of BS3D_PUT, BS3D_AMERICAN and BS3D_UPWIND, combined by | */
 } bs3d_problem;
 
 /* The value at the spot, and its derivatives. */

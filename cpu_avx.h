@@ -1,6 +1,6 @@
 /* cpu_avx.h - tridiagonal systems and finite-difference time steps on CPUs: plain C; AVX, AVX2, AVX-512; NEON.
 
-   MIT licence, see LICENSE. Copy this file and the folder cpu_avx beside it; it includes nothing else of the kit.
+   MIT licence, see LICENSE. Copy this file and the folder cpu_avx beside it; they include nothing else of the kit.
 
    Solves a batch of contiguous systems of N rows, row j of system s at [j + s * N] of each array, with the best
    instruction set of the processor (examples/cpu_batch.c):
@@ -15,9 +15,9 @@
 
    All names except cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). Functions of vector
    scope exist for each instruction set and name it before the precision (cpu_avx_fma_avx512_f32). They are inlined, so
-   functions that call them carry the set's attribute, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). A vector has
-   `lanes` lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in double
-   precision. It is the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
+   a function that calls them must carry the set's attribute, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c).
+   A vector has `lanes` lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in
+   double precision. It is the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
 
      independent of the precision
        cpu_avx_has, cpu_avx_best, cpu_avx_name      whether this processor runs a set, its widest set, a set's name
@@ -67,16 +67,16 @@
      work     The caller's memory, at any alignment, of the size that the function named _bytes returns.
               cpu_avx_factor, which is plain C on one thread, takes no isa, threads or work.
      Status   CPU_AVX_OK; a negative number for a bad argument, and nothing is done; or 1 + the index of the first
-              system or option with a bad pivot (INT_MAX if an int cannot hold it). A pivot is bad if it is zero, not
-              finite, or so small or large that its reciprocal is not a normal number. x of a failed system is
-              unspecified; all other systems are solved. There is no pivoting: matrices must be diagonally dominant,
-              or close. In AVX and AVX2 the single-precision reciprocal of a power of two is not exact, so a matrix
-              that is singular by cancellation may pass.
+              system or option with a bad pivot (INT_MAX if an int cannot hold it). A pivot is bad if it is zero or not
+              finite, or if its reciprocal overflows or underflows to 0; whether a subnormal reciprocal is bad depends
+              on the set. x of a failed system is unspecified; all other systems are solved. There is no pivoting:
+              matrices must be diagonally dominant, or close. In AVX and AVX2 the single-precision reciprocal of a power
+              of two is not exact, so a matrix that is singular by cancellation may pass.
      Steps    In all sets except plain C, time stepping switches the processor to flush-to-zero mode and restores the
               mode afterwards: subnormal numbers count as 0. Arithmetic on subnormals may be slow, and a spreading
               solution always has a front of them.
      State    None: several threads may call any function at once, each on its own arrays and work. The rounding mode
-              is respected. Finite data with sound pivots raise neither "invalid" nor "division by zero". Exception
+              is respected. Finite data with good pivots raise neither "invalid" nor "division by zero". Exception
               flags that were raised before stay raised. Only LLVM's OpenMP runtime (clang -fopenmp) clears them, at the
               end of a parallel region of one thread, unless KMP_INHERIT_FP_CONTROL is false in the environment.
      Size     Elements are counted in 64 bits; empty batches, systems of one row and arrays of any alignment are fine.
@@ -97,14 +97,14 @@
    give these names their suffixes. For each precision, precision.h makes a pass for what its sets share, one for each
    set (set.h), and one for array scope, which chooses a set.
 
-   To add an instruction set, model its file on that of the most similar set, and add a line to each list
-   of sets.h. Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
+   To add an instruction set, model its file on that of the most similar set, and add a line to each list of sets.h.
+   Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
    cpu_avx_fence, cpu_avx_p_flush and cpu_avx_p_restore. tests/test_cpu_vec.c, examples/cpu_own_kernel.c, cpu_timing.c
    and bench/cpu_patterns.c also list the sets; the other tests run on every set.
 
-   Options, defined before the header is included, the same in all files of a program:
+   Options are macros. Define them before the header is included, in the same way in all files of a program:
      CPU_AVX_ONLY_PLAIN     Omits the vector sets. On an unknown processor they are always omitted.
-     CPU_AVX_UNDER_NVCC     Compiles the vector sets in files for nvcc as well, which takes longer (not on Arm). Without
+     CPU_AVX_UNDER_NVCC     Compiles the vector sets in files for nvcc as well (not on Arm), which takes longer. Without
                             this option such files have plain C only. Files for the host compiler always have all sets.
      CPU_AVX_EXACT_RCP      Divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   Results of at least this many bytes are stored past the caches. Default: 8 MB.
@@ -147,7 +147,7 @@
 #define CPU_AVX_P_UNUSED __attribute__((unused))
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
-#define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* the compiler moves no access across */
+#define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* the compiler moves no memory access across it */
 /* Unrolls the loop after it, whose count is a literal, so that arrays stay in registers. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
@@ -155,7 +155,7 @@
 #define CPU_AVX_P_UNROLL
 #endif
 #define CPU_AVX_API static inline CPU_AVX_P_UNUSED
-/* A function with a whole loop is not inlined: inlining would slow neighbouring loops by some percent. Without
+/* A function with a whole loop is not inlined: inlining would slow neighbouring loops by a few percent. Without
    optimisation "inline" only lets the compiler drop functions that are never called. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_LOOP static __attribute__((noinline, unused))
@@ -326,14 +326,14 @@ CPU_AVX_API int cpu_avx_p_failed(long long index)
     return index < INT_MAX ? (int)index + 1 : INT_MAX;
 }
 
-/* Returns where part i begins if `count` items are shared out in `parts` parts. */
+/* Returns where part i begins if `count` items are divided into `parts` parts. */
 CPU_AVX_API long long cpu_avx_p_part(long long count, int parts, int i)
 {
     if (parts == 1) return i * count;
     return count / parts * i + (i < count % parts ? i : count % parts);
 }
 
-/* CPU_AVX_PICK in the current precision; during a call by _FLUSHING subnormal numbers count as 0. */
+/* CPU_AVX_PICK in the current precision. _FLUSHING makes subnormal numbers count as 0 during the call. */
 #define CPU_AVX_P_PICK(isa, result, stem, arguments) CPU_AVX_PICK(isa, result, stem, CPU_AVX_P_PRECISION, arguments)
 #define CPU_AVX_P_PICK_FLUSHING(isa, result, stem, arguments)                                                          \
     do {                                                                                                               \

@@ -1,12 +1,12 @@
 #!/bin/sh
-# get.sh - takes headers of the kit elsewhere, with all that they include.
+# get.sh - copies or installs headers of the kit, with all that they include.
 # MIT licence, see LICENSE.
 #
 #     sh get.sh list HEADER...            the files that these headers need, one a line
 #     sh get.sh copy FOLDER HEADER...     copies them to FOLDER
 #     sh get.sh single FOLDER HEADER      writes them as one file, FOLDER/pde_adi3d.h for pde/adi3d.h
-#     sh get.sh install PREFIX            installs all headers, for pkg-config and CMake; DESTDIR in the environment
-#                                         stands before PREFIX
+#     sh get.sh install PREFIX            installs all headers, for pkg-config and CMake, in $DESTDIR/PREFIX if the
+#                                         environment sets DESTDIR
 #
 # HEADER is a path in the kit, such as trid/batch.h. What a header needs is read from its lines: #include "FILE", and
 # #define TB_BODY "FILE", which names a file that is read twice (trid/twice.h).
@@ -19,7 +19,7 @@ usage() {
 here=$(cd "$(dirname "$0")" && pwd) || exit
 version=$(sed -n 's/^#define TRID_VERSION \([0-9]*\)\([0-9][0-9]\) .*/\1.\2/p' "$here/trid.h" | sed 's/\.0\(.\)$/.\1/')
 
-# Functions of both commands below: the file that a line names, and all files that a header needs.
+# What `list` and `single` share: the file that a line names, and all files that a header needs.
 lines='
 function named(line) { return match(line, /"[^"]*"/) ? substr(line, RSTART + 1, RLENGTH - 2) : "" }
 function path_of(folder, name) {
@@ -65,8 +65,9 @@ copy() { # copy FOLDER HEADER...
     cp "$here/LICENSE" "$folder/LICENSE.triband"
 }
 
-# One file that reads itself, since a room is read once for each precision, instruction set or model: each file becomes
-# a branch with a number, and an #include becomes the number and the file's own name.
+# Writes one file that includes itself, since a room is read once for each precision, instruction set or model. Each of
+# the kit's files becomes a branch with a number. An #include becomes a #define of that number and an #include of the
+# single file.
 single() { # single FOLDER HEADER
     name=$(echo "$2" | tr / _)
     mkdir -p "$1" || exit
@@ -100,7 +101,7 @@ install() { # install PREFIX
     prefix=${DESTDIR:-}$1
     (cd "$here" && ls *.h trid/*.h pde/*.h) >"$work/public" && copy "$prefix/include/triband" $(cat "$work/public")
     mkdir -p "$prefix/share/pkgconfig" "$prefix/share/cmake/triband" || exit
-    # Both find the headers from where they lie themselves, so that the folder may be moved.
+    # pkg-config and CMake find the headers relative to these files, so that PREFIX may be moved.
     cat >"$prefix/share/pkgconfig/triband.pc" <<END
 includedir=\${pcfiledir}/../../include/triband
 

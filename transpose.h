@@ -37,9 +37,9 @@
 
    Which is best (docs/transpose.md has the figures):
      For one array use transpose_load and _store. For several, load all of them striped, so that all loads are in flight
-     at once, and then transpose them one by one. _vec is as fast where a lane's k elements take 16 bytes, and its loads
-     are as fast up to 32 bytes. With more bytes a lane, a cache line is evicted before all its pieces are used. Use
-     _shfl where shared memory is short.
+     at once, and then transpose them one by one. _vec matches them where a lane's k elements take 16 bytes, and its
+     loads do up to 32 bytes. With more bytes a lane, a cache line is evicted before all its pieces are used. Use _shfl
+     where shared memory is scarce.
 
    Common contract:
      Lanes    All 32 lanes of the warp call, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group has its own
@@ -123,8 +123,8 @@ TB_HD int transpose_index(int banks, int width, int i, int j)
 }
 
 /* Returns the slot of t = 32*r + lane, a warp's r-th access along the rows. Padding never falls within a half of 16
-   lanes. So all lanes of a half share the quotient of transpose_index, and it depends only on the literal r and one bit
-   of the lane. */
+   lanes. So all lanes of a half share the quotient of transpose_index, which depends only on the literal r and one bit
+   of the lane's number. */
 TB_HD int transpose_row_slot(int banks, int width, int r, int lane)
 {
     int halves = TRANSPOSE_P_PERIOD(width, banks) / 16, half = 2 * r;
@@ -227,7 +227,7 @@ TB_D void transpose_p_stream_out(transpose_vector *to, transpose_vector v)
 }
 
 /* Returns condition ? yes : no in one instruction. Otherwise the compiler may branch, and repeat the shuffle that
-   follows on both branches (nvcc 13.0 did, and the shuffled load took three times as long). */
+   follows in both branches (nvcc 13.0 did, and the shuffled load took three times as long). */
 TB_D tb_real transpose_p_select(int condition, tb_real yes, tb_real no)
 {
 #ifndef __CUDA_ARCH__
@@ -376,7 +376,7 @@ TB_D int transpose_p_shfl_element(int k, int w)
 
 TB_HD int transpose_p_shfl_register(int k, int w, int i)
 {
-    int low = k > w ? k / w : 1; /* accesses whose numbers differ only in bits that are not exchanged */
+    int low = k > w ? k / w : 1; /* how many accesses differ only in bits of their number that are not exchanged */
     return i / low + i % low * (k / low);
 }
 

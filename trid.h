@@ -42,7 +42,7 @@
        trid_bad_pivot        tests whether a pivot is zero or not finite, given its reciprocal
        trid_finite           tests for infinity and NaN, by bits
        trid_larger           the larger of two magnitudes; NaN exceeds all
-       trid_abs, trid_fnma   |x|; x - a y, in one rounding on the device
+       trid_abs, trid_fnma |x|; x - a y, rounded once on the device
        trid_roundoff, trid_smallest              the unit roundoff; the least normal number
      lane (host and device: one thread, no communication)
        trid_lane_thomas      one system in a strided array                        3n FMA + 2n mul + n rcp
@@ -86,23 +86,23 @@
                 row, no pivot is bad, and x is as accurate as the condition of the matrix allows. How well x solves the
                 system depends on the order of elimination. The measure is the residual, the largest |A x - d| over the
                 largest |A| |x| + |d|. The Thomas algorithm (trid_lane_thomas, _factor, trid_host_thomas) leaves a
-                residual of a few unit roundoffs. That of PCR and the hybrid, factored or not, grows as dominance fades,
-                where dominance is the least |b| / (|a| + |c|) of the rows. For random systems whose couplings differ
-                from row to row it follows
+                residual of a few unit roundoffs. The residual of PCR and of the hybrid, factored or not, grows as
+                dominance fades. Dominance is the least |b| / (|a| + |c|) over the rows. For random systems whose
+                couplings differ from row to row it follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs.
-                This is a fit, not a bound. Few systems exceed it, none that we found by more than a factor of 3.5, and
-                no residual goes far beyond the condition. If all rows have the same coefficients, such as -1 2 -1, the
-                residual is at most 40 unit roundoffs, and only a few for k >= 8, even at dominance 1 (docs/hybrid.md).
-                The refined functions bring the residual back to a few roundoffs, but do not reduce the error of x. A
-                matrix that is not diagonally dominant can pass one order of elimination and fail another.
-                trid_host_dominance returns the dominance.
+                This is a fit, not a bound. Few systems exceed it, none that we found by more than a factor of 3.5.
+                Counted in unit roundoffs, no residual is much larger than the condition of the matrix. If all rows have
+                the same coefficients, such as -1 2 -1, the residual is at most 40 unit roundoffs, and only a few for
+                k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual back to a few
+                roundoffs, but do not reduce the error of x. A matrix that is not diagonally dominant can pass one order
+                of elimination and fail another. trid_host_dominance returns the dominance.
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
                 pivot is bad if it or its reciprocal is zero or not finite, which is tested by bits, so that -ffast-math
                 does not matter. The row is one of the system's own, never padding. On the device each lane returns what
                 it saw itself. The smallest positive status of a system's lanes names the row where the failure began.
                 trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block. The functions
                 named pivoted return 1 for any bad pivot, because in their order of elimination no single row is at
-                fault. A status that is ignored costs nothing, except in trid_block_interleaved.
+                fault. If the caller ignores the status, computing it costs nothing, except in trid_block_interleaved.
      Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular up to rounding has such a
                 pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without. The
                 residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
@@ -118,9 +118,10 @@
 
    Options, defined before the header is included:
      TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 demands. Without it the last digits differ from the
-                      host's, and a pivot above 1/FLT_MIN = 8.5e37 or below FLT_MIN in absolute value counts as bad.
+                      host's, and more pivots count as bad: in single precision those above 1/FLT_MIN = 8.5e37 or below
+                      FLT_MIN in absolute value; in double precision those below DBL_MIN, and some above 2^1022.
 
-   The algorithms begin at the heading "lane" below. Before it stand qualifiers, lengths, layouts and lists of names. */
+   The algorithms begin at the heading "lane" below, after qualifiers, lengths, layouts and lists of names. */
 
 #ifndef TB_BODY
 #ifndef TRID_H
@@ -225,7 +226,7 @@ enum {
 };
 
 /* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle and
-   back, then row k-1. Elimination from both ends makes two recurrences of half the length, for the same number of
+   back, then row k-1. Elimination from both ends gives two recurrences of half the length, for the same number of
    operations. The first visit to a row divides it by its pivot (scale). A visit eliminates x[j-1] with the row above
    (down), x[j+1] with the row below (up), or both. */
 typedef struct {
@@ -367,12 +368,12 @@ TB_HOST int trid_p_infinite(double x)
 #define TRID_BANKS (TB_BYTES == 4 ? 32 : 16)
 #define TRID_P_INFINITE (TB_BYTES == 4 ? 0xff000000u : 0xffe00000u)
 
-/* Returns the status of the holder of rows first .. first+k-1 of n, where all lanes together hold `full` rows. A
-   failure that may have begun elsewhere counts as the system's last row, so that the smallest positive status of all
-   holders names the row where it began.
-   Needs    status: what trid_lane_reduce returned for these rows; bad: the bitwise OR of the verdicts of the later
-            steps on the last of these rows (trid_p_verdict)
-   Returns  0; TRID_BAD_ARGUMENT for n > full; or 1 + a row that exists */
+/* Returns the status of the lane that holds rows first .. first+k-1 of n, where all lanes together hold `full` rows. A
+   failure that may have begun in another lane counts as one of the system's last row, so that the smallest positive
+   status of all lanes names the row where it began.
+   Needs    status: what trid_lane_reduce returned for these rows; bad: the bitwise OR of the verdicts (trid_p_verdict)
+            of the later steps, which work on the last of these rows
+   Returns  0; TRID_BAD_ARGUMENT for n > full; or 1 + a row below n */
 TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int bad)
 {
     int row = status ? first + status : bad & 1 ? first + k : bad ? full : 0;
@@ -570,11 +571,11 @@ TB_HD tb_real trid_larger(tb_real x, tb_real y)
 }
 
 /* Returns 1/x. In double precision 1/x = y (1 + e + e^2 + ...), where e is the error of an approximation y. e is about
-   2^-20, so e^2 is the last term that a double can see.
-   Error    at most 1 ulp on the device (docs/reciprocal.md). In single precision 0 and subnormals give inf of their
-            sign, inf gives 0, NaN gives NaN, |x| > 1/FLT_MIN gives 0 of its sign; in double precision 0, inf, NaN and
-            subnormals give NaN, |x| > 2^1022 gives 0 or a subnormal. On the host, or with TRID_EXACT_RCP, it is IEEE
-            1/x.
+   2^-20, so e^2 is the last term that matters.
+   Error    at most 1 ulp on the device (docs/reciprocal.md). In single precision 0 and subnormals give inf of the same
+            sign, inf gives 0, NaN gives NaN, |x| > 1/FLT_MIN gives 0 of the same sign; in double precision 0, inf, NaN
+            and subnormals give NaN, |x| > 2^1022 gives 0 or a subnormal. On the host, or with TRID_EXACT_RCP, it is
+            IEEE 1/x.
    Cost     1 reciprocal of the special-function unit; in double precision 3 FMA more */
 TB_HD tb_real trid_rcp(tb_real x)
 {
@@ -605,8 +606,8 @@ TB_HD int trid_p_verdict(tb_real pivot, tb_real r)
     return !trid_bad_pivot(r) ? 0 : trid_finite(pivot) ? 1 : 2;
 }
 
-/* Returns 1/x without the bias of the special-function unit, which one Newton step removes in single precision. Where
-   one matrix serves many right-hand sides in sequence, that constant error would accumulate. */
+/* Returns 1/x without the bias of the special-function unit: in single precision one Newton step removes it. The bias
+   is a constant error, which would accumulate where one matrix serves many right-hand sides in sequence. */
 TB_HD tb_real trid_rcp_refined(tb_real x)
 {
     tb_real r = trid_rcp(x);
@@ -665,7 +666,7 @@ TB_HD int trid_lane_factor(int n, const tb_real *a, const tb_real *b, const tb_r
     return 0;
 }
 
-/* Returns x - a y, in one rounding on the device. If x is itself a product, the compiler would otherwise fuse that
+/* Returns x - a y, rounded once on the device. If x is itself a product, the compiler would otherwise fuse that
    product, and lengthen the recurrence through y by a multiplication. */
 TB_HD tb_real trid_fnma(tb_real x, tb_real a, tb_real y)
 {
@@ -696,8 +697,8 @@ TB_HD void trid_lane_solve(int n, const tb_real *l, const tb_real *r, const tb_r
     }
 }
 
-/* Applies a visit (trid_p_visit) to the matrix. Leaves in m the factor that scales the row and the multiples of the
-   rows above and below that it subtracts. Returns 0, or 1 + the row if its pivot is bad. */
+/* Applies a visit (trid_p_visit) to the matrix. Leaves in m the factor that scales the row, and the multiples of the
+   rows above and below that are subtracted from it. Returns 0, or 1 + the row if its pivot is bad. */
 TB_HD int trid_p_visit_matrix(trid_p_visit v, tb_real *a, const tb_real *b, tb_real *c, tb_real *m)
 {
     int j = v.row, bad = 0;
@@ -749,13 +750,13 @@ TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *
             if (v.up) keep[TRID_P_BELOW * k + v.row] = m[2];
         }
     }
-    /* A coupling out of the partition that is not finite enters no pivot here, but ruins pivots of other partitions. */
+    /* An infinite or NaN coupling out of the partition enters no pivot here, but ruins pivots of other partitions. */
     if (!status && !trid_finite(c[rows - 1])) status = rows;
     if (!status && !trid_finite(a[rows - 1])) status = 1;
     return status;
 }
 
-/* Reduces a right-hand side only, with the numbers that trid_p_reduce stored: element e is at keep[e stride]. Chained
+/* Reduces only a right-hand side, with the numbers that trid_p_reduce stored: element e is at keep[e stride]. Chained
    visits are 3 % faster in double precision, and up to 12 % slower in single (bs1d_implicit3 and 4; docs/bs1d.md). */
 TB_HD void trid_p_reduce_right(int k, const tb_real *keep, int stride, tb_real *d)
 {
@@ -778,7 +779,7 @@ TB_HD void trid_p_reduce_right(int k, const tb_real *keep, int stride, tb_real *
                 a[k-1] l + x[k-1] + c[k-1] y = d[k-1]
    The neighbours need only the first and the last row. trid_lane_link combines each last row with the next partition's
    first, which leaves one row per partition.
-   Needs    k >= 1 (a literal, where the arrays must stay in registers); a[0] = 0 in the system's first partition,
+   Needs    k >= 1 (a literal if the arrays must stay in registers); a[0] = 0 in the system's first partition,
             c[k-1] = 0 in its last
    Leaves   a, c, d as above; b as it was
    Returns  0, or 1 + a row of the partition that met a bad pivot, or whose coupling out of the partition is not finite
@@ -900,8 +901,8 @@ TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real 
 
 #if TB_DEVICE_SCOPES
 
-/* Fetches the rows of the lanes s above and s below. Beyond the edge of its group a lane gets its own row, to which its
-   coupling is zero, and never another system's: 0 times another's NaN would be NaN. */
+/* Fetches the rows of the lanes s above and s below. Beyond the edge of its group a lane gets its own row, never one of
+   another system. Its coupling there is zero, but 0 times another system's NaN would be NaN. */
 TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, tb_real *up, tb_real *down)
 {
     up[0] = __shfl_up_sync(TB_FULL_WARP, a, s, lanes);
@@ -912,8 +913,8 @@ TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, t
     down[2] = __shfl_down_sync(TB_FULL_WARP, d, s, lanes);
 }
 
-/* Solves by PCR over the first count lanes of each group; the lanes beyond hold identity rows. Returns the verdicts of
-   all steps, or-ed. */
+/* Solves by PCR over the first count lanes of each group; the lanes beyond hold identity rows. Returns the bitwise OR
+   of the verdicts of all steps. */
 TB_D int trid_warp_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d)
 {
     int status = 0;
@@ -1027,7 +1028,7 @@ TB_D int trid_warp_hybrid(int k, int lanes, int n, tb_real *a, tb_real *b, tb_re
 }
 
 /* Factors a partition, rows first .. first+k-1 of n, where all lanes together hold `full` rows. Leaves the five arrays
-   of f, of which the last two are the couplings of the reduced rows. */
+   of f, of which the last two hold the couplings that the rows have afterwards. */
 TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_real *a, const tb_real *b,
                                  const tb_real *c, tb_real *f)
 {
@@ -1046,7 +1047,7 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
 /* Factors the reduced system. First it links the last row of each partition, whose c is already at TRID_P_LINK, to the
    next partition's first (k > 1); then it runs PCR over groups of `lanes` lanes. Leaves the rest of f and, unless steps
    is null, in *steps how many PCR steps matter in this warp. Returns the bitwise OR of the verdicts of all steps. PCR
-   works on e = d / s, where s is the scale; this saves a multiplication a step. With unit diagonal,
+   works on e = d / s, where s is the scale; this saves a multiplication a step. With a unit diagonal,
    d' = r (d - a d_up - c d_down)  becomes  e' = e - (a s_up / s) e_up - (c s_down / s) e_down  and  s' = r s. */
 TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a, tb_real first_c, tb_real *f,
                                int *steps)
@@ -1109,12 +1110,12 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
     return reduced[TRID_P_SCALE * stride] * e;
 }
 
-/* Computes everything in the hybrid that depends on the matrix alone, once for many right-hand sides. The rows lie as
-   in trid_warp_hybrid. In a dominant matrix the couplings of the reduced system shrink at least quadratically from one
-   PCR step to the next. *steps receives the number of steps, at most w, after which no coupling in the warp exceeds the
-   unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
+/* Computes everything in the hybrid that depends on the matrix alone, once for many right-hand sides. The rows are laid
+   out as in trid_warp_hybrid. In a dominant matrix the couplings of the reduced system shrink at least quadratically
+   from one PCR step to the next. *steps receives the number of steps, at most w, after which no coupling in the warp
+   exceeds the unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
    Needs    k >= 1 and lanes literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements, in registers
-   Lanes    all 32 of the warp: *steps is the largest of its groups
+   Lanes    all 32 of the warp: *steps serves all of its groups
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
    Returns  as trid_warp_hybrid
    Cost     about that of one trid_warp_hybrid, and a vote a step
@@ -1133,8 +1134,8 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
 }
 
 /* Solves the system that trid_warp_factor factored, for one right-hand side.
-   Needs    k, lanes, n and f as in trid_warp_factor, and steps from it, or log2 lanes if its steps was null, best as a
-            literal. Rows from n on are read as 0; if d is already 0 there, n = k*lanes saves the test.
+   Needs    k, lanes, n and f as in trid_warp_factor; steps as it returned them or, if it was passed null for them, log2
+            lanes, best as a literal. Rows from n on are read as 0; if d is already 0 there, n = k*lanes saves the test.
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     (4k-4+2s) FMA + (k+1) mul + (2+2s) shuffles for s steps, no reciprocal
@@ -1147,8 +1148,8 @@ TB_D void trid_warp_solve(int k, int lanes, int n, int steps, const tb_real *f, 
     trid_warp_expand(k, lanes, f + TRID_P_LEFT * k, f + TRID_P_LAST * k, d, x);
 }
 
-/* Computes the residual r = d - A x of a system whose rows, and x, lie as in trid_warp_hybrid, and the lane's own
-   largest error and size (trid_lane_residual).
+/* Computes the residual r = d - A x of a system whose rows and x are laid out as in trid_warp_hybrid, and the lane's
+   own largest error and size (trid_lane_residual).
    Needs    k and lanes literals; a[0] of row 0, c of row n-1 and rows from n on do not count; r may alias d
    Lanes    all 32 of the warp
    Leaves   r, 0 in rows from n on; *error and *size, either of which may be null
@@ -1163,14 +1164,14 @@ TB_D void trid_warp_residual(int k, int lanes, int n, const tb_real *a, const tb
 
 /* Solves as trid_warp_solve, then solves for the residual: one step of iterative refinement, in working precision, with
    the same factors.
-   Needs    as trid_warp_solve; a, b, c of the factored matrix. n must be the system's own.
+   Needs    as trid_warp_solve, except that n must be the system's own; a, b, c of the factored matrix
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     two of trid_warp_solve, one of trid_warp_residual and k additions
-   Error    the residual is that of the Thomas algorithm, a few unit roundoffs, as long as k^2.5 (dominance - 1) exceeds
-            the square root of the unit roundoff: 2.4e-4 in single, 1.1e-8 in double precision. Refinement does not
-            repair the error of x, which stays of the order of condition times roundoff, and can grow fourfold
-            (docs/hybrid.md). */
+   Error    the residual is a few unit roundoffs, like that of the Thomas algorithm, if k^2.5 (dominance - 1) exceeds
+            the square root of the unit roundoff: 2.4e-4 in single, 1.1e-8 in double precision (just above this limit,
+            17 unit roundoffs have occurred in single precision). Refinement does not repair the error of x, which stays
+            of the order of the condition times the unit roundoff, and can grow fourfold (docs/hybrid.md). */
 TB_D void trid_warp_solve_refined(int k, int lanes, int n, int steps, const tb_real *a, const tb_real *b,
                                   const tb_real *c, const tb_real *f, tb_real *d)
 {
@@ -1303,8 +1304,8 @@ TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_
     return trid_block_hybrid_part(k, n, k * threads, k * thread, threads / 32, thread / 32, a, b, c, d, shared, 1, 32);
 }
 
-/* Computes the residual r = d - A x of a system whose rows, and x, lie as in trid_block_hybrid, and the thread's own
-   largest error and size (trid_lane_residual).
+/* Computes the residual r = d - A x of a system whose rows and x are laid out as in trid_block_hybrid, and the thread's
+   own largest error and size (trid_lane_residual).
    Needs    k >= 1 literal; a[0] of row 0, c of row n-1 and rows from n on do not count; r may alias d
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   r, 0 in rows from n on; *error and *size, either of which may be null
@@ -1365,8 +1366,8 @@ TB_HOST int trid_host_thomas(int n, const tb_real *a, const tb_real *b, const tb
     return trid_lane_thomas(n, a, b, c, d, x, work, 1);
 }
 
-/* Solves m rows with unit diagonal by PCR. work holds a, c, d in this order, and each step goes from one half of its
-   6*m elements to the other. Returns 0 or 1 + a bad row; *x points to the solution. */
+/* Solves m rows with unit diagonal by PCR. work holds a, c, d in this order; each step reads one half of its 6*m
+   elements and writes the other. Returns 0 or 1 + a bad row; *x points to the solution. */
 TB_HOST int trid_p_host_pcr(size_t m, tb_real *work, const tb_real **x)
 {
     tb_real *from = work, *to = work + 3 * m;

@@ -1,5 +1,5 @@
 /* adi3d.cu - the time of a step of pde/adi3d.h on a GPU: three assets, several schemes, both precisions. Beside it
-   stands bs3d.h's second implicit rung, whose equation has constant coefficients in logarithms of the prices.
+   stands bs3d.h's second implicit rung, whose volatilities, correlations and rate are always constant.
    MIT licence, see LICENSE.
 
    The time of a step is the difference between two marches, one of which is 80 steps longer, divided by 80. `passes`

@@ -4,8 +4,8 @@
 
        adi3d_host [--csv FILE] [--quick]
 
-   The two take some steps in turn, timed by the clock. The figures are medians; the ratio is the median of the turns'
-   ratios. The rung's cross terms read two corners of a plane, the model's four. */
+   The two alternate, some steps each, timed by the clock. The figures are medians; the ratio is the median of the
+   rounds' ratios. The rung's cross terms read two corners of a plane, the model's four. */
 #ifndef REAL
 #define _GNU_SOURCE /* clock_gettime, aligned_alloc */
 #include "../cpu_avx.h"

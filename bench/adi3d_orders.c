@@ -1,5 +1,5 @@
-/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, and the orders that follow from them; known
-   prices.
+/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, also of prices that are known, and the orders
+   that follow from them.
    MIT licence, see LICENSE.
 
        adi3d_orders [--csv FILE]

@@ -3,17 +3,17 @@
 
        batch [--csv FILE] [--quick] [--only TEXT] [--profile]
 
-   2^27 elements an array (--quick: 2^24), so that nothing is found in the cache that an earlier run left there. bytes
-   are what an operation must read and write, once: five arrays for a solve; the limit is the speed of a
-   device-to-device copy in the same run. Every result is checked: the residual of every system on the device, as
-   trid_batch_checked defines it, and the largest error of a sample (48 systems, or pieces of long ones with 256 rows
-   around them, beyond which these matrices forget) against pivoted elimination in double precision, relative to the
-   largest element of x in each. Where a residual is above 128 unit roundoffs, the tolerance that trid/batch.h stands
-   for by itself, or an error above ten times as much, the program says so, and fails if the result is the kit's. What
-   takes more than 0.1 s is timed by its first run alone.
+   An array has 2^27 elements (--quick: 2^24), so that the cache holds nothing useful from an earlier run. bytes are
+   what an operation must read and write once: five arrays for a solve. The limit is the speed of a device-to-device
+   copy in the same run. Every result is checked: the residual of every system on the device, as trid_batch_checked
+   defines it, and the largest error of a sample against pivoted elimination in double precision, relative to the
+   largest element of x in each. The sample is 48 systems, or pieces of long ones with 256 rows around each, beyond
+   which these matrices have no influence. If a residual exceeds 128 unit roundoffs, which is trid/batch.h's own
+   tolerance, or an error ten times that, the program says so, and fails if the result is the kit's. What takes more
+   than 0.1 s is timed by its first run alone.
    ratio_to_cusparse is the time of the best cuSPARSE routine for the layout over the time of this one. --only runs the
    layouts whose names contain the text. --profile launches each operation on 256 to 1024 rows once, for a profiler that
-   looks between cudaProfilerStart and _Stop, and prints which (bench/batch_bounds.sh). A program compiled with
+   looks between cudaProfilerStart and _Stop, and prints which they are (bench/batch_bounds.sh). A program compiled with
    -DBATCH_TUNE=float or =double times other shapes of the kernels instead. */
 #ifdef BATCH_TUNE
 #define TRID_P_BATCH_ALWAYS_PIPELINED(version) 0 /* no kernel is empty */

@@ -3,10 +3,10 @@
 
        bs1d_accuracy [--csv FILE]
 
-   The host reference in double precision against Black and Scholes' formula; American puts against a fine march of
-   their own. Everything but what is varied is so fine that it does not count. Errors are of the price, as shares of
-   strike * volatility * sqrt(maturity), which is 2.5 times the worth of an option at the money. No timing: the file is
-   the same on every machine. */
+   Compares the host reference in double precision with the Black-Scholes formula, and American puts with a much finer
+   march. All settings except the one that is varied are so fine that they add no error. Errors are those of the price,
+   in units of strike * volatility * sqrt(maturity), which is 2.5 times the value of an option at the money. Nothing is
+   timed, so every machine writes the same file. */
 #include "bs1d.h"
 
 #include <stdio.h>

@@ -1,22 +1,26 @@
-/* bs3d_gpus.cu - what bs3d.h's explicit and ADI marches take on slabs of planes, one a GPU: docs/gpus.md's tables.
+/* bs3d_gpus.cu - the times of bs3d.h's explicit and ADI marches on slabs of planes, one a GPU: docs/gpus.md's tables.
    MIT licence, see LICENSE.
 
        bs3d_gpus [explicit|adi] [f32|f64] [--size N [NY NZ]] [--steps N] [--gpus N] [--slabs N] [--deep N] [--copies]
                  [--in-turn] [--check] [--measure] [--links] [--timeout SECONDS] [--lose STEP] [--csv FILE]
 
-   A call on the geometric average of three assets, S = K = 100, r = 0.05, sigma = 0.2, every correlation 0.5, steps of
-   1/2000 year (ADI) or as long as 500 for 0.05 years on 256 points are (explicit; shorter on more points). Prints a row
-   for each march: see docs/gpus.md, which says what is sent, when and how much.
-   --size up to 1024 points in x and y, in z as many for each slab. --slabs more of them than GPUs, which then have
-   several; only by --copies. --deep explicit: planes of its neighbours that a slab has copies of, so that it need send
-   but once in so many steps. --copies by cudaMemcpyPeerAsync in one process, instead of by NCCL. --in-turn sends and
-   computes one after the other. --check marches the whole grid on each GPU as well, by bs3d.h's own launch, and
-   compares all values, or says that one GPU has no room. --measure all of docs/gpus.md's table, strong and weak scaling
-   on 1, 2, 4 ... GPUs, in a minute. --links what a message takes. --timeout after which a march that makes no progress
-   ends the program (30 s). --lose: the last slab sends nothing from this step on, to see that.
+   The option is a call on the geometric average of three assets, S = K = 100, r = 0.05, sigma = 0.2, all correlations
+   0.5. A step is 1/2000 year long (ADI), or 1/10000 year on 256 points and less on more points (explicit). The program
+   prints a row for each march; docs/gpus.md says what is sent, when and how much.
+     --size      points: up to 1024 in x and y, and in z up to 1024 for each slab
+     --slabs     more slabs than GPUs, so that a GPU has several; only with --copies
+     --deep      explicit: how many planes of each neighbour a slab copies; it sends once in that many steps
+     --copies    sends by cudaMemcpyPeerAsync in one process instead of by NCCL
+     --in-turn   sends and computes one after the other
+     --check     also marches the whole grid on each GPU by bs3d.h's own launch, and compares all values, or says that
+                 the grid does not fit one GPU
+     --measure   measures all of docs/gpus.md's table, strong and weak scaling on 1, 2, 4 ... GPUs, in a minute
+     --links     measures what a message takes
+     --timeout   the seconds without progress after which the program ends (30)
+     --lose      from this step on the last slab sends nothing, which shows the timeout
 
-   One process has all GPUs of a machine, by NCCL (compiled with -DBS3D_GPUS_NCCL) or by copies. Started by MPI
-   (compiled with -DBS3D_GPUS_MPI), each process has one, by NCCL or else by MPI. */
+   One process has all GPUs of a machine, and sends by NCCL (compiled with -DBS3D_GPUS_NCCL) or by copies. If MPI starts
+   the program (compiled with -DBS3D_GPUS_MPI), each process has one GPU, and sends by NCCL or else by MPI. */
 #include "bench.h"
 #include "gpus_march.h"
 

@@ -3,12 +3,12 @@
 
        cpu_few [--csv FILE]
 
-   Runs the best instruction set. The plain loop is the Thomas algorithm as one writes it: it solves contiguous systems
-   one after another, and up to 256 others together, in a loop that the compiler vectorises. Threads share out the
-   systems. gtsv, which pivots, is that of liblapack.so.3 if the machine has it; it runs on one thread and works on a
-   copy of each system. Arrays begin on cache lines.
+   Runs the best instruction set. The plain loop is the Thomas algorithm as one writes it first: it solves contiguous
+   systems one after another, and interleaved systems up to 256 at a time, in a loop that the compiler vectorises. The
+   systems are divided among the threads. gtsv, which pivots, is that of liblapack.so.3 if the machine has it; it runs
+   on one thread and works on a copy of each system. Arrays begin on cache lines.
 
-   Prints nanoseconds a row of the plain loop, and how many times as fast the other methods are. These are medians of 5
+   Prints nanoseconds a row of the plain loop, and the speed of the other methods relative to it. These are medians of 5
    repeats, in each of which all methods run one after another. Batches of more than 400,000 rows get 3 repeats, and
    gtsv runs only in the first. Each timed run follows an untimed run of the same method, so that the caches hold what
    that method leaves there, not what another one left. The file includes itself for each precision. */

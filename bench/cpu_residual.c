@@ -5,7 +5,7 @@
 
    Prints the largest residual, |Ax - d| over |A||x| + |d|, in roundoffs, of 20000 random systems for each number K of
    rows a lane. The systems run in all instruction sets of the processor. Their couplings are divided between a and c at
-   random, so that rows differ as much as they can. Beside it stand the bound of the header and the largest residual of
+   random, so that rows differ as much as they can. Beside it stand the header's bound and the largest residual of
    cpu_avx_thomas. The file includes itself for each precision. */
 #ifndef REAL
 #include "../cpu_avx.h"

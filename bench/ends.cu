@@ -1,8 +1,9 @@
-/* ends.cu - sections of lines that cross processors: what trid/batch.h's launches for their ends take on a slab, lines
-   along z, beside the solves that need no ends.
+/* ends.cu - partitions of lines that cross processors: the times of trid/batch.h's launches for their interface
+   unknowns on a slab, with lines along z, beside solves that need no such launches.
    MIT licence, see LICENSE.
 
-   arrays are what a launch moves of the slab, a copy two; pct_of_copy their share of a copy's speed. */
+   `arrays` says how many times a launch reads or writes an array of the slab; a copy does so twice. pct_of_copy is the
+   speed as a share of a copy's. */
 #include "../trid/batch.h"
 #include "bench.h"
 

@@ -1,12 +1,12 @@
-/* fd1d.cu - pde/fd1d.h on a GPU, with Black and Scholes' equation as its model, beside bs1d_implicit4, which has it
-   built in: time of a batch, and of a point and step.
+/* fd1d.cu - pde/fd1d.h on a GPU, with the Black-Scholes equation as its model, beside bs1d_implicit4, which has that
+   equation built in: time of a batch, and of a point and step.
    MIT licence, see LICENSE.
 
        fd1d [--csv FILE]
 
    2048 calls of one year on 256 points up to 200, in 2500 steps of Crank-Nicolson. Other rows: American puts, a local
-   volatility that changes in every step, grids of other sizes. "share" is the time beside that of bs1d_implicit4 in
-   increments, which rounds as fd1d.h does. */
+   volatility that changes in every step, grids of other sizes. "share" is the time relative to that of
+   bs1d_implicit4 in increments, which rounds as fd1d.h does. */
 #include "bench.h"
 #include "../bs1d.h"
 #include "../tests/fd1d_models.h"

@@ -1,4 +1,4 @@
-/* fd1d_peer.c - options by pde/fd1d.h and pde/adi2d.h, a library for bench/fd1d_peer.py.
+/* fd1d_peer.c - a library for bench/fd1d_peer.py that prices options by pde/fd1d.h and pde/adi2d.h.
    MIT licence, see LICENSE. */
 #include "examples/cev_model.h"
 #include "examples/heston_model.h"

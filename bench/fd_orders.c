@@ -1,10 +1,9 @@
-/* fd_orders.c - the errors of pde/fd.h's formulas, faces, schemes and prices under refinement, and the orders they
-   make. MIT licence, see LICENSE.
+/* fd_orders.c - the errors of pde/fd.h's formulas, faces, schemes and prices under refinement, and the orders that
+   follow from them. MIT licence, see LICENSE.
 
        fd_orders [--csv FILE]
 
-   Nothing here depends on the speed of the machine, and nothing that is printed on its arithmetic but for a last
-   digit. */
+   The speed of the machine does not matter here, and its arithmetic affects only the last digits that are printed. */
 #include "../tests/fd_cases.h"
 
 #include "orders.h"

@@ -1,9 +1,10 @@
-/* latency.cu - how long the host is busy with a call of trid/batch.h, with and without what trid_device_query says.
+/* latency.cu - how long the host is busy with a call of trid/batch.h, with and without the device's data from
+   trid_device_query.
    MIT licence, see LICENSE.
 
        latency [--csv FILE]
 
-   The shortest mean of 15 runs of 200 calls, which the device has room to take, in microseconds. */
+   Prints the shortest mean of 15 runs in microseconds. A run has 200 calls, which the device's queue can hold. */
 #include "../trid/batch.h"
 #include "bench.h"
 

@@ -11,7 +11,7 @@
                     accesses does not coalesce
        coalesced    the same kernels, with neighbouring lines next to each other in every array; two transpositions of
                     the grid per step
-   The last two are measured with several homes of the difference weights:
+   The last two are measured with the difference weights in several kinds of memory:
        global       two arrays of three weights a point, for first and second differences
        constant     both in constant memory, if all threads of a warp read the same point's weights
        merged       the same as one array of six weights a point
@@ -20,8 +20,8 @@
    The first differences have a factor of 0, which kernels learn at run time. Blocks have 64 threads. `sequential` is
    the program on one core; up to 16 problems are timed and the time is scaled, since all are alike. one_loop is timed
    for the small set in a sixteenth of the steps, and scaled. Times are medians of 5 runs, for payoff and all steps.
-   over_naive and over_sequential say how many times as fast a version is. Errors are relative to the program in double
-   precision; the benchmark fails if one is larger than 5e-6 (single) or 1e-11 (double precision). */
+   over_naive and over_sequential are a version's speeds relative to naive and to sequential. Errors are relative to the
+   program in double precision; the benchmark fails if one is larger than 5e-6 (single) or 1e-11 (double precision). */
 #define LOCVOL_FUNCTION static __host__ __device__
 #include "../examples/locvol_plain.h"
 #include "bench.h"

@@ -3,10 +3,10 @@
 
        long [--csv FILE]
 
-   Five arrays of 2^27 numbers each (f64: 2^26), or somewhat less where systems do not fill them. Matrices: random
-   (off-diagonals -1 .. -0.9, diagonal 2.2 .. 3.2), or -1, b, -1 with b as it says; right-hand sides of -1 .. 1. The
-   residuals are in unit roundoffs: that of the worst row, |Ax - d| / (|A||x| + |d|), and the largest |Ax - d| over the
-   largest |A||x| + |d|. */
+   Five arrays of 2^27 numbers each (f64: 2^26), or somewhat less where systems do not fill them. Matrices are
+   random (off-diagonals -1 .. -0.9, diagonal 2.2 .. 3.2), or have rows -1, b, -1 with the b that the column `matrix`
+   gives; right-hand sides are -1 .. 1. The residuals are in unit roundoffs: that of the worst row,
+   |Ax - d| / (|A||x| + |d|), and the largest |Ax - d| over the largest |A||x| + |d|. */
 #include "../trid/batch.h"
 #include "bench.h"
 

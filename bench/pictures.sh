@@ -192,7 +192,7 @@ AWK
 
 # ---- bs1d.h: shares of the arithmetic peak ---------------------------------------------------------------------------
 
-# Draws the smallest batch of the file, which is that of the papers.
+# Draws the smallest batch of the file, which is that of the paper.
 draw bs1d docs/results/bs1d-h200.csv <<'AWK'
 BEGIN {
     split("explicit1 explicit2 explicit3 implicit1 implicit2 implicit3 implicit4 implicit4_increment", rung, " ")
@@ -222,7 +222,7 @@ AWK
 
 # ---- bs3d.h: shares of the memory's limit ----------------------------------------------------------------------------
 
-# Draws the first grid of the file, which is that of the papers.
+# Draws the first grid of the file, which is that of the paper.
 draw bs3d docs/results/bs3d_timing-h200.csv <<'AWK'
 BEGIN {
     split("explicit1 explicit2 explicit3 explicit4 implicit1 implicit2 implicit3", rung, " ")

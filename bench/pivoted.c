@@ -4,11 +4,12 @@
 
        build/bench/pivoted [--csv FILE]
 
-   512 rows, double precision, unknowns normally distributed about 3. Each figure is the geometric mean, over 4 random
-   matrices with 8 right-hand sides each, of |x - y| / |y| in the Euclidean norm, y being the solution in 113 bits; a
-   figure after a stroke is how many of the 32 were refused with a status. Below the 20, number 18 with rows or columns
-   multiplied by random powers of ten, 1e-150 .. 1e150; with columns, each unknown is measured in units of its own size.
-   "scaled rows": what becomes of the pivoted solver if rows are brought to the same size, by powers of two, before. */
+   The matrices have 512 rows, in double precision; the unknowns are normally distributed about 3. Each figure is the
+   geometric mean of |x - y| / |y| in the Euclidean norm over 4 random matrices with 8 right-hand sides each, where y is
+   the solution in 113 bits. A number after a slash says how many of these 32 were refused with a status. Below the 20
+   stands matrix 18 with its rows or columns multiplied by random powers of ten, 1e-150 .. 1e150; if columns are
+   multiplied, each unknown is measured in units of its own size. "scaled rows" is the pivoted solver after all rows
+   have been scaled to the same size by powers of two. */
 #include "../trid.h"
 #include "../trid/pivoted.h"
 

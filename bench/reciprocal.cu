@@ -1,8 +1,9 @@
-/* reciprocal.cu - the largest error of trid_rcp on this GPU, and what it makes of the ends of the range.
+/* reciprocal.cu - the largest error of trid_rcp on this GPU, and its results at the ends of the range.
    MIT licence, see LICENSE.
 
-   Single precision: every one of the 2^32 inputs against 1/x in double precision. Double precision: 2^33 random inputs
-   over all binades whose reciprocal is normal, and the numbers next to the edges and the middle of every binade. */
+   In single precision the program compares the results of all 2^32 inputs with 1/x in double precision. In double
+   precision it takes the residuals of 2^33 random inputs, over all binades whose reciprocals are normal, and of the
+   numbers next to the edges and the middle of every binade. */
 #include "../trid.h"
 #include "bench.h"
 

@@ -1,10 +1,11 @@
 /* solve.cu - a batch of contiguous systems with distinct a, b, c, d, x: the kit's load paths and layouts, and cuSPARSE.
    MIT licence, see LICENSE.
 
-   524288 systems of 256 rows, which the kernels learn at run time as a user's would. A solve reads four arrays and
-   writes one; the limit is the speed of a device-to-device copy in the same run (bench.h). A copy writes half of its
-   bytes, a solve a fifth, and reading is a little faster than writing: so a solve can pass 100 %. Every solution is
-   checked against its system on the device. The rows drop_in and drop_in_plain are the kernels of those examples. */
+   There are 524288 systems of 256 rows; the kernels learn these sizes at run time, as a user's would. A solve reads
+   four arrays and writes one; the limit is the speed of a device-to-device copy in the same run (bench.h). A copy
+   writes half of its bytes, a solve a fifth, and reading is a little faster than writing, so a solve can exceed 100 %.
+   Every solution is checked against its system on the device. The rows drop_in and drop_in_plain are the kernels of
+   those examples. */
 #include "../transpose.h"
 #include "../trid.h"
 #include "bench.h"

@@ -2,10 +2,10 @@
    MIT licence, see LICENSE.
 
    A warp loads 32 lanes of K elements into blocked layout, adds one to each, and stores them: one array read, one
-   written. vec_in loads by vectors and stores through shared memory, vec_out the other way round: which of the two
-   costs what. Arrays of 2 GiB; the copy is that of bench.h. Rows start where 32*K elements put them, and where shift is
-   1 one element later, off the 16-byte grid.
-   With --once each kernel runs once on a small array and nothing is timed: for the profiler, bench/conflicts.sh. */
+   written. vec_in loads by vectors and stores through shared memory, and vec_out does the opposite, which shows the
+   cost of each. Arrays have 2 GiB; the copy is that of bench.h. Rows begin at multiples of 32*K elements; where shift
+   is 1, one element later, so that they are not aligned to 16 bytes.
+   With --once each kernel runs once on a small array, untimed, for a profiler (bench/conflicts.sh). */
 #include "../transpose.h"
 #include "bench.h"
 

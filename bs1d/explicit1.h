@@ -24,8 +24,8 @@ enum {
 
 #else /* TB_BODY: C++ over tb_real */
 
-/* Takes one step of a point. Two arrays alternate, so that one barrier per step suffices; place is the point's element
-   in one of them. */
+/* Takes one step of a point. Two arrays alternate, so that one barrier per step suffices; place[1] is the point's
+   element in one of them. */
 TB_D void bs1d_p_explicit1_step(tb_real a, tb_real b, tb_real c, const tb_real *floor, tb_real *u, tb_real *place)
 {
     place[1] = *u;
@@ -47,7 +47,7 @@ TB_D void bs1d_p_explicit1_steps(int steps, tb_real a, tb_real b, tb_real c, con
     __syncthreads();
 }
 
-/* Prices an option in a block of up to `threads` threads. */
+/* Prices one option per block of up to `threads` threads. */
 template <int threads>
 __launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads) TRID_KERNEL
     void bs1d_p_explicit1(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)

@@ -106,7 +106,7 @@ static int bs1d_p_launch_explicit2(bs1d_p_batch batch, cudaStream_t stream)
     return bs1d_p_launch(kernels[size], shape[size].lanes, stream, batch, special_alone);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_explicit2(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)

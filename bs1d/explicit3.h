@@ -18,10 +18,10 @@ TB_HD double bs1d_p_again(double x)
     return x;
 }
 
-/* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], step by step from the left:
-   w' = w + (e_j + w) A. It drops weights beyond `reach`. If most is not null, *most receives the number of steps, at
+/* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], one step at a time:
+   w' = w + (e_j + w) A. Drops weights beyond `reach`. If most is not null, *most receives the number of steps, at
    most m, that drop no more than tolerance in total.
-   Returns  the sum of the absolute values that it dropped */
+   Returns  the sum of the absolute values of the dropped weights */
 TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, double *w, double tolerance, int *most)
 {
     double dropped = 0;
@@ -56,8 +56,8 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     return dropped;
 }
 
-/* Returns the most steps that lose no more than `loss` in the highest row whose stencil stays below the top row, where
-   the loss is largest. */
+/* Returns the largest number of steps that lose no more than `loss`. The loss is largest in the row that it examines:
+   the highest whose stencil does not reach the last row. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 {
     double w[2 * BS1D_P_REACH + 1];
@@ -91,16 +91,16 @@ TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 #else /* TB_BODY: C over tb_real */
 
 /* Returns the number of steps to compose into one stencil that reaches `reach` points to each side: at least `reach`,
-   which lose nothing; more if bs1d_p_composed finds that they lose no more than the unit roundoff.
+   which lose nothing, and more if they lose no more than the unit roundoff.
    Cost     about 12 (2 reach + 1) double operations a step */
 TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
 {
-    return bs1d_p_composed(model, reach, (double)trid_roundoff()); /* `reach` steps lose nothing */
+    return bs1d_p_composed(model, reach, (double)trid_roundoff());
 }
 
-/* Divides steps into sweeps of *composed steps, at most `most` each, for the fewest operations.
+/* Divides `steps` into sweeps of *composed steps each, at most `most`, such that the operations are fewest.
    Leaves   *composed, 0 if single steps are cheaper
-   Returns  the number of steps that remain to be taken singly */
+   Returns  the number of steps left to take singly */
 TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
 {
     long long least = (long long)3 * steps;
@@ -145,8 +145,8 @@ TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int 
 
 #if TB_DEVICE_SCOPES
 /* Returns the z-th point in the order in which a sweep visits the lane's k points, reach .. reach+k-1, and `reach`
-   neighbours on each side. The lane's own points come first; in double precision every second one precedes the rest.
-   The neighbours arrive by shuffle meanwhile. These orders were fastest (docs/bs1d.md). */
+   neighbours on each side. The lane's own points come first, while the neighbours arrive by shuffle; in double
+   precision every second own point precedes the rest. These orders were fastest (docs/bs1d.md). */
 TB_D int bs1d_p_point(int k, int reach, int z)
 {
 #if TB_BYTES == 4
@@ -236,7 +236,7 @@ __launch_bounds__(bs1d_p_threads(lanes)) TRID_KERNEL
     bs1d_p_finish(k, lanes, group, batch, status, u, shared);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_explicit3(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)

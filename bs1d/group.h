@@ -2,7 +2,7 @@
    MIT licence, see LICENSE.
 
    A group of `lanes` lanes holds an option, k rows in each lane: row k l + i is element i of lane l. A group is 16 or
-   32 lanes of a warp, or all threads of a block. Rows from points on are zero and stay zero. */
+   32 lanes of a warp, or all threads of a block. Rows from `points` on are zero and stay zero. */
 
 #if TB_DEVICE_SCOPES
 
@@ -34,7 +34,7 @@ TB_D int bs1d_p_any(int lanes, int said)
     return lanes == 32 ? votes != 0 : (votes >> (trid_warp_lane() & ~(lanes - 1)) & ((1u << lanes) - 1)) != 0;
 }
 
-/* Returns the least n of the groups of a warp, or that of the block's one group. */
+/* Returns the least n of the groups of a warp, or the n of a block's one group. */
 TB_D int bs1d_p_least(int lanes, int n)
 {
     TB_UNROLL
@@ -68,7 +68,7 @@ struct bs1d_p_shape {
     int k, lanes;
 };
 
-/* Returns the size of a grid: 0, 1 or 2. A rung has a kernel for each. */
+/* Returns the size class of a grid: 0, 1 or 2. Each rung has a kernel for each class. */
 TB_HOST int bs1d_p_size(int points)
 {
     return points <= 256 ? 0 : points <= 512 ? 1 : 2;
@@ -85,7 +85,8 @@ typedef void bs1d_p_kernel(int, int, const bs1d_option *, bs1d_result *, tb_real
 
 /* ---- the beginning of a kernel ----------------------------------------------------------------------------------- */
 
-/* Returns whether an option needs the kernels for special options. */
+/* Returns whether the flags make an option special, so that kernels of their own price it. In the implicit rungs, a
+   last row without its drift makes it special too. */
 TB_D int bs1d_p_special(bs1d_option o)
 {
     return (o.flags & (BS1D_AMERICAN | BS1D_UPWIND)) != 0;
@@ -105,7 +106,7 @@ TB_D void bs1d_p_idle(int points, bs1d_option *o, bs1d_model *m)
 
 /* Loads the group's option and computes its model. A bad option gets a model whose steps change nothing, so that its
    lanes can take part in the steps.
-   Returns  its status, or BS1D_P_NONE if the group has none */
+   Returns  the option's status, or BS1D_P_NONE if the group has no option */
 TB_D int bs1d_p_load(int lanes, int group, bs1d_p_batch batch, bs1d_option *o, bs1d_model *m)
 {
     const int width = lanes > 32 ? 32 : lanes, valid = group < batch.options;
@@ -133,7 +134,7 @@ TB_D int bs1d_p_steady(int status, int points, bs1d_option *o, bs1d_model *m)
 /* ---- in each step ------------------------------------------------------------------------------------------------ */
 
 /* Copies u to x[reach .. reach+k-1] and fetches `reach` points of the neighbours on each side, reach <= k. With
-   lanes > 32 it takes 8 reach elements of shared memory. Calls alternate between the two halves, by the lowest bit of
+   lanes > 32 it takes 8 reach elements of shared memory. Calls use its two halves in turn, by the lowest bit of
    `call`, so that one barrier per call suffices. */
 TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, tb_real *x, tb_real *shared)
 {
@@ -215,15 +216,15 @@ TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int sta
 /* ---- its launch -------------------------------------------------------------------------------------------------- */
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Returns the shape of a kernel for grids of this size. With paired, two options of size 0 share a warp. */
+/* Returns the shape of the kernel for a size class. If paired, two options of class 0 share a warp. */
 TB_HOST constexpr bs1d_p_shape bs1d_p_shape_of(int size, bool paired = false)
 {
     if (size == 0) return paired ? bs1d_p_shape{16, 16} : bs1d_p_shape{8, 32};
     return size == 1 || TB_BYTES == 8 ? bs1d_p_shape{16, 32 * size} : bs1d_p_shape{32, 32};
 }
 
-/* Checks the arguments and launches a kernel on all options, by groups of `lanes`. The arguments `more` precede those
-   that every kernel takes.
+/* Checks the arguments and launches a kernel on all options, in groups of `lanes` lanes. The arguments `more` precede
+   those that every kernel takes.
    Returns  the status of the launch */
 template <class kernel_type, class... more_types>
 TB_HOST int bs1d_p_launch(kernel_type *kernel, int lanes, cudaStream_t stream, bs1d_p_batch batch, more_types... more)

@@ -41,8 +41,8 @@ TB_HOST void bs1d_p_host_steps_explicit(bs1d_p_batch batch, int i, bs1d_model m,
     }
 }
 
-/* Takes all implicit steps of option i in increments, as implicit2: with M = I - size A, M y = size A u
-   (Crank-Nicolson: A u), u' = u + y. Where the last row of M omits its drift, A keeps it. Leaves today's values in
+/* Takes all implicit steps of option i in increments, as implicit2 does: with M = I - size A it solves M y = size A u
+   (Crank-Nicolson: A u); then u' = u + y. Where the last row of M omits its drift, A keeps it. Leaves today's values in
    work. */
 TB_HOST int bs1d_p_host_steps_implicit(bs1d_p_batch batch, int i, bs1d_model m, tb_real *work)
 {
@@ -109,7 +109,7 @@ TB_HOST int bs1d_p_host(int is_implicit, bs1d_p_batch batch, tb_real *work)
    Needs    points >= 4; work of BS1D_HOST_LEN(points) elements; grid null, or options * points elements, which hold the
             start values of the options with BS1D_GIVEN
    Returns  BS1D_OK, BS1D_BAD_ARGUMENT or BS1D_BAD_SIZE; failures of single options are in their results' status. A call
-            that is refused fails every option: each result holds that status, and NaN for all numbers */
+            that is refused fails every option: each result holds the status of the call, and NaN for all numbers */
 TB_HOST int bs1d_host_explicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                                tb_real *work)
 {

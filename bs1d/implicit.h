@@ -5,7 +5,7 @@
 
 #ifndef TB_BODY
 
-enum { BS1D_P_REFRESH = 16 }; /* increments: steps after which the increment is recomputed */
+enum { BS1D_P_REFRESH = 16 }; /* with increments: steps after which one is recomputed from u */
 
 #define bs1d_warp_implicit3_f32 tb_f32::bs1d_warp_implicit3
 #define bs1d_warp_implicit3_f64 tb_f64::bs1d_warp_implicit3
@@ -36,9 +36,9 @@ typedef struct {
     tb_real *shared;  /* lanes = 64: 192 elements for the solver, 8 for the halo */
 } bs1d_p_step_data;
 
-/* Builds rows of I - size A in the working precision (identity from points on), as time-dependent coefficients would
-   require in each step. (The compiler moves loop invariants out of the loop.) special, a literal, says whether there
-   may be upwinding. */
+/* Builds rows of I - size A in the working precision (identity from row `points` on), as time-dependent coefficients
+   would require in each step. (The compiler moves loop invariants out of the loop.) special, a literal, says whether
+   there may be upwinding. */
 TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real *b, tb_real *c)
 {
     TB_UNROLL
@@ -53,7 +53,7 @@ TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real
     }
 }
 
-/* Computes g = size A u or, for Crank-Nicolson, twice that, with a and c of I - size A. It takes differences of
+/* Computes g = size A u or, for Crank-Nicolson, twice that, with a and c of I - size A. Takes differences of
    neighbours, as single precision requires. */
 TB_D void bs1d_p_increment(bs1d_p_step_data s, int crank, int call, const tb_real *a, const tb_real *c,
                            const tb_real *u, tb_real *g)
@@ -108,7 +108,7 @@ TB_D void bs1d_p_step_solve(bs1d_p_step_data s, int increment, int crank, int ca
     }
 }
 
-/* Returns the new value from u and y. */
+/* Returns the new u from the old one and y. */
 TB_D tb_real bs1d_p_next(int increment, int crank, tb_real u, tb_real y)
 {
     return increment ? u + y : crank ? 2 * y - u : y;
@@ -131,10 +131,10 @@ TB_D void bs1d_p_factored_steps(int k, int lanes, int steps, int crank, int acti
     }
 }
 
-/* Takes implicit steps with the factored matrix M, for the lanes that are active: u' = y, or (crank, a literal)
-   2y - u, with M y = u.
+/* Takes implicit steps with the factored matrix M in the lanes that are active. A step solves M y = u; then u' = y or,
+   if crank (a literal) is set, u' = 2y - u.
    Needs    k, lanes <= 32 literals; f and pcr_steps from trid_warp_factor of M = I - A (crank: I - A/2); rows from
-            points on are 0; active is the same for the lanes of a group, a literal 1 if all are active
+            `points` on are 0; active is the same for the lanes of a group, a literal 1 if all are active
    Lanes    all 32 of the warp
    Leaves   u
    Shared   none
@@ -153,8 +153,8 @@ TB_D void bs1d_warp_implicit3(int k, int lanes, int steps, int crank, int active
 
 /* Takes steps in increments. M u' = u gives size A u' = u' - u, so the right-hand side of the next step is the
    increment of this one (for Crank-Nicolson, A u' = 2y - A u). A step costs one addition more than the direct form.
-   Rounding errors would grow from step to step, so every BS1D_P_REFRESH steps the right-hand side is recomputed from u.
-   */
+   Rounding errors would grow from step to step; therefore the function recomputes the right-hand side from u every
+   BS1D_P_REFRESH steps. */
 TB_D void bs1d_p_increment_steps(bs1d_p_step_data s, int steps, int crank, int pcr_steps, tb_real *u)
 {
     steps = trid_warp_uniform(steps);
@@ -203,8 +203,8 @@ TB_D void bs1d_p_steps(bs1d_p_step_data s, int rung, int steps, int crank, int c
     }
 }
 
-/* Takes all steps of the groups of a warp. A group without an option stands by. The steps that all groups have in
-   common come first, at full speed; then each group takes its remaining steps one by one. */
+/* Takes all steps of the groups of a warp. A group without an option, or with a bad one, stands by. The steps that
+   all groups have in common come first, at full speed; then each group takes its remaining steps one by one. */
 TB_D void bs1d_p_all_steps(bs1d_p_step_data s, int rung, bs1d_p_plan plan, int stands_by, tb_real *u)
 {
     const int increment = rung == 2 || rung == 5;
@@ -226,7 +226,7 @@ TB_D void bs1d_p_all_steps(bs1d_p_step_data s, int rung, bs1d_p_plan plan, int s
 
 /* Takes all steps of a special option: one with early exercise, upwinding, or a last row of the matrix without its
    drift. Early exercise follows Ikonen and Toivanen: the multiplier, times dt, is added on the right-hand side and
-   subtracted from the result; raising the result to the floor then changes the multiplier. */
+   subtracted from the result; what then raises the result to the floor is the new multiplier. */
 TB_D void bs1d_p_special_steps(bs1d_p_step_data s, int increment, bs1d_p_plan plan, const tb_real *floor, tb_real *u)
 {
     int total = trid_warp_uniform(plan.implicit + plan.crank);
@@ -274,7 +274,7 @@ TB_D bs1d_p_step_data bs1d_p_step_data_of(int k, int lanes, bs1d_model m, double
 }
 
 /* Returns how many blocks of 128 threads a multiprocessor should hold, which limits the registers of a thread. Each
-   number was the fastest, or spills least. */
+   number is the fastest that was tried, or the one that spills least. */
 TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 {
 #if TB_BYTES == 8
@@ -286,8 +286,8 @@ TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 #endif
 }
 
-/* Prices the special options, or all others, by rungs 1 to 4, or by 5, which is rung 4 in increments. The call for all
-   others also reports bad options. */
+/* Prices the special options or all others, by one of the rungs 1 to 4 or by 5, which is rung 4 in increments. The
+   kernel for all others also reports bad options. */
 template <int rung, int special, int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k)) TRID_KERNEL
     void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
@@ -310,8 +310,8 @@ __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special,
         plan = bs1d_p_plan_of(0, 1);
     }
     if (bs1d_p_least(lanes, status == BS1D_P_NONE)) return;
-    /* Start values come first, while registers are free. Rung 4 is a little faster with them after the factors, if
-       these leave room. */
+    /* Start values come first, while registers are free. Rung 4 is a little faster if they follow the factors and
+       these leave registers for them. */
     const int factored = rung >= 3 && lanes <= 32, early = rung != 4 || k > 16;
     if (early) bs1d_p_start(k, group, first, batch, o, u);
     tb_real a[k], b[k], c[k];
@@ -341,7 +341,7 @@ __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special,
 
 /* ---- its launches ------------------------------------------------------------------------------------------------ */
 
-/* Launches the kernel of a rung for its special options, or for all others. */
+/* Launches a rung's kernel for the special options, or the one for all others. */
 template <int rung, int special>
 static int bs1d_p_launch_implicit(bs1d_p_batch batch, cudaStream_t stream)
 {
@@ -362,7 +362,7 @@ static int bs1d_p_rung(bs1d_p_batch batch, cudaStream_t stream)
     return status ? status : bs1d_p_launch_implicit<rung, 1>(batch, stream);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_implicit1(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
@@ -370,7 +370,7 @@ static int bs1d_implicit1(int options, int points, const bs1d_option *option, bs
     return bs1d_p_rung<1>({options, points, option, result, grid}, stream);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_implicit2(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
@@ -378,7 +378,7 @@ static int bs1d_implicit2(int options, int points, const bs1d_option *option, bs
     return bs1d_p_rung<2>({options, points, option, result, grid}, stream);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_implicit3(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)
@@ -386,7 +386,7 @@ static int bs1d_implicit3(int options, int points, const bs1d_option *option, bs
     return bs1d_p_rung<3>({options, points, option, result, grid}, stream);
 }
 
-/* Prices a batch as bs1d_explicit1. */
+/* Prices a batch as bs1d_explicit1 does. */
 template <int unused = 0>
 static int bs1d_implicit4(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                           cudaStream_t stream)

@@ -65,11 +65,11 @@ TB_HOST bs1d_int bs1d_fewest_steps(const bs1d_option *option, int points)
     return high;
 }
 
-/* Returns the leading error of a European price on points that are ds apart, over ds^2, with the logarithm of the spot
-   moved by `moved`. The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the
-   equation, the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the first term is exp(-2x) times a
-   polynomial in d/dx, which commutes with the equation up to that factor. This leaves a normal density and an integral
-   over time. */
+/* Returns the leading error of a European price on points that are ds apart, divided by ds^2, at the spot times
+   exp(moved). The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the
+   equation; the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the first term is exp(-2x) times a
+   polynomial in d/dx, which commutes with the equation up to that factor. So the averaged payoff gives a
+   normal density, and the differences an integral over time. */
 TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
 {
     const int times = 16;
@@ -95,7 +95,7 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
    Returns  BS1D_OK: the price is within the tolerance (as tested for a thousand European options; an American one also,
             if its tolerance is not below 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the precision
             reaches the tolerance; the values filled in come as near as possible. BS1D_BAD_ARGUMENT: a null pointer;
-            BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive
+            BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive; BS1D_BAD_SPOT: a negative spot
    Error    docs/bs1d.md, "How to choose" */
 TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
 {
@@ -117,7 +117,7 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
     double scale = strike / tolerance > 2 ? strike / tolerance : 2, high = spot > strike ? spot : strike;
     double top = high * exp(0.5 * spread * sqrt(2 * log(scale)) + 0.5 * drift * years);
     /* The spacing gets a third of the tolerance for its leading error, taken at its largest around the spot, because it
-       changes sign there. It also resolves the kink, and avoids oscillation at the strike. */
+       changes sign there. The spacing also resolves the kink, and avoids oscillation at the strike. */
     double worst = 0;
     for (int k = -1; k <= 1; k++) worst = fmax(worst, bs1d_p_spacing_error(option, 0.5 * k * spread));
     double ds = sqrt(tolerance / (3 * worst));

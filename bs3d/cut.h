@@ -8,7 +8,7 @@ enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER };
 typedef struct {
     int slabs, slab;   /* how many there are, and which one this is; slab 0 holds plane 0 */
     int first, planes; /* planes first .. first + planes - 1 of the grid are its own */
-    int below, above;  /* copies of slab - 1's and slab + 1's planes: halo, or 0 at an end of the grid */
+    int below, above;  /* how many planes of slab - 1 and slab + 1 it copies: halo, or 0 at an end of the grid */
     int halo;
     int partitions;   /* implicit: partitions of its planes */
     int reach;        /* how many of a neighbour's partitions influence its own; 0: all partitions of all slabs do */
@@ -24,7 +24,7 @@ typedef struct {
 
 /* The planes that a launch visits if it does not visit all. Planes from .. from + planes - 1 are cut into `partitions`
    partitions, and partition n of the launch is partition first + n of these. From n = jump on, the launch skips `over`
-   partitions and another `apart` planes. Of each partition it visits the planes among low .. high - 1. */
+   partitions and another `apart` planes. Of each partition it visits only planes among low .. high - 1. */
 typedef struct {
     int from, planes, partitions, first, jump, over, apart, low, high;
 } bs3d_p_span;
@@ -36,7 +36,7 @@ TB_HD void bs3d_p_partition(int nz, int partitions, int partition, int *from, in
     *to = nz * (partition + 1) / partitions;
 }
 
-/* Returns the first of a slab's own planes; the number of planes for slab = slabs. */
+/* Returns the first of a slab's own planes; if slab = slabs, the number of planes. */
 TB_HD int bs3d_p_slab_first(int nz, int slabs, int slab)
 {
     return (int)((long long)nz * slab / slabs);
@@ -73,8 +73,8 @@ TB_HD void bs3d_p_eliminate_row(const bs3d_model *m, int k, int first, int down,
 }
 
 #if TB_HOST_SCOPE
-/* Returns the coupling of a partition's last unknown to the last unknown before it, or of its first unknown to its
-   last, whichever is larger. */
+/* Returns the larger of two couplings: that of a partition's last unknown to the unknown before the partition, and that
+   of its first unknown to its last. */
 TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
 {
     double product = 1;
@@ -87,7 +87,7 @@ TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
 }
 
 /* Returns how many of a neighbour's partitions influence a slab: the least number across which the coupling falls below
-   the unit roundoff at every border between slabs; 0 if a slab has too few partitions. */
+   the unit roundoff, wherever two slabs meet; 0 if a slab has too few partitions for that. */
 TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, double roundoff)
 {
     int most = 1;
@@ -107,14 +107,14 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
     return most;
 }
 
-/* Cuts the grid of a problem into `slabs` slabs, and describes one of them. halo: how many planes of each neighbour an
-   explicit march copies, one for each step between two exchanges; an implicit march copies 1. partitions: 0 for an
-   explicit march, the result of bs3d_slab_partitions for an implicit one; the same on all GPUs.
-   Needs    every slab to have at least 4 planes, halo planes, and 4 * partitions planes; an explicit march a halo of 1
-            to 32, an implicit one 1 to 8 partitions
-   Returns  BS3D_OK, or an error as bs3d_check, but with up to 1024 points per slab on the third axis. Also
-            BS3D_BAD_ARGUMENT for BS3D_GIVEN, and BS3D_BAD_SIZE where these needs are not met, and for more than 64
-            partitions that all depend on each other
+/* Cuts the grid of a problem into `slabs` slabs, and describes one of them in *cut. An explicit march copies `halo`
+   planes of each neighbour, one for each step between two exchanges; partitions is then 0. An implicit march copies one
+   plane, whatever halo is; partitions is then what bs3d_slab_partitions returns, and must be the same on all GPUs.
+   Needs    in every slab at least 4 planes, and at least halo (explicit) or 4 * partitions (implicit); halo 1 to 32
+            (explicit), partitions 1 to 8 (implicit)
+   Returns  BS3D_OK, or as bs3d_check, but with up to 1024 points per slab on the third axis; BS3D_BAD_ARGUMENT also for
+            a null cut, a slab that does not exist, and BS3D_GIVEN; BS3D_BAD_SIZE also if these needs are not met, or if
+            more than 64 partitions all depend on each other
    Cost     host only; for an implicit march about 20 operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)
@@ -143,8 +143,9 @@ TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, in
     return cut->reduced <= BS3D_P_MOST_REDUCED ? BS3D_OK : BS3D_BAD_SIZE;
 }
 
-/* Finds the planes of a part of an explicit sweep, and returns their number. The outer part consists of the planes that
-   neighbours copy. A whole sweep also visits `extra` copies on each side, or as many as exist. */
+/* Finds the planes that an explicit sweep visits for a part of a slab, and returns their number. BS3D_OUTER visits the
+   planes that the neighbours copy, BS3D_INNER the others; in a slab too thin to be split, BS3D_OUTER visits all.
+   BS3D_ALL also visits up to `extra` copied planes on each side, as many as there are. */
 TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_span *span)
 {
     const int low = cut->below ? cut->halo : 0, high = cut->above ? cut->halo : 0;

@@ -37,8 +37,9 @@ typedef struct {
 /* The choices for a march on several ranks. All zeros: an explicit march with default values. */
 typedef struct {
     int implicit;   /* 1: implicit2, 0: explicit4 */
-    int halo;       /* explicit: planes of each neighbour that a slab copies, 1 to 32, and steps between messages (one
-                       step less if sweeps take two and halo is odd). 0: 8, or a slab's own planes if fewer */
+    int halo;       /* explicit: how many planes of each neighbour a slab copies, 1 to 32, and how many steps it takes
+                       between messages (one fewer if a sweep takes two and halo is odd). 0: 8, or a slab's own planes
+                       if fewer */
     int partitions; /* implicit: partitions of each slab, 1 to 8; 0: chosen by bs3d_slab_partitions */
     int in_turn;    /* 1: computes and sends one after the other; 0: overlaps computing and sending */
 } bs3d_ranks_options;

@@ -48,7 +48,7 @@ TB_D bs3d_p_column bs3d_p_column_of(const bs3d_p_plan *plan, const tb_real *tabl
     return c;
 }
 
-/* Marches by one of two kernels that give each column a thread, according to the form of the cross differences. */
+/* Marches by the kernel for the problem's form of cross differences; either kernel gives each column a thread. */
 template <int unused>
 static int bs3d_p_march_columns(bs3d_p_sweep_kernel<> positive, bs3d_p_sweep_kernel<> general, const bs3d_problem *o,
                                 void *work, bs3d_result *result, cudaStream_t stream)
@@ -89,7 +89,8 @@ TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
             count, and cudaGetLastError still returns them
    Lanes    called on the host like any function (it is a template so that a program compiles only what it calls);
             asynchronous in stream; sets up its own tables
-   Error    docs/bs3d.md: rounding errors against bs3d_host_explicit and bs3d_host_implicit */
+   Error    rounding errors against bs3d_host_explicit, or bs3d_host_implicit for implicit kernels; that of the
+            discretisation: docs/bs3d.md */
 template <int unused = 0>
 static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {

@@ -20,8 +20,8 @@ TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
 }
 
 /* Solves the y systems (axis 1) or z systems (axis 2). A block solves 8 interleaved systems, in 32 partitions each. The
-   solve along z also adds its result to u. If registers allow, it loads u early, with v, since u would cost a second
-   wait for memory after the solve. */
+   solve along z also adds its result to u. If registers allow, it loads u early, together with v: loading u after
+   the solve would mean a second wait for memory. */
 template <int plain>
 TB_D void bs3d_p_implicit1_along(int per_lane, int axis, const bs3d_p_plan *plan, tb_real *v, tb_real *u,
                                  tb_real *shared)

@@ -13,8 +13,9 @@ TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, lon
 }
 
 /* Computes the input of the first sweep from u: with p = A_own u, w[k] = p[k] + q[k] p[k+1] + s[k] p[before], and the
-   first and last p of each partition. Here planes count against the direction of the sweep, and p[before] belongs to
-   the plane before the partition. A block takes 32 x 32 points of a plane, and transposes them if rows are along y. */
+   first and last p of each partition. Here planes are numbered against the direction of the sweep, and p[before]
+   belongs to the plane before the partition. A block takes 32 x 32 points of a plane, and transposes them if rows are
+   along y. */
 template <int unused>
 __launch_bounds__(256)
 TRID_KERNEL void bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,
@@ -91,7 +92,7 @@ static bs3d_p_implicit3_kernel bs3d_p_implicit3_of(int form, int down)
                   : bs3d_p_implicit3<BS3D_POSITIVE, pair>;
 }
 
-/* Plans the launches with rows along axis `own`, except for their direction and bytes. */
+/* Plans the launches with rows along axis `own`; leaves their direction and bytes to the caller. */
 template <int unused>
 static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_launch *l)
 {

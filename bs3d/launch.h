@@ -128,8 +128,8 @@ TB_D unsigned char *bs3d_p_in_register(unsigned char *memory)
     return memory;
 }
 
-/* Keeps the branch that calls it, a rarely taken one. Otherwise the compiler would turn the branch into a selection for
-   each number. */
+/* Makes the compiler keep the branch that calls this function, one that is rarely taken. Otherwise it would turn the
+   branch into a selection for each number. */
 TB_D void bs3d_p_as_branch(void)
 {
 #ifdef __CUDA_ARCH__

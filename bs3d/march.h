@@ -3,8 +3,8 @@
 
 enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a 16-byte vector */
 
-/* The table of shapes, chosen by measurement (docs/bs3d.md): the rows of each kind of block, and how many blocks of
-   that kind should fit on a multiprocessor. A lane holds a patch of columns x rows points. */
+/* The table of shapes, chosen by measurement (docs/bs3d_notes.md): the rows of each kind of block, and how many blocks
+   of that kind should fit on a multiprocessor. A lane holds a patch of columns x rows points. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
     static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* explicit3, explicit4 */
@@ -12,7 +12,8 @@ struct bs3d_p_shape {
     static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
 };
 
-/* Return how many elements of shared memory transpose_load and transpose_store need, and the solves of trid.h. */
+/* Return how many elements of shared memory are needed: by transpose_load and transpose_store, by the solves of
+   trid.h. */
 TB_HD constexpr int bs3d_p_transpose_len(int k)
 {
     return TB_BYTES == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);

@@ -1,17 +1,17 @@
 /* matrix.h - a room of bs3d.h: the rows of the matrices A_x, A_y and A_z, and their factors.
    MIT licence, see LICENSE. */
 
-/* Returns the warps of a block that solves systems in x. */
+/* Returns the number of warps of a block that solves systems in x. */
 TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 {
     return per_lane <= 8 ? 8 : 4;
 }
 
-/* The elements of the tables for half a row, per lane; of n elements, number e of half h is at
-   [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. BS3D_P_HALF counts those of implicit2's upward sweep: factors, the points'
-   couplings to the other half's interface unknown, the seam. bs3d_p_row_factors counts those of implicit2's kernel for
-   x alone and of implicit3: l, u, r, the numbers of trid_warp_lu_precompute, the seam. implicit3 has such a table for y
-   at BS3D_P_Y_FACTORS. */
+/* How many elements the table of x holds for half a row, per lane. If there are n, element e of half h is at
+   [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. For implicit2's upward sweep there are BS3D_P_HALF: factors, the points'
+   couplings to the other half's interface unknown, the seam. For implicit2's kernel for x alone and for implicit3
+   bs3d_p_row_factors says how many: l, u, r, the numbers of trid_warp_lu_precompute, the seam. implicit3 has such a
+   table for y too, at BS3D_P_Y_FACTORS. */
 enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
 TB_HD constexpr int bs3d_p_row_factors(int per_lane)
 {
@@ -19,7 +19,7 @@ TB_HD constexpr int bs3d_p_row_factors(int per_lane)
 }
 
 /* Computes row i of an axis's matrix (bs1d_lane_matrix); an identity row beyond the grid. `plain` computes in the
-   march's precision, which serves only a matrix that is exactly I - L_axis (bs3d_p_plain). */
+   march's precision, which is right only if the matrix is exactly I - L_axis (bs3d_p_plain). */
 template <int plain = 0>
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -103,8 +103,8 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 
 /* Factors the slab's partitions of the z systems, and the reduced system of the cut.reduced partitions that matter. The
    first block factors for upward sweeps; a second block, which only a grid without slabs has, for downward sweeps. The
-   downward substitution ends in the halo plane below the slab, with the unknown before the first partition. That
-   unknown is known, so r and q of this plane are 0, and s is -1. */
+   downward substitution ends in the halo plane below the slab, with the unknown before the first partition. Its
+   value is given, so r and q of that plane are 0, and s is -1. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *tables)
 {
@@ -138,8 +138,8 @@ static void bs3d_p_launch_factor_z(bs3d_p_job *job, int directions)
 
 /* Solves the reduced system of one z system. The right-hand sides of the first and last rows of partition s are at
    firsts[step s] and lasts[step s].
-   Leaves   first: those of the first rows; x: the last unknowns, also in lasts if `stores` is set (a later store would
-            cost more) */
+   Leaves   first: the right-hand sides of the first rows; x: the last unknowns, also in lasts if `stores` is set (a
+            later store would cost more) */
 template <int most, int stores>
 TB_D void bs3d_p_solve_partitions(int partitions, long long step, const tb_real *link, const tb_real *firsts,
                                   tb_real *lasts, tb_real *first, tb_real *x)
@@ -206,8 +206,8 @@ TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
     link[2] = scale * g[half];
 }
 
-/* Factors the x systems for implicit2's upward sweep. Each half of a row has a warp: points 256 half .. 256 half + 255,
-   and the seam. */
+/* Factors the x systems for implicit2's upward sweep. Each half of a row has a warp, which factors points 256 half ..
+   256 half + 255 and computes the numbers of the seam. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
 {
@@ -271,7 +271,7 @@ TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
     if (lane == 0) tables[BS3D_P_STEPS + axis + 3 * half] = (tb_real)steps;
 }
 
-/* Factors the matrix of the y systems, in a block that holds two equal systems, in 32 partitions each. */
+/* Factors the matrix of the y systems, in a block that holds it twice, each time in 32 partitions. */
 template <int per_lane>
 TRID_KERNEL void bs3d_p_factor_y(bs3d_p_plan plan, tb_real *tables)
 {

@@ -9,7 +9,7 @@
 enum {
     BS3D_POSITIVE,
     BS3D_GENERAL,
-    BS3D_P_MIRRORED /* BS3D_POSITIVE in a sweep against the third axis: corners (+,-) and (-,+) of pairs with it */
+    BS3D_P_MIRRORED /* BS3D_POSITIVE in a sweep down the third axis: pairs with that axis use (+,-) and (-,+) */
 };
 
 /* Returns the model of a problem whose numbers have been checked. A pair's cross difference has the weight
@@ -161,10 +161,10 @@ TB_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
     return most;
 }
 
-/* Returns the largest damping on the grid; a march by u += L u needs at most 2. The damping is convex in each index, so
-   it is largest at a corner of the grid. The far corner stands for all corners, since a mode without phase along an
-   axis is damped as if the index there were 0. The search improves all modes of a lattice a little, then the best one
-   until it stays the same. */
+/* Returns the largest damping on the grid; a march by u += L u is stable only if it is at most 2. The damping is convex
+   in each index, so it is largest at a corner of the grid. The far corner stands for all corners, since a mode without
+   phase along an axis is damped as if the index there were 0. The search improves all modes of a lattice a little, then
+   the best one until it no longer changes. */
 TB_HOST double bs3d_p_damping(const bs3d_model *m)
 {
     const int lattice = 12;
@@ -198,9 +198,10 @@ TB_HOST double bs3d_p_damping(const bs3d_model *m)
     return bs3d_p_climb(&best, 200);
 }
 
-/* Returns 2 g R^-1 g, which compares drift with diffusion; a march by u += L u needs at most 1. R is the correlation
-   matrix, and g are the drifts in units of the volatilities. (On one axis the number is 2 gamma^2 / lambda.) With
-   upwinding it is largest at the last point, where the additional diffusion is smallest relative to the drift. */
+/* Returns 2 g R^-1 g, which compares drift with diffusion; a march by u += L u needs it to be at most 1. R is the
+   correlation matrix, and g are the drifts in units of the volatilities. (On one axis the number is
+   2 gamma^2 / lambda.) With upwinding it is largest at the last point, where the additional diffusion is smallest
+   relative to the drift. */
 TB_HOST double bs3d_p_drift(const bs3d_model *m)
 {
     double variance[3], g[3], r[3], det = 1, sum = 0;

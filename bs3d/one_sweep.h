@@ -200,7 +200,7 @@ TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *
     }
 }
 
-/* Loads those of a lane's l, u and r with the numbers from .. to-1 from shared memory: l is number 0, r is 2. */
+/* Loads numbers from .. to-1 of a lane's l (number 0), u (1) and r (2) from shared memory. */
 TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real *lur)
 {
     TB_UNROLL

@@ -32,7 +32,7 @@ TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
    Lanes    called on the host by each process, like all functions of the march, which leave the device of the process's
             last rank as the current one
    Leaves   *march, ready for bs3d_ranks_bytes and bs3d_ranks_open
-   Returns  BS3D_OK; as bs3d_slab_cut; BS3D_BAD_ARGUMENT also if there are several ranks but no exchange.message, or
+   Returns  BS3D_OK, or as bs3d_slab_cut; BS3D_BAD_ARGUMENT also if there are several ranks but no exchange.message, or
             ranks of other processes but no exchange.sum; BS3D_BAD_SIZE also if the GPUs differ and need different
             numbers of partitions: set options->partitions */
 template <int unused = 0>

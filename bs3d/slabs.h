@@ -239,8 +239,8 @@ TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_mess
         messages[1] = bs3d_message{lasts + plane * own, lasts + plane * other, bytes * partitions};
         return 2;
     }
-    /* Each of the `reach` partitions next to the border between the slabs sends the row on the border's side. All of
-       them except the farthest also send the other row. */
+    /* Each of the `reach` partitions next to the other slab sends the row on that slab's side. All of them except the
+       farthest also send the other row. */
     if (!up) {
         tb_real *swap = firsts;
         firsts = lasts;

@@ -6,7 +6,7 @@
 #define cpu_avx_p_columns_forward CPU_AVX_OF_SET(cpu_avx_p_columns_forward)
 #define cpu_avx_p_columns CPU_AVX_OF_SET(cpu_avx_p_columns)
 #define cpu_avx_p_solve_rows CPU_AVX_OF_SET(cpu_avx_p_solve_rows)
-#define cpu_avx_p_factored_tiles CPU_AVX_OF_SET(cpu_avx_p_factored_tiles)
+#define cpu_avx_p_contiguous_factored CPU_AVX_OF_SET(cpu_avx_p_contiguous_factored)
 #define cpu_avx_p_columns_back CPU_AVX_OF_SET(cpu_avx_p_columns_back)
 #define cpu_avx_contiguous_solve CPU_AVX_OF_SET(cpu_avx_contiguous_solve)
 #define cpu_avx_p_prefetch_some CPU_AVX_OF_SET(cpu_avx_p_prefetch_some)
@@ -32,8 +32,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Cache lines that are still to be prefetched, in the order of memory. A few at a time are prefetched between the
-   operations, which would wait if all were prefetched at once. */
+/* Cache lines that are still to be prefetched, in the order of memory. A few at a time are prefetched between
+   arithmetic operations, which would have to wait if all lines were prefetched at once. */
 typedef struct {
     const cpu_avx_p_batch *batch;
     ptrdiff_t at, end;    /* the next cache line; the end of its row */
@@ -63,7 +63,8 @@ typedef struct {
     int stream;
 } cpu_avx_p_columns;
 
-/* Substitutes columns back: turns *x of the column after them into x of their first one. */
+/* Substitutes columns back. *x is the solution of the column after these on entry, and of their first column on
+   return. */
 CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from, int columns, cpu_avx_vec *x,
                                            cpu_avx_vec *tile)
 {
@@ -110,8 +111,8 @@ CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(cpu_avx_p_columns of, cpu_avx_v
     }
 }
 
-/* Eliminates columns of a tile of systems that share the matrix with factors l and r: turns *y of the column before
-   them into y of their last one. */
+/* Eliminates columns of a tile of systems that share the matrix with factors l and r. *y belongs to the column before
+   these on entry, and to their last column on return. */
 CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l, const cpu_avx_real *r,
                                               const cpu_avx_vec *d, cpu_avx_vec *y, cpu_avx_real *slot,
                                               cpu_avx_p_prefetch_list *list)
@@ -154,8 +155,8 @@ CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_a
     }
 }
 
-/* Solves `rows` contiguous systems, pitch elements apart, with the matrix that cpu_avx_factor left in f: a system per
-   lane, by transposed tiles.
+/* Solves `rows` contiguous systems, pitch elements apart, with the matrix whose factors cpu_avx_factor left in f: a
+   system per lane, by transposed tiles.
    Needs    rows <= lanes; store of lanes * (n rounded up to lanes) elements, aligned to 64 bytes
    Leaves   the solutions in x
    Cost     2 FMA + 1 mul an element, and two transposes a tile */
@@ -409,10 +410,10 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_fence();
     return bad;
 }
-/* Solves tiles from .. to-1 of systems that share one matrix: a vector of systems at a time, since there is little
+/* Solves tiles from .. to-1 of systems that share one matrix, one vector of systems at a time, since there is little
    latency to hide. */
-CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                           cpu_avx_real *store, long long from, long long to)
+CPU_AVX_CALL void cpu_avx_p_contiguous_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                cpu_avx_real *store, long long from, long long to)
 {
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch;
     const ptrdiff_t run =
@@ -433,9 +434,7 @@ CPU_AVX_CALL void cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu
 CPU_AVX_CALL long long cpu_avx_p_contiguous_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                   cpu_avx_real *store, long long from, long long to)
 {
-    if (!batch->f) return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 0);
-    cpu_avx_p_factored_tiles(plan, batch, store, from, to);
-    return LLONG_MAX;
+    return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 0);
 }
 CPU_AVX_CALL long long cpu_avx_p_partitions_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                   cpu_avx_real *store, long long from, long long to)

@@ -14,10 +14,10 @@ typedef struct {
 
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
-    CPU_AVX_P_CUT_MANY = 256,  /* the same if systems fill a tile, or partitions more than one */
+    CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or their partitions more than one */
     CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
     CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found in the first attempt */
-    CPU_AVX_P_FARTHER = 8,     /* their factor from attempt to attempt, up to half a partition */
+    CPU_AVX_P_FARTHER = 8,     /* how many times as many rows the next attempt takes, up to half a partition */
     CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
 
@@ -81,9 +81,10 @@ CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* In `lanes` partitions eliminates the last `rows` rows between separators downwards and the first `rows` rows upwards.
-   Stores c and d of both ends. Returns whether in any lane further rows matter or too many roundoffs add up. f is the
-   factor with which the rows beyond arrive at the separator; noise is the sum of the factors of the eliminated rows. */
+/* Eliminates rows of `lanes` partitions, one per lane, towards the separators: the last `rows` rows of a partition
+   downwards and the first `rows` rows upwards. Stores c and d of both ends. Returns whether in any lane further rows
+   matter or too many roundoffs add up. f is the factor with which the rows beyond arrive at the separator; noise is the
+   sum of the factors of the eliminated rows. */
 CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t at, cpu_avx_p_cut cut, long long rows,
                                         cpu_avx_real *const *c_of, cpu_avx_real *const *d_of)
 {
@@ -126,7 +127,8 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
     return coupled;
 }
 
-/* Reduces partitions from .. to-1, counted over all systems, in this way; both are multiples of `lanes`. */
+/* Reduces partitions from .. to-1, counted over all systems, by cpu_avx_p_towards_ends; `from` and `to` are multiples
+   of `lanes`. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
 {

@@ -6,7 +6,8 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* The most options between which explicit2 alternates, and the most bytes of all: they fit the first-level cache. */
+/* The most options between which explicit2 alternates, and the most bytes that they may take in the first-level
+   cache. */
 enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #define cpu_avx_p_explicit1_step CPU_AVX_OF_SET(cpu_avx_p_explicit1_step)

@@ -68,7 +68,8 @@ typedef struct {
     int from, to, stream;
 } cpu_avx_p_grid_slab;
 
-/* A row to be computed: the rows south of it, of itself and north of it in the three planes, and its weights. */
+/* A row to be computed: in each of the three planes, the row south of it, the row itself and the row north of it; and
+   its weights. */
 typedef struct {
     const cpu_avx_real *below[3], *here[3], *above[3], *ahead;
     cpu_avx_real *out;

@@ -26,6 +26,7 @@
 #define cpu_avx_p_tile_solve CPU_AVX_OF_SET(cpu_avx_p_tile_solve)
 #define cpu_avx_p_tiles_of CPU_AVX_OF_SET(cpu_avx_p_tiles_of)
 #define cpu_avx_p_interleaved_tiles CPU_AVX_OF_SET(cpu_avx_p_interleaved_tiles)
+#define cpu_avx_p_interleaved_factored CPU_AVX_OF_SET(cpu_avx_p_interleaved_factored)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
@@ -77,9 +78,9 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
     return r;
 }
 
-/* Prefetches the cache lines of a, b, c and d at `at`, or of d only if all systems have `one` matrix, into the
-   second-level cache; if `first`, into the first-level cache as well. If `x_too`, prefetches that of x, which is then
-   stored through the caches. */
+/* Prefetches the cache lines of a, b, c and d at `at` (of d only, if all systems have `one` matrix) into the
+   second-level cache; if `first`, into the first-level cache as well. If `x_too`, also prefetches the line of x, which
+   is then stored through the caches. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first, int x_too)
 {
     if (x_too) CPU_AVX_P_PREFETCH(batch->x + at);
@@ -93,9 +94,9 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
 
 /* The rows of a tile. c of each row is kept in the store, and d in x. If x must not be written twice, d is kept in the
    store as well. Row j takes slot j of the store, or in every other tile slot n-1-j. Behind the slots come zeros, which
-   stand for the row before the first, and x of the row that was substituted back last. Zeros at the beginning would
-   put the kept rows at multiples of 4 KB from rows of the arrays; loads of these rows would then wait for stores to the
-   kept ones. */
+   stand for the row before the first, and x of the row that was substituted back last. If the zeros came first, the
+   kept rows would lie at multiples of 4 KB from rows of the arrays, and loads of the arrays would wait for stores to
+   the kept rows. */
 typedef struct {
     cpu_avx_p_batch arrays; /* copies, which the compiler may keep in registers */
     cpu_avx_p_plan plan;
@@ -234,9 +235,9 @@ CPU_AVX_INLINE void cpu_avx_p_row_pair(int one, const cpu_avx_p_rows *from, cons
 }
 
 /* Substitutes the tile `behind` back, from its last row to its first, and eliminates the tile `ahead`, from its first
-   row to its last. They are equally wide, or one is empty. Each row of the second takes the slot that a row of the
-   first has just left; `reverse` says whether row 0 of `ahead` takes the last slot. Prefetches rows, which lie too far
-   apart for the processor's own prefetching. */
+   row to its last. The tiles are equally wide, or one is empty. Each row of `ahead` takes the slot that a row of
+   `behind` has just left; `reverse` says whether row 0 of `ahead` takes the last slot. Prefetches rows, which lie too
+   far apart for the processor's own prefetching. */
 CPU_AVX_INLINE void cpu_avx_p_pass(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                    const cpu_avx_p_tile *behind, const cpu_avx_p_tile *ahead, int reverse,
                                    cpu_avx_real *store, cpu_avx_vec *sound)
@@ -260,7 +261,7 @@ CPU_AVX_INLINE void cpu_avx_p_pass(int one, const cpu_avx_p_plan *plan, const cp
     *sound = good;
 }
 
-/* Solves a tile of `vectors` vectors, a literal. Their c and d stay in registers from row to row. */
+/* Solves a tile of `vectors` vectors (a literal). Their c and d stay in registers from row to row. */
 CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride, const cpu_avx_p_plan *plan,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile, cpu_avx_real *store,
                                           cpu_avx_vec *sound)
@@ -292,7 +293,7 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
     *sound = good;
 }
 
-/* Solves vectors*lanes interleaved systems with the matrix that cpu_avx_factor left in f. Row j lies at
+/* Solves vectors*lanes interleaved systems with the matrix whose factors cpu_avx_factor left in f. Row j lies at
    x + j step.
    Needs    vectors a literal, 1 to 4; x of any alignment
    Leaves   the solutions in x
@@ -307,7 +308,7 @@ CPU_AVX_INLINE void cpu_avx_interleaved_solve(long long n, const cpu_avx_real *f
     cpu_avx_p_tile_of_few(1, vectors, 1, &plan, &batch, &tile, x, &sound);
 }
 
-/* Solves `systems` such systems, fewer than `lanes`.
+/* Solves `systems` interleaved systems, fewer than `lanes`, in the same way.
    Needs, Leaves as cpu_avx_interleaved_solve */
 CPU_AVX_INLINE void cpu_avx_interleaved_solve_part(long long n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step,
                                                    int systems)
@@ -378,7 +379,7 @@ CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan,
             behind = ahead;
         }
         t += ahead.valid > 0;
-        if (bad == LLONG_MAX && cpu_avx_worst(sound) < cpu_avx_lanes)
+        if (!one && bad == LLONG_MAX && cpu_avx_worst(sound) < cpu_avx_lanes)
             bad = cpu_avx_p_interleaved_worst(plan, batch, &ahead);
     }
     cpu_avx_fence();
@@ -390,8 +391,12 @@ CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan,
 CPU_AVX_CALL long long cpu_avx_p_interleaved_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                    cpu_avx_real *store, long long from, long long to)
 {
-    if (batch->f) return cpu_avx_p_tiles_of(1, plan, batch, store, from, to);
     return cpu_avx_p_tiles_of(0, plan, batch, store, from, to);
+}
+CPU_AVX_CALL void cpu_avx_p_interleaved_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                 cpu_avx_real *store, long long from, long long to)
+{
+    cpu_avx_p_tiles_of(1, plan, batch, store, from, to);
 }
 
 #endif /* CPU_AVX_PASS */

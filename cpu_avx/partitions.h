@@ -16,10 +16,10 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Tiles side by side in a cache line of a row. */
+/* The number of tiles that share a cache line of each row. */
 enum { cpu_avx_p_side = cpu_avx_lanes < CPU_AVX_P_CACHE_LINE ? CPU_AVX_P_CACHE_LINE / cpu_avx_lanes : 1 };
 
-/* The recurrences of two vectors of systems or partitions; two are in flight. For each column of each vector the store
+/* The recurrences of two vectors of systems or partitions, both in flight. For each column of each vector the store
    holds d and c, and f for partitions. */
 typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
@@ -66,8 +66,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_after(int halves, const cpu_avx_vec *v, int
     return s < cpu_avx_lanes ? cpu_avx_down(v[g], beyond, s < cpu_avx_lanes ? s : 1) : beyond;
 }
 
-/* Makes one step of PCR over the lanes: from a x[l-s] + x[l] + c x[l+s] = d to the same equation with 2s for s. If a
-   and c are so small that their products are lost in rounding, returns 1 with x in d; otherwise 0. */
+/* Makes one step of PCR over the lanes: from a x[l-s] + x[l] + c x[l+s] = d to the same equation with 2s in place of s.
+   If a and c are so small that their products are lost in rounding, returns 1 with x in d; otherwise 0. */
 CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c, cpu_avx_vec *d, int s,
                                       cpu_avx_vec *sound)
 {

@@ -18,7 +18,7 @@ typedef struct {
 enum {
     CPU_AVX_P_INTERLEAVED, /* systems that are interleaved, or neither interleaved nor contiguous */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
-    CPU_AVX_P_CUT,         /* 2*lanes partitions of long systems; the unknowns beside them are known */
+    CPU_AVX_P_CUT,         /* 2*lanes partitions of long systems, between separators that are solved already */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system and `lanes` of another */
     CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
     CPU_AVX_P_SCALAR       /* one system; see scalar.h */
@@ -77,12 +77,13 @@ enum {
     CPU_AVX_P_ROW_BYTES = 4096,      /* the largest row of a tile; rows are long, as each may lie on another page */
     CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile, to fit the second-level cache */
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x */
+    CPU_AVX_P_APART_BYTES = 1 << 24, /* a larger store with d comes from memory: d then lies in x and is read again */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* the distance of prefetching, in each array */
     CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with so many bytes of each array fills the second-level cache:
                                         blocks of the same tile are prefetched, not the next tile */
     CPU_AVX_P_BLOCKS_AHEAD = 3,      /* the distance of this prefetching, in blocks */
-    CPU_AVX_P_FEW_SYSTEMS = 6,       /* so few systems a thread would leave most lanes of a tile idle */
+    CPU_AVX_P_FEW_SYSTEMS = 6,       /* so few systems per thread would leave most lanes of a tile idle */
     CPU_AVX_P_LONG_BYTES = 1 << 17   /* a contiguous system whose tile's store would exceed the second-level cache */
 };
 
@@ -113,13 +114,13 @@ CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
     return bytes / size;
 }
 
-/* Returns how many threads a batch is worth: opening a parallel region takes as long as solving some rows. */
+/* Returns how many threads a batch is worth: opening a parallel region takes as long as solving many rows. */
 CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
 {
     return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
 }
 
-/* Copies a caller's lines in as few groups as possible; groups = 0 means one. Returns 0 for invalid lines. */
+/* Copies a caller's lines, joined into as few groups as possible; groups = 0 means one. Returns 0 for invalid lines. */
 CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *lines)
 {
     if (!given || given->n < 0 || given->systems < 0 || given->groups < 0) return 0;
@@ -183,7 +184,7 @@ typedef struct {
     const cpu_avx_real *known;
 } cpu_avx_p_batch;
 
-/* Returns the bytes of an array; an integer might not hold them. */
+/* Returns the bytes of an array, as a double because an integer might not hold them. */
 CPU_AVX_API double cpu_avx_p_array_bytes(const cpu_avx_lines *lines)
 {
     return (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE;
@@ -230,6 +231,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
        been evicted, so x is stored past the caches. Rows close together are still in the cache. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
     plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) &&
+                  (batch->f ? 1 : 2) * lines->n * narrow * size <= CPU_AVX_P_APART_BYTES &&
                   (lines->systems < narrow ? lines->systems : narrow) * size >= 128 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
@@ -246,9 +248,10 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the elements of a thread's store, enough for any set. Without vectors each row of each system in flight takes
-   one. Each row of each contiguous system of a tile takes two, and rows are rounded up to whole cache lines. Each row
-   of each interleaved system takes one or two, and there are two rows more. */
+/* Returns the elements of a thread's store, enough for any set. Without vectors, each row of each system in flight
+   takes one element. In a tile of contiguous systems each row of each system takes two, and the rows are rounded up to
+   whole cache lines. In a tile of interleaved systems each row of each system takes one or two, and there are two more
+   rows. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;

@@ -4,6 +4,7 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 #define cpu_avx_p_thomas_tiles CPU_AVX_OF_SET(cpu_avx_p_thomas_tiles)
+#define cpu_avx_p_factored_tiles CPU_AVX_OF_SET(cpu_avx_p_factored_tiles)
 #define cpu_avx_p_cut_store_len CPU_AVX_OF(cpu_avx_p_cut_store_len)
 #define cpu_avx_thomas_bytes CPU_AVX_OF(cpu_avx_thomas_bytes)
 #define cpu_avx_solve_bytes CPU_AVX_OF(cpu_avx_solve_bytes)
@@ -23,6 +24,20 @@ CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const 
     if (plan->kind == CPU_AVX_P_CONTIGUOUS || plan->kind == CPU_AVX_P_CUT)
         return cpu_avx_p_contiguous_tiles(plan, batch, store, from, to);
     return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to);
+}
+
+/* Does the same for systems that share one matrix. A function of its own, so that a program compiles only what it
+   calls. */
+CPU_AVX_CALL long long cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                cpu_avx_real *store, long long from, long long to)
+{
+    if (plan->kind == CPU_AVX_P_SCALAR)
+        cpu_avx_p_scalar_factored(plan, batch, from, to);
+    else if (plan->kind == CPU_AVX_P_CONTIGUOUS)
+        cpu_avx_p_contiguous_factored(plan, batch, store, from, to);
+    else
+        cpu_avx_p_interleaved_factored(plan, batch, store, from, to);
+    return LLONG_MAX;
 }
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
@@ -77,7 +92,7 @@ CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_av
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
 }
 
-/* The body of cpu_avx_thomas and cpu_avx_solve. */
+/* The body of cpu_avx_thomas. */
 CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, void *work,
                                        int threads)
 {
@@ -85,7 +100,7 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
     const int status = cpu_avx_p_batch_status(isa, lines, batch, work, threads, &all);
     if (status || !all.systems) return status;
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&all, threads, CPU_AVX_SIZE);
-    if (!batch->f && cut.count) {
+    if (cut.count) {
         cpu_avx_real *own = (cpu_avx_real *)cpu_avx_p_align(work);
         const cpu_avx_p_separators of = cpu_avx_p_separators_of(&all, cut, own, 0);
         if (cpu_avx_p_find_separators(isa, &all, cut, batch, &of, threads))
@@ -103,10 +118,11 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
    Returns  0, an error, or 1 + the first system with a bad pivot, whose x is then unspecified
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast if stride or step is 1,
             fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
-            into partitions, which threads share: fewer than 32 systems (16 in double precision) from 2048 rows on
-            (1024), up to 32 (16) for each two threads from 8192 rows on (4096), and any number from 128 KB a system on.
-            Of systems that are not cut, up to six a thread are solved from both ends, two at a time (four if they share
-            cache lines), with a division instead of the reciprocal
+            into partitions, which threads share: from 2048 rows on (1024 in double precision) if there are fewer than
+            32 systems (16), from 8192 rows on (4096) if there are at most 32 (16) for every two threads, and from
+            128 KB a system on whatever their number. A batch that is not cut and has at most six systems per thread is
+            solved from both ends, two systems at a time (four if they share cache lines), with a division instead of
+            the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
             rounding, so unknowns that are much smaller than others far away may come out as 0. The number of threads
             may change the rounding of x */
@@ -117,15 +133,20 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
     return cpu_avx_p_thomas_batch(isa, lines, &batch, work, threads);
 }
 
-/* Solves every system of the lines, all with the matrix that cpu_avx_factor left in f.
+/* Solves every system of the lines, all with the matrix whose factors cpu_avx_factor left in f.
    Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but overlaps no other array
    Returns  0 or an error
    Cost     reads d and writes x once; 2 FMA and a mul an element */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
                               cpu_avx_real *x, void *work, int threads)
 {
-    const cpu_avx_p_batch batch = {0, 0, 0, d, f, x, 0};
-    return cpu_avx_p_thomas_batch(isa, lines, &batch, work, threads);
+    const cpu_avx_p_batch arrays = {0, 0, 0, d, f, x, 0}, *batch = &arrays;
+    cpu_avx_lines all;
+    const int status = cpu_avx_p_batch_status(isa, lines, batch, work, threads, &all);
+    if (status || !all.systems) return status;
+    threads = cpu_avx_p_threads_of(&all, threads, CPU_AVX_SIZE);
+    const cpu_avx_p_plan plan = cpu_avx_p_thomas_plan(isa, &all, batch, threads);
+    CPU_AVX_P_SOLVE_TILES(cpu_avx_p_factored_tiles, cpu_avx_p_store_len(&all, threads));
 }
 
 #endif /* CPU_AVX_PASS */

@@ -195,7 +195,8 @@ CPU_AVX_INLINE cpu_avx_p_picks cpu_avx_p_lane_numbers(void)
     return lane;
 }
 
-/* Returns in lane l lane from[l] of a and b, whose lanes count on from those of a. `from` is known to the optimiser. */
+/* Returns, in lane l, lane from[l] of a followed by b: numbers from `lanes` on mean lanes of b. The optimiser must know
+   `from`. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_pick(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_p_picks from)
 {
 #ifdef __clang__
@@ -215,7 +216,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
     const cpu_avx_p_bits lanes = cpu_avx_lanes, half = lanes / 2, by = (cpu_avx_p_bits)s;
     const cpu_avx_p_picks lane = cpu_avx_p_lane_numbers();
     if (sizeof a != 32 || by == half) return cpu_avx_p_pick(a, b, lane + by);
-    /* In AVX only a shift by half a vector moves lanes between the halves: others take lanes from equal halves. */
+    /* In AVX only a shift by half a vector can move lanes between the halves. Other shifts begin with it, and then move
+       lanes within halves. */
     const cpu_avx_vec middle = cpu_avx_p_pick(a, b, lane + half);
     const cpu_avx_p_picks at = lane % half + by % half, from = lane / half * half + at % half + at / half * lanes;
     return by < half ? cpu_avx_p_pick(a, middle, from) : cpu_avx_p_pick(middle, b, from);
@@ -324,8 +326,8 @@ CPU_AVX_INLINE void cpu_avx_transpose(cpu_avx_vec *v)
         cpu_avx_p_transpose_round(v, CPU_AVX_P_BLOCK, cpu_avx_lanes);
 }
 
-/* Loads a tile of an array whose rows are pitch elements apart, columns to vectors: v[i][l] = p[l pitch + i] for
-   l < rows, i < columns, else 0. Reads nothing else.
+/* Loads a tile of an array whose rows are pitch elements apart, so that each column becomes a vector:
+   v[i][l] = p[l pitch + i] for l < rows, i < columns, else 0. Reads nothing else.
    Needs    rows, columns <= lanes */
 CPU_AVX_INLINE void cpu_avx_load_tile(const cpu_avx_real *p, ptrdiff_t pitch, int rows, int columns, cpu_avx_vec *v)
 {
@@ -359,7 +361,7 @@ CPU_AVX_INLINE int cpu_avx_p_clip(long long n)
     return n < 0 ? 0 : n < cpu_avx_lanes ? (int)n : cpu_avx_lanes;
 }
 
-/* Copies columns of rows, which are pitch elements apart, to vectors: column j to to[j step]. Lanes beyond the rows
+/* Copies the columns of rows that are pitch elements apart to vectors: column j to to[j step]. Lanes beyond the rows
    become 0. */
 CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
                                        cpu_avx_vec *to, ptrdiff_t step)

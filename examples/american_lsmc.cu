@@ -6,7 +6,7 @@
    The method (Longstaff and Schwartz 2001; american_lsmc_host.c has it in plain C): backwards from maturity, at each
    date, regress the later cash flow of each path on a polynomial in x = S/K - 1 over the paths in the money, and
    exercise where that pays more than the polynomial predicts for waiting. A date is little work and needs the date
-   after it, so its cost is the way from the sums over all paths back to all paths:
+   after it, so its cost is the time in which all paths add to the sums and learn the result:
 
        three         three kernels a date: sums by block; their sums, and the polynomial; exercise
        two_atomic    two kernels: blocks add to the sums by atomics; each block computes the polynomial and exercises
@@ -18,9 +18,9 @@
 
    Every rung prices a batch of scenarios, a dimension of the grid, on the same Brownian paths. The rows are: each rung
    with batches of 1 to 64, 32768 paths and 100 dates; four puts whose values are known, beside bs1d.h's American march;
-   the Greeks of a list of options by bumped scenarios in one batch. Times are medians of 9 runs after a warm-up, with
-   the paths. The program fails if rungs disagree or a price is off. Without a GPU it exits with 3. In the emulator it
-   checks the rungs on a few paths. docs/american_lsmc.md has the figures. */
+   the Greeks of a list of options by bumped scenarios in one batch. Times are medians of 9 runs after a warm-up, and
+   include drawing the paths. The program fails if rungs disagree or a price is off. Without a GPU it exits with 3. In
+   the emulator it checks the rungs on a few paths. docs/american_lsmc.md has the figures. */
 #include "bs1d.h"
 #include "cuda_check.h"
 
@@ -175,7 +175,8 @@ static __device__ __forceinline__ void add(const Model &m, int date, double x, d
     }
 }
 
-/* Returns a path's cash flow as of this date from that of the next date; exercises if that pays more than waiting. */
+/* Returns a path's cash flow as of this date, given the one of the next date; exercises if this pays more than
+   waiting. */
 template <int D>
 static __device__ __forceinline__ double decide(const Model &m, const double *c, double x, double cash)
 {
@@ -694,7 +695,7 @@ static int run_of_degree(Rung rung, Run r, cudaStream_t stream)
     if (rung == BRIDGE) return run_whole<D, false>(r, stream);
     if (!r.given) check(trid_launch(draw_paths<0>, (unsigned)r.blocks, THREADS, 0, stream, r));
     if (rung == WHOLE) return run_whole<D, true>(r, stream);
-    /* In a batch fewer blocks with more paths each, since every block computes the polynomial. */
+    /* In a batch a scenario gets fewer blocks with more paths each, since every block computes the polynomial. */
     if (r.blocks > share) r.blocks = share > 1 ? share : 1;
     const dim3 grid((unsigned)r.blocks, (unsigned)r.scenarios), column(1, (unsigned)r.scenarios);
     if (rung == TWO_ATOMIC)

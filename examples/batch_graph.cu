@@ -1,9 +1,9 @@
 /* batch_graph.cu - a launch of trid/batch.h captured into a CUDA graph, and replayed.
    MIT licence, see LICENSE.
 
-   Each replay takes an implicit Euler step for the heat in many rods: (I - r D) u' = u in place, with one matrix for
-   all rods. The launch also leaves a status for each system, and counts those that failed; the graph resets these
-   counters itself. */
+   Each replay takes an implicit Euler step of the heat equation in many rods: (I - r D) u' = u in place, with one
+   matrix for all rods. The launch also leaves a status for each system, and counts those that failed; the graph resets
+   these counters itself. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 

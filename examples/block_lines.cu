@@ -11,7 +11,8 @@
 
 enum { K = 8, L = 32, S = 8 };
 
-/* Solves the columns of a grid of n rows and `width` columns, of which each is a system. All arrays lie as the grid. */
+/* Solves the columns of a grid of n rows and `width` columns, each of which is a system. All arrays have the layout of
+   the grid. */
 __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const float *a, const float *b, const float *c,
                                                       const float *d, float *x, int *failed)
 {

@@ -1,7 +1,7 @@
 /* block_system.cu - one long system across a block, and its status, which says where a failure began.
    MIT licence, see LICENSE.
 
-   Here trid_block_hybrid holds up to 8 x 1024 rows, and the system has 5000. Each thread reports what it saw. The
+   Here a block of 640 threads holds up to 5120 rows, and the system has 5000. Each thread reports what it saw. The
    smallest positive status is 1 + the row where the failure began. */
 #include "trid.h"
 #include "cuda_check.h"

@@ -1,4 +1,4 @@
-/* bs1d_batch.cu - prices a batch of different options, one of them impossible.
+/* bs1d_batch.cu - prices a batch of different options, one of them invalid.
    MIT licence, see LICENSE. */
 #include "bs1d.h"
 #include "cuda_check.h"

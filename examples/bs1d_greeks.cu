@@ -22,7 +22,7 @@ __global__ void digital(int options, const bs1d_option_f32 *option, bs1d_result_
     float a[8], b[8], c[8], u[8], f[TRID_WARP_FACTOR_LEN(8)];
     for (int i = 0; i < 8; i++) {
         double ra, rb, rc, over = (first + i) - o.strike / ds + 0.5; /* the share of the cell that pays */
-        bs1d_lane_matrix(model, 1, first + i, &ra, &rb, &rc);        /* short steps leave nothing out */
+        bs1d_lane_matrix(model, 1, first + i, &ra, &rb, &rc);        /* the steps are short: no term is omitted */
         a[i] = (float)ra, b[i] = (float)rb, c[i] = (float)rc;
         u[i] = over > 1 ? 1 : over < 0 ? 0 : (float)over;
     }

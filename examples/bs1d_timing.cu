@@ -1,4 +1,4 @@
-/* bs1d_timing.cu - the ladder of bs1d.h on the papers' model problem: time, speed and accuracy of each rung.
+/* bs1d_timing.cu - the ladder of bs1d.h on the paper's model problem: time, speed and accuracy of each rung.
    MIT licence, see LICENSE.
 
        bs1d_timing [--csv [FILE]]         also writes the rows as CSV to FILE, or only as CSV to the terminal
@@ -7,7 +7,7 @@
    implicit steps, 2048 and 16896 times. Times are medians of 9 runs after a warm-up. The answer is the mean of the two
    points beside the strike, and its error the distance from the exact solution of the discrete equations (computed in
    113-bit arithmetic). GFlop/s count 6 operations a point and step for explicit rungs, even if a rung needs fewer, and
-   the operations of the papers' kernels for implicit rungs. The peak is that of a loop of fused multiply-adds in the
+   the operations of the paper's kernels for implicit rungs. The peak is that of a loop of fused multiply-adds in the
    same run. Without a GPU the host reference prices a few options. The program fails if a rung is less accurate than
    expected. A row is marked "!" if its median exceeds its least time by a tenth: something else was running. */
 #include "bs1d.h"
@@ -97,7 +97,7 @@ static void heading(const char *machine, const double peak[2])
 {
     if (table && peak[0] > 0)
         printf("Table 1, one factor: 2048 and 16896 calls on %d points, %d explicit or %d implicit steps. %d rows,\n"
-               "10 s on an H200. GFlop/s are of the operations that the papers' kernels need, whatever a rung does in\n"
+               "10 s on an H200. GFlop/s are of the operations that the paper's kernels need, whatever a rung does in\n"
                "fact, and their share is of a loop of multiply-adds: a rung that saves work, as explicit3 does by\n"
                "making one step of many, passes 100 %%.\n",
                POINTS, EXPLICIT_STEPS, IMPLICIT_STEPS, 4 * (int)(sizeof ladder / sizeof ladder[0]));

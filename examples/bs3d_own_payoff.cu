@@ -43,11 +43,11 @@ int main(void)
                            {250, 250, 200}, /* tops of the grid */
                            {0.3, 0.2, 0.2}, /* volatilities */
                            {0.01, 0.03, 0}, /* dividend yields */
-                           {0.4, 0, 0},     /* correlations: the third asset does not matter, */
+                           {0.4, 0, 0},     /* correlations: the third asset does not matter */
                            100,             /* strike: not used by this payoff, but it must be positive */
                            0.05,            /* rate */
                            1,               /* maturity */
-                           {101, 101, 4},   /* points: so four planes of it do */
+                           {101, 101, 4},   /* points: four are enough for the third asset */
                            100,             /* time steps */
                            BS3D_GIVEN,
                            BS3D_CALL};

@@ -1,4 +1,4 @@
-/* bs3d_timing.cu - the ladder of bs3d.h on the papers' model problem: time, speed and accuracy of each rung.
+/* bs3d_timing.cu - the ladder of bs3d.h on the paper's model problem: time, speed and accuracy of each rung.
    MIT licence, see LICENSE.
 
        bs3d_timing [f32|f64] [--size N [NY NZ]] [--large] [--rung NAME] [--steps N] [--runs N] [--csv [FILE]]
@@ -12,7 +12,7 @@
    abs_error are left empty. The limit: a step reads and writes one array, at the speed of a device-to-device copy of 4
    GiB in the same run. gbytes_per_s are these bytes over the measured time, and pct_of_limit their share of the copy's
    speed, whatever a rung moves in fact; a rung that makes two steps in a sweep can pass 100. GFlop/s count the
-   operations a point and step that the times and GFlop/s of the papers' table 2 imply: 53 explicit, 108 (single) or 129
+   operations a point and step that the times and GFlop/s of the paper's table 2 imply: 53 explicit, 108 (single) or 129
    (double precision) implicit, whatever a rung needs in fact. Without a GPU the host reference prices 64^3 points. The
    program fails if a rung is less accurate than expected. A row is marked "!" if its median exceeds its least time by a
    tenth: something else was running. */

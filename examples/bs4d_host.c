@@ -25,7 +25,7 @@
 /* Elements before and after u, because neighbours with weight 0 are read at the ends of its lines in x. */
 enum { MARGIN = 16 };
 
-/* Finds the distances to the neighbours of point i along an axis; 0 where there is none. */
+/* The distances to a point's two neighbours along an axis; 0 where there is none. */
 typedef struct {
     ptrdiff_t up, down;
 } bs4d_way;

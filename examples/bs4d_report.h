@@ -13,8 +13,8 @@
 
 enum { BS4D_RUNS = 5 };
 
-/* Returns the largest error allowed of the model problem's value: more than twice the error seen from the spacings, and
-   that of modes of a fine grid, which outlive few long steps. */
+/* Returns the largest error allowed in the model problem's value: more than twice the error that the spacings caused
+   where it was measured, plus the error of modes of a fine grid, which a few long steps do not damp. */
 static inline double bs4d_bound(const bs4d_problem *o)
 {
     double squares = 0;
@@ -104,7 +104,7 @@ static inline void bs4d_row(FILE *csv, const char *kernel, int size, const int *
     }
 }
 
-/* Writes the row of a march of the model problem. Returns 1 if its error is larger than that of the grid may be. */
+/* Writes the row of a march of the model problem. Returns 1 if its error is larger than is allowed on the grid. */
 static inline int bs4d_row_of(FILE *csv, const char *kernel, int size, const bs4d_problem *o, double *ms, double copy,
                               double value)
 {

@@ -5,7 +5,7 @@
 
    v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1; the two ends stay. The kernel is written once, at the end
    of this file, which includes itself for every instruction set, whatever the compiler's flags. The call decides which
-   of them runs. */
+   set's kernel runs. */
 #ifndef CPU_AVX_SET
 #include "cpu_avx.h"
 

@@ -1,25 +1,26 @@
-/* cpu_timing.c - the ladders of cpu_avx.h on the papers' model problems: time, speed and accuracy of each rung.
+/* cpu_timing.c - the ladders of cpu_avx.h on the paper's model problems: time, speed and accuracy of each rung.
    MIT licence, see LICENSE.
 
        cpu_timing [f32|f64] [--isa NAME] [--threads N] [--options N] [--steps N] [--size N] [--runs N]
                   [--full | --quick] [--csv [FILE]] [--gpu1 FILE --gpu3 FILE]
 
-   Table 3: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200. The papers march 2048 options
-   for 50000 explicit or 2500 implicit steps. This program marches some options for as many steps as take a moment (or
-   as --options, --steps and --full say), and one column gives the time for the papers' size at that speed. thomas_plain
-   is the comparator of the implicit rungs: the same elimination in every step, one option at a time, in plain C with
-   divisions. Table 4: a call on the geometric average of three assets on 256^3 points (--size), with 500 explicit or
-   100 implicit steps in the papers, and a step or two here. The rows solve_ are one batch of tridiagonal systems in a
-   direction of that grid: thomas with distinct a, b, c, d, x; hybrid the same across lanes; factored in place with one
-   matrix for all. Table 5, with the results of bs1d_timing and bs3d_timing on a GPU: the best of both machines.
+   Table 3: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200. The paper marches 2048
+   options for 50000 explicit or 2500 implicit steps. This program marches some options for as many steps as take a
+   moment (or as --options, --steps and --full say), and one column gives the time for the paper's size at that speed.
+   thomas_plain is the comparator of the implicit rungs: the same elimination in every step, one option at a time, in
+   plain C with divisions. Table 4: a call on the geometric average of three assets on 256^3 points (--size), with 500
+   explicit or 100 implicit steps in the paper, and a step or two here. The rows solve_ are one batch of tridiagonal
+   systems in a direction of that grid: thomas with distinct a, b, c, d, x; hybrid the same across lanes; factored in
+   place with one matrix for all. Table 5, with the results of bs1d_timing and bs3d_timing on a GPU: the best of both
+   machines.
 
    Each row gives medians of 7 runs after a warm-up. Runs alternate with a loop of multiply-adds on the same instruction
    set and threads, and for table 4 with a copy of 256 MiB with non-temporal stores. Percentages are medians of ratios
    of neighbouring runs, since the speed of a machine drifts. GFlop/s count 6 operations a point and step in explicit
-   rungs, 20 (single) and 17 (double precision) in implicit rungs, as the papers' table 3 implies, and 53 and 125 in
+   rungs, 20 (single) and 17 (double precision) in implicit rungs, as the paper's table 3 implies, and 53 and 125 in
    table 4, however many a rung needs. Bytes are those of two arrays a step in explicit rungs of table 4, of five in
    implicit rungs, of five in a batch of distinct systems, and of two in a batch with a single matrix. The value at the
-   strike is from a march of all steps, with one option and untimed. Its error is the distance from the exact solution
+   strike comes from an untimed march of one option over all steps. Its error is the distance from the exact solution
    of the discrete equations, or in table 4 from the closed form, on 64^3 points without --full. For a batch of systems
    it is the largest error. The program fails if a rung is less accurate than expected. A row is marked "!" if its runs
    differ by more than a quarter, or if its multiply-adds were slower than before by a quarter: something else was
@@ -53,7 +54,7 @@
 
 enum {
     POINTS = 256,
-    ALL_OPTIONS = 2048, /* these are the papers' */
+    ALL_OPTIONS = 2048, /* these are the paper's */
     EXPLICIT_STEPS = 50000,
     IMPLICIT_STEPS = 2500,
     GRID_EXPLICIT_STEPS = 500,
@@ -174,7 +175,7 @@ PLAIN_LOOP(f32, float)
 PLAIN_LOOP(f64, double)
 static void copy_loop_plain(const double *from, double *to, size_t n)
 {
-    memcpy(to, from, n * sizeof *to); /* which stores arrays of this size past the caches */
+    memcpy(to, from, n * sizeof *to); /* memcpy stores arrays of this size past the caches */
 }
 static void four_loop_plain(const double *from, double *to, size_t n)
 {
@@ -278,7 +279,7 @@ static bs1d_model one_factor_model(int implicit)
     return model;
 }
 
-/* Makes a problem with steps of the papers' length. Explicit steps on fewer points are longer by the square of the
+/* Makes a problem with steps of the paper's length. Explicit steps on fewer points are longer by the square of the
    spacing, and still stable. */
 static bs3d_problem three_factor_problem(int implicit, int points, int steps)
 {
@@ -345,7 +346,7 @@ typedef struct {
 static int rows_disturbed, rows_done, rows_planned;
 static double started;
 
-/* The best times of each kind, scaled to the papers' sizes: one or three factors, explicit or implicit, single or
+/* The best times of each kind, scaled to the paper's sizes: one or three factors, explicit or implicit, single or
    double precision. */
 static double best[2][2][2], best_on_gpu[2][2][2];
 
@@ -387,13 +388,13 @@ static void heading(void)
 
 static const char *const legend_3 =
     "Table 3, one factor: a call on 256 points. For 2048 options and 50000 explicit or 2500 implicit\n"
-    "steps, as the papers march them, \"papers' s\" is the time in seconds at the speed of the row. GFlop/s\n"
+    "steps, as the paper marches them, \"paper's s\" is the time in seconds at the speed of the row. GFlop/s\n"
     "are of the operations that the plain rung needs, whatever a rung does in fact, and their share is of\n"
     "a loop of multiply-adds by the same threads: a rung that saves work, as explicit4 does by making one\n"
     "step of many, passes 100 %. \"x plain\": times as fast as thomas_plain.\n";
 static const char *const legend_4 =
     "Table 4, three factors: a call on three assets, and batches of tridiagonal systems in each direction\n"
-    "of the grid. \"papers' s\" is for 256^3 points and 500 explicit or 100 implicit steps. GB/s are of two\n"
+    "of the grid. \"paper's s\" is for 256^3 points and 500 explicit or 100 implicit steps. GB/s are of two\n"
     "arrays for an explicit step, five for an implicit one, five or two for a batch, and their share is\n"
     "of a copy with non-temporal stores by the same threads, measured before and after each run: what stays in the\n"
     "caches, or makes two steps in one sweep, passes 100 %. \"% of 4:1\" is the share of a loop that reads four\n"
@@ -414,7 +415,7 @@ static void group_heading(int isa, int is_double)
         printf(", about %.0f s to go", left);
     }
     printf("\n%-17s prec isa    threads   size  steps  median ms   least ms %10s %8s %10s %7s %10s %8s %8s  %-18s %s\n",
-           "kernel", "papers' s", "GFlop/s", "% of peak", "GB/s", "% of copy", "% of 4:1", "x plain", "value at strike",
+           "kernel", "paper's s", "GFlop/s", "% of peak", "GB/s", "% of copy", "% of 4:1", "x plain", "value at strike",
            "error");
     fflush(stdout);
 }
@@ -429,14 +430,14 @@ static const char *text(char *to, const char *format, double x)
     return to;
 }
 
-static void row(const rung *r, const job *j, int points, timing t, double as_in_papers, double value, double error,
+static void row(const rung *r, const job *j, int points, timing t, double as_in_paper, double value, double error,
                 double within)
 {
     char flops[32], peak[32], bytes[32], copy[32], four[32], times[32], papers[32], values[32] = "", errors[32] = "";
     const char *precision = j->is_double ? "f64" : "f32", *isa = r == &comparator ? "plain" : cpu_avx_name(j->isa);
     text(flops, "%.5g", 1e-9 * t.flops), text(peak, "%.2f", t.of_peak);
     text(bytes, "%.4g", 1e-9 * t.bytes), text(copy, "%.1f", t.of_copy), text(four, "%.1f", t.of_four);
-    text(times, "%.1f", t.times), text(papers, "%.4g", 1e-3 * as_in_papers);
+    text(times, "%.1f", t.times), text(papers, "%.4g", 1e-3 * as_in_paper);
     if (value > 0) snprintf(values, sizeof values, table && !csv ? "%.15g" : "%.17g", value);
     if (error >= 0) snprintf(errors, sizeof errors, "%.3e", error);
     if (csv)
@@ -495,7 +496,7 @@ static timing measure(const rung *r, const job *j, double operations, double byt
         double copy = bytes > 0 ? measured_memory(isa, 0, j->threads) : 1;
         double four = distinct ? measured_memory(isa, 1, j->threads) : 1;
         double s = seconds_of(r, j), plain = compared ? seconds_of(&comparator, &other) : 0;
-        /* The faster copy of those before and after, because a disturbed copy would flatter. */
+        /* Of the copies before and after, the faster one counts, because a disturbed copy would flatter. */
         if (bytes > 0) copy = fmax(copy, measured_memory(isa, 0, j->threads));
         if (distinct) four = fmax(four, measured_memory(isa, 1, j->threads));
         if (run < 0) continue;
@@ -541,7 +542,7 @@ static int moderate_steps(const rung *r, job *j)
     return most <= least ? least : (int)most / unit * unit;
 }
 
-/* Returns the value after all steps of the papers. */
+/* Returns the value after all steps of the paper. */
 static double one_factor_value(const rung *r, int isa, int is_double)
 {
     job j;
@@ -613,7 +614,7 @@ static void time_grid(const rung *r, int isa, int is_double, int threads, double
     int model = !full || size == 256;
     double bound = closed_form * (r->implicit ? 0.0036 : 0.0006) + (is_double ? 0 : 1e-4);
     row(r, &j, size, t, t.ms * all / j.steps * part, value, model ? fabs(value - closed_form) : -1,
-        (full ? 1 : 16) * bound); /* the spacing is 255/63 of the papers', so the error is 16 times as large */
+        (full ? 1 : 16) * bound); /* the spacing is 255/63 of the paper's, so the error is 16 times as large */
     EITHER(&j, free_grid, (&j));
 }
 
@@ -655,7 +656,7 @@ static void read_gpu_results(const char *file, int factors)
 
 static void table_5(void)
 {
-    printf("\nTable 5: the best rungs at the papers' sizes, in milliseconds, and how many times the GPU is faster\n"
+    printf("\nTable 5: the best rungs at the paper's sizes, in milliseconds, and how many times the GPU is faster\n"
            "                GPU f32 ms   GPU f64 ms   CPU f32 ms   CPU f64 ms  times f32  times f64\n");
     for (int kind = 0; kind < 4; kind++) {
         const double *gpu = best_on_gpu[kind / 2][kind % 2], *cpu = best[kind / 2][kind % 2];
@@ -710,7 +711,7 @@ static void time_rung(const rung *r, int isa, int is_double, const int *threads)
 
 static void table_3(int isa, int is_double, const int *threads)
 {
-    static int compared[2]; /* which belongs to no instruction set */
+    static int compared[2]; /* the comparator belongs to no instruction set, so it is timed once */
     group_heading(isa, is_double);
     if (!compared[is_double]) time_rung(&comparator, isa, is_double, threads);
     compared[is_double] = 1;
@@ -777,7 +778,7 @@ static void announce(const int *isas, const int *threads, int with_table_5)
     rows_planned = precisions * ways * (1 + sets * rungs);
     started = now();
     if (!table) return;
-    printf("Tables 3 and 4%s of the papers, %d rows: ", with_table_5 ? " and 5" : "", rows_planned);
+    printf("Tables 3 and 4%s of the paper, %d rows: ", with_table_5 ? " and 5" : "", rows_planned);
     if (full || options_given || steps_given || size > 256 || runs > 7)
         printf("at these sizes it may take hours.\n");
     else

@@ -55,7 +55,7 @@ int main(void)
     std::vector<double> memory(cev_host_bytes_f64(&batch, 1) / sizeof(double) + 1);
     int what = cev_host_f64(&batch, parameters.data(), 1, memory.data(), memory.size() * sizeof(double));
 
-    /* The same on the device: all pointers, and those in the problems, are to its memory. */
+    /* The same on the device: all pointers, also those in the problems, point to device memory. */
     const double *const device_spot = on_device(spot);
     for (fd_problem &one : problem) one.spot = device_spot;
     batch.problem = on_device(problem), batch.status = on_device(status), batch.values = on_device(values);

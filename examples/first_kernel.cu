@@ -44,7 +44,7 @@ __global__ void hybrid(int n, int systems, const float *a, const float *b, const
 
 enum { WARPS = 4 };
 
-/* Three: the same, but neighbouring lanes read neighbouring elements, and the rows find their lanes in shared
+/* Three: the same, but neighbouring lanes read neighbouring elements, and the rows reach their lanes through shared
    memory. */
 __global__ void coalesced(int n, int systems, const float *a, const float *b, const float *c, const float *d, float *x)
 {
@@ -53,7 +53,7 @@ __global__ void coalesced(int n, int systems, const float *a, const float *b, co
     if (system >= systems) return;
     float ra[8], rb[8], rc[8], rd[8], *shared = buffer[threadIdx.x / 32];
     size_t at = (size_t)n * system;
-    transpose_load_striped(8, 32, n, a + at, 0, ra); /* all that is to be read is under way at the same time */
+    transpose_load_striped(8, 32, n, a + at, 0, ra); /* all loads are in flight at the same time */
     transpose_load_striped(8, 32, n, b + at, 1, rb);
     transpose_load_striped(8, 32, n, c + at, 0, rc);
     transpose_load_striped(8, 32, n, d + at, 0, rd);

@@ -21,8 +21,8 @@
        #define FD_MODEL MODEL
        #include "pde/adi2d.h"
 
-   Include the header twice, at global scope: before the model for its vocabulary, and after it with FD_MODEL set. The
-   second time it defines, in both precisions (_f32 and _f64):
+   Include the header twice, at global scope: before the model for the words in which a model is written, and after it
+   with FD_MODEL set. The second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
        MODEL_host               solves a batch by several workers: OpenMP's threads if the program is compiled with
@@ -36,6 +36,7 @@
        MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
        MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
                                 block or of the blocks of a cluster; solves grids that fit in none as MODEL_coalesced
+                                does
      the ladder's lower rungs (adi2d/rungs.h)
        MODEL_rung_bytes         bytes of device memory for the next two
        MODEL_naive              the plain version: grids in device memory, two kernels per stage, a thread per line

@@ -3,8 +3,8 @@
    MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
 
    Coordinates, difference weights, boundaries, final values, time steps, ADI schemes and interpolation, on plain arrays
-   and small structs, for the host and for kernels. A call on a grid with points crowded around its
-   strike (examples/fd_call.c):
+   and small structs, for the host and for kernels. A call on a grid with points crowded around its strike
+   (examples/fd_call.c):
 
        fd_axis axis = {0, 8 * STRIKE, POINTS, 1, {STRIKE}, {STRIKE / 5}, {FD_MIDWAY}};
        fd_times times = {MATURITY, STEPS, FD_EQUAL, 1, FD_THETA, 0.5, 4, 0, NULL, NULL};
@@ -196,8 +196,8 @@ typedef struct {
 } fd_status;
 
 /* FD_GREW is reported if growth exceeds this bound. The values of a stable march grow by little more than exp(-kill
-   maturity): with a rate of -18 % for 50 years it stays below the bound. An unstable march multiplies its largest wave
-   in each step. At the bound that wave has cost single precision four of its seven digits. */
+   maturity): with a rate of -18 % for 50 years that is still below the bound. An unstable march multiplies its largest
+   wave in each step. At the bound that wave has cost single precision four of its seven digits. */
 enum { FD_MOST_GROWTH = 10000 };
 
 /* Returns a status with not_dominant and growth 0. */

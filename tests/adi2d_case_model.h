@@ -1,10 +1,10 @@
-/* adi2d_case_model.h - the model of the tests of pde/adi2d.h, of which tests/adi2d_cases.h makes several: CASE_MODEL is
-   its name, CASE_FITTING how drifts are taken; 0 or 1 each, CASE_MIXED says whether it has a mixed term, CASE_SOURCE
-   whether a source, CASE_EXERCISE whether it says what exercise pays, CASE_INDEPENDENT whether what is along y depends
-   on y alone.
+/* adi2d_case_model.h - the model of the tests of pde/adi2d.h. tests/adi2d_cases.h includes it several times, each time
+   with other choices: CASE_MODEL is the model's name, CASE_FITTING says how drifts are discretised, and 0 or 1 in the
+   following says whether the model has a mixed term (CASE_MIXED), a source (CASE_SOURCE), an exercise value of its own
+   (CASE_EXERCISE), and terms along y that depend on y alone (CASE_INDEPENDENT).
    MIT licence, see LICENSE. */
 #define CASE_NAME(stem) TB_JOIN(CASE_MODEL, _##stem)
-#define CASE_NUMBERS(model, ...) FD_NUMBERS(model, __VA_ARGS__) /* the name, not CASE_MODEL */
+#define CASE_NUMBERS(model, ...) FD_NUMBERS(model, __VA_ARGS__) /* expands CASE_MODEL to the name first */
 
 typedef case_parameters CASE_NAME(parameters);
 

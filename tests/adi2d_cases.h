@@ -1,5 +1,5 @@
 /* adi2d_cases.h - what the tests of pde/adi2d.h share: models with all that a model may have, random problems for them,
-   and a plain march of the schemes, from the formulas of docs/fd.md and of the books alone, in double precision.
+   and a plain march of the schemes in double precision, written from the formulas of docs/fd.md and of the books alone.
    MIT licence, see LICENSE. */
 #ifndef ADI2D_CASES_H
 #define ADI2D_CASES_H
@@ -21,36 +21,36 @@ enum {
     CASE_BAD_Y,
     CASE_BAD_T,
     CASE_BAD_TERMS,
-    CASE_BAD_ONCE, /* terms, at the time bad_at[2] alone */
+    CASE_BAD_ONCE, /* terms, only at the time bad_at[2] */
     CASE_BAD_PAYOFF,
     CASE_BAD_CHANGE,
     CASE_BAD_FACE,
     CASE_BAD_EXERCISE,
     CASE_LIE_MIXED,   /* a mixed term that is not declared */
-    CASE_LIE_CHANGES, /* diffusion_y, alone, grows with t */
-    CASE_LIE_ONCE,    /* and is larger around bad_at[2] alone */
-    CASE_LIE_ALONE,   /* and is larger at bad_at[0] */
-    CASE_LIE_DRIFT,   /* drift_y, alone, likewise */
-    CASE_LIE_KILL     /* kill, alone, likewise */
+    CASE_LIE_CHANGES, /* the other lies are of the model `alone`: diffusion_y grows with t */
+    CASE_LIE_ONCE,    /* diffusion_y is larger around the time bad_at[2] only */
+    CASE_LIE_ALONE,   /* diffusion_y is larger at bad_at[0] */
+    CASE_LIE_DRIFT,   /* drift_y is larger there */
+    CASE_LIE_KILL     /* kill is larger there */
 };
 enum { CASE_CALL, CASE_WAVE, CASE_DIGITAL, CASE_BASKET, CASE_PAYOFFS };
 
-/* What a model has, or that it is alone. */
+/* What a model has; CASE_ALONE: its terms along y depend on y alone. */
 enum { CASE_MIXES = 1, CASE_SOURCES = 2, CASE_EXERCISES = 4, CASE_ALONE = 8 };
 
-/* With x' and y' the place between low and high, 0 .. 1, T = 1 + change sin 3t and U = 1 + change t:
+/* The models. x' and y' are the position between low and high, 0 .. 1; T = 1 + change sin 3t and U = 1 + change t:
      drift_x = (drift + pull (1/2 - x')) T            diffusion_x = diffusion v(x') (1 + 0.3 y') T
      drift_y = (drift + pull (1/2 - y')) U            diffusion_y = diffusion v(y') (1 + 0.2 x') U
      mixed = mixed v(x') v(y') T                      kill = CASE_KILL (1 + x' y' / 2) U
      source = source (x' - 2 y' + 1/2) U
-   or, alone, U and the x' in diffusion_y and in kill are 1, 0 and 1; v vanishes linearly at the faces that are to be
-   degenerate, else is 1. */
+   In the model `alone`, U is 1, x' in diffusion_y is 0, and x' in kill is 1. v vanishes linearly at faces that are to
+   be degenerate; elsewhere it is 1. */
 #define CASE_KILL 0.125
 typedef struct {
     double low[2], high[2], drift[2], pull[2], diffusion[2], mixed, source, change, strike, phase;
     int vanish[2][2], payoff, bad;
     int has;          /* what the model has, for the plain march */
-    double bad_at[3]; /* where the model fails: x, y, before t */
+    double bad_at[3]; /* where the model fails: at x, at y, before t */
 } case_parameters;
 
 TB_HD int case_there(double x, double place)
@@ -69,7 +69,7 @@ TB_HD double case_vanishing(const case_parameters *p, int axis, double x)
     return (p->vanish[axis][0] ? share : 1) * (p->vanish[axis][1] ? 1 - share : 1);
 }
 
-/* The numbers of a point of an axis. */
+/* The model's numbers at a point of an axis. */
 typedef struct {
     double drift, diffusion, share, mixed, bad;
 } case_numbers;
@@ -86,7 +86,7 @@ TB_HD case_numbers case_numbers_along(const case_parameters *p, int axis, double
     return n;
 }
 
-/* Is this the point where the model fails so? */
+/* Returns whether the model fails in this way at this point. */
 TB_HD int case_fails(const case_parameters *p, int bad, const double *at)
 {
     return p->bad == bad && case_there(at[0], p->bad_at[0]) && case_there(at[1], p->bad_at[1]);
@@ -102,7 +102,8 @@ TB_HD double case_payoff(const case_parameters *p, const double *at)
     return over > 0 ? over : 0;
 }
 
-/* Nothing in it fits the rest: that is the march's to bear. */
+/* Returns the value or slope that is given at a face. It agrees neither with the final values nor with the other faces:
+   a march must cope with that. */
 TB_HD double case_face(const case_parameters *p, int axis, int side, const double *at, double t)
 {
     if (p->bad == CASE_BAD_FACE && axis == 0 && side == 1 && t < p->bad_at[2]) return sqrt(-1.0);
@@ -121,8 +122,8 @@ TB_HD double case_exercise(const case_parameters *p, const double *at, double t)
     return case_payoff(p, at) * (1 - 0.2 * t);
 }
 
-/* Drifts taken in each of the three ways; with and without a mixed term, a source, an exercise of its own; y by
-   itself. */
+/* Models with drifts discretised in each of the three ways; with and without a mixed term, a source and an exercise
+   value of their own; one whose terms along y depend on y alone. */
 #define CASE_MODEL central
 #define CASE_FITTING FD_CENTRAL
 #define CASE_MIXED 1
@@ -152,14 +153,14 @@ TB_HD double case_exercise(const case_parameters *p, const double *at, double t)
 #define CASE_INDEPENDENT 1
 #include "adi2d_case_model.h"
 
-/* What these have. */
+/* What these models have. */
 enum {
     CASE_CENTRAL_HAS = CASE_MIXES + CASE_SOURCES,
     CASE_UPWIND_HAS = CASE_SOURCES + CASE_EXERCISES,
     CASE_FITTED_HAS = CASE_MIXES + CASE_EXERCISES
 };
 
-/* What the equation has at a point, as the comment above says it. */
+/* The coefficients of the equation at a point, by the formulas above. */
 typedef struct {
     double drift[2], diffusion[2], mixed, kill, source;
 } case_coefficients;
@@ -186,20 +187,21 @@ enum { CASE_AXES = 2, CASE_MOST = 144, CASE_DATES = 2, CASE_SPOTS = 2, CASE_STEP
 typedef fd_problem case_pde;
 #include "adi_cases.h"
 
-/* What is given at a point of a face. */
+/* Returns what is given at a point of a face. */
 CASE_REFERENCE double case_given(const case_grid *g, int axis, int i, int j, double t)
 {
     const double at[2] = {g->x[0][i], g->x[1][j]};
     return case_face(g->p, axis, (axis ? j : i) > 0, at, t);
 }
 
-/* A row of F along an axis: weights of the points of its line, the kill's half included, and what else is in it, half
-   of the source among it. */
+/* A row of F along an axis: the weights of the points of its line, with half of the kill; the terms without u, with
+   half of the source; the couplings to both neighbours. */
 typedef struct {
     double weight[CASE_MOST], source, coupling[2];
 } case_line;
 
-/* F of point (i, j) along an axis with the coefficients of time t, faces being given what they are at time given_at. */
+/* Returns the row of F at point (i, j) along an axis, with the coefficients of time t and what faces are given at time
+   given_at. */
 CASE_REFERENCE case_line case_row(const case_grid *g, int axis, int i, int j, double t, double given_at)
 {
     case_line row;
@@ -228,7 +230,7 @@ CASE_REFERENCE case_line case_row(const case_grid *g, int axis, int i, int j, do
         case_first(g, axis, k, first);
         for (int m = 0; m < n; m++) row.weight[m] = drift * first[m];
         row.coupling[!side] = row.weight[k + in];
-        if (kind == FD_DEGENERATE) { /* the third point's slope apart */
+        if (kind == FD_DEGENERATE) { /* without the slope from the second to the third point */
             double beyond = fabs(x[k + 2 * in] - x[k + in]);
             row.coupling[!side] = in * drift * (1 + spacing / (spacing + beyond)) / spacing;
         }
@@ -250,7 +252,7 @@ CASE_REFERENCE double case_apply(const case_grid *g, const case_line *row, int a
     return sum;
 }
 
-/* F_0, or F_1 or F_2, of v at all points. */
+/* Computes F_0, F_1 or F_2 of v at all points. */
 CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, double t, double given_at, double *f)
 {
     for (int j = 0; j < g->n[1]; j++)
@@ -266,22 +268,22 @@ CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, do
             if (!(g->p->has & CASE_MIXES)) continue;
             case_first(g, 0, i, along), case_first(g, 1, j, across);
             for (int n = 0; n < g->n[1]; n++)
-                for (int m = 0; m < g->n[0] && across[n] != 0; m++) /* few have a weight */
+                for (int m = 0; m < g->n[0] && across[n] != 0; m++) /* most weights are 0 */
                     sum += across[n] * along[m] * v[m + g->n[0] * n];
             f[at] = sum * case_at(g->p, g->x[0][i], g->x[1][j], t).mixed;
         }
 }
 
-/* Is the row of 1 - size A with these couplings dominant? */
+/* Returns whether the row of 1 - size A with these couplings is dominant. */
 CASE_REFERENCE int case_dominant(const case_line *row, double size, double kill)
 {
     return 1 + size * (row->coupling[0] + row->coupling[1] + kill / 2) >
            size * (fabs(row->coupling[0]) + fabs(row->coupling[1]));
 }
 
-/* Solves y' - size F(y') = y - size F(w) along an axis, F(y') with the coefficients of time t and faces given what they
-   are at the step's end, F(w) as it is in taken. Of a face's row, couplings of the wrong sign and a third point that
-   cannot be eliminated are left to w. */
+/* Solves y' - size F(y') = y - size F(w) along an axis. F(y') has the coefficients of time t and what faces are given
+   at the step's end; `taken` holds F(w). In a face's row, couplings of the wrong sign and a third point that cannot be
+   eliminated act on w instead of y'. */
 CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
                                const double *w, double *y)
 {
@@ -291,7 +293,7 @@ CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double
     for (int line = 0; line < lines; line++) {
         if (axis == 1 && ((line == 0 && g->problem->face[0][0] == FD_VALUE) ||
                           (line == lines - 1 && g->problem->face[0][1] == FD_VALUE)))
-            continue; /* they have been given */
+            continue; /* the values of this line are given */
         for (int k = 0; k < n; k++) {
             int i = axis ? line : k, j = axis ? k : line, at = i + g->n[0] * j;
             int at_face = k == 0 || k == n - 1, side = k > 0, in = side ? -1 : 1, kind = g->problem->face[axis][side];
@@ -306,7 +308,8 @@ CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double
                 memset(left, 0, sizeof left);
                 if (!case_dominant(&row, size, kill)) left[k + in] += beyond, left[k] -= beyond, beyond = 0;
                 if (kind == FD_DEGENERATE && third != 0) {
-                    /* third is drift's part of u2; as a slope it is third (u2 - u1). The neighbour's row rids of u2. */
+                    /* third is the drift's weight of u2; as a slope it is third (u2 - u1). The row of u1 eliminates
+                       u2. */
                     case_line next = case_row(g, axis, axis ? i : i + in, axis ? j + in : j, t, end);
                     double near_kill =
                         case_at(g->p, g->x[0][axis ? i : i + in], g->x[1][axis ? j + in : j], t).kill;
@@ -329,7 +332,7 @@ CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double
     }
 }
 
-/* The values at spot s. */
+/* Returns the values at spot s. */
 CASE_REFERENCE fd_values case_values(const case_grid *g, const double *u, int s)
 {
     static const int which[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {0, 2}, {1, 1}};
@@ -344,7 +347,7 @@ CASE_REFERENCE fd_values case_values(const case_grid *g, const double *u, int s)
     return values;
 }
 
-/* The final value at (i, j): at kinks and jumps that are told, the average over the cell. */
+/* Returns the final value at (i, j): at kinks and jumps that the problem names, the average over the cell. */
 CASE_FUNCTION double case_final(const case_grid *g, int i, int j)
 {
     const double at[2] = {g->x[0][i], g->x[1][j]};
@@ -358,7 +361,8 @@ CASE_FUNCTION double case_final(const case_grid *g, int i, int j)
     return case_payoff(g->p, at);
 }
 
-/* What a march leaves, as a batch has it, and on its way. A grid's point (i, j) is at i + points j. */
+/* What a march leaves: the results of a batch, and what it saw on its way. Point (i, j) of a grid is at i + points
+   j. */
 typedef struct {
     double grid[1 + CASE_DATES][CASE_MOST * CASE_MOST];
     fd_values values[1 + CASE_DATES][CASE_SPOTS];
@@ -366,7 +370,7 @@ typedef struct {
     int not_dominant;
 } case_answer;
 
-/* A march on its way. */
+/* The state of a march. */
 typedef struct {
     case_grid g;
     double u[CASE_MOST * CASE_MOST], final[CASE_MOST * CASE_MOST], extra[CASE_MOST * CASE_MOST], given;
@@ -380,7 +384,7 @@ CASE_FUNCTION void case_record(const case_marching *m, int time, case_answer *an
     for (int s = 0; s < CASE_SPOTS; s++) answer->values[time][s] = case_values(&m->g, m->u, s);
 }
 
-/* What exercise pays at a point at time t. */
+/* Returns what exercise pays at a point at time t. */
 CASE_FUNCTION double case_pays(const case_marching *m, int at, double t)
 {
     const int n = m->g.n[0];
@@ -388,8 +392,8 @@ CASE_FUNCTION double case_pays(const case_marching *m, int at, double t)
     return m->g.p->has & CASE_EXERCISES ? case_exercise(m->g.p, place, t) : m->final[at];
 }
 
-/* Exercise after a step. Ikonen and Toivanen: U - dt L = (what the step made) - dt (the old L), U at least what
-   exercise pays, L at least 0, and one of them equal. */
+/* Exercises after a step. Ikonen and Toivanen: U - dt L = (what the step made) - dt (the old L), U is at least what
+   exercise pays, L is at least 0, and one of the two is equal. */
 CASE_FUNCTION void case_exercised(case_marching *m, const fd_step *step)
 {
     const double dt = step->from - step->to;
@@ -402,7 +406,7 @@ CASE_FUNCTION void case_exercised(case_marching *m, const fd_step *step)
     }
 }
 
-/* What happens at the date of a step's end. */
+/* Applies what happens at the date at which a step ends. */
 CASE_FUNCTION void case_happens(case_marching *m, const fd_step *step, case_answer *answer)
 {
     const case_grid *g = &m->g;
@@ -426,7 +430,7 @@ CASE_FUNCTION void case_happens(case_marching *m, const fd_step *step, case_answ
             m->u[k] = case_change(g->p, step->date, at, before);
             m->given = fmax(m->given, fabs(m->u[k]) - fabs(before));
         }
-        if (m->u[k] > pays) m->extra[k] = 0; /* who waits here gains nothing from the exercise before */
+        if (m->u[k] > pays) m->extra[k] = 0; /* where the holder waits, earlier exercise adds nothing */
         if ((event->what & FD_EXERCISE) || g->problem->exercise != FD_EUROPEAN) m->u[k] = fmax(m->u[k], pays);
     }
     if (event->what & FD_RECORD) case_record(m, 1 + step->date, answer);
@@ -475,7 +479,7 @@ CASE_FUNCTION int case_begin(const case_parameters *p, const fd_problem *problem
     return steps;
 }
 
-/* Marches a problem that is one. */
+/* Marches a valid problem. */
 CASE_FUNCTION void case_march(const case_parameters *p, const fd_problem *problem, int fitting, case_answer *answer)
 {
     static case_marching marching;
@@ -496,10 +500,10 @@ CASE_FUNCTION void case_march(const case_parameters *p, const fd_problem *proble
     case_record(m, 0, answer);
 }
 
-/* ---- whoever solves a batch -------------------------------------------------------------------------------------- */
+/* ---- the solver under test --------------------------------------------------------------------------------------- */
 
-/* Solves a batch with its own memory, of exactly the bytes that are asked for and full of NaN, between guards; pointers
-   are the host's. Returns what the solver returns. */
+/* Solves a batch whose pointers are the host's, in memory of its own: exactly the bytes that the solver asks for, full
+   of NaN, between guards. Returns what the solver returns. */
 typedef int case_solver(const fd_batch *batch, const case_parameters *parameters);
 
 typedef struct {
@@ -510,7 +514,7 @@ typedef struct {
 
 /* ---- random problems --------------------------------------------------------------------------------------------- */
 
-/* A problem and what it points to. Not to be moved. */
+/* A problem and what it points to. It must not be copied: the pointers lead into it. */
 typedef struct {
     case_parameters parameters;
     fd_problem problem;
@@ -518,7 +522,7 @@ typedef struct {
     fd_date at_date[CASE_DATES];
 } case_problem;
 
-/* What a random problem is to be like. */
+/* Kinds of random problems. */
 enum {
     CASE_ANY,
     CASE_PRODUCT /* its steps are products of factors (ADI2D_PRODUCTS) */
@@ -531,7 +535,7 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
     fd_problem *q = &c->problem;
     const int most[2] = {most0, most1};
     memset(c, 0, sizeof *c);
-    memset(&q->axis[2], CASE_FILL, sizeof q->axis[2]); /* not to be read */
+    memset(&q->axis[2], CASE_FILL, sizeof q->axis[2]); /* must not be read */
     memset((void *)&q->points[2], CASE_FILL, sizeof q->points[2]);
     memset(q->face[2], CASE_FILL, sizeof q->face[2]);
     for (int d = 0; d < 2; d++) {
@@ -539,7 +543,7 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
         const double low = case_between(random, 0, 0.5), high = low + case_between(random, 0.8, 2);
         fd_axis axis = {low, high, n, 1, {low + 0.4 * (high - low), 0, 0}, {0.3, 0, 0}, {FD_ANYWHERE, 0, 0}};
         q->axis[d] = axis;
-        if (case_below(random, 2)) { /* points of the user's */
+        if (case_below(random, 2)) { /* the caller's own points */
             c->x[d][0] = 0;
             for (int i = 1; i < n; i++) c->x[d][i] = c->x[d][i - 1] + case_between(random, 0.5, 1.5);
             const double last = c->x[d][n - 1];
@@ -548,7 +552,7 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
         }
         p->low[d] = low, p->high[d] = q->points[d] ? c->x[d][n - 1] : high;
         p->drift[d] = case_between(random, -0.2, 0.2);
-        if (like == CASE_ANY && !case_below(random, 4)) p->drift[d] *= 20; /* more than matrices can take */
+        if (like == CASE_ANY && !case_below(random, 4)) p->drift[d] *= 20; /* matrices then lose their dominance */
         p->pull[d] = case_below(random, 4) || like == CASE_PRODUCT ? case_between(random, 0.5, 1.5)
                                                                    : case_between(random, -0.3, 0.3);
         p->diffusion[d] = pow(10, case_between(random, -3, -0.5));
@@ -583,9 +587,9 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
         t->theta = 0.5, t->halves = 0;
     else if (case_below(random, 6) == 0)
         t->kind = case_below(random, 2) ? FD_BACKWARD_EULER : FD_EXPLICIT;
-    if (t->kind == FD_EXPLICIT) t->maturity *= 0.01; /* so few steps are stable then */
+    if (t->kind == FD_EXPLICIT) t->maturity *= 0.01; /* so that so few steps are stable */
     t->dates = case_below(random, CASE_DATES + 1);
-    /* Dates that leave all steps as long as each other. */
+    /* Whether the dates leave all steps equally long. */
     const int regular = case_below(random, 2);
     if (like == CASE_PRODUCT && regular) t->steps = 4, t->grading = FD_EQUAL;
     for (int k = 0; k < t->dates; k++) {
@@ -611,7 +615,7 @@ CASE_FUNCTION case_batch case_batch_of(int count, int points0, int points1, int 
 {
     case_batch b;
     const size_t n = (size_t)count, times = n * (size_t)(1 + dates);
-    memset(&b, CASE_FILL, sizeof b); /* the axis that there is not has a bad count and a bad pointer */
+    memset(&b, CASE_FILL, sizeof b); /* leaves a bad count and a bad pointer in the third axis, which does not exist */
     b.number = single ? sizeof(float) : sizeof(double);
     b.grid_bytes = times * (size_t)points0 * (size_t)points1 * b.number;
     b.value_bytes = times * CASE_SPOTS * sizeof(fd_values);
@@ -632,13 +636,13 @@ CASE_FUNCTION void case_put(case_batch *b, int k, const case_problem *c)
     ((fd_problem *)b->batch.problem)[k] = c->problem, b->parameters[k] = c->parameters;
 }
 
-/* Problem k's values at a time, 0 (today) or 1 + a date. */
+/* Returns problem k's values at a time, 0 (today) or 1 + a date. */
 CASE_FUNCTION fd_values *case_values_of(const case_batch *b, int k, int time)
 {
     return b->batch.values + (size_t)(k * (1 + b->batch.dates) + time) * (size_t)b->batch.spots;
 }
 
-/* Its grid then. */
+/* Returns problem k's grid at that time. */
 CASE_FUNCTION const unsigned char *case_grid_of(const case_batch *b, int k, int time)
 {
     const size_t all = (size_t)b->batch.points[0] * (size_t)b->batch.points[1];
@@ -652,7 +656,7 @@ CASE_FUNCTION double case_number(const case_batch *b, int k, int time, int i, in
     return b->number == sizeof(float) ? (double)((const float *)grid)[at] : ((const double *)grid)[at];
 }
 
-/* Are problem k's results, to the bit, those of problem m of another batch? */
+/* Returns whether problem k's results are, to the bit, those of problem m of another batch. */
 CASE_FUNCTION int case_same_bits(const case_batch *one, int k, const case_batch *other, int m)
 {
     const size_t n = (size_t)one->batch.problems, times = (size_t)(1 + one->batch.dates);
@@ -661,7 +665,8 @@ CASE_FUNCTION int case_same_bits(const case_batch *one, int k, const case_batch 
            !memcmp(case_grid_of(one, k, 0), case_grid_of(other, m, 0), one->grid_bytes / n);
 }
 
-/* How many coordinates of problem k are not those of its points, or NaN beyond them and where it failed. */
+/* Returns how many coordinates of problem k are wrong. They should be those of its points, and NaN beyond these or if
+   it failed. */
 CASE_FUNCTION int case_coordinates_off(const case_batch *b, int k)
 {
     static double x[CASE_MOST];
@@ -677,7 +682,7 @@ CASE_FUNCTION int case_coordinates_off(const case_batch *b, int k)
     return off;
 }
 
-/* How many numbers of problem k's values and grids are not NaN, as they should be where it failed. */
+/* Returns how many numbers of problem k's values and grids are not NaN, which they all should be if it failed. */
 CASE_FUNCTION int case_numbers_left(const case_batch *b, int k)
 {
     enum { EACH = sizeof(fd_values) / sizeof(double) };
@@ -706,7 +711,7 @@ CASE_FUNCTION void case_batch_free(case_batch *b, const char *name)
 
 /* ---- what is wrong with a problem -------------------------------------------------------------------------------- */
 
-/* A problem that is as plain as can be, and good. */
+/* Makes a plain and valid problem. */
 CASE_FUNCTION void case_plain(const case_runner *runner, case_problem *c)
 {
     case_random random = {7};
@@ -729,7 +734,7 @@ CASE_FUNCTION void case_plain(const case_runner *runner, case_problem *c)
     c->parameters.payoff = CASE_CALL, c->parameters.mixed = 0.02, c->parameters.source = 0;
 }
 
-/* What a spoilt problem is to be told. */
+/* The status that a spoilt problem should get. */
 typedef struct {
     int what, detail, axis, i, j, step;
 } case_verdict;
@@ -740,8 +745,8 @@ CASE_FUNCTION case_verdict case_said(int what, int detail, int axis)
     return v;
 }
 
-/* Spoils number `which` of a plain problem, in the order in which pde/adi2d.h has its arguments. Returns 0 when there
-   are no more. Infinite and NaN numbers take turns. */
+/* Makes a plain problem and spoils its argument number `which`, counted in the order of the fields in pde/adi2d.h.
+   Returns 0 if there is none. Infinities and NaN alternate. */
 CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem *c, case_verdict *says)
 {
     fd_problem *q = &c->problem;
@@ -753,7 +758,7 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     case_plain(runner, c);
     for (int m = 0; m < q->axis[d].points; m++) x[m] = 0.25 + m * (1.0 / (q->axis[d].points - 1));
 #define CASE_IS(count) (which >= n && which < (n += (count)))
-    /* The axes, two by two. */
+    /* The axes: each line spoils one and then the other. */
     if (CASE_IS(2)) return q->axis[d].points = 3, *says = case_said(FD_BAD_SIZE, 0, d), 1;
     if (CASE_IS(2)) return q->axis[d].points = 12 + d, *says = case_said(FD_TOO_MANY_POINTS, 12 + d, d), 1;
     if (CASE_IS(2)) return q->face[d][0] = -1, *says = case_said(FD_BAD_FACE, 0, d), 1;
@@ -767,12 +772,12 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     if (CASE_IS(2)) return q->points[d] = x, x[0] = 0, x[1] = 1e-320, *says = case_said(FD_BAD_AXIS, 1, d), 1;
     if (CASE_IS(2)) return c->spot[d] = 1.26, *says = case_said(FD_BAD_SPOT, 0, d), 1;
     if (CASE_IS(2)) return c->spot[2 + d] = nan, *says = case_said(FD_BAD_SPOT, 1, d), 1;
-    /* Dates, two by two. */
+    /* The dates: each line spoils one and then the other. */
     if (CASE_IS(2)) return c->at_date[d].what = d ? 16 : -1, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->at_date[d].cash = nan, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->at_date[d].proportion = infinite, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->date[d] = d ? -0.0 : 0.25, *says = case_said(FD_BAD_TIMES, 1 + d, -1), 1;
-    /* One by one. */
+    /* What a problem has once. */
     if (CASE_IS(1))
         return c->date[1] = nextafter(c->date[0], 1), *says = case_said(FD_BAD_TIMES, FD_BAD_SIZE, -1), 1;
     if (CASE_IS(1)) return q->spot = NULL, *says = case_said(FD_BAD_ARGUMENT, 0, -1), 1;
@@ -808,20 +813,20 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     if (CASE_IS(1)) return q->kinks = 5, *says = case_said(FD_BAD_KINKS, 0, -1), 1;
     if (CASE_IS(1)) return q->kink[0] = infinite, *says = case_said(FD_BAD_KINKS, 1, -1), 1;
     if (CASE_IS(1)) return q->kinks = 2, q->kink[1] = 0.7, *says = case_said(FD_BAD_KINKS, 2, -1), 1;
-    /* Short waves along an axis with so much diffusion are amplified by 1 - 1 / theta a step. */
+    /* With so much diffusion along an axis, each step multiplies short waves by 1 - 1 / theta. */
     if (CASE_IS(1))
         return q->times.halves = 0, q->times.theta = 0.01, p->diffusion[0] = 1e5, *says = case_said(FD_GREW, 0, -1), 1;
-    /* The model. Points that come out of fd_axis are looked up. */
+    /* The model. fd_axis_points says where its points lie. */
     double line[2][16];
     if (fd_axis_points(&q->axis[0], line[0]) || fd_axis_points(&q->axis[1], line[1])) return 0;
-    p->bad_at[0] = line[0][2], p->bad_at[1] = line[1][5], p->bad_at[2] = 0.1; /* before which step 3 ends */
+    p->bad_at[0] = line[0][2], p->bad_at[1] = line[1][5], p->bad_at[2] = 0.1; /* step 3 is the first to end before */
     case_verdict v = {FD_MODEL_NAN, 0, 0, 2, -1, -1};
     if (CASE_IS(1)) return p->bad = CASE_BAD_X, *says = v, 1;
     v.axis = 1, v.i = -1, v.j = 5;
     if (CASE_IS(1)) return p->bad = CASE_BAD_Y, *says = v, 1;
     v.axis = -1, v.j = -1, v.step = 3;
     if (CASE_IS(1)) return p->bad = CASE_BAD_T, *says = v, 1;
-    /* Of terms the first step, the last and one of each point's own are looked at before the march. */
+    /* Terms are checked before the march: in the first step, in the last, and in one chosen for the line. */
     v.i = 2, v.j = 5, v.step = 5;
     if (CASE_IS(1)) return p->bad = CASE_BAD_TERMS, *says = v, 1;
     v.step = 0;
@@ -830,20 +835,20 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     if (CASE_IS(1)) return p->bad = CASE_BAD_ONCE, p->bad_at[2] = 0.09375, *says = v, 1;
     v.what = FD_FINAL_NAN, v.step = -1;
     if (CASE_IS(1)) return p->bad = CASE_BAD_PAYOFF, *says = v, 1;
-    v.what = FD_NOT_SOLVED, v.step = 2; /* two halves, and the whole one that date 1 ends */
+    v.what = FD_NOT_SOLVED, v.step = 2; /* after two half steps, the whole one that ends at date 1 */
     if (CASE_IS(1)) return p->bad = CASE_BAD_CHANGE, *says = v, 1;
     v.step = 3;
     for (int kind = FD_AMERICAN; kind <= FD_PROJECTED && (runner->has & CASE_EXERCISES); kind++)
         if (CASE_IS(1)) return p->bad = CASE_BAD_EXERCISE, q->exercise = kind, *says = v, 1;
-    v.i = 0, v.j = 0; /* the solves spread it */
+    v.i = 0, v.j = 0; /* the solves spread the NaN to the first point */
     if (CASE_IS(1))
         return p->bad = CASE_BAD_FACE, q->face[0][1] = FD_VALUE, q->scheme = FD_DOUGLAS, *says = v, 1;
 #undef CASE_IS
     return 0;
 }
 
-/* Each argument spoilt alone, good problems between them: what each is told, and that the good ones are, to the bit,
-   what they are when all are good. */
+/* Spoils each argument alone, in a batch with valid problems in between. Checks each status, and that the valid
+   problems have, to the bit, the results that they have in a batch without spoilt ones. */
 CASE_FUNCTION void case_statuses(const case_runner *runner)
 {
     int bad = 0;
@@ -888,8 +893,8 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
 
 /* ---- what a model declares --------------------------------------------------------------------------------------- */
 
-/* Number `which` of the problems of a model that is not what it declares, or that is ill-posed; what is 0 for one that
-   is good, and -1 for one that there is not. */
+/* Makes problem number `which` of a model that is not what it declares, or that is ill-posed. Returns its status:
+   `what` is FD_OK if it is valid, and -1 if there is no such problem. */
 CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_problem *c)
 {
     case_parameters *p = &c->parameters;
@@ -897,7 +902,7 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
     case_verdict v = {FD_OK, 0, -1, -1, -1, -1}, at_first = {FD_ILL_POSED, 0, -1, 0, 0, 0};
     double x[16];
     case_plain(runner, c);
-    p->change = 0, p->mixed = 2 * sqrt(p->diffusion[0] * p->diffusion[1]); /* the most that there may be */
+    p->change = 0, p->mixed = 2 * sqrt(p->diffusion[0] * p->diffusion[1]); /* the largest allowed */
     if (which == 0) return v;
     if (which == 1) return p->diffusion[0] = p->diffusion[1] = -1e-3, p->mixed = 0, at_first;
     if (which == 2 && mixed) return p->mixed *= 1.0001, at_first;
@@ -906,7 +911,7 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
     if (which == 4 && alone) return at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_CHANGES, at_first;
     if (which == 5 && alone) {
         at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_ONCE, p->bad_at[2] = 0.0625;
-        at_first.j = 1, at_first.step = 4; /* which ends there, and is that row's own */
+        at_first.j = 1, at_first.step = 4; /* this step ends at that time, and is the one chosen for row 1 */
         return at_first;
     }
     if (which >= 8 && alone && !fd_axis_points(&c->problem.axis[0], x)) {
@@ -950,14 +955,16 @@ CASE_FUNCTION void case_declarations(const case_runner *runner)
 
 /* ---- random problems against the reference ----------------------------------------------------------------------- */
 
-/* What rounding may leave of the largest value: some 100000 units in double precision, where drifts that matrices
-   cannot take make elimination without pivots grow; in single precision 1800 were met. */
+/* Returns the rounding error allowed, relative to the largest value: some 100000 unit roundoffs in double precision,
+   since elimination without pivots grows in matrices that drifts have robbed of their dominance. In single precision
+   1800 were met. */
 CASE_FUNCTION double case_tolerance(const case_runner *runner)
 {
     return runner->single ? 2e-4 : 1e-11;
 }
 
-/* Problem k's grid at a time, 0 (today) or 1 + a date, against the reference: NaN beyond the last point of an axis. */
+/* Compares problem k's grid at a time, 0 (today) or 1 + a date, with the reference; beyond the last point of an axis it
+   must be NaN. */
 CASE_FUNCTION void case_compare_grid(const case_runner *runner, const case_batch *b, int k, int time,
                                      const case_answer *due, double tolerance)
 {
@@ -983,12 +990,12 @@ CASE_FUNCTION void case_compare_grid(const case_runner *runner, const case_batch
           q->coefficients, q->exercise, q->times.dates, time, worst, where % room, where / room, due->met);
 }
 
-/* Its values then. */
+/* Compares its values at that time. */
 CASE_FUNCTION void case_compare_values(const case_runner *runner, const case_batch *b, int k, int time,
                                        const case_answer *answer, double tolerance)
 {
     const case_parameters *p = &b->parameters[k];
-    /* Derivatives by differences over the axis's least spacing, at worst. */
+    /* At worst a derivative is a difference over the axis's least spacing. */
     double first = 0, second = 0;
     for (int d = 0; d < 2; d++) {
         const double least = (p->high[d] - p->low[d]) / (b->batch.problem[k].axis[d].points * 3.0);
@@ -1005,14 +1012,14 @@ CASE_FUNCTION void case_compare_values(const case_runner *runner, const case_bat
     }
 }
 
-/* Problem k of a batch against the reference; relative tolerance of the largest value that the march has met. */
+/* Compares problem k of a batch with the reference, to a tolerance relative to the largest value that the march met. */
 CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, int k, double tolerance)
 {
     static case_answer due;
     const fd_problem *q = &b->batch.problem[k];
     const fd_status status = b->batch.status[k];
     case_march(&b->parameters[k], q, runner->fitting, &due);
-    /* Neither of the two need be met near its largest value. */
+    /* Both values whose ratio is the growth may be far below the largest value met. */
     check_near((double)status.growth / due.growth, 1, 1e-6 + 10 * tolerance * fmax(1, due.met), "%s: growth",
                runner->name);
     const int what = due.growth > (double)FD_MOST_GROWTH ? FD_GREW : FD_OK;
@@ -1038,7 +1045,7 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, 
     }
 }
 
-/* A batch of problems of sizes of their own, each against the reference. */
+/* Compares each problem of a batch of random problems of different sizes with the reference. */
 CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *random, int count, int most0, int most1,
                                      int like, double tolerance)
 {
@@ -1056,7 +1063,8 @@ CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *ran
     case_release(c, (size_t)count * sizeof *c);
 }
 
-/* The second of two spots is what it is alone; grids do not depend on what else is asked for. */
+/* Checks that the second of two spots gets the values that it gets alone, and that grids do not depend on which other
+   results are asked for. */
 CASE_FUNCTION void case_spots(const case_runner *runner)
 {
     static case_problem c;

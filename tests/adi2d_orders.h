@@ -13,10 +13,10 @@
 
 typedef struct {
     double power[2], sigma[2], drift[2], rho, kill, maturity;
-    int slopes; /* faces are given slopes, not values */
+    int slopes; /* whether faces are given slopes, not values */
 } powers_parameters;
 
-/* x^a y^b grows at the rate of the operator, which it is an eigenfunction of, times 1 + t. */
+/* Returns the exact value: x^a y^b is an eigenfunction of the operator, and grows at its eigenvalue times 1 + t. */
 FD_HD double powers_exact(const powers_parameters *p, double x, double y, double t)
 {
     double rate = p->rho * p->sigma[0] * p->sigma[1] * p->power[0] * p->power[1] - p->kill;
@@ -68,9 +68,9 @@ static inline void *orders_memory(size_t bytes)
     return p;
 }
 
-/* The largest error on a grid of n by n points, of x^power y^power, relative to the largest value; NaN where the march
-   fails. The axis is crowded around 1, four points a cell more than elsewhere; all four faces are given their values,
-   or their slopes. */
+/* Returns the largest error on a grid of n by n points, of x^power y^power, relative to the largest value; NaN if the
+   march fails. The axes are crowded around 1, with four points to a cell of elsewhere; all four faces are given their
+   values, or their slopes. */
 static inline double orders_powers(int n, int steps, int scheme, int coefficients, int halves, double power, double rho,
                                    int slopes)
 {

@@ -12,7 +12,7 @@ enum { ASSETS_GEOMETRIC, ASSETS_MAXIMUM, ASSETS_MINIMUM, ASSETS_GEOMETRIC_PUT };
 
 typedef struct {
     double volatility[3], drift[3], correlation[3]; /* correlation: of x and y, x and z, y and z */
-    double strike, kill, top[3];                    /* top: nothing is random there or beyond; 0: nowhere so */
+    double strike, kill, top[3];                    /* top: at and beyond it volatility is 0; 0: there is no top */
     int payoff;
 } assets_parameters;
 
@@ -66,11 +66,12 @@ FD_HD double assets_payoff(const assets_parameters *p, const double *at)
 #define FD_MODEL assets
 #include "../pde/adi3d.h"
 
-/* What is known for a year, all prices and the strike 100, rate 5 %, volatilities 20 %, correlations 1/2: the average
-   by Black and Scholes, Stulz's and Johnson's formulas for the others, the American put by a tree for the average. */
+/* Known prices for a maturity of a year, all spots and the strike 100, rate 5 %, volatilities 20 %, correlations 1/2:
+   the average by Black and Scholes, the others by the formulas of Stulz and of Johnson, the American put by a tree for
+   the average. */
 static const double assets_known[4] = {8.65440288858252, 18.7854613912412, 3.58162887384228, 4.895690040638};
 
-/* That problem on n points an axis, in so many steps of Hundsdorfer's and Verwer's scheme. */
+/* Makes that problem on n points an axis, in `steps` steps of the Hundsdorfer-Verwer scheme. */
 static inline void assets_problem(int n, int steps, int payoff, assets_parameters *p, fd_problem *q)
 {
     const fd_times times = {1, steps, FD_EQUAL, 1,   FD_THETA, fd_scheme_theta(FD_HUNDSDORFER_VERWER, 3, 1),

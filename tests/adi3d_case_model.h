@@ -1,8 +1,8 @@
-/* adi3d_case_model.h - the model of the tests of pde/adi3d.h, of which tests/adi3d_cases.h makes several: CASE_MODEL is
-   its name, CASE_FITTING how drifts are taken, FD_MODEL_MIXED which mixed terms it has, CASE_CHANGES whether anything
-   depends on t. MIT licence, see LICENSE. */
+/* adi3d_case_model.h - the model of the tests of pde/adi3d.h. tests/adi3d_cases.h includes it several times, each time
+   with other choices: CASE_MODEL is the model's name, CASE_FITTING says how drifts are discretised, FD_MODEL_MIXED
+   which mixed terms it has, CASE_CHANGES whether anything depends on t. MIT licence, see LICENSE. */
 #define CASE_NAME(stem) TB_JOIN(CASE_MODEL, _##stem)
-#define CASE_NUMBERS(model, axis, ...) FD_NUMBERS(model, axis, __VA_ARGS__) /* the name, not CASE_MODEL */
+#define CASE_NUMBERS(model, axis, ...) FD_NUMBERS(model, axis, __VA_ARGS__) /* expands CASE_MODEL to the name first */
 #define CASE_TERMS(model, ...) FD_TERMS(3, model, __VA_ARGS__)
 
 typedef case_parameters CASE_NAME(parameters);

@@ -1,5 +1,5 @@
 /* adi3d_cases.h - what the tests of pde/adi3d.h share: models with all that a model may have, random problems for them,
-   and a plain march of the schemes, from the formulas of docs/fd.md and of the books alone, in double precision.
+   and a plain march of the schemes in double precision, written from the formulas of docs/fd.md and of the books alone.
    MIT licence, see LICENSE. */
 #ifndef ADI3D_CASES_H
 #define ADI3D_CASES_H
@@ -25,26 +25,25 @@ enum {
     CASE_BAD_PAYOFF,
     CASE_BAD_CHANGE,
     CASE_BAD_FACE,
-    CASE_BAD_ALONE,   /* finite, but the point's own */
+    CASE_BAD_ALONE,   /* at one point the kill is another finite number */
     CASE_LIE_MIXED,   /* all mixed terms, whatever is declared */
     CASE_LIE_CHANGES, /* the drift along x grows with t, whatever is declared */
-    CASE_NEGATIVE_X,  /* the diffusion along x, y, z is negative; all are */
+    CASE_NEGATIVE_X,  /* the diffusion along x, along y, along z is negative; last: all are */
     CASE_NEGATIVE_Y,
     CASE_NEGATIVE_Z,
     CASE_NEGATIVE
 };
 enum { CASE_CALL, CASE_WAVE, CASE_BASKET, CASE_PAYOFFS };
 
-/* With x', y', z' the place between low and high, 0 .. 1, T = 1 + change sin 3t and U = 1 + change t (1 for a model in
-   which nothing changes):
+/* The models. x', y', z' are the position between low and high, 0 .. 1; T = 1 + change sin 3t and U = 1 + change t,
+   both 1 for a model in which nothing changes. Lists give the factors for x, y and z:
      drift_d = (drift_d + pull_d (1/2 - x_d')) T, U, T
      volatility = volatility_d v(x_d') (1 + 0.3 y', 1 + 0.2 z', 1 + 0.1 x') T, U, T
      diffusion = volatility^2, mixed = beta times the two volatilities
      beta = CASE_BETA_12 (1 - z'/2), CASE_BETA_13 U, CASE_BETA_23 T     kill = CASE_KILL (1 + x' y' z' / 2) U
      source = source (1 + x' z') U
-   Exercise pays the payoff; in the model upwind, that times 1 - t.
-   v vanishes linearly at the faces that are to be degenerate, else is 1. Where axes are apart x', y' and z' are 0 but
-   in the drifts and in v. */
+   Exercise pays the payoff, in the model `upwind` 1 - t times the payoff. v vanishes linearly at faces that are to be
+   degenerate; elsewhere it is 1. If axes are `apart`, x', y' and z' are 0 except in drifts and in v. */
 #define CASE_KILL 0.125
 #define CASE_BETA_12 0.9
 #define CASE_BETA_13 -0.6
@@ -53,11 +52,11 @@ typedef struct {
     double low[3], high[3], drift[3], pull[3], volatility[3], change, source, strike, phase;
     double rests; /* before this time nothing changes */
     int vanish[3][2], payoff, bad;
-    int apart;        /* do drift, volatility and kill along an axis depend on its own coordinate alone? */
-    double bad_at[4]; /* where the model fails: x, y, z, before t */
+    int apart;        /* whether drift, volatility and kill along an axis depend on its own coordinate alone */
+    double bad_at[4]; /* where the model fails: at x, at y, at z, before t */
 } case_parameters;
 
-/* Returns the time whose coefficients those at time t are. */
+/* Returns the time at which the formulas above give the coefficients of time t. */
 TB_HD double case_time(const case_parameters *p, double t)
 {
     return t < p->rests ? p->rests : t;
@@ -107,7 +106,8 @@ TB_HD double case_exercise(const case_parameters *p, const double *at, double t)
     return (1 - t) * case_payoff(p, at);
 }
 
-/* Nothing in it fits the rest: that is the march's to bear. */
+/* Returns the value or slope that is given at a face. It agrees neither with the final values nor with the other faces:
+   a march must cope with that. */
 TB_HD double case_face(const case_parameters *p, int axis, int side, const double *at, double t)
 {
     double sum = 0;
@@ -123,7 +123,7 @@ TB_HD double case_change(const case_parameters *p, int date, const double *at, d
     return date % 2 ? 0.75 * value + 2 * at[0] * at[1] * at[2] : at[2] > p->strike + 0.2 ? 0 : value;
 }
 
-/* Drifts taken in each of the three ways; all mixed terms, some, one and none. */
+/* Models with drifts discretised in each of the three ways; all mixed terms, some, one and none. */
 #define CASE_MODEL central
 #define CASE_FITTING FD_CENTRAL
 #define CASE_CHANGES 1
@@ -149,7 +149,7 @@ TB_HD double case_change(const case_parameters *p, int date, const double *at, d
 #define FD_MODEL_INDEPENDENT 7
 #include "adi3d_case_model.h"
 
-/* What the equation has at a point, as the comment above says it; mixed: of the pairs 12, 13, 23. */
+/* The coefficients of the equation at a point, by the formulas above; mixed: of the pairs 12, 13, 23. */
 typedef struct {
     double drift[3], diffusion[3], mixed[3], kill, source;
 } case_coefficients;
@@ -161,7 +161,7 @@ static const int case_one[3] = {0, 0, 1}, case_two[3] = {1, 2, 2}; /* the axes o
 typedef fd_problem case_pde;
 #include "adi_cases.h"
 
-/* Point number `at`, as indices. */
+/* Finds the indices of point number `at`. */
 CASE_REFERENCE void case_index(const case_grid *g, int at, int *index)
 {
     for (int d = 0; d < 3; d++) index[d] = at / g->stride[d] % g->n[d];
@@ -189,13 +189,14 @@ CASE_REFERENCE case_coefficients case_at(const case_grid *g, const int *index, d
     return c;
 }
 
-/* A row of F along an axis: weights of the points of its line, a third of the kill included, and what else is in it,
-   with a third of the source. */
+/* A row of F along an axis: the weights of the points of its line, with a third of the kill; the terms without u, with
+   a third of the source; the couplings to both neighbours. */
 typedef struct {
     double weight[CASE_MOST], source, coupling[2];
 } case_line;
 
-/* F of a point along an axis with the coefficients of time t, faces being given what they are at time given_at. */
+/* Returns the row of F at a point along an axis, with the coefficients of time t and what faces are given at time
+   given_at. */
 CASE_REFERENCE case_line case_row(const case_grid *g, int axis, const int *index, double t, double given_at)
 {
     case_line row;
@@ -224,7 +225,7 @@ CASE_REFERENCE case_line case_row(const case_grid *g, int axis, const int *index
         case_first(g, axis, k, first);
         for (int m = 0; m < n; m++) row.weight[m] = drift * first[m];
         row.coupling[!side] = row.weight[k + in];
-        if (kind == FD_DEGENERATE) { /* the third point's slope apart */
+        if (kind == FD_DEGENERATE) { /* without the slope from the second to the third point */
             double beyond = fabs(x[k + 2 * in] - x[k + in]);
             row.coupling[!side] = in * drift * (1 + spacing / (spacing + beyond)) / spacing;
         }
@@ -240,7 +241,7 @@ CASE_REFERENCE case_line case_row(const case_grid *g, int axis, const int *index
     return row;
 }
 
-/* F_0, or F_1 .. F_3, of v at all points. */
+/* Computes F_0, or one of F_1 .. F_3, of v at all points. */
 CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, double t, double given_at, double *f)
 {
     for (int at = 0; at < g->all; at++) {
@@ -262,21 +263,21 @@ CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, do
             if (!(g->mixed & (1 << p))) continue;
             case_first(g, one, index[one], along), case_first(g, two, index[two], across);
             for (int n = 0; n < g->n[two]; n++)
-                for (int m = 0; m < g->n[one] && across[n] != 0; m++) /* few have a weight */
+                for (int m = 0; m < g->n[one] && across[n] != 0; m++) /* most weights are 0 */
                     sum += across[n] * along[m] * v[first + m * g->stride[one] + n * g->stride[two]];
             f[at] += c.mixed[p] * sum;
         }
     }
 }
 
-/* Is the row of 1 - size A with these couplings dominant? */
+/* Returns whether the row of 1 - size A with these couplings is dominant. */
 CASE_REFERENCE int case_dominant(const case_line *row, double size, double kill)
 {
     return 1 + size * (row->coupling[0] + row->coupling[1] + kill / 3) >
            size * (fabs(row->coupling[0]) + fabs(row->coupling[1]));
 }
 
-/* Has the value of a point been given, at faces of the axes before this one? */
+/* Returns whether a face of an axis before this one gives the value of a point. */
 CASE_REFERENCE int case_given(const case_grid *g, int axis, const int *index)
 {
     for (int d = 0; d < axis; d++)
@@ -286,9 +287,9 @@ CASE_REFERENCE int case_given(const case_grid *g, int axis, const int *index)
     return 0;
 }
 
-/* Solves y' - size F(y') = y - size F(w) along an axis, F(y') with the coefficients of time t and faces given what they
-   are at the step's end, F(w) as it is in taken. Of a face's row, couplings of the wrong sign and a third point that
-   cannot be eliminated are left to w. */
+/* Solves y' - size F(y') = y - size F(w) along an axis. F(y') has the coefficients of time t and what faces are given
+   at the step's end; `taken` holds F(w). In a face's row, couplings of the wrong sign and a third point that cannot be
+   eliminated act on w instead of y'. */
 CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
                                const double *w, double *y)
 {
@@ -315,7 +316,8 @@ CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double
                 memset(left, 0, sizeof left);
                 if (!case_dominant(&row, size, kill)) left[k + in] += beyond, left[k] -= beyond, beyond = 0;
                 if (kind == FD_DEGENERATE && third != 0) {
-                    /* third is drift's part of u2; as a slope it is third (u2 - u1). The neighbour's row rids of u2. */
+                    /* third is the drift's weight of u2; as a slope it is third (u2 - u1). The row of u1 eliminates
+                       u2. */
                     int beside[3] = {index[0], index[1], index[2]};
                     beside[axis] += in;
                     case_line next = case_row(g, axis, beside, t, end);
@@ -361,7 +363,7 @@ CASE_REFERENCE fd_values case_values(const case_grid *g, const double *u, const 
     return values;
 }
 
-/* The final value at a point: at kinks that are told, the average over the cell. */
+/* Returns the final value at a point: at kinks that the problem names, the average over the cell. */
 CASE_FUNCTION double case_final(const case_grid *g, const int *index)
 {
     const int i = index[0];
@@ -373,24 +375,24 @@ CASE_FUNCTION double case_final(const case_grid *g, const int *index)
     return case_payoff(g->p, at);
 }
 
-/* Who marches: a model in a precision, by whatever means. */
+/* A solver under test: it marches one model in one precision. */
 typedef struct {
     const char *name;
     int single, fitting, mixed, changes, apart, own_exercise;
-    /* Solves a batch of one problem, whose memory is the host's. Returns the call's status. */
+    /* Solves a batch of one problem, whose pointers are the host's. Returns the call's status. */
     int (*solve)(const fd_batch *batch, const case_parameters *parameters);
 } case_runner;
 
 enum { CASE_DATES = 2, CASE_SPOTS = 2, CASE_TIMES = 1 + CASE_DATES };
 
-/* What a march leaves at time 0 and at dates: its grid, all points of one time after another, and values at spots. */
+/* What a march leaves at time 0 and at dates: the grids, one after another, and values at spots. */
 typedef struct {
-    double *u, largest, growth; /* largest: met on the way */
+    double *u, largest, growth; /* largest: the largest value met on the way */
     fd_values values[CASE_TIMES][CASE_SPOTS];
     int not_dominant;
 } case_marched;
 
-/* Records a time. */
+/* Records the grid and the values of a time. */
 CASE_REFERENCE void case_record(const case_grid *g, const double *u, int time, case_marched *to)
 {
     memcpy(to->u + time * g->all, u, sizeof *u * (size_t)g->all);
@@ -412,7 +414,7 @@ CASE_FUNCTION void case_make_grid(const case_runner *runner, const case_paramete
     }
 }
 
-/* The coordinates of a point. */
+/* Finds the coordinates of a point. */
 CASE_REFERENCE void case_place(const case_grid *g, int at, double *place)
 {
     int index[3];
@@ -420,7 +422,7 @@ CASE_REFERENCE void case_place(const case_grid *g, int at, double *place)
     for (int d = 0; d < 3; d++) place[d] = g->x[d][index[d]];
 }
 
-/* The largest magnitude that a point is given: `most`, or what faces give it at time 0. */
+/* Returns the largest magnitude that is given at a point: `most`, or what faces give there at time 0. */
 CASE_REFERENCE double case_most_given(const case_grid *g, int at, double most)
 {
     int index[3];
@@ -435,7 +437,7 @@ CASE_REFERENCE double case_most_given(const case_grid *g, int at, double most)
     return most;
 }
 
-/* How many rows are not dominant in a step. */
+/* Counts the rows that are not dominant in a step. */
 CASE_REFERENCE int case_count_rows(const case_grid *g, const fd_step *step)
 {
     const int coefficients = g->problem->coefficients;
@@ -452,7 +454,8 @@ CASE_REFERENCE int case_count_rows(const case_grid *g, const fd_step *step)
     return count;
 }
 
-/* Applies what happens at the date that ends a step; pays: what exercise pays. Returns the most that a change adds. */
+/* Applies what happens at the date at which a step ends; pays: what exercise pays. Returns the most that a change
+   adds. */
 CASE_REFERENCE double case_event(const case_grid *g, const fd_step *step, const double *pays, const double *old,
                                  double *u, double *extra)
 {
@@ -474,13 +477,13 @@ CASE_REFERENCE double case_event(const case_grid *g, const fd_step *step, const 
             u[at] = case_change(g->p, step->date, place, before);
             given = fmax(given, fabs(u[at]) - fabs(before));
         }
-        if (u[at] > pays[at]) extra[at] = 0; /* who waits here gains nothing from the exercise before */
+        if (u[at] > pays[at]) extra[at] = 0; /* where the holder waits, earlier exercise adds nothing */
         if ((event->what & FD_EXERCISE) || g->problem->exercise != FD_EUROPEAN) u[at] = fmax(u[at], pays[at]);
     }
     return given;
 }
 
-/* Marches a problem that is one, to `to`, whose u has room for CASE_TIMES grids. */
+/* Marches a valid problem, to `to`, whose u has room for CASE_TIMES grids. */
 CASE_FUNCTION void case_march(const case_runner *runner, const case_parameters *p, const fd_problem *problem,
                               case_marched *to)
 {
@@ -530,7 +533,7 @@ CASE_FUNCTION void case_march(const case_runner *runner, const case_parameters *
 
 /* ---- random problems --------------------------------------------------------------------------------------------- */
 
-/* A problem and what it points to. Not to be moved. */
+/* A problem and what it points to. It must not be copied: the pointers lead into it. */
 typedef struct {
     case_parameters parameters;
     fd_problem problem;
@@ -538,14 +541,14 @@ typedef struct {
     fd_date at_date[CASE_DATES];
 } case_problem;
 
-/* A batch of one problem, and its results between guards: stale before the call. */
+/* A batch of one problem. Its results lie between guards and are stale before the call. */
 typedef struct {
     fd_batch batch;
     fd_status status;
     size_t value_bytes, grid_bytes, coordinate_bytes[3];
 } case_results;
 
-/* Makes the results of a problem in a precision, on up to `points` an axis. */
+/* Makes the results of a problem in a precision, for grids of up to points[d] points on axis d. */
 CASE_FUNCTION void case_results_for(const case_problem *c, int single, const int *points, case_results *r)
 {
     fd_batch *b = &r->batch;
@@ -563,7 +566,7 @@ CASE_FUNCTION void case_results_for(const case_problem *c, int single, const int
     r->status.what = -99;
 }
 
-/* Frees them. Returns whether the guards are as they were. */
+/* Frees the results. Returns whether the guards are intact. */
 CASE_FUNCTION int case_results_free(case_results *r)
 {
     int whole = case_release(r->batch.values, r->value_bytes) & case_release(r->batch.grid, r->grid_bytes);
@@ -576,7 +579,7 @@ CASE_FUNCTION double case_number(const void *grid, int single, int at)
     return single ? (double)((const float *)grid)[at] : ((const double *)grid)[at];
 }
 
-/* Any problem on 4 .. most points an axis. */
+/* Makes a random problem on 4 .. most[d] points on axis d. */
 CASE_FUNCTION void case_random_problem(case_random *random, const int *most, case_problem *c)
 {
     case_parameters *p = &c->parameters;
@@ -588,7 +591,7 @@ CASE_FUNCTION void case_random_problem(case_random *random, const int *most, cas
         const double low = case_between(random, 0, 0.5), high = low + case_between(random, 0.8, 2);
         fd_axis axis = {low, high, n, 1, {low + 0.4 * (high - low), 0, 0}, {0.3, 0, 0}, {FD_ANYWHERE, 0, 0}};
         q->axis[d] = axis;
-        if (case_below(random, 2)) { /* points of the user's */
+        if (case_below(random, 2)) { /* the caller's own points */
             c->x[d][0] = 0;
             for (int i = 1; i < n; i++) c->x[d][i] = c->x[d][i - 1] + case_between(random, 0.5, 1.5);
             const double last = c->x[d][n - 1];
@@ -597,7 +600,7 @@ CASE_FUNCTION void case_random_problem(case_random *random, const int *most, cas
         }
         p->low[d] = low, p->high[d] = q->points[d] ? c->x[d][n - 1] : high;
         p->drift[d] = case_between(random, -0.2, 0.2);
-        if (!case_below(random, 5)) p->drift[d] *= 20; /* more than matrices can take */
+        if (!case_below(random, 5)) p->drift[d] *= 20; /* matrices then lose their dominance */
         p->pull[d] = case_below(random, 4) ? case_between(random, 0.5, 1.5) : case_between(random, -0.3, 0.3);
         p->volatility[d] = pow(10, case_between(random, -1.5, -0.3));
         for (int e = 0; e < CASE_SPOTS; e++) c->spot[e][d] = case_between(random, low, p->high[d]);
@@ -632,8 +635,8 @@ CASE_FUNCTION void case_random_problem(case_random *random, const int *most, cas
     }
 }
 
-/* How many coordinates of results are not those of the problem's points, NaN beyond them; of one that failed, not NaN.
-   */
+/* Returns how many coordinates of a problem's results are wrong. They should be those of its points, and NaN beyond
+   these or if it failed. */
 CASE_FUNCTION int case_coordinates_off(const case_results *r, int what)
 {
     static double x[ADI3D_MOST];
@@ -649,8 +652,8 @@ CASE_FUNCTION int case_coordinates_off(const case_results *r, int what)
     return off;
 }
 
-/* Compares the grid of a time with that of the march, and what is beyond it with NaN. Returns the largest difference,
-   or -1 if a number is where NaN should be. */
+/* Compares the grid of a time with that of the reference, and what lies beyond it with NaN. Returns the largest
+   difference, or -1 if there is a number where NaN should be. */
 CASE_FUNCTION double case_grid_off(const case_results *r, int single, int time, const double *u)
 {
     const int *most = r->batch.points, all = most[0] * most[1] * most[2];
@@ -670,7 +673,7 @@ CASE_FUNCTION double case_grid_off(const case_results *r, int single, int time, 
     return worst;
 }
 
-/* Returns by how much the grids of two results at time 0 differ; the largest magnitude of the first in *most. */
+/* Returns by how much the grids of two results at time 0 differ. Leaves the largest magnitude of the first in *most. */
 CASE_FUNCTION double case_apart(const case_results *one, const case_results *other, int single, double *most)
 {
     const int *n = one->batch.points, all = n[0] * n[1] * n[2];
@@ -689,7 +692,7 @@ CASE_FUNCTION double case_apart(const case_results *one, const case_results *oth
 CASE_FUNCTION void case_compare_values(const case_runner *runner, const case_problem *c, const fd_values *got,
                                        const fd_values *due, double tolerance, int time)
 {
-    /* Derivatives by differences over each axis' least spacing, at worst. */
+    /* At worst a derivative is a difference over the axis's least spacing. */
     double slope[3];
     for (int d = 0; d < 3; d++)
         slope[d] = c->problem.axis[d].points * 3.0 / (c->parameters.high[d] - c->parameters.low[d]);
@@ -715,7 +718,7 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_problem *c
     const int call = runner->solve(&r.batch, &c->parameters), what = r.status.what;
     case_march(runner, &c->parameters, q, &march);
     const int due = march.growth > (double)FD_MOST_GROWTH ? FD_GREW : FD_OK;
-    /* The largest value at the end may be less than the largest met. */
+    /* The largest value at the end may be far below the largest value met. */
     check_near((double)r.status.growth / march.growth, 1, 1e-6 + 10 * tolerance * fmax(1, march.largest), "%s: growth",
                runner->name);
     CHECK(call == FD_OK && what == due, "%s: %d, %s, detail %d, step %d", runner->name, call, fd_status_string(what),
@@ -747,7 +750,7 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_problem *c
 
 /* ---- what is wrong with problems --------------------------------------------------------------------------------- */
 
-/* A problem in which all is well. */
+/* Makes a plain and valid problem. */
 CASE_FUNCTION void case_plain(case_problem *c)
 {
     fd_problem *q = &c->problem;
@@ -766,8 +769,8 @@ CASE_FUNCTION void case_plain(case_problem *c)
     c->date[0] = 0.1, c->date[1] = 0.2;
 }
 
-/* Number k of CASE_KINDS: each scheme and kind of coefficients on the smallest grids, with faces of each kind on every
-   side. */
+/* Makes problem number k of CASE_KINDS: each scheme and kind of coefficients on the smallest grids, with faces of each
+   kind on every side. */
 enum { CASE_KINDS = 4 * 3 * 4 };
 CASE_FUNCTION void case_kind(int k, case_problem *c)
 {
@@ -783,7 +786,7 @@ CASE_FUNCTION void case_kind(int k, case_problem *c)
     c->parameters.change = 0.4, c->parameters.payoff = CASE_WAVE, c->parameters.source = 0.3;
 }
 
-/* Solves it, and looks for the status that is due, and for NaN in all results. */
+/* Solves a problem that must be refused. Checks for the status that is due, and for NaN in all results. */
 CASE_FUNCTION void case_refused(const case_runner *runner, const case_problem *c, const char *why, fd_status due)
 {
     static const int points[3] = {8, 8, 9};
@@ -848,8 +851,8 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
     CASE_REFUSED(q->times.steps = 0, FD_BAD_TIMES, FD_BAD_STEPS, -1, -1, -1, -1, -1);
     CASE_REFUSED(q->times.kind = 3, FD_BAD_TIMES, FD_BAD_KIND, -1, -1, -1, -1, -1);
     CASE_REFUSED(q->times.grading = -1, FD_BAD_TIMES, FD_BAD_GRADING, -1, -1, -1, -1, -1);
-    /* Too few explicit steps: 2 (1.3 volatility)^2 / h^2, 9/8 times with several mixed terms, + kill / 2 is 21.21 or
-       23.85 in the last corner. */
+    /* Too few explicit steps: 2 (1.3 volatility)^2 / h^2 (9/8 of it with several mixed terms) plus kill / 2 is 21.21,
+       or 23.85, in the last corner. */
     CASE_REFUSED((q->times.kind = FD_EXPLICIT, q->times.maturity = 30, q->times.dates = q->times.halves = 0,
                   c.parameters.change = 0, memset(c.parameters.pull, 0, sizeof c.parameters.pull),
                   memset(c.parameters.drift, 0, sizeof c.parameters.drift), c.parameters.volatility[0] = 1,
@@ -865,7 +868,7 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
     CASE_REFUSED((c.parameters.bad = CASE_BAD_CHANGE, c.parameters.bad_at[0] = 0.4, c.parameters.bad_at[1] = 1.0 / 3,
                   c.parameters.bad_at[2] = 4.0 / 7, c.at_date[0].what = FD_CHANGE_VALUES),
                  FD_NOT_SOLVED, 0, -1, 1, 1, 2, 3);
-    /* Short waves along an axis with so much diffusion are amplified by 1 - 1 / theta a step. */
+    /* With so much diffusion along an axis, each step multiplies short waves by 1 - 1 / theta. */
     CASE_REFUSED((q->times.halves = 0, q->times.theta = 0.01, c.parameters.volatility[0] = 300), FD_GREW, 0, -1, -1, -1,
                  -1, -1);
     case_plain(&c);
@@ -877,18 +880,19 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
     case_results_free(&r);
 }
 
-/* What is lost on the way is found at the end; the march is then made again, and says in which step it began. */
+/* Checks that NaN arising on the way is found at the end; the march is then repeated, and says in which step it
+   arose. */
 CASE_FUNCTION void case_lost(const case_runner *runner)
 {
     static case_problem c;
     fd_problem *q = &c.problem;
-    for (int exercise = FD_EUROPEAN; exercise <= FD_PROJECTED; exercise++) /* which may not hide it */
+    for (int exercise = FD_EUROPEAN; exercise <= FD_PROJECTED; exercise++) /* exercise must not hide it */
         CASE_REFUSED((c.parameters.bad = CASE_BAD_FACE, c.parameters.bad_at[3] = 0.2, q->face[2][1] = FD_VALUE,
                       q->exercise = exercise),
                      FD_NOT_SOLVED, 0, -1, 0, 0, 0, 2); /* the first that ends before 0.2 */
 }
 
-/* Models that are not what they declare, and correlations that are none. */
+/* Checks that models are refused that are not what they declare, or whose correlations are impossible. */
 CASE_FUNCTION void case_declarations(const case_runner *runner)
 {
     static case_problem c;
@@ -907,13 +911,13 @@ CASE_FUNCTION void case_declarations(const case_runner *runner)
     for (int d = 0; d < 4; d++)
         CASE_REFUSED((p->bad = CASE_NEGATIVE_X + d, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);
     if (runner->mixed != 7) return;
-    /* beta_23 above 2; and less, where the three together make a matrix that is not positive. */
+    /* beta_23 above 2; then smaller, where the three together make a matrix that is not positive definite. */
     CASE_REFUSED((p->change = 5, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);
     CASE_REFUSED((p->change = 2, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);
 }
 #undef CASE_REFUSED
 
-/* What FD_MODEL_INDEPENDENT says is looked at in the first and in the last step. */
+/* Checks that what FD_MODEL_INDEPENDENT declares is checked: at the start, and at one point later. */
 CASE_FUNCTION void case_not_alone(const case_runner *runner)
 {
     static case_problem c;

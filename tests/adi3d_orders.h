@@ -13,10 +13,11 @@
 
 typedef struct {
     double power, sigma[3], drift[3], rho[3], kill, maturity; /* rho: of 12, 13, 23 */
-    int slopes;                                               /* faces are given slopes, not values */
+    int slopes;                                               /* whether faces are given slopes, not values */
 } powers_parameters;
 
-/* The product of powers grows at the rate of the operator, which it is an eigenfunction of, times 1 + t. */
+/* Returns the exact value: the product of powers is an eigenfunction of the operator, and grows at its eigenvalue times
+   1 + t. */
 FD_HD double powers_exact(const powers_parameters *p, const double *at, double t)
 {
     const double a = p->power;
@@ -77,8 +78,8 @@ static inline void *orders_memory(size_t bytes)
     return p;
 }
 
-/* The largest error on a grid of n points an axis, of (x y z)^power, relative to the largest value; NaN where the march
-   fails. Axes are crowded around 1; all faces are given their values, or their slopes. rho 0: no mixed terms. */
+/* Returns the largest error on a grid of n points an axis, of (x y z)^power, relative to the largest value; NaN if the
+   march fails. Axes are crowded around 1; all faces are given their values, or their slopes. rho 0: no mixed terms. */
 static inline double orders_powers(int n, int steps, int scheme, int coefficients, int halves, double power, double rho,
                                    int slopes)
 {

@@ -2,8 +2,8 @@
    dense solve, weights, and a step of the schemes from the formulas of the books.
    MIT licence, see LICENSE.
 
-   Included by these behind their case_parameters, with CASE_AXES, CASE_MOST (points of an axis) and case_pde, the
-   problem's type. They define case_part and case_solve. */
+   These headers include it after they have defined case_parameters, CASE_AXES, CASE_MOST (the most points of an axis)
+   and case_pde (the type of a problem). They define case_part and case_solve. */
 #ifndef ADI_CASES_H
 #define ADI_CASES_H
 
@@ -11,7 +11,7 @@
 
 enum { CASE_GUARD = 128, CASE_GUARD_BYTE = 0xa5, CASE_FILL = 0xff };
 
-/* Memory between guards; what is asked for is NaN in every type. */
+/* Allocates memory between guards, filled with bytes that are NaN in every type. */
 CASE_FUNCTION void *case_guarded(size_t bytes)
 {
     unsigned char *p = (unsigned char *)malloc(bytes + 2 * CASE_GUARD);
@@ -21,7 +21,7 @@ CASE_FUNCTION void *case_guarded(size_t bytes)
     return p + CASE_GUARD;
 }
 
-/* Frees it. Returns whether the guards are as they were. */
+/* Frees such memory. Returns whether the guards are intact. */
 CASE_FUNCTION int case_release(void *memory, size_t bytes)
 {
     unsigned char *p = (unsigned char *)memory - CASE_GUARD;
@@ -32,7 +32,7 @@ CASE_FUNCTION int case_release(void *memory, size_t bytes)
     return whole;
 }
 
-/* What results hold before a call: numbers, so that NaN is seen to be written. */
+/* The bytes that results hold before a call. They are numbers, so that a test sees whether NaN is written. */
 enum { CASE_STALE = 0x3f };
 
 CASE_FUNCTION void *case_stale(size_t bytes)
@@ -42,7 +42,7 @@ CASE_FUNCTION void *case_stale(size_t bytes)
     return memory;
 }
 
-/* Is all of this still what it was? */
+/* Returns whether all of these results are still as case_stale left them. */
 CASE_FUNCTION int case_still_stale(const void *memory, size_t bytes)
 {
     for (size_t k = 0; k < bytes; k++)
@@ -50,7 +50,7 @@ CASE_FUNCTION int case_still_stale(const void *memory, size_t bytes)
     return 1;
 }
 
-/* Is all of this still what it was filled with? */
+/* Returns whether all of this memory is still as case_guarded left it. */
 CASE_FUNCTION int case_untouched(const void *memory, size_t bytes)
 {
     for (size_t k = 0; k < bytes; k++)
@@ -58,8 +58,8 @@ CASE_FUNCTION int case_untouched(const void *memory, size_t bytes)
     return 1;
 }
 
-/* Turns a drift, which is drift + pull (1/2 - share), share 0 .. 1, so that it does not point out of faces that
-   vanish. */
+/* Changes the drift drift + pull (1/2 - share), share 0 .. 1, so that it does not point outward at faces where the
+   diffusion vanishes. */
 CASE_FUNCTION void case_turn_inward(double *drift, double *pull, const int *vanish)
 {
     if (!vanish[0] && !vanish[1]) return;
@@ -77,7 +77,7 @@ typedef struct {
     double x[CASE_AXES][CASE_MOST];
 } case_grid;
 
-/* Weights of the first derivative at point k; 0 for faces whose value or slope is given. */
+/* Computes the weights of the first derivative at point k; 0 at faces whose value or slope is given. */
 CASE_REFERENCE void case_first(const case_grid *g, int axis, int k, double *weight)
 {
     const double *x = g->x[axis];
@@ -99,7 +99,7 @@ CASE_REFERENCE void case_first(const case_grid *g, int axis, int k, double *weig
     }
 }
 
-/* Gauss' elimination with pivots. */
+/* Solves by Gaussian elimination with partial pivoting. */
 CASE_REFERENCE void case_solve_dense(int n, double a[CASE_MOST][CASE_MOST], double *b)
 {
     for (int k = 0; k < n; k++) {
@@ -125,7 +125,8 @@ CASE_REFERENCE void case_solve_dense(int n, double a[CASE_MOST][CASE_MOST], doub
     }
 }
 
-/* Weights of the cubic through the points first .. first + 3 at a place: of value, first, second derivative. */
+/* Computes the weights with which the cubic through four points gives the value and the first and second derivative at
+   `at`. Returns the first of the four points. */
 CASE_REFERENCE int case_cubic(int n, const double *x, double at, double weight[3][4])
 {
     int low = 0;
@@ -148,7 +149,7 @@ CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, do
 CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
                                const double *w, double *y);
 
-/* A step from u, the multiplier's share of exercise in extra. */
+/* Takes a step from u; extra holds the multiplier of early exercise. */
 CASE_REFERENCE void case_step(const case_grid *g, const fd_step *step, double *u, const double *extra)
 {
     enum { PARTS = CASE_AXES + 1 };

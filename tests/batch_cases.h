@@ -1,8 +1,8 @@
 /* batch_cases.h - systems, layouts and answers for the tests of trid/batch.h.
    MIT licence, see LICENSE.
 
-   The answer is that of elimination with partial pivoting in long double: as different from the code under test as an
-   elimination can be. */
+   The answers come from elimination with partial pivoting in long double, which differs from the code under test as
+   much as an elimination can. */
 #ifndef BATCH_CASES_H
 #define BATCH_CASES_H
 
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <vector>
 
-/* Tridiagonal elimination with row exchanges, as LAPACK's gtsv; a[0] and c[n-1] are not read. Returns 0, or 1 + the row
-   of a pivot that is zero. x may be d. */
+/* Solves a tridiagonal system by elimination with row exchanges, as LAPACK's gtsv does; a[0] and c[n-1] are not read.
+   Returns 0, or 1 + the row of a pivot that is zero. x may be d. */
 static inline int batch_answer(int n, const long double *a, const long double *b, const long double *c,
                                const long double *d, long double *x)
 {
     std::vector<long double> p((size_t)n), q((size_t)n), s((size_t)n), y((size_t)n);
-    /* The row at hand is r0 x[j] + r1 x[j+1] + r2 x[j+2] = rd, the next one t0, t1, t2, td. */
+    /* The current row is r0 x[j] + r1 x[j+1] + r2 x[j+2] = rd; the next one has t0, t1, t2, td. */
     long double r0 = b[0], r1 = n > 1 ? c[0] : 0, r2 = 0, rd = d[0];
     for (int j = 0; j + 1 < n; j++) {
         size_t i = (size_t)j;
@@ -45,7 +45,7 @@ static inline int batch_answer(int n, const long double *a, const long double *b
     return 0;
 }
 
-/* max |Ax - d| / max (|A||x| + |d|). */
+/* Returns max |Ax - d| / max (|A||x| + |d|). */
 static inline double batch_residual(int n, const long double *a, const long double *b, const long double *c,
                                     const long double *d, const long double *x)
 {

@@ -1,10 +1,10 @@
 /* batch_field.h - what the tests of trid/batch.h share: memory between guards, the launches of both precisions by one
-   name, and one call checked in all that it leaves.
+   name, and a test of one call that checks everything that the call leaves.
    MIT licence, see LICENSE.
 
-   To be included after trid/batch.h, which a test may give limits of its own. Each array of a case lies between guard
-   words, and what lies between its systems is guarded too: whatever is not an element of x must be as it was, and x is
-   full of NaN before. Scratch is as large as trid_batch_scratch says, between guards, and full of NaN too. */
+   Include it after trid/batch.h, for which a test may define limits of its own. Each array of a case lies between guard
+   words, and so does what lies between its systems: everything that is not an element of x must stay as it was. x is
+   full of NaN before the call. Scratch is as large as trid_batch_scratch says, between guards, and full of NaN too. */
 #ifndef BATCH_FIELD_H
 #define BATCH_FIELD_H
 
@@ -16,7 +16,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Memory with something in it, which a call may leave as it is. */
+/* Allocates memory and fills it with bytes of 0xff, so that what a call does not write is known. */
 static cudaError_t filled(void **p, size_t bytes)
 {
     cudaError_t error = cudaMalloc(p, bytes);
@@ -27,7 +27,7 @@ static case_random dice = {20250711};
 
 static const double UNIT_F32 = 5.9604644775390625e-8, UNIT_F64 = 1.1102230246251565e-16;
 
-/* The caller's scratch for one call, which has been made when it goes. */
+/* The caller's scratch for one call. The destructor, after the call, checks the guards. */
 struct scratch_memory {
     char *device;
     size_t bytes;
@@ -50,20 +50,20 @@ struct scratch_memory {
     }
 
   private:
-    enum { GUARD_BYTES = 16 * 5 }; /* no more than the alignment that is asked for */
+    enum { GUARD_BYTES = 16 * 5 }; /* aligned to 16 bytes, as a call asks for, and to no more */
     scratch_memory(const scratch_memory &);
     scratch_memory &operator=(const scratch_memory &);
 };
 
-/* What a call reports, and all that it is asked, as its last argument but one. */
+/* The reports that a test asks for (told), and the options of the call made from them (asked). */
 struct told {
     int *status;
     float *residual;
     double tolerance;
     unsigned long long *failed;
 };
-/* Ways to say what the device is: none, one that says nothing, this one, this one with one multiprocessor. The last may
-   be served by other kernels, which round in their own way. */
+/* Ways to pass the device: null, an empty struct, this device, this device with one multiprocessor. The last way may
+   choose other kernels, which round differently. */
 static int ways_to_ask = 4;
 
 struct asked {
@@ -86,7 +86,7 @@ struct asked {
     operator const trid_batch_options *() const { return &options; }
 };
 
-#ifndef BATCH_FIELD_OWN_LAUNCHES /* a test that has others compiles these for nothing */
+#ifndef BATCH_FIELD_OWN_LAUNCHES /* a test with launches of its own would compile these for nothing */
 CASE_FUNCTION int solve(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
                         float *x, const told *report)
 {
@@ -135,7 +135,8 @@ CASE_FUNCTION int pivoted(trid_lines lines, int flags, const double *a, const do
 }
 #endif
 
-/* Memory for an array that lies so, with guards on both sides, `shift` elements off the allocation's alignment. */
+/* An array on the host and on the device, with guards on both sides, `shift` elements off the allocation's
+   alignment. */
 enum { GUARD = 40, ALIGNED = -1 };
 template <class T>
 struct field {
@@ -151,7 +152,7 @@ static long long offset(const trid_lines &lines, long long group, long long syst
     return row * lines.step + system * lines.stride + group * lines.jump;
 }
 
-/* The same lines, every other time with groups 0, which is one group too. */
+/* Returns the same lines, every other time with groups 0, which means one group too. */
 CASE_FUNCTION trid_lines group_left_out(trid_lines lines)
 {
     static int turn;
@@ -159,7 +160,7 @@ CASE_FUNCTION trid_lines group_left_out(trid_lines lines)
     return lines;
 }
 
-/* sides: right-hand sides, pitch elements apart */
+/* Makes an array for these lines; sides: right-hand sides, pitch elements apart. */
 template <class T>
 static field<T> make_field(const trid_lines &lines, int shift, long long sides = 1, long long pitch = 0)
 {
@@ -173,8 +174,8 @@ static field<T> make_field(const trid_lines &lines, int shift, long long sides =
     GPU_OK(filled((void **)&f.device, f.host.size() * sizeof(T)));
     return f;
 }
-/* The same without guards and without the rows before `from` and from `to` on, which have no memory at all, so that
-   whoever reads them is seen. */
+/* Makes an array without guards, and without the rows before `from` and from `to` on. These have no memory at all, so
+   that reading them is noticed. */
 template <class T>
 static field<T> make_part(const trid_lines &lines, int from, int to)
 {
@@ -200,14 +201,14 @@ static void upload(field<T> &f)
 }
 
 #ifndef BATCH_FIELD_OWN_LAUNCHES
-/* Do calls go without a report? Then nothing is counted. */
+/* Whether calls ask for no report; nothing is counted then. */
 static int silent;
 
-/* One call on random dominant systems, |b| >= 1.4 (|a| + |c|): the largest error over the largest element of x is then
-   bounded by the condition number, 2.4 / 0.4 = 6, times the backward error of elimination in partitions, a dozen unit
-   roundoffs or so: 128 in all. Corners are NaN, or have no memory: they must not count. b and c lie one and two
-   elements further off alignment than the others, unless shift is ALIGNED: then all arrays lie alike. Transposed
-   systems are dominant as such. */
+/* Tests one call on random dominant systems, |b| >= 1.4 (|a| + |c|). The largest error over the largest element of x is
+   then bounded by the condition number, 2.4 / 0.4 = 6, times the backward error of elimination in partitions, a dozen
+   unit roundoffs or so: 128 in all. a[0] and c[n-1] must not matter: they are NaN, or have no memory. b and c lie one
+   and two elements further off alignment than the others, unless shift is ALIGNED: then all arrays are aligned. If
+   systems are transposed, the transposed matrices are the dominant ones. */
 template <class T>
 static void test_solve(const char *name, trid_lines lines, int flags, int in_place, int shift, int check = 0)
 {
@@ -297,10 +298,10 @@ static void test_solve(const char *name, trid_lines lines, int flags, int in_pla
                 long long at = offset(lines, g, s, j);
                 long double want = lx[(size_t)j] + (add ? (long double)before[at] : 0);
                 double e = (double)fabsl((long double)after[(size_t)(before.origin + at)] - want);
-                /* What is added to and what is added may cancel. */
+                /* The old x and the solution added to it may cancel. */
                 size = std::max(size, (double)fabsl(lx[(size_t)j]) + (add ? fabs((double)before[at]) : 0));
                 if (!(e <= error)) error = e;
-                before[at] = after[(size_t)(before.origin + at)]; /* what is left to compare are the guards */
+                before[at] = after[(size_t)(before.origin + at)]; /* below, only the guards are compared */
             }
             if (!(error / size <= worst)) worst = error / size;
         }
@@ -333,7 +334,7 @@ CASE_FUNCTION int transposed_or_not(void)
     return case_below(&dice, 2) ? TRID_BATCH_TRANSPOSED : 0;
 }
 
-/* The layouts, of n rows and about this many systems. */
+/* The layouts to be tested. */
 struct layout {
     const char *name;
     trid_lines lines;

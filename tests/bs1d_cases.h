@@ -1,8 +1,8 @@
-/* bs1d_cases.h - options good and bad, known answers and a second opinion for the tests of bs1d.h.
+/* bs1d_cases.h - valid and invalid options, known answers and an independent march for the tests of bs1d.h.
    MIT licence, see LICENSE.
 
-   Everything is held in double. The reference marches in long double with the formulas of the model written out once
-   more, so that it shares only the names of the flags and statuses with the header. Include bs1d.h and check.h first.
+   Everything is in double. The reference marches in long double, with the formulas of the model written out once more,
+   so that it shares only the names of the flags and statuses with the header. Include bs1d.h and check.h first.
    C11, C++17 and CUDA. */
 #ifndef BS1D_CASES_H
 #define BS1D_CASES_H
@@ -48,7 +48,7 @@ CASE_FUNCTION double case_exact(int is_implicit)
     return is_implicit ? 10.4515302206847423548 : 10.4519706236429348623;
 }
 
-/* All numbers as a float holds them, so that both precisions are given the very same option. */
+/* Rounds all numbers of an option to float, so that both precisions get the very same option. */
 CASE_FUNCTION case_option case_rounded(case_option o)
 {
     o.spot = (float)o.spot;
@@ -61,16 +61,16 @@ CASE_FUNCTION case_option case_rounded(case_option o)
     return o;
 }
 
-/* 2 lambda_max + rate dt: an explicit march is stable up to 1, if also 2 gamma^2 <= lambda. */
+/* Returns 2 lambda_max + rate dt: an explicit march is stable up to 1, if also 2 gamma^2 <= lambda. */
 CASE_FUNCTION double case_stiffness(int points, case_option o)
 {
     double j = points - 1, dt = o.maturity / o.steps;
     return o.volatility * o.volatility * dt * j * j + o.rate * dt;
 }
 
-/* An option that shares no parameter with the next one. For an explicit march the maturity is what the steps can reach;
-   an implicit matrix is dominant in its last row with a margin. The spot lies well inside a cell: on a point the cubic
-   changes, and rounding decides which one is meant. */
+/* Makes a random option. For an explicit march the maturity is what stable steps can reach; an implicit matrix is
+   dominant in its last row, with a margin. The spot lies well inside a cell: at a point the cubic changes, and rounding
+   would choose between two. */
 CASE_FUNCTION case_option case_option_of(case_random *random, int is_implicit, int points, int steps, int flags)
 {
     case_option o;
@@ -99,7 +99,8 @@ CASE_FUNCTION case_option case_option_of(case_random *random, int is_implicit, i
     return case_rounded(o);
 }
 
-/* The same with a last row whose drift is too large for it: 2 gamma of 0.55 to 3 where half a row has it, too. */
+/* Makes an option whose drift is too large for the last row of the matrix: 2 gamma is 0.55 to 3, in Crank-Nicolson's
+   half of the row too. */
 CASE_FUNCTION case_option case_lagged(case_random *random, int points, int steps, int flags)
 {
     case_option o = case_option_of(random, 1, points, steps, flags);
@@ -111,8 +112,8 @@ CASE_FUNCTION case_option case_lagged(case_random *random, int points, int steps
     return case_rounded(o);
 }
 
-/* An option whose drift beats its diffusion below the strike, over steps with which the implicit matrix is dominant,
-   or, upwinded, the explicit march stable. */
+/* Makes an option whose drift exceeds its diffusion below the strike, with steps for which the implicit matrix is
+   dominant or, with upwinding, the explicit march stable. */
 CASE_FUNCTION case_option case_drifting(case_random *random, int is_implicit, int points, int steps, int flags)
 {
     case_option o = case_option_of(random, is_implicit, points, steps, flags);
@@ -131,7 +132,7 @@ CASE_FUNCTION case_option case_drifting(case_random *random, int is_implicit, in
 
 enum { CASE_BAD_KINDS = 39 };
 
-/* Spoils a good option in way kind of CASE_BAD_KINDS, and returns the status that must be reported; 0: any but OK.
+/* Spoils a valid option in one of CASE_BAD_KINDS ways, `kind`. Returns the status that must be reported; 0: any but OK.
    largest is the largest number of the precision. */
 CASE_FUNCTION int case_spoil(int kind, int is_implicit, int points, double largest, case_option *o, const char **what)
 {
@@ -174,14 +175,14 @@ CASE_FUNCTION int case_spoil(int kind, int is_implicit, int points, double large
         o->volatility = 2 * sqrt(largest);
         return 0;
     }
-    /* Three times beyond the limit of an explicit step; or rows whose drift is many times their diffusion, over steps
+    /* Three times beyond the limit of an explicit step; or rows whose drift is many times their diffusion, with steps
        twice too long even for a Crank-Nicolson matrix. */
     o->flags &= ~BS1D_UPWIND;
     if (!is_implicit) {
         o->maturity *= 3 / case_stiffness(points, *o);
         return BS1D_UNSTABLE;
     }
-    o->rate = o->flags & BS1D_PUT ? 0 : 0.1; /* either way: the last row objects to one of them alone */
+    o->rate = o->flags & BS1D_PUT ? 0 : 0.1; /* drift of either sign; the last row refuses only one of them */
     o->dividend = 0.1 - o->rate;
     o->volatility = 0.01;
     o->maturity = 4.0 * o->steps / (0.1 * (points - 1));
@@ -190,11 +191,11 @@ CASE_FUNCTION int case_spoil(int kind, int is_implicit, int points, double large
 
 /* ---- tolerances -------------------------------------------------------------------------------------------------- */
 
-/* How far a value may be off after the steps of a march: each step rounds its coefficients once and its sum three times
-   at the size of the largest value, and no step amplifies what is there. In the implicit march what is rounded is as
-   large as a row of the matrix, 1 + 4 lambda, times a value. Marched in increments, it is that row times a difference
-   of neighbours on the right-hand side, and times the increments that are solved for, which add up to the change of
-   the value: by the spread of the price at the strike, and by the two yields. */
+/* Returns how far a value may be off after the steps of a march. Each step rounds its coefficients once and its sum
+   three times at the size of the largest value, and no step amplifies earlier errors. In the implicit march the rounded
+   numbers are as large as a row of the matrix, 1 + 4 lambda, times a value. In increment form they are that row times a
+   difference of neighbours on the right-hand side, and that row times the increments that are solved for, which add up
+   to the change of the value: the spread of the price at the strike, and the two yields. */
 CASE_FUNCTION double case_tolerance(int is_implicit, int increment, int points, case_option o, double roundoff)
 {
     double largest = fmax(o.strike, o.top - o.strike), row = is_implicit ? 2 * case_stiffness(points, o) : 0, change;
@@ -204,8 +205,8 @@ CASE_FUNCTION double case_tolerance(int is_implicit, int increment, int points, 
     return ((8 + 4 * o.steps) * largest + row * (2.0 * o.steps * o.top / (points - 1) + 2 * change)) * roundoff;
 }
 
-/* The Greeks divide such errors by the mesh width and its square, and the weights of the cubic add up to 4 or so; theta
-   is what the PDE makes of the others. */
+/* Compares two results. The Greeks divide errors of values by the mesh width and its square, and the weights of the
+   cubic add up to 4 or so; theta follows from the others by the PDE. */
 CASE_FUNCTION void case_check(case_result got, case_result want, double tolerance, int points, case_option o,
                               const char *what)
 {
@@ -222,7 +223,7 @@ CASE_FUNCTION void case_check(case_result got, case_result want, double toleranc
                "%s: theta, %d points %d steps flags %d", what, points, o.steps, o.flags);
 }
 
-/* The largest distance of two rows; NaN if there is one. */
+/* Returns the largest difference between two rows of values; NaN if there is one. */
 CASE_FUNCTION double case_distance(int points, const double *got, const double *want)
 {
     double worst = 0;
@@ -242,8 +243,8 @@ typedef struct {
     case_result want;
 } case_known;
 
-/* Reads up to room cases of the file; returns how many there are. exact[0] and exact[1] get the two exact answers and
-   own[] what the program that wrote the file found itself. */
+/* Reads up to `room` cases of the file; returns how many there are. Leaves the two exact answers in exact[0] and
+   exact[1], and in own[] what the program that wrote the file computed by its own march. */
 CASE_FUNCTION int case_read(const char *path, int room, case_known *known, double exact[2], double own[2])
 {
     FILE *file = fopen(path, "r");
@@ -276,7 +277,7 @@ CASE_FUNCTION int case_read(const char *path, int room, case_known *known, doubl
     return count;
 }
 
-/* ---- a second opinion -------------------------------------------------------------------------------------------- */
+/* ---- an independent march ---------------------------------------------------------------------------------------- */
 
 CASE_REFERENCE long double case_gain(long double s, const case_option *o)
 {
@@ -284,7 +285,7 @@ CASE_REFERENCE long double case_gain(long double s, const case_option *o)
     return gain > 0 ? gain : 0;
 }
 
-/* The payoff's mean over a cell, by its integral: exact in long double for all that a double can hold of it. */
+/* Returns the payoff's mean over a cell, by its integral: in long double it is exact to the last bit of a double. */
 CASE_REFERENCE long double case_payoff(int j, int points, long double dS, const case_option *o)
 {
     long double s = j * dS, low = s - dS / 2, high = s + dS / 2;
@@ -294,7 +295,7 @@ CASE_REFERENCE long double case_payoff(int j, int points, long double dS, const 
     return part * part / (2 * dS);
 }
 
-/* The diffusion of point j in a step k: with upwinding at least as much as the drift. */
+/* Returns the diffusion of point j in a step of length k; with upwinding it is at least the drift. */
 CASE_REFERENCE long double case_lambda(const case_option *o, long double k, int j)
 {
     long double lambda = (long double)o->volatility * o->volatility * k * j * j / 2;
@@ -302,8 +303,9 @@ CASE_REFERENCE long double case_lambda(const case_option *o, long double k, int 
     return o->flags & BS1D_UPWIND && lambda < gamma ? gamma : lambda;
 }
 
-/* u := (I - weight A) \ ((I + (1 - weight) A) u + held), A being that of the step k; Gauss, row after row. In a last
-   row that would not be dominant the drift's part of weight A stands on the right, with the old values. */
+/* Computes u := (I - weight A)^-1 ((I + (1 - weight) A) u + held), where A is that of a step of length k, by Gaussian
+   elimination. If the last row would not be dominant, the drift's part of weight A moves to the right-hand side, where
+   it acts on the old values. */
 CASE_REFERENCE void case_implicit_step(int points, const case_option *o, long double k, long double weight,
                                        long double *u, const long double *held, long double *work)
 {
@@ -333,10 +335,11 @@ CASE_REFERENCE void case_implicit_step(int points, const case_option *o, long do
     for (int j = points - 2; j >= 0; j--) u[j] = right[j] - above[j] * u[j + 1];
 }
 
-/* Price, delta and gamma by the cubic through the four points around the spot, in Newton's divided differences, and
-   theta by the PDE; exercised is by how much of the payoff a value that stands for it may differ. If
-   rounded is not null it gets, in units of the roundoff, how far a careful evaluation may be off: the values and the
-   spot's place on the grid each carry some roundoffs, and differences of the values are divided by the mesh width. */
+/* Computes price, delta and gamma by the cubic through the four points around the spot, in Newton's divided
+   differences, and theta by the PDE. A value counts as exercised if it differs from the payoff by at most `exercised`
+   times the payoff. If rounded is not null, leaves there, in roundoffs, how far a careful evaluation may be off: the
+   values and the spot's position on the grid each carry some roundoffs, and differences of values are divided by the
+   mesh width. */
 CASE_FUNCTION case_result case_interpolate(int points, case_option o, const long double *u, double exercised,
                                            case_result *rounded)
 {
@@ -360,7 +363,7 @@ CASE_FUNCTION case_result case_interpolate(int points, case_option o, const long
     result.theta = o.rate * result.price - (o.rate - o.dividend) * o.spot * result.delta -
                    o.volatility * o.volatility * o.spot * o.spot * result.gamma / 2;
     {
-        /* nothing where exercise pays what the option is worth at both ends of the spot's cell */
+        /* theta is 0 if at both ends of the spot's cell the option is worth what exercise pays */
         int cell = (int)floorl(o.spot / dS) < points - 1 ? (int)floorl(o.spot / dS) : points - 2, held = 1;
         for (int j = cell; j < cell + 2; j++) {
             long double gain = case_gain(j * dS, &o),
@@ -380,8 +383,8 @@ CASE_FUNCTION case_result case_interpolate(int points, case_option o, const long
     return result;
 }
 
-/* What the model says of one good option: its results, and the final grid of points values unless grid is null. With
-   BS1D_GIVEN it starts from the grid. */
+/* Marches one valid option. Returns its results, and leaves the final values in grid unless it is null. With BS1D_GIVEN
+   it starts from the values in grid. */
 CASE_REFERENCE case_result case_march(int is_implicit, int points, case_option o, double *grid)
 {
     size_t n = (size_t)points;
@@ -392,7 +395,7 @@ CASE_REFERENCE case_result case_march(int is_implicit, int points, case_option o
     int rannacher = is_implicit && (o.flags & BS1D_CRANK_NICOLSON), american = o.flags & BS1D_AMERICAN;
     for (int j = 0; j < points; j++) {
         u[j] = o.flags & BS1D_GIVEN ? grid[j] : case_payoff(j, points, dS, &o);
-        payoff[j] = case_gain(j * dS, &o); /* who exercises gets no average */
+        payoff[j] = case_gain(j * dS, &o); /* exercise pays the payoff itself, not its average over a cell */
         held[j] = 0;                       /* the multiplier of the early exercise, for a full step */
     }
     for (int step = 0; step < o.steps + rannacher * (o.steps < 2 ? o.steps : 2); step++) {
@@ -430,7 +433,7 @@ CASE_REFERENCE case_result case_march(int is_implicit, int points, case_option o
     return result;
 }
 
-/* Black and Scholes' formula; gamma and theta (per year) with it. */
+/* Computes price, delta, gamma and theta (per year) by Black and Scholes' formula. */
 CASE_FUNCTION case_result case_black_scholes(case_option o)
 {
     double root = o.volatility * sqrt(o.maturity), sign = o.flags & BS1D_PUT ? -1 : 1;

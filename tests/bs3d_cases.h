@@ -1,7 +1,8 @@
-/* bs3d_cases.h - problems good and bad, known answers and a second way to interpolate for the tests of bs3d.h.
+/* bs3d_cases.h - valid and invalid problems, known answers and an independent interpolation for the tests of bs3d.h.
    MIT licence, see LICENSE.
 
-   A grid here is in double and tight: value (i, j, k) at [i + nx (j + ny k)]. Include bs3d.h and check.h first.
+   A grid here is in double and without padding: value (i, j, k) is at [i + nx (j + ny k)]. Include bs3d.h and check.h
+   first.
    C11, C++17 and CUDA. */
 #ifndef BS3D_CASES_H
 #define BS3D_CASES_H
@@ -20,8 +21,8 @@ enum { CASE_CORRELATIONS = 8 };
 /* The axes of the three pairs. */
 static const int case_first[3] = {0, 0, 1}, case_second[3] = {1, 2, 2};
 
-/* Every form that the cross differences have: on one diagonal (of equal ones, and just stable), on both, on neither; of
-   four corners; and with a pair left out. */
+/* Returns correlations for every form of the cross differences: on one diagonal (equal ones, and just stable), on both,
+   on neither; with four corners; and without one of the pairs. */
 CASE_FUNCTION const double *case_correlation(int kind)
 {
     static const double of[CASE_CORRELATIONS][3] = {{0.5, 0.5, 0.5},    {0.3, 0.1, 0.6}, {0.4, -0.3, 0.2},
@@ -30,7 +31,8 @@ CASE_FUNCTION const double *case_correlation(int kind)
     return of[kind];
 }
 
-/* The model problem of the ladder: n points on each axis, and as many explicit steps as 500 for 256 points. */
+/* Makes the model problem of the ladder, with n points on each axis and `steps` steps. (On 256 points the ladder takes
+   500 explicit steps.) */
 CASE_FUNCTION bs3d_problem case_model(int n, int steps, int payoff)
 {
     bs3d_problem o;
@@ -51,7 +53,7 @@ CASE_FUNCTION bs3d_problem case_model(int n, int steps, int payoff)
     return o;
 }
 
-/* Closed forms of the model problem, for each payoff of three assets. */
+/* Returns the exact price of the model problem, by a closed form for each payoff of three assets. */
 CASE_FUNCTION double case_exact(int payoff)
 {
     return payoff == BS3D_GEOMETRIC ? 1.56532867895354424
@@ -59,9 +61,9 @@ CASE_FUNCTION double case_exact(int payoff)
                                     : 0.628160781402127;
 }
 
-/* A problem of which no two axes share a number. The spots lie near the strike. The time step comes close to the limit
-   of an explicit march, by trial; of an implicit one so that lambda is at most 10 and the last rows are dominant with a
-   margin. */
+/* Makes a random problem in which no two axes share a number. The spots lie near the strike. The time step comes close
+   to the limit of an explicit march, which is found by trial; in an implicit march lambda is at most 10, and the last
+   rows are dominant, with a margin. */
 CASE_FUNCTION bs3d_problem case_problem_of(case_random *random, int implicit, int nx, int ny, int nz, int steps,
                                            int payoff, int correlation)
 {
@@ -95,7 +97,7 @@ CASE_FUNCTION bs3d_problem case_problem_of(case_random *random, int implicit, in
     return o;
 }
 
-/* The same with implicit steps so long that the matrices cannot hold the drift of their last rows. */
+/* Makes a problem with implicit steps so long that the last rows of the matrices are not dominant with their drift. */
 CASE_FUNCTION bs3d_problem case_long_steps(case_random *random, int nx, int ny, int nz, int steps, int payoff,
                                            int correlation)
 {
@@ -111,7 +113,7 @@ CASE_FUNCTION bs3d_problem case_long_steps(case_random *random, int nx, int ny, 
     return o;
 }
 
-/* Drift that beats diffusion on many points; implicit steps would be refused without upwinding. */
+/* Makes a problem whose drift exceeds diffusion at many points; implicit steps would be refused without upwinding. */
 CASE_FUNCTION bs3d_problem case_upwind(case_random *random, int implicit, int nx, int ny, int nz, int steps, int payoff,
                                        int correlation)
 {
@@ -136,13 +138,13 @@ CASE_FUNCTION size_t case_cells(const bs3d_problem *o)
     return (size_t)o->points[0] * (size_t)o->points[1] * (size_t)o->points[2];
 }
 
-/* The start values of the known answers, where the payoff is given. */
+/* Returns the start values of the known answers with BS3D_GIVEN. */
 CASE_FUNCTION double case_start(int i, int j, int k)
 {
     return (7 * i + 3 * j + 5 * k) % 11 - 5;
 }
 
-/* A grid from one array to another, each with its own distance of the rows. */
+/* Copies a grid from one array to another, each with its own distance between rows. */
 #define CASE_COPY(o, to, to_pitch, from, from_pitch, type)                                                             \
     do {                                                                                                               \
         size_t case_rows = (size_t)(o)->points[1] * (size_t)(o)->points[2];                                            \
@@ -163,7 +165,7 @@ enum {
     CASE_BAD_KINDS = CASE_SIZES + CASE_NOT_FINITE + CASE_NOT_POSITIVE + CASE_SPOTS + CASE_OTHERS
 };
 
-/* Spoils a good problem in way kind of CASE_BAD_KINDS, and returns the status that must be reported. */
+/* Spoils a valid problem in one of CASE_BAD_KINDS ways, `kind`. Returns the status that must be reported. */
 CASE_FUNCTION int case_spoil(int kind, int implicit, bs3d_problem *o, const char **what)
 {
     double *number[CASE_NUMBERS] = {&o->strike, &o->maturity, &o->rate};
@@ -236,9 +238,9 @@ CASE_FUNCTION int case_spoil(int kind, int implicit, bs3d_problem *o, const char
         *what = "much too long a step";
         return implicit ? BS3D_NOT_DOMINANT : BS3D_UNSTABLE;
     }
-    if (!implicit) o->maturity /= 4; /* far from the limit of diffusion, whatever becomes of the correlations */
+    if (!implicit) o->maturity /= 4; /* diffusion is then far from its limit, whatever the correlations */
     double dt = o->maturity / o->steps;
-    if (kind < 9) { /* explicit: on each axis as much as may be alone; implicit: in the rows before the last */
+    if (kind < 9) { /* explicit: each axis has the most drift that it may have alone; implicit: rows before the last */
         for (int m = 0; m < 3; m++) {
             double n = o->points[m] - 2, sigma = o->volatility[m], sign = kind == 8 && m == 1 ? -1 : 1;
             if (!implicit) {
@@ -253,7 +255,7 @@ CASE_FUNCTION int case_spoil(int kind, int implicit, bs3d_problem *o, const char
     }
     kind -= 9;
     *what = "a drift without diffusion";
-    if (implicit) { /* the other way, in the row before the last */
+    if (implicit) { /* in the other direction, in the row before the last */
         double n = o->points[kind] - 2, sigma = o->volatility[kind];
         o->dividend[kind] = o->rate - 1.2 / (n * dt) - 1.2 * sigma * sigma * n;
         return BS3D_NOT_DOMINANT;
@@ -264,7 +266,8 @@ CASE_FUNCTION int case_spoil(int kind, int implicit, bs3d_problem *o, const char
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-/* The largest distance of two grids, NaN if there is one; the largest absolute value of the second. */
+/* Returns the largest difference between two grids, NaN if there is one. Leaves the largest magnitude of the second in
+   *largest, unless that is null. */
 CASE_FUNCTION double case_distance(size_t cells, const double *got, const double *want, double *largest)
 {
     double worst = 0, most = 0;
@@ -278,8 +281,8 @@ CASE_FUNCTION double case_distance(size_t cells, const double *got, const double
     return worst;
 }
 
-/* Two results may differ by what an error of tolerance in each of the 64 values makes of them: the absolute weights of
-   the cubic add up to at most 1.7, those of its derivatives to 6.7 and 12 on each axis. */
+/* Compares two results. They may differ by the effect of an error of tolerance in each of the 64 values: the absolute
+   weights of the cubic add up to at most 1.7 on each axis, those of its derivatives to 6.7 and 12. */
 CASE_FUNCTION void case_check(bs3d_result got, bs3d_result want, double tolerance, const bs3d_problem *o,
                               const char *what)
 {
@@ -296,7 +299,7 @@ CASE_FUNCTION void case_check(bs3d_result got, bs3d_result want, double toleranc
                    o->points[0], o->points[1], o->points[2]);
         check_near(got.cross[m], want.cross[m], 75 * tolerance / (ds[a] * ds[b]), "%s: cross %d %d, %dx%dx%d", what,
                    a + 1, b + 1, o->points[0], o->points[1], o->points[2]);
-        /* what the equation multiplies them with */
+        /* times the coefficients of the equation */
         theta += 19 * fabs(o->rate - o->dividend[m]) * o->spot[m] / ds[m] +
                  35 * pow(o->volatility[m] * o->spot[m] / ds[m], 2) / 2 +
                  75 * fabs(o->correlation[m]) * o->volatility[a] * o->volatility[b] * o->spot[a] * o->spot[b] /
@@ -306,7 +309,8 @@ CASE_FUNCTION void case_check(bs3d_result got, bs3d_result want, double toleranc
                o->points[2]);
 }
 
-/* Value and two derivatives at x of the cubic through (0, v[0]) .. (3, v[3 stride]), by Newton's differences. */
+/* Computes the value and two derivatives at x of the cubic through (0, v[0]) .. (3, v[3 stride]), by Newton's divided
+   differences. */
 CASE_FUNCTION void case_cubic(const long double *v, int stride, long double x, long double *to)
 {
     long double d[4] = {v[0], v[stride], v[2 * stride], v[3 * stride]};
@@ -317,7 +321,7 @@ CASE_FUNCTION void case_cubic(const long double *v, int stride, long double x, l
     to[2] = 2 * d[2] + d[3] * (6 * x - 6);
 }
 
-/* What the equation says of the derivative by time, from the others. */
+/* Returns the derivative with respect to time that the equation gives from the others. */
 CASE_FUNCTION double case_theta(const bs3d_problem *o, const bs3d_result *r)
 {
     double theta = o->rate * r->price;
@@ -330,7 +334,8 @@ CASE_FUNCTION double case_theta(const bs3d_problem *o, const bs3d_result *r)
     return theta;
 }
 
-/* Is the option exercised at all corners of the spot's cell? There the grid has the payoff, to rounding. */
+/* Returns whether the option is exercised at all corners of the spot's cell, where the grid then has the payoff, to
+   rounding. */
 CASE_FUNCTION int case_exercised(const bs3d_problem *o, const double *grid)
 {
     if (!(o->flags & BS3D_AMERICAN)) return 0;
@@ -354,7 +359,8 @@ CASE_FUNCTION int case_exercised(const bs3d_problem *o, const double *grid)
     return 1;
 }
 
-/* What the grid says at the spot: cubic after cubic. Of four points around the spot, or at the end of the axis. */
+/* Computes price and Greeks at the spot by cubics, axis by axis, each through four points around the spot or at the end
+   of the axis. */
 CASE_FUNCTION bs3d_result case_greeks(const bs3d_problem *o, const double *grid)
 {
     int first[3], all_finite = 1;
@@ -402,8 +408,8 @@ typedef struct {
     double moment; /* the sum of all values u(i, j, k), each times 1 + case_start(i, k, j)^2 */
 } case_known;
 
-/* Reads up to room cases of the file; returns how many there are. exact gets the closed forms by payoff, those of the
-   maturity 0.05 first, then those of 0.6. */
+/* Reads up to `room` cases of the file; returns how many there are. Leaves the closed forms for each payoff in exact[0]
+   for maturity 0.05 and in exact[1] for 0.6. */
 CASE_FUNCTION int case_read(const char *path, int room, case_known *known, double exact[2][BS3D_GIVEN])
 {
     FILE *file = fopen(path, "r");

@@ -1,5 +1,5 @@
-/* bs4d_cases.h - the tests of the four-factor examples, on a GPU and on the host: known answers, the one factor that is
-   left where the payoff is of one asset, the orders of the closed form's errors.
+/* bs4d_cases.h - the tests of the four-factor examples, on a GPU and on the host: known answers, payoffs of one asset
+   against bs1d.h, and how the error against the closed form falls.
    MIT licence, see LICENSE.
 
    A grid here is in double. Include bs4d_problem.h, bs1d.h and check.h first. C11, C++17 and CUDA. */
@@ -23,7 +23,7 @@ static double *case_array(const bs4d_problem *o)
     return u;
 }
 
-/* The start of tests/model/bs4d.py. */
+/* Returns the start values of tests/model/bs4d.py. */
 static int case_start(const int *i)
 {
     return (7 * i[0] + 3 * i[1] + 5 * i[2] + 2 * i[3]) % 11 - 5;
@@ -37,9 +37,8 @@ static void case_indices(const int *points, size_t element, int *i)
     }
 }
 
-/* What rounding may leave: the right-hand side is a sum of products of values up to 10 with weights that add up to
-   twice the stiffness, rounded a few times each; what it is off by is damped in the solves, and added up over the
-   steps. */
+/* Returns the rounding error allowed. The right-hand side is a sum of products of values up to 10 with weights that add
+   up to twice the stiffness, each rounded a few times. The solves damp its error, and the steps add the errors up. */
 static double case_rounding(const bs4d_problem *o, int is_double)
 {
     double stiffness = 1;
@@ -47,7 +46,7 @@ static double case_rounding(const bs4d_problem *o, int is_double)
     return 10 * 8 * CASE_UNIT(is_double) * stiffness * o->steps;
 }
 
-/* Numbers of a line from *text on. */
+/* Reads `count` numbers of a line, from *text on. */
 static int case_numbers(const char **text, int count, double *number)
 {
     for (int n = 0; n < count; n++) {
@@ -94,7 +93,7 @@ static void case_known_march(const char *text, case_march *march)
     free(u);
 }
 
-/* The integrals of the model are good to their printed digits. */
+/* Compares the closed form with an integral of the model, which is right to its printed digits. */
 static void case_known_value(const char *text)
 {
     double head[4], want = NAN;
@@ -123,9 +122,10 @@ static void case_known(case_march *march)
     CHECK(marches == 12 && values == 7, "%d marches and %d values in tests/known/bs4d.txt", marches, values);
 }
 
-/* The payoff of asset m: along the other axes nothing changes, whatever the correlations, and along its own it is
-   bs1d.h's implicit march on the same points (u' - u of it is A^-1 L u too). Discount is in the matrix of the first
-   axis alone: for the others what is solved differs by second order in the step, unless there is no rate. */
+/* Compares payoffs of one asset m with bs1d.h. Along the other axes nothing changes, whatever the correlations; along
+   its own axis the march is bs1d.h's implicit march on the same points (there, too, u' - u is A^-1 L u). Only the
+   matrix of the first axis contains the discount: on the other axes the steps would differ in second order, so the rate
+   is 0 there. */
 static void case_one_asset(case_march *march)
 {
     static const double correlation[2][BS4D_PAIRS] = {{0, 0, 0, 0, 0, 0}, {0.5, -0.3, 0.2, 0.1, 0.4, -0.6}};
@@ -159,9 +159,10 @@ static void case_one_asset(case_march *march)
         }
 }
 
-/* The error against the closed form is that of the spacing, of second order, and that of the steps, of first: with as
-   many more steps it falls at least as the square of the spacing does; on grids so coarse, where a cell at the strike
-   is as wide as the average deviates, it was seen to fall twice as fast, and to begin at 0.18 of 8.4. */
+/* Checks how the error against the closed form falls. It is of second order in the spacing and of first order in the
+   step. If the number of steps grows with the square of the number of points, the error falls at least as the square of
+   the spacing. On grids as coarse as these, where a cell at the strike is as wide as the standard deviation of the
+   average, it was seen to fall twice as fast, from 0.18 (of a price of 8.4). */
 static void case_convergence(case_march *march, int is_double, int coarse, int fine, int steps)
 {
     const int size[2] = {coarse, fine};

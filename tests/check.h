@@ -4,7 +4,7 @@
        CHECK(n == 3, "n is %d", n);                  passes or fails, prints only failures
        check_near(got, want, 1e-6, "row %d", i);     !(|got - want| <= tol) fails, so NaN fails
        check_skip(1, "no GPU here");                 printed and counted, never silently passed
-       if (check_short()) check_skip(1, "...");      SHORT_TESTS is set: a sample, and what it leaves out
+       if (check_short()) check_skip(1, "...");      in the short run (SHORT_TESTS): says what the sample leaves out
        return check_report();                        "N passed, N failed, N skipped"; 0 if none failed
 
    C11, C++17 and CUDA. One translation unit a test program: the counters are static. */
@@ -78,7 +78,7 @@ static void check_skip(long count, const char *format, ...)
     check_skipped += count;
 }
 
-/* "make test" and tools that make programs slow ask for a sample of what takes long. */
+/* Returns whether "make test", or a tool that makes programs slow, asks for a sample of what takes long. */
 CHECK_UNUSED static int check_short(void)
 {
     return getenv("SHORT_TESTS") != NULL;

@@ -4,7 +4,7 @@
 
        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) ...      each one that this processor has
            if (cpu_left_out(isa)) continue;                                in the short run one of them
-       guarded g = guard(n * sizeof(float), 4);                            at 4 bytes from a line of the cache
+       guarded g = guard(n * sizeof(float), 4);                            begins 4 bytes into a cache line
        float *x = (float *)g.at;
        ... unguard(&g, "x of %s", cpu_avx_name(isa));                      checks the guard words, frees
 
@@ -24,7 +24,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The exceptions that no call raises whose numbers are sound, whatever its unused lanes hold. */
+/* The exceptions that no call with finite data and good pivots may raise, whatever its unused lanes hold. */
 enum { CPU_RAISED_BY_BAD = FE_INVALID | FE_DIVBYZERO };
 
 /* CPU_ISA=name in the environment leaves the others out: Valgrind does not know AVX-512. */
@@ -40,7 +40,8 @@ static int cpu_first(void)
     return cpu_next(-1);
 }
 
-/* In the short run a case is tried by one set, which dice choose when the first one asks; else by each. */
+/* Returns whether a set leaves this case out: in the short run one set, chosen at random when the first set asks, tries
+   the case; otherwise each set does. */
 CHECK_UNUSED static int cpu_left_out(int isa)
 {
     static case_random dice = {20251123};
@@ -55,7 +56,7 @@ CHECK_UNUSED static int cpu_left_out(int isa)
     return isa != chosen;
 }
 
-/* Counts what cannot run here; to be called once in a test program. */
+/* Counts the sets that cannot run here as skipped. A test program calls it once. */
 CHECK_UNUSED static void cpu_skips(void)
 {
     const char *only = getenv("CPU_ISA");
@@ -67,18 +68,18 @@ CHECK_UNUSED static void cpu_skips(void)
     }
 }
 
-/* Bytes at some distance from a line of the cache, between two pages that nobody may touch, so that reads beyond their
-   ends are seen as well as writes, those of intrinsics too: the last line in which there are any is the last before a
-   page; every other array without such a distance is the first behind one instead. What is between it and the pages
-   holds a pattern. */
+/* An array at some distance from the beginning of a cache line, between two pages that nobody may touch. Reads beyond
+   its ends are noticed as well as writes, those of intrinsics too: the array's last cache line is the last before a
+   page. Every other array that begins with a cache line follows a page directly instead. What lies between the array
+   and the pages holds a pattern. */
 typedef struct {
     void *at;
-    unsigned char *all; /* what may be touched */
-    size_t bytes, size; /* of the array; of all */
+    unsigned char *all; /* all that may be touched */
+    size_t bytes, size; /* of the array; of `all` */
 } guarded;
 
 enum { GUARD_KEPT = 16 };
-static unsigned char *guard_kept[GUARD_KEPT]; /* rooms that were given back, to be used again */
+static unsigned char *guard_kept[GUARD_KEPT]; /* freed memory, kept for later arrays */
 static size_t guard_kept_size[GUARD_KEPT];
 
 static unsigned char *guard_room(size_t size, size_t page)
@@ -107,7 +108,7 @@ CHECK_UNUSED static guarded guard(size_t bytes, size_t offset)
     g.all = guard_room(g.size, page);
     g.at = g.all + (offset % 64 == 0 && turn++ % 2 ? 0 : g.size - lines + offset % 64);
     memset(g.all, 0xa5, g.size);
-    memset(g.at, 0xff, bytes); /* NaN: what is read before it is written shows */
+    memset(g.at, 0xff, bytes); /* NaN, so that reading before writing shows */
     return g;
 }
 

@@ -1,8 +1,9 @@
-/* cpu_residual.h - how well x solves a system, for the tests of cpu_avx.h and its benches: in long double, beside what
-   is tested. Included once a precision, which REAL, F(stem) and ROUNDOFF name.
+/* cpu_residual.h - how well x solves a system, for the tests and benchmarks of cpu_avx.h: computed in long double, by
+   code that shares nothing with what is tested. Include it once for each precision, which REAL, F(stem) and ROUNDOFF
+   name.
    MIT licence, see LICENSE. */
 
-/* The largest |Ax - d| over the largest |A||x| + |d|, in roundoffs. */
+/* Returns the largest |Ax - d| over the largest |A||x| + |d|, in roundoffs. */
 static double F(residual_of)(int n, const REAL *a, const REAL *b, const REAL *c, const REAL *d, const REAL *x)
 {
     long double residual = 0, size = 0;

@@ -1,4 +1,4 @@
-/* device_adi2d.h - what the tests of pde/adi2d.h's kernels share: batches of the host's, solved on the device.
+/* device_adi2d.h - what the tests of pde/adi2d.h's kernels share: batches in host memory, solved on the device.
    MIT licence, see LICENSE. */
 #ifndef DEVICE_ADI2D_H
 #define DEVICE_ADI2D_H
@@ -6,8 +6,8 @@
 #include "adi2d_cases.h"
 #include "device_memory.h"
 
-/* Solves a batch of the host's on the device: with all that it points to there, and memory of exactly the bytes asked
-   for. */
+/* Solves a batch in host memory on the device: copies all that it points to there, and takes memory of exactly the
+   bytes that the launch asks for. */
 template <class Parameters>
 static int solve_there(const fd_batch *batch, const Parameters *parameters, size_t number, size_t bytes,
                        int launch(const fd_batch *, const Parameters *, void *, size_t, cudaStream_t))
@@ -67,8 +67,8 @@ static int solve_there(const fd_batch *batch, const Parameters *parameters, size
                            model##_##way##_##precision<>);                                                             \
     }
 
-/* The same by one of the kernels that MODEL_onchip chooses from, in clusters of a size of its own, which may be more
-   blocks than there are lines for. */
+/* Solves by one given kernel of those from which MODEL_onchip chooses, in clusters of a given size, which may have more
+   blocks than there are lines. */
 static int asked_size, asked_rows;
 #define ASKED(model, precision, real)                                                                                  \
     static int model##_asked_##precision(const fd_batch *batch, const case_parameters *parameters, void *memory,       \
@@ -95,8 +95,9 @@ static int asked_size, asked_rows;
                            model##_asked_##precision);                                                                 \
     }
 
-/* By clusters of 1, 2, 4 and 8 blocks, and with both numbers of rows a thread; problems whose steps are products where
-   the model has any. The emulator takes warps and blocks in random order. */
+/* Compares random problems solved by clusters of 1, 2, 4 and 8 blocks, with both numbers of rows a thread, with the
+   reference; their steps are products of factors if the model allows that. The emulator takes warps and blocks in
+   random order. */
 static inline void by_clusters(const case_runner *runner, case_random *random)
 {
 #ifdef SIMT_EMULATOR

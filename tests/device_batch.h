@@ -7,7 +7,7 @@
        outcome<Real> got = run(kernel, ways, systems, blocks, block, shared_bytes);
        got.solution(systems, way, i)                   x of system i, in double
 
-   What lies beyond a system's rows, and its corners, is NaN on the device: nobody may read it. For a GPU and for the
+   On the device, a[0], c[n-1] and everything beyond a system's rows are NaN: nobody may use them. For a GPU and for the
    emulator. */
 #ifndef DEVICE_BATCH_H
 #define DEVICE_BATCH_H
@@ -49,8 +49,8 @@ static inline bool is_float(double)
 /* ---- batches of systems, and kernels over them ------------------------------------------------------------------ */
 
 /* What a kernel gets. Element (system, row) of each array is at ((system / side) * slot + row) * side + system % side:
-   side = 1 puts a system's rows one after another, side > 1 puts as many systems side by side. Way m of solving leaves
-   its x at [m * elements] and each thread's status at [m * threads]. */
+   side = 1 makes systems contiguous, side > 1 interleaves `side` systems at a time. Way m of solving leaves its x from
+   [m * elements] on and the threads' statuses from [m * threads] on. */
 template <class Real>
 struct view {
     const int *n;
@@ -64,8 +64,8 @@ template <class Real>
 struct batch {
     int slot, side;
     std::vector<case_system> systems;
-    std::vector<int> claimed;      /* the n that the device is told, if not that of the system */
-    std::vector<double> condition; /* how much larger than the roundoff errors in x may be */
+    std::vector<int> claimed;      /* the n that the device is told, which may differ from the system's */
+    std::vector<double> condition; /* the error allowed in x, in roundoffs */
 
     batch(int slot_, int side_ = 1) : slot(slot_), side(side_) {}
     batch(const batch &) = delete;
@@ -115,7 +115,7 @@ struct device_array {
 
     explicit device_array(const std::vector<T> &from) : data(), count(from.size())
     {
-        GPU_OK(cudaMalloc(&data, (count + 1) * sizeof(T))); /* one more: none is an error to some */
+        GPU_OK(cudaMalloc(&data, (count + 1) * sizeof(T))); /* one more, because 0 bytes may be an error */
         GPU_OK(cudaMemcpy(data, from.data(), count * sizeof(T), cudaMemcpyHostToDevice));
     }
     device_array(const device_array &) = delete;
@@ -158,7 +158,8 @@ struct outcome {
     }
 };
 
-/* Kernels take their rows by threads: as many as the batch has, whole blocks. */
+/* Runs a kernel on the batch, and returns what it leaves. The batch must fill all blocks: fill_up adds empty
+   systems. */
 template <class Real, class Kernel>
 outcome<Real> run(Kernel kernel, int ways, const batch<Real> &systems, int blocks, dim3 block, size_t shared_bytes)
 {
@@ -192,7 +193,7 @@ __device__ __forceinline__ size_t thread_of_grid()
     return (size_t)blockIdx.x * threads_of_block() + thread_of_block();
 }
 
-/* K rows, stride apart, of one lane. */
+/* The K rows of a lane, stride apart. */
 template <class Real, int K>
 struct rows {
     Real a[K], b[K], c[K], d[K];
@@ -211,7 +212,7 @@ struct rows {
     }
 };
 
-/* To the last bit, whatever the bits mean. */
+/* Returns whether two solutions are the same to the last bit. */
 template <class Real>
 bool same_rows(const outcome<Real> &one, int one_way, const outcome<Real> &other, int other_way, const batch<Real> &of,
                int i)
@@ -224,7 +225,7 @@ bool same_rows(const outcome<Real> &one, int one_way, const outcome<Real> &other
     return differ == 0;
 }
 
-/* Every n up to most if that is at most few, else those around the edges and some between. */
+/* Returns every n up to `most` if there are at most `few`, else those around the edges and `some` random ones. */
 static inline std::vector<int> lengths(int K, int most, int few, int some, case_random *random)
 {
     std::vector<int> n;

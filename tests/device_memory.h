@@ -1,5 +1,5 @@
-/* device_memory.h - memory of the device for the tests of pde/fd1d.h, pde/adi2d.h and pde/adi3d.h, whose cases are
-   included before it. MIT licence, see LICENSE. */
+/* device_memory.h - device memory for the tests of pde/fd1d.h, pde/adi2d.h and pde/adi3d.h. Include it after one of
+   their headers of cases. MIT licence, see LICENSE. */
 #ifndef DEVICE_MEMORY_H
 #define DEVICE_MEMORY_H
 
@@ -7,7 +7,7 @@
 
 #include <vector>
 
-/* Memory of the device between guards, what is asked for full of NaN, or a copy of what is given. */
+/* Device memory between guards: full of NaN, or a copy of `from`. */
 struct device_memory {
     unsigned char *whole;
     size_t bytes;
@@ -23,7 +23,7 @@ struct device_memory {
     device_memory &operator=(const device_memory &) = delete;
     ~device_memory() { GPU_OK(cudaFree(whole)); }
     void *data() const { return whole + CASE_GUARD; }
-    /* Copies it back, unless to is null. Returns whether the guards are as they were. */
+    /* Copies the memory back, unless `to` is null. Returns whether the guards are intact. */
     bool back(void *to) const
     {
         std::vector<unsigned char> image(bytes + 2 * CASE_GUARD);

@@ -1,9 +1,9 @@
-/* fd1d_case_model.h - the model of the tests of pde/fd1d.h, of which tests/fd1d_cases.h makes several: CASE_MODEL is
-   its name, CASE_FITTING how drifts are taken; CASE_WITH_TIME says that it depends on time, CASE_WITH_FACES,
-   CASE_WITH_CHANGES and CASE_WITH_EXERCISES which functions of its own it has.
-   MIT licence, see LICENSE. */
+/* fd1d_case_model.h - the model of the tests of pde/fd1d.h. tests/fd1d_cases.h includes it several times, each time
+   with other choices: CASE_MODEL is the model's name, and CASE_FITTING says how drifts are discretised. If
+   CASE_WITH_TIME is defined, the model depends on time; CASE_WITH_FACES, CASE_WITH_CHANGES and CASE_WITH_EXERCISES add
+   these functions. MIT licence, see LICENSE. */
 #define CASE_NAME(stem) TB_JOIN(CASE_MODEL, _##stem)
-#define CASE_NUMBERS(model, ...) FD_NUMBERS(model, __VA_ARGS__) /* the name, not CASE_MODEL */
+#define CASE_NUMBERS(model, ...) FD_NUMBERS(model, __VA_ARGS__) /* expands CASE_MODEL to the name first */
 #define CASE_NO_NUMBERS(model, axis) FD_NO_NUMBERS(model, axis)
 
 typedef case_parameters CASE_NAME(parameters);

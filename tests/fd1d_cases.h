@@ -1,5 +1,5 @@
 /* fd1d_cases.h - what the tests of pde/fd1d.h share: models with all that a model may have, random problems for them,
-   and a plain march of the schemes, from the formulas of docs/fd.md and of the books alone, in double precision.
+   and a plain march of the schemes in double precision, written from the formulas of docs/fd.md and of the books alone.
    MIT licence, see LICENSE. */
 #ifndef FD1D_CASES_H
 #define FD1D_CASES_H
@@ -18,26 +18,26 @@
 enum {
     CASE_GOOD,
     CASE_BAD_X,      /* a number of the point bad_at is NaN */
-    CASE_BAD_T,      /* a number of times before bad_time is */
-    CASE_BAD_TERMS,  /* a term at that point is infinite; if the model depends on time, before bad_time */
-    CASE_BAD_ONCE,   /* the same at bad_time alone */
+    CASE_BAD_T,      /* a number of times before bad_time is NaN */
+    CASE_BAD_TERMS,  /* a term at that point is infinite; if the model depends on time, only before bad_time */
+    CASE_BAD_ONCE,   /* the same, only at bad_time */
     CASE_NEGATIVE,   /* diffusions are negative at bad_time, if the model depends on time */
     CASE_BAD_PAYOFF, /* NaN at that point; likewise */
     CASE_BAD_CHANGE,
     CASE_BAD_FACE,     /* NaN at the last point before bad_time */
     CASE_BAD_EXERCISE, /* NaN at that point before bad_time */
-    CASE_HUGE_CHANGE   /* to bad_time */
+    CASE_HUGE_CHANGE   /* date 0 sets values to bad_time */
 };
 enum { CASE_CALL, CASE_PUT, CASE_WAVE, CASE_DIGITAL, CASE_PAYOFFS };
 
 /* What a model has. */
 enum { CASE_MOVES = 1, CASE_FACES = 2, CASE_CHANGES = 4, CASE_EXERCISES = 8 };
 
-/* With s the place between low and high, 0 .. 1, T = 1 + change sin 3t and U = 1 + change t:
+/* The models. s is the position between low and high, 0 .. 1; T = 1 + change sin 3t and U = 1 + change t:
      drift = (drift + pull (1/2 - s)) T           diffusion = diffusion v(s) (1 + ripple cos(5 s + phase)) T
      kill = kill (1 + s / 2) U                    source = source cos(2 s + phase) U
-   T and U are 1 if the model does not depend on time; v vanishes linearly at the faces that are to be degenerate, else
-   is 1. */
+   T and U are 1 if the model does not depend on time. v vanishes linearly at faces that are to be degenerate; elsewhere
+   it is 1. */
 typedef struct {
     double low, high, drift, pull, diffusion, ripple, kill, source, change, strike, phase;
     int vanish[2], payoff, bad;
@@ -70,7 +70,8 @@ TB_HD double case_payoff(const case_parameters *p, double x)
     return over > 0 ? over : 0;
 }
 
-/* Nothing in it fits the rest: that is the march's to bear. */
+/* Returns the value or slope that is given at a face. It agrees neither with the final values nor with the other faces:
+   a march must cope with that. */
 TB_HD double case_face(const case_parameters *p, int axis, int side, double x, double t)
 {
     if (p->bad == CASE_BAD_FACE && side == 1 && t < p->bad_time) return sqrt(-1.0);
@@ -90,8 +91,8 @@ TB_HD double case_exercise(const case_parameters *p, double x, double t)
     return case_payoff(p, x) * (1 - 0.2 * t);
 }
 
-/* Drifts taken in each of the three ways, with and without a dependence on time; with all that a model may have, and
-   with as little as possible. */
+/* Models with drifts discretised in each of the three ways, with and without a dependence on time; with all that a
+   model may have, and with as little as possible. */
 #define CASE_MODEL full
 #define CASE_FITTING FD_CENTRAL
 #define CASE_WITH_FACES
@@ -114,7 +115,7 @@ TB_HD double case_exercise(const case_parameters *p, double x, double t)
 #define CASE_WITH_TIME
 #include "fd1d_case_model.h"
 
-/* What the equation has at a point, as the comment above says it. */
+/* The coefficients of the equation at a point, by the formulas above. */
 typedef struct {
     double drift, diffusion, kill, source;
 } case_coefficients;
@@ -137,12 +138,13 @@ enum { CASE_AXES = 1, CASE_MOST = FD1D_MOST, CASE_DATES = 3, CASE_SPOTS = 4, CAS
 typedef fd_problem case_pde;
 #include "adi_cases.h"
 
-/* A row of F: weights of the points from two below to two above, the kill included, and what else is in it. */
+/* A row of F: the weights of the points from two below to two above, with the kill; the terms without u; the couplings
+   to both neighbours. */
 typedef struct {
     double weight[5], source, coupling[2];
 } case_line;
 
-/* The couplings of an inner point with spacings l and u. */
+/* Computes the couplings of an inner point with spacings l and u. */
 CASE_REFERENCE void case_couplings(int fitting, double l, double u, double drift, double diffusion, double *coupling)
 {
     double below = (2 * diffusion - drift * u) / (l * (l + u)), above = (2 * diffusion + drift * l) / (u * (l + u));
@@ -173,7 +175,7 @@ CASE_REFERENCE void case_face_row(const case_grid *g, int k, case_coefficients c
     case_first(g, 0, k, first);
     for (int m = 0; m < 3; m++) row->weight[2 + in * m] = c.drift * first[k + in * m];
     row->coupling[!side] = row->weight[2 + in];
-    if (kind == FD_DEGENERATE) { /* the third point's slope apart */
+    if (kind == FD_DEGENERATE) { /* without the slope from the second to the third point */
         const double beyond = fabs(x[k + 2 * in] - x[k + in]);
         row->coupling[!side] = in * c.drift * (1 + spacing / (spacing + beyond)) / spacing;
     }
@@ -184,7 +186,7 @@ CASE_REFERENCE void case_face_row(const case_grid *g, int k, case_coefficients c
     }
 }
 
-/* F of point k with the coefficients of time t, faces being given what they are at time given_at. */
+/* Returns the row of F at point k, with the coefficients of time t and what faces are given at time given_at. */
 CASE_REFERENCE case_line case_row(const case_grid *g, int k, double t, double given_at)
 {
     case_line row;
@@ -203,7 +205,7 @@ CASE_REFERENCE case_line case_row(const case_grid *g, int k, double t, double gi
     return row;
 }
 
-/* F_1 of v at all points; there is no mixed term, so F_0 is 0. */
+/* Computes F_1 of v at all points; there is no mixed term, so F_0 is 0. */
 CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, double t, double given_at, double *f)
 {
     const int n = g->n[0];
@@ -217,7 +219,8 @@ CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, do
     }
 }
 
-/* Is the row of 1 - size A with these couplings dominant? It is if none is negative, whatever rounding says. */
+/* Returns whether the row of 1 - size A with these couplings is dominant. It is if none is negative, whatever rounding
+   says. */
 CASE_REFERENCE int case_dominant(const case_line *row, double size, double kill)
 {
     const double *c = row->coupling;
@@ -225,7 +228,8 @@ CASE_REFERENCE int case_dominant(const case_line *row, double size, double kill)
     return 1 + size * (c[0] + c[1] + kill) > size * (fabs(c[0]) + fabs(c[1]));
 }
 
-/* Gauss' elimination with pivots of rows that reach two points to each side: column j of row i at a[i][j - i + 4]. */
+/* Solves by Gaussian elimination with pivoting a system of rows that reach two points to each side: column j of row i
+   at a[i][j - i + 4]. */
 CASE_REFERENCE void case_solve_band(int n, double a[CASE_MOST][9], double *b)
 {
     for (int k = 0; k < n; k++) {
@@ -251,8 +255,9 @@ CASE_REFERENCE void case_solve_band(int n, double a[CASE_MOST][9], double *b)
     }
 }
 
-/* Finds what the matrix's row of a face, which is point k, leaves to the old values: couplings of the wrong sign that
-   keep it from being dominant, and a third point that its neighbour's row cannot eliminate. */
+/* Finds the terms that the matrix omits in the row of a face, which is point k, and that act on the old values instead:
+   couplings of the wrong sign if the row is not dominant, and a third point that the neighbour's row cannot
+   eliminate. */
 CASE_REFERENCE void case_left_out(const case_grid *g, int k, double size, double t, const case_line *row, double *left)
 {
     const double *x = g->x[0], kill = case_at(g->p, x[k], t).kill;
@@ -262,7 +267,7 @@ CASE_REFERENCE void case_left_out(const case_grid *g, int k, double size, double
     memset(left, 0, 5 * sizeof *left);
     if (beyond < 0 && !case_dominant(row, size, kill)) left[2 + in] += beyond, left[2] -= beyond, beyond = 0;
     if (g->problem->face[0][side] != FD_DEGENERATE || third == 0) return;
-    /* third is drift's part of u2; as a slope it is third (u2 - u1). The neighbour's row rids of u2. */
+    /* third is the drift's weight of u2; as a slope it is third (u2 - u1). The row of u1 eliminates u2. */
     const case_line next = case_row(g, k + in, t, 0);
     const double toward = -size * next.coupling[side], away = -size * next.coupling[!side];
     const double middle = 1 - toward - away + size * case_at(g->p, x[k + in], t).kill;
@@ -271,8 +276,8 @@ CASE_REFERENCE void case_left_out(const case_grid *g, int k, double size, double
     if (!(factor <= 0 && diagonal > fabs(near_by))) left[2 + 2 * in] += third, left[2 + in] -= third;
 }
 
-/* Solves y' - size F(y') = y - size F(w), F(y') with the coefficients of time t and faces given what they are at the
-   step's end, F(w) as it is in taken. */
+/* Solves y' - size F(y') = y - size F(w). F(y') has the coefficients of time t and what faces are given at the step's
+   end; `taken` holds F(w). */
 CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
                                const double *w, double *y)
 {
@@ -296,7 +301,8 @@ CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double
     case_solve_band(n, a, y);
 }
 
-/* The final value at point i: at kinks and jumps that are told or found, the average over the cell. */
+/* Returns the final value at point i: at kinks and jumps, whether the problem names them or the march finds them, the
+   average over the cell. */
 CASE_FUNCTION double case_final(const case_grid *g, int i)
 {
     const double *x = g->x[0], k = g->p->strike;
@@ -310,15 +316,15 @@ CASE_FUNCTION double case_final(const case_grid *g, int i)
     return case_payoff(g->p, x[i]);
 }
 
-/* What a march leaves, as a batch has it, and on its way. */
+/* What a march leaves: the results of a batch, and what it saw on its way. */
 typedef struct {
     double grid[1 + CASE_DATES][CASE_MOST];
     fd_values values[1 + CASE_DATES][CASE_SPOTS];
-    double met, given, growth; /* the largest magnitude met, and of what was given; at time 0 over the latter */
+    double met, given, growth; /* the largest magnitudes met and given; that at time 0 over the one given */
     int not_dominant;
 } case_answer;
 
-/* A march on its way. */
+/* The state of a march. */
 typedef struct {
     case_grid g;
     double u[CASE_MOST], final[CASE_MOST], extra[CASE_MOST], given;
@@ -341,14 +347,14 @@ CASE_FUNCTION void case_record(const case_marching *m, int time, case_answer *an
     }
 }
 
-/* What exercise pays at point i at time t. */
+/* Returns what exercise pays at point i at time t. */
 CASE_FUNCTION double case_pays(const case_marching *m, int i, double t)
 {
     return m->g.p->has & CASE_EXERCISES ? case_exercise(m->g.p, m->g.x[0][i], t) : m->final[i];
 }
 
-/* Exercise after a step. Ikonen and Toivanen: U - dt L = (what the step made) - dt (the old L), U at least what
-   exercise pays, L at least 0, and one of them equal. */
+/* Exercises after a step. Ikonen and Toivanen: U - dt L = (what the step made) - dt (the old L), U is at least what
+   exercise pays, L is at least 0, and one of the two is equal. */
 CASE_FUNCTION void case_exercised(case_marching *m, const fd_step *step)
 {
     const double dt = step->from - step->to;
@@ -361,7 +367,7 @@ CASE_FUNCTION void case_exercised(case_marching *m, const fd_step *step)
     }
 }
 
-/* What happens at the date of a step's end. */
+/* Applies what happens at the date at which a step ends. */
 CASE_FUNCTION void case_happens(case_marching *m, const fd_step *step, case_answer *answer)
 {
     const case_grid *g = &m->g;
@@ -380,14 +386,14 @@ CASE_FUNCTION void case_happens(case_marching *m, const fd_step *step, case_answ
             m->u[i] = 0;
             for (int k = 0; k < 4; k++) m->u[i] += weight[0][k] * old[first + k];
             for (int k = 0; k < n; k++)
-                if (x[k] >= from && x[k] <= from) m->u[i] = old[k]; /* to the bit, which exercise may hang on */
+                if (x[k] >= from && x[k] <= from) m->u[i] = old[k]; /* exact: exercise may depend on the last bit */
         }
         if (event->what & FD_CHANGE_VALUES) {
             const double before = m->u[i];
             m->u[i] = case_change(g->p, step->date, x[i], before);
             m->given = fmax(m->given, fabs(m->u[i]) - fabs(before));
         }
-        if (m->u[i] > pays) m->extra[i] = 0; /* who waits here gains nothing from the exercise before */
+        if (m->u[i] > pays) m->extra[i] = 0; /* where the holder waits, earlier exercise adds nothing */
         if ((event->what & FD_EXERCISE) || g->problem->exercise != FD_EUROPEAN) m->u[i] = fmax(m->u[i], pays);
     }
     if (event->what & FD_RECORD) case_record(m, 1 + step->date, answer);
@@ -433,7 +439,7 @@ CASE_FUNCTION int case_begin(const case_parameters *p, const fd_problem *problem
     return steps;
 }
 
-/* Marches a problem that is one. */
+/* Marches a valid problem. */
 CASE_FUNCTION void case_march(const case_parameters *p, const fd_problem *problem, int fitting, int spots,
                               case_answer *answer)
 {
@@ -456,10 +462,10 @@ CASE_FUNCTION void case_march(const case_parameters *p, const fd_problem *proble
     case_record(m, 0, answer);
 }
 
-/* ---- whoever solves a batch -------------------------------------------------------------------------------------- */
+/* ---- the solver under test --------------------------------------------------------------------------------------- */
 
-/* Solves a batch with its own memory, of exactly the bytes that are asked for and full of NaN, between guards; pointers
-   are the host's. Returns what the solver returns. */
+/* Solves a batch whose pointers are the host's, in memory of its own: exactly the bytes that the solver asks for, full
+   of NaN, between guards. Returns what the solver returns. */
 typedef int case_solver(const fd_batch *batch, const case_parameters *parameters);
 
 typedef struct {
@@ -470,7 +476,7 @@ typedef struct {
 
 /* ---- random problems --------------------------------------------------------------------------------------------- */
 
-/* A problem and what it points to. Not to be moved. */
+/* A problem and what it points to. It must not be copied: the pointers lead into it. */
 typedef struct {
     case_parameters parameters;
     fd_problem problem;
@@ -479,14 +485,14 @@ typedef struct {
     fd_date at_date[CASE_DATES];
 } case_problem;
 
-/* What a random problem is to be like. */
+/* Kinds of random problems. */
 enum {
     CASE_ANY,
-    CASE_ALIKE, /* many steps, most of them alike, and little that interrupts them */
-    CASE_ENDS   /* of as many points as there may be, with faces that are degenerate */
+    CASE_ALIKE, /* many steps, most of them alike, with few events between them */
+    CASE_ENDS   /* the most points allowed, and degenerate faces */
 };
 
-/* A number of points, 4 .. most: as often as not one at which a group of lanes is full, or just not. */
+/* Returns a number of points, 4 .. most: half of the time one that just fills a group of lanes, or just does not. */
 CASE_FUNCTION int case_points(case_random *random, int most)
 {
     static const int edge[] = {4, 5, 31, 32, 33, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024};
@@ -494,8 +500,8 @@ CASE_FUNCTION int case_points(case_random *random, int most)
     return n <= most && case_below(random, 2) ? n : 4 + case_below(random, most - 3);
 }
 
-/* The axis: by the problem's description or by points of its own. What belongs to axes that there are not is not to be
-   read: no number of it is good. */
+/* Makes the axis: a description, or points of the problem's own. The fields of the second and third axis must not be
+   read, so they are filled with bad numbers. */
 CASE_FUNCTION void case_random_axis(case_random *random, int n, case_problem *c)
 {
     fd_problem *q = &c->problem;
@@ -521,7 +527,7 @@ CASE_FUNCTION void case_random_axis(case_random *random, int n, case_problem *c)
     q->spot = c->spot;
 }
 
-/* The equation's coefficients; `strong` drifts are more than central differences take. */
+/* Makes the coefficients of the equation. With `strong` drifts, central differences oscillate. */
 CASE_FUNCTION void case_random_equation(case_random *random, int like, int strong, case_problem *c)
 {
     case_parameters *p = &c->parameters;
@@ -540,14 +546,14 @@ CASE_FUNCTION void case_random_equation(case_random *random, int like, int stron
     case_turn_inward(&p->drift, &p->pull, p->vanish);
 }
 
-/* The time steps, and what happens between them. */
+/* Makes the time steps, and what happens between them. */
 CASE_FUNCTION void case_random_times(case_random *random, int like, case_problem *c)
 {
     fd_times *t = &c->problem.times;
     const int alike = like == CASE_ALIKE;
     t->maturity = alike ? case_between(random, 0.2, 1) : case_between(random, 0.1, 0.4);
     t->steps = alike ? 20 + case_below(random, 200) : 1 + case_below(random, 8);
-    if (alike && c->problem.axis[0].points < 40 && !case_below(random, 3)) t->steps += 500; /* more than any run */
+    if (alike && c->problem.axis[0].points < 40 && !case_below(random, 3)) t->steps += 500; /* more than a run holds */
     t->grading = case_below(random, 3), t->ratio = pow(10, case_between(random, -0.5, 0.7));
     if (alike && case_below(random, 3)) t->grading = FD_EQUAL;
     t->kind = FD_THETA;
@@ -562,7 +568,7 @@ CASE_FUNCTION void case_random_times(case_random *random, int like, case_problem
     const int today = case_below(random, 2);
     for (int k = 0; k < t->dates; k++) {
         c->date[k] = k == 0 && today ? 0 : t->maturity * (k + case_between(random, 0, 1)) / (t->dates + 1);
-        /* Less than a step apart; exercise's multiplier would be rounding's after so short a step. */
+        /* Less than a step apart; after so short a step, the multiplier of exercise would be all rounding. */
         if (k > 0 && c->problem.exercise != FD_AMERICAN && !case_below(random, 6))
             c->date[k] = c->date[k - 1] + 1e-4 * t->maturity;
         c->at_date[k].what = case_below(random, 16);
@@ -574,8 +580,8 @@ CASE_FUNCTION void case_random_times(case_random *random, int like, case_problem
     c->problem.at_date = case_below(random, 8) ? c->at_date : NULL;
 }
 
-/* Makes explicit steps so short that they are stable, and drifts point out of faces that are degenerate by less than
-   what is refused: what the matrix leaves out is then left to the old values. */
+/* Makes explicit steps so short that they are stable. Lets some drifts point out of degenerate faces, by less than a
+   march refuses: what the matrix omits then acts on the old values. */
 CASE_FUNCTION void case_tame(case_random *random, case_problem *c)
 {
     case_parameters *p = &c->parameters;
@@ -620,7 +626,7 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
     case_tame(random, c);
     for (int k = 0; k < q->times.dates; k++) {
         c->date[k] *= q->times.maturity / before;
-        /* Where exercise pays the same everywhere, whether values after a shift are above it is rounding's to say. */
+        /* Where exercise pays the same everywhere, rounding decides whether values after a shift are above it. */
         if (q->exercise == FD_AMERICAN && c->parameters.payoff == CASE_DIGITAL) c->at_date[k].what &= ~FD_SHIFT;
         if (!(runner->has & CASE_CHANGES)) c->at_date[k].what &= ~FD_CHANGE_VALUES;
     }
@@ -639,7 +645,7 @@ CASE_FUNCTION case_batch case_batch_of(int count, int points, int steps, int dat
 {
     case_batch b;
     const size_t n = (size_t)count, times = n * (size_t)(1 + dates);
-    memset(&b, CASE_FILL, sizeof b); /* axes that there are not have bad counts and pointers */
+    memset(&b, CASE_FILL, sizeof b); /* leaves bad counts and pointers in the other two axes */
     b.number = single ? sizeof(float) : sizeof(double), b.grid_bytes = times * (size_t)points * b.number;
     b.value_bytes = times * (size_t)spots * sizeof(fd_values), b.point_bytes = n * (size_t)points * sizeof(double);
     b.batch.problems = count, b.batch.points[0] = points;
@@ -658,14 +664,14 @@ CASE_FUNCTION void case_put(case_batch *b, int k, const case_problem *c)
     ((fd_problem *)b->batch.problem)[k] = c->problem, b->parameters[k] = c->parameters;
 }
 
-/* Problem k's values at a time, 0 (today) or 1 + a date. */
+/* Returns problem k's values at a time, 0 (today) or 1 + a date. */
 CASE_FUNCTION fd_values *case_values_of(const case_batch *b, int k, int time)
 {
     const size_t at = (size_t)k * (size_t)(1 + b->batch.dates) + (size_t)time;
     return b->batch.values + at * (size_t)b->batch.spots;
 }
 
-/* Its grid then. */
+/* Returns problem k's grid at that time. */
 CASE_FUNCTION const unsigned char *case_grid_of(const case_batch *b, int k, int time)
 {
     const size_t at = (size_t)k * (size_t)(1 + b->batch.dates) + (size_t)time;
@@ -690,14 +696,14 @@ CASE_FUNCTION void case_batch_free(case_batch *b, const char *name)
     CHECK(whole, "%s: a guard has been written", name);
 }
 
-/* Takes results that a caller need not ask for away from a batch. */
+/* Removes from a batch the results that a caller need not ask for. */
 CASE_FUNCTION void case_ask_less(case_batch *b)
 {
     case_release(b->batch.grid, b->grid_bytes), case_release(b->batch.coordinates[0], b->point_bytes);
     b->batch.grid = NULL, b->batch.coordinates[0] = NULL;
 }
 
-/* How many numbers of problem k's results are not NaN, as they should be where it failed. */
+/* Returns how many numbers of problem k's results are not NaN, which they all should be if it failed. */
 CASE_FUNCTION int case_numbers_left(const case_batch *b, int k)
 {
     enum { EACH = sizeof(fd_values) / sizeof(double) };
@@ -712,7 +718,7 @@ CASE_FUNCTION int case_numbers_left(const case_batch *b, int k)
     return numbers;
 }
 
-/* How many coordinates of problem k are not those of its points, or NaN beyond them. */
+/* Returns how many coordinates of problem k are wrong. They should be those of its points, and NaN beyond these. */
 CASE_FUNCTION int case_coordinates_off(const case_batch *b, int k)
 {
     static double x[CASE_MOST];
@@ -727,7 +733,8 @@ CASE_FUNCTION int case_coordinates_off(const case_batch *b, int k)
 
 /* ---- random problems against the reference ----------------------------------------------------------------------- */
 
-/* What rounding may leave of the largest value: more where points are close, since final values may jump. */
+/* Returns the rounding error allowed, relative to the largest value: more where points are close, since final values
+   may jump. */
 CASE_FUNCTION double case_tolerance(const case_runner *runner, int points)
 {
     return (runner->single ? 5e-5 : 1e-10) * (1 + points / 512.0);
@@ -744,7 +751,7 @@ CASE_FUNCTION void case_describe(const case_runner *runner, const fd_problem *q,
         t->halves, t->dates, q->scheme, q->face[0][0], q->face[0][1], q->coefficients, q->finals, q->exercise);
 }
 
-/* Problem k's values at the spots at a time, against those due. Derivatives are sums of values, with weights. */
+/* Compares problem k's values at the spots at a time with those due. Derivatives are weighted sums of values. */
 CASE_FUNCTION void case_compare_spots(const case_batch *b, int k, int time, const case_answer *answer, const double *x,
                                       double tolerance, const char *text)
 {
@@ -765,7 +772,7 @@ CASE_FUNCTION void case_compare_spots(const case_batch *b, int k, int time, cons
     }
 }
 
-/* Problem k's results at a time, against those due; or that nothing has been written there. */
+/* Compares problem k's results at a time with those due; if none are, checks that nothing has been written there. */
 CASE_FUNCTION void case_compare_time(const case_batch *b, int k, int time, const case_answer *answer, double tolerance,
                                      const char *text)
 {
@@ -792,8 +799,8 @@ CASE_FUNCTION void case_compare_time(const case_batch *b, int k, int time, const
     case_compare_spots(b, k, time, answer, q->points[0] ? q->points[0] : x, tolerance, text);
 }
 
-/* Problem k of a batch that has been solved, against the reference; tolerances are relative to the largest value that
-   the march has met. */
+/* Compares problem k of a batch that has been solved with the reference. Tolerances are relative to the largest value
+   that the march met. */
 CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, int k)
 {
     static case_answer answer;
@@ -824,7 +831,7 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, 
         case_compare_time(b, k, time, &answer, tolerance * answer.met, text);
 }
 
-/* A batch of problems of sizes of their own, each against the reference. */
+/* Compares each problem of a batch of random problems of different sizes with the reference. */
 CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *random, int count, int most, int like)
 {
     const int spots = case_below(random, CASE_SPOTS + 1), less = !case_below(random, 6);
@@ -846,8 +853,8 @@ CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *ran
 
 enum { CASE_POINTS = 9, CASE_ROOM = 11, CASE_ROOM_STEPS = 10, CASE_EVENTS = 2, CASE_PLACES = 2 };
 
-/* A problem that is as plain as can be, and good. Its steps are two halves and a whole one to the date 0.125, and the
-   same again to 0, which is a date too. */
+/* Makes a plain and valid problem. Its steps are two halves and a whole one to the date 0.125, and the same again to 0,
+   which is a date too. */
 CASE_FUNCTION void case_plain(const case_runner *runner, case_problem *c)
 {
     memset(c, 0, sizeof *c);
@@ -866,7 +873,7 @@ CASE_FUNCTION void case_plain(const case_runner *runner, case_problem *c)
     p->has = runner->has, p->change = 0.25, p->bad_at = -1;
 }
 
-/* What a spoilt problem is to be told. */
+/* The status that a spoilt problem should get. */
 typedef struct {
     int what, detail, axis, i, step;
 } case_verdict;
@@ -880,8 +887,8 @@ CASE_FUNCTION int case_said(case_verdict *says, int what, int detail, int axis)
     return 1;
 }
 
-/* The functions below spoil number `which` of a plain problem, and say what it is to be told. They return 0 when there
-   are no more. */
+/* The functions below spoil argument number `which` of a plain problem, and leave the status that is due in *says. They
+   return 0 if there is no such argument. */
 typedef int case_spoiler(const case_runner *runner, int which, case_problem *c, case_verdict *says);
 
 CASE_FUNCTION int case_spoil_axis(const case_runner *runner, int which, case_problem *c, case_verdict *says)
@@ -936,7 +943,7 @@ CASE_FUNCTION int case_spoil_dates(const case_runner *runner, int which, case_pr
         return c->date[0] = 0.125, c->date[1] = nextafter(0.125, 1), case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);
     if (which == 12) return t->halves = 0, case_spoil_dates(runner, 11, c, says);
     if (which > 13) return 0;
-    c->at_date[1].what = FD_CHANGE_VALUES; /* what not every model has a function for */
+    c->at_date[1].what = FD_CHANGE_VALUES; /* not every model has a function for that */
     return runner->has & CASE_CHANGES ? case_said(says, FD_OK, 0, -1) : case_said(says, FD_BAD_EVENT, 2, -1);
 }
 
@@ -951,7 +958,7 @@ CASE_FUNCTION int case_spoil_times(const case_runner *runner, int which, case_pr
     if (which == 3) return t->steps = 0, case_said(says, FD_BAD_TIMES, FD_BAD_STEPS, -1);
     if (which == 4) return t->steps = FD_P_MOST + 1, case_said(says, FD_BAD_TIMES, FD_BAD_STEPS, -1);
     if (which == 5)
-        return t->steps = FD_P_MOST, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* and two halves more */
+        return t->steps = FD_P_MOST, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* too many with two halves */
     if (which == 6) return t->steps = 20, case_said(says, FD_TOO_MANY_STEPS, 22, -1);
     if (which == 7) return t->grading = 3, case_said(says, FD_BAD_TIMES, FD_BAD_GRADING, -1);
     if (which == 8) return t->grading = -1, case_said(says, FD_BAD_TIMES, FD_BAD_GRADING, -1);
@@ -965,7 +972,7 @@ CASE_FUNCTION int case_spoil_times(const case_runner *runner, int which, case_pr
     if (which == 15) return t->ratio = 0, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
     if (which == 16) return t->ratio = nan, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
     if (which == 17)
-        return t->ratio = 1e30, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* too short: the first ones */
+        return t->ratio = 1e30, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* the first steps are too short */
     if (which == 18) return t->ratio = 1e-30, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* the last ones */
     return 0;
 }
@@ -989,7 +996,7 @@ CASE_FUNCTION int case_spoil_choices(const case_runner *runner, int which, case_
     return 0;
 }
 
-/* The equation is none, or no march solves it. */
+/* Makes an equation that is ill-posed or not finite, or that this march cannot solve. */
 CASE_FUNCTION int case_spoil_equation(const case_runner *runner, int which, case_problem *c, case_verdict *says)
 {
     fd_problem *q = &c->problem;
@@ -1007,7 +1014,7 @@ CASE_FUNCTION int case_spoil_equation(const case_runner *runner, int which, case
     says->i = 0;
     if (which == 5) return p->drift = sqrt(-1.0), 1;
     if (which == 6) return p->kill = HUGE_VAL, 1;
-    if (which == 7) { /* short waves are amplified by 1 - 1 / theta a step where there is so much diffusion */
+    if (which == 7) { /* with so much diffusion, each step multiplies short waves by 1 - 1 / theta */
         q->times.halves = 0, q->times.theta = 0.01, q->scheme = FD_DOUGLAS, p->diffusion = 1e5;
         return case_said(says, FD_GREW, 0, -1);
     }
@@ -1017,23 +1024,24 @@ CASE_FUNCTION int case_spoil_equation(const case_runner *runner, int which, case
     return p->change = 0, p->diffusion = 5, case_said(says, FD_UNSTABLE, 161, -1);
 }
 
-/* The model gives numbers that are none, at the third point as a rule. What a model does not have it does not mind. */
+/* Makes the model return NaN or infinity, in most cases at the third point. If a model lacks the function, its status
+   stays FD_OK. */
 CASE_FUNCTION int case_spoil_model(const case_runner *runner, int which, case_problem *c, case_verdict *says)
 {
     const int moves = runner->has & CASE_MOVES;
     case_parameters *p = &c->parameters;
     double x[CASE_POINTS];
     if (fd_axis_points(&c->problem.axis[0], x)) return 0;
-    p->bad_at = x[2], p->bad_time = 0.1; /* before which step 3 ends */
+    p->bad_at = x[2], p->bad_time = 0.1; /* step 3 is the first to end before */
     case_said(says, FD_MODEL_NAN, 0, which == 0 ? 0 : -1);
     says->i = 2;
     if (which == 0) return p->bad = CASE_BAD_X, 1;
     if (which == 1) return p->bad = CASE_BAD_T, moves ? says->i = -1, says->step = 3, 1 : case_said(says, FD_OK, 0, -1);
     if (which == 2) return p->bad = CASE_BAD_TERMS, p->bad_time = 1, says->step = 0, 1;
-    if (which == 3) return p->bad = CASE_BAD_TERMS, says->step = moves ? 5 : 0, 1; /* 5: the last is looked at */
+    if (which == 3) return p->bad = CASE_BAD_TERMS, says->step = moves ? 5 : 0, 1; /* 5: the last step is checked */
     if (which == 5) p->bad_at = x[0], says->i = 0;
     if (which == 4 || which == 5) return p->bad = CASE_BAD_ONCE, p->bad_time = 0.09375, says->step = moves ? 3 : 0, 1;
-    if (which == 6) { /* each step is looked at for one point or two */
+    if (which == 6) { /* each step is checked at one point or two */
         p->bad = CASE_NEGATIVE, p->bad_time = 0.09375, says->what = FD_ILL_POSED;
         return moves ? says->i = CASE_ANYWHERE, says->step = 3, 1 : case_said(says, FD_OK, 0, -1);
     }
@@ -1051,7 +1059,7 @@ CASE_FUNCTION int case_spoil_model(const case_runner *runner, int which, case_pr
     return runner->has & CASE_EXERCISES ? 1 : case_said(says, FD_OK, 0, -1);
 }
 
-/* What is given at a face is NaN from step 3 on, or in the end alone. */
+/* Makes what is given at a face NaN, from step 3 on or only at the end. */
 CASE_FUNCTION int case_spoil_face(const case_runner *runner, int which, case_problem *c, case_verdict *says)
 {
     case_parameters *p = &c->parameters;
@@ -1062,7 +1070,7 @@ CASE_FUNCTION int case_spoil_face(const case_runner *runner, int which, case_pro
     return runner->has & CASE_FACES ? 1 : case_said(says, FD_OK, 0, -1);
 }
 
-/* Spoils number `which` of all. Returns 0 when there are no more. */
+/* Spoils argument number `which` of all these. Returns 0 if there is none. */
 CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem *c, case_verdict *says)
 {
     static case_spoiler *const spoilers[] = {case_spoil_axis,    case_spoil_dates,    case_spoil_times,
@@ -1077,8 +1085,7 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     return 0;
 }
 
-/* A batch of plain problems, every second one of them spoilt unless all are to be good, with room for so many
-   points. */
+/* Solves a batch of plain problems, every second one spoilt unless `good`, with room for `room` points. */
 CASE_FUNCTION case_batch case_spoilt_batch(const case_runner *runner, int room, int bad, int good, case_problem *c)
 {
     case_batch b = case_batch_of(2 * bad, room, CASE_ROOM_STEPS, CASE_EVENTS, CASE_PLACES, runner->single);
@@ -1094,7 +1101,7 @@ CASE_FUNCTION case_batch case_spoilt_batch(const case_runner *runner, int room, 
     return b;
 }
 
-/* Is problem k of one batch, to the bit, what it is in another? */
+/* Returns whether problem k's results are, to the bit, those of problem m of another batch. */
 CASE_FUNCTION int case_same_bits(const case_batch *one, int k, const case_batch *other, int m)
 {
     const size_t times = (size_t)(1 + one->batch.dates), points = (size_t)one->batch.points[0];
@@ -1106,7 +1113,7 @@ CASE_FUNCTION int case_same_bits(const case_batch *one, int k, const case_batch 
            !memcmp(x, other->batch.coordinates[0] + (size_t)m * points, points * sizeof(double));
 }
 
-/* Problem k's status, against what it is to be told. */
+/* Compares problem k's status with the one due. */
 CASE_FUNCTION void case_judge(const case_runner *runner, const case_batch *b, int k, int which, case_verdict due)
 {
     const fd_status s = b->batch.status[k];
@@ -1122,8 +1129,8 @@ CASE_FUNCTION void case_judge(const case_runner *runner, const case_batch *b, in
           "%s: spoilt %d: growth %g", runner->name, which, (double)s.growth);
 }
 
-/* Each argument spoilt alone, good problems between them: what each is told, and that the good ones are, to the bit,
-   what they are when all are good. */
+/* Spoils each argument alone, in a batch with valid problems in between. Checks each status, and that the valid
+   problems have, to the bit, the results that they have in a batch without spoilt ones. */
 CASE_FUNCTION void case_statuses(const case_runner *runner, int room)
 {
     int bad = 0;
@@ -1149,7 +1156,7 @@ CASE_FUNCTION void case_statuses(const case_runner *runner, int room)
 
 /* ---- single questions -------------------------------------------------------------------------------------------- */
 
-/* A march whose theta is left 0 is the one with the scheme's own. */
+/* Checks that a march with theta 0 is the march with the scheme's own theta. */
 CASE_FUNCTION void case_zero_theta(const case_runner *runner)
 {
     static case_problem c;
@@ -1167,8 +1174,8 @@ CASE_FUNCTION void case_zero_theta(const case_runner *runner)
     case_batch_free(&b, runner->name);
 }
 
-/* Explicit marches with too few steps are refused; with as many as the refusal asks for nothing grows by more than the
-   factor of e that is allowed. Drifts point inwards at the faces, which take a straight line on. */
+/* Checks that explicit marches with too few steps are refused, and that with as many steps as the refusal asks for
+   nothing grows by more than the factor of e that is allowed. Drifts point inward at the faces, which are FD_LINEAR. */
 CASE_FUNCTION void case_explicit(const case_runner *runner, case_random *random)
 {
     enum { COUNT = 12 };
@@ -1211,7 +1218,8 @@ CASE_FUNCTION void case_explicit(const case_runner *runner, case_random *random)
     case_batch_free(&b, runner->name);
 }
 
-/* Faces whose condition has three points, where the last point is the first of a lane, of a warp, or not. */
+/* Compares problems with three-point faces, whose last point is the first of a lane, the first of a warp, or
+   neither. */
 CASE_FUNCTION void case_ends(const case_runner *runner, case_random *random)
 {
     static const int ends[] = {129, 193, 257, 258, 385, 513, 514, 769, 770, 1009, 1023};
@@ -1230,8 +1238,8 @@ CASE_FUNCTION void case_ends(const case_runner *runner, case_random *random)
     }
 }
 
-/* A problem that ends early, with values so large that its terms would not be finite in another step, is what it is
-   alone, beside one that goes on. */
+/* Checks that a problem that ends early, with values so large that its terms would not be finite in another step, gives
+   the same results alone and beside a problem that goes on. */
 CASE_FUNCTION void case_ended(const case_runner *runner)
 {
     static case_problem c[2];

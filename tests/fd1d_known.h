@@ -28,7 +28,7 @@ FD_HD double cev_payoff(const cev_parameters *p, const double *at)
     const double gain = p->put ? p->strike - at[0] : at[0] - p->strike;
     return gain < 0 ? 0 : gain;
 }
-/* A put's value where the price is absorbed at 0: the strike, discounted. */
+/* Returns a put's value at price 0, where the price is absorbed: the discounted strike. */
 FD_HD double cev_face(const cev_parameters *p, int axis, int side, const double *at, double t)
 {
     (void)axis, (void)at;
@@ -51,13 +51,13 @@ FD_TERMS(1, rate, const real sigma = (real)p->sigma; terms->drift[0] = (real)p->
          terms->diffusion[0] = sigma * sigma / 2 * (p->root ? x->at : 1); terms->kill = x->at;
          terms->source = (real)p->coupon;)
 enum { rate_fitting = FD_CENTRAL };
-/* A bond's last payment. */
+/* Returns a bond's last payment. */
 FD_HD double rate_payoff(const rate_parameters *p, const double *at)
 {
     (void)p, (void)at;
     return 1;
 }
-/* At the expiry of an option on the bond, its holder takes what it pays. */
+/* Returns the value at the expiry of an option on the bond: what the option pays. */
 FD_HD double rate_change(const rate_parameters *p, int date, const double *at, double value)
 {
     (void)date, (void)at;

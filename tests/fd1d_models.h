@@ -10,7 +10,7 @@
 typedef struct {
     double strike, rate, dividend, volatility, barrier;
     int put;
-    double coupon; /* paid all the time: a source */
+    double coupon; /* paid continuously: a source */
 } stock_parameters;
 
 FD_NUMBERS(stock, x, drift, diffusion)

@@ -33,7 +33,7 @@ CASE_FUNCTION double case_normal(double x)
     return 0.5 * erfc(-x / sqrt(2.0));
 }
 
-/* A European call's price, delta and gamma. */
+/* Computes a European call's price, delta and gamma. */
 CASE_FUNCTION void case_call(double s, double k, double r, double sigma, double t, double *greek)
 {
     double root = sigma * sqrt(t), d = (log(s / k) + (r + sigma * sigma / 2) * t) / root;
@@ -44,7 +44,7 @@ CASE_FUNCTION void case_call(double s, double k, double r, double sigma, double 
 
 /* ---- weights, faces, interpolation under refinement -------------------------------------------------------------- */
 
-/* A grid that is uneven and smooth: from 0 to 2, crowded around 0.7. */
+/* Makes an uneven, smooth grid: from 0 to 2, crowded around 0.7. */
 CASE_FUNCTION void case_grid(int n, double *x)
 {
     fd_axis axis = {0, 2, n, 1, {0.7, 0, 0}, {0.3, 0, 0}, {FD_ANYWHERE, 0, 0}};
@@ -66,7 +66,7 @@ static const char *const case_formula_name[CASE_FORMULAS] = {
     "slope at a point", "curvature at a point", "mixed derivative at a point"};
 static const int case_formula_order[CASE_FORMULAS] = {2, 2, 2, 4, 3, 2, 3};
 
-/* The largest error of a formula on n points, for sin(3x), or sin(3x + 2y). */
+/* Returns the largest error of a formula on n points, for sin(3x), or sin(3x + 2y). */
 CASE_FUNCTION double case_formula_error(int formula, int n)
 {
     double *x = case_numbers(n), *u = case_numbers((long long)n * n), far_of[2], worst = 0;
@@ -114,7 +114,7 @@ CASE_FUNCTION double case_formula_error(int formula, int n)
     return worst;
 }
 
-/* u = sin(pi x) + x/3 + 1/5 and its first two derivatives; u'' = 0 at 0 and at 2. */
+/* Computes u = sin(pi x) + x/3 + 1/5 and its first two derivatives; u'' = 0 at 0 and at 2. */
 CASE_FUNCTION void case_curve(double x, double *u)
 {
     double pi = 4 * atan(1.0);
@@ -123,8 +123,8 @@ CASE_FUNCTION void case_curve(double x, double *u)
     u[2] = -pi * pi * sin(pi * x);
 }
 
-/* The largest error of  u - A u = f  on 0 .. 2, whose solution is the curve: a drift that points inwards at both faces,
-   kill 1/2, both faces of a kind. At faces that are FD_DEGENERATE the diffusion vanishes. */
+/* Returns the largest error of  u - A u = f  on 0 .. 2, whose solution is this curve: with a drift that points inward
+   at both faces, kill 1/2, and two faces of the same kind. At faces that are FD_DEGENERATE the diffusion vanishes. */
 CASE_FUNCTION double case_line_error(int n, int fitting, int kind, double drift, double diffusion)
 {
     double *x = case_numbers(n), *work = case_numbers(6ll * n), far_of[2], worst = 0;
@@ -160,14 +160,14 @@ CASE_FUNCTION double case_line_error(int n, int fitting, int kind, double drift,
     return worst;
 }
 
-/* ---- any scheme on a small split system, as the table says it and no faster -------------------------------------- */
+/* ---- any scheme of the table on a small split system, without regard to speed ------------------------------------ */
 
 /* u' = sum of M_j u + g_j(t), j = 0 .. dims: dense matrices of a diffusion with drifts and mixed terms on a small
    uneven grid, and sources that make  u_i = cos(1.3 t + phase_i)  the solution. */
 typedef struct {
     int dims, n;  /* unknowns */
     double *m[5]; /* M_0 .. M_dims, and their sum */
-    int *span[5]; /* row i has nothing before span[2 i] nor from span[2 i + 1] on */
+    int *span[5]; /* row i is 0 before span[2 i] and from span[2 i + 1] on */
     double *phase;
 } case_split;
 
@@ -243,7 +243,7 @@ CASE_REFERENCE void case_exact(const case_split *s, double t, double *u)
     for (int i = 0; i < s->n; i++) u[i] = cos(1.3 * t + s->phase[i]);
 }
 
-/* F_j(t, u); the sources are equal shares of what is left of u' - sum of M_j u for the solution. */
+/* Computes F_j(t, u). The sources are equal shares of u' - sum of M_j u, taken at the solution. */
 CASE_REFERENCE void case_part(const case_split *s, int j, double t, const double *u, double *f, double *work)
 {
     int n = s->n;
@@ -255,7 +255,7 @@ CASE_REFERENCE void case_part(const case_split *s, int j, double t, const double
     for (int i = 0; i < n; i++) f[i] -= (1.3 * sin(1.3 * t + s->phase[i]) + product[i]) / s->dims;
 }
 
-/* Elimination in place, without pivoting, of a matrix with `band` diagonals to each side: 1 - size M is dominant. */
+/* Factors in place a matrix with `band` diagonals on each side. No pivoting is needed, since 1 - size M is dominant. */
 CASE_REFERENCE void case_factor(int n, int band, double *m)
 {
     for (int k = 0; k < n; k++)
@@ -276,8 +276,8 @@ CASE_REFERENCE void case_substitute(int n, int band, const double *m, double *u)
     }
 }
 
-/* The largest error at t = 1 after `steps` steps from t = 0, and in *stiffness, unless null, dt times the largest
-   absolute row sum. Each solve for y' itself, or for the difference from w. */
+/* Returns the largest error at t = 1 after `steps` steps from t = 0; leaves in *stiffness, unless null, dt times the
+   largest absolute row sum. Each solve is for y' or, with `differences`, for y' - w. */
 CASE_REFERENCE double case_march(const case_split *s, const fd_scheme *scheme, int steps, int differences,
                                  double *stiffness)
 {
@@ -345,11 +345,11 @@ CASE_REFERENCE double case_march(const case_split *s, const fd_scheme *scheme, i
     return worst;
 }
 
-/* ---- a line whose first and last drift point outwards, so far that their rows are not dominant ------------------- */
+/* ---- a line whose drifts point outward at both ends, so strongly that the rows there are not dominant ------------ */
 
-/* The largest error at t = 1 after `steps` steps of Crank-Nicolson, in differences, of u' = (2 x - 1) u_x + u_xx on 0
-   .. 1 with u = 1 + x at t = 0, which stays a straight line: 3/2 + e^(2 t) (x - 1/2). The matrix without the couplings
-   of the wrong sign, or (lagged 0) with all of them. */
+/* Returns the largest error at t = 1 after `steps` steps of Crank-Nicolson, in increment form, of u' = (2 x - 1) u_x +
+   u_xx on 0 .. 1 with u = 1 + x at t = 0, which stays a straight line: 3/2 + e^(2 t) (x - 1/2). The matrix omits the
+   couplings of the wrong sign or, with lagged 0, has all of them. */
 CASE_FUNCTION double case_outwards(int steps, int lagged)
 {
     enum { N = 8 };
@@ -371,7 +371,7 @@ CASE_FUNCTION double case_outwards(int steps, int lagged)
     return worst;
 }
 
-/* What a scheme makes of u' = (z[0] + ... + z[dims]) u in a step of 1. */
+/* Returns the factor by which a scheme multiplies u in a step of length 1 of u' = (z[0] + ... + z[dims]) u. */
 CASE_REFERENCE double case_amplification(const fd_scheme *scheme, int dims, const double *z)
 {
     double own = 0, before = 0, y = 1;
@@ -385,8 +385,8 @@ CASE_REFERENCE double case_amplification(const fd_scheme *scheme, int dims, cons
     return y;
 }
 
-/* The largest amplification over waves of central differences in a diffusion of any size along each axis, with all
-   correlations 1 or -1 (of which no matrix is worse). */
+/* Returns the largest amplification over the waves of central differences, in diffusions of any size along each axis,
+   with all correlations 1 or -1 (no correlation matrix is worse). */
 CASE_REFERENCE double case_worst_amplification(const fd_scheme *scheme, int dims, int mixed)
 {
     enum { MOST = 25 * 24 };
@@ -414,7 +414,7 @@ CASE_REFERENCE double case_worst_amplification(const fd_scheme *scheme, int dims
     return worst;
 }
 
-/* The same with drifts, at most `courant` spacings a step, by random waves: complex numbers. */
+/* Returns the same with drifts of at most `courant` spacings a step, over random waves, in complex numbers. */
 CASE_REFERENCE double case_worst_with_drifts(const fd_scheme *scheme, int dims, double courant)
 {
     case_random random = {20250209};
@@ -424,7 +424,7 @@ CASE_REFERENCE double case_worst_with_drifts(const fd_scheme *scheme, int dims, 
         double size[3], sine[3];
         for (int d = 0; d < dims; d++) {
             double angle = case_between(&random, 0, 2 * pi), drift = pow(10, case_between(&random, -5, 5));
-            if (drift > courant) drift = courant; /* which half of them or more are */
+            if (drift > courant) drift = courant; /* at least half of them are */
             size[d] = pow(10, case_between(&random, -5, 5));
             sine[d] = sin(angle);
             z[d + 1] = -2 * size[d] * (1 - cos(angle)) + (case_below(&random, 2) ? I : -I) * drift * sine[d];
@@ -456,7 +456,7 @@ CASE_FUNCTION double case_payoff_digital(const double *x, const void *strike)
     return x[0] > *(const double *)strike;
 }
 
-/* The axis of the tests: `points` on 0 .. 8 strikes, crowded around the strike, or evenly on 0 .. 4. */
+/* Returns the axis of the tests: `points` points on 0 .. 8 strikes, crowded around the strike, or even on 0 .. 4. */
 CASE_FUNCTION fd_axis case_price_axis(int points, double strike, int even, int align)
 {
     fd_axis axis = {0, 8 * strike, 0, 1, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -465,8 +465,8 @@ CASE_FUNCTION fd_axis case_price_axis(int points, double strike, int even, int a
     return axis;
 }
 
-/* A European option by Black and Scholes on the points of an axis, `steps` Crank-Nicolson steps after a Rannacher
-   start: price, delta, gamma. Final values averaged, or as they are at the points. */
+/* Prices a European option under Black and Scholes on the points of an axis, by `steps` Crank-Nicolson steps after a
+   Rannacher start: price, delta, gamma. Final values are averaged, or taken at the points. */
 CASE_FUNCTION int case_price(const fd_axis *axis, fd_function *payoff, double strike, int averaged, int steps,
                              double spot, double *greek)
 {
@@ -530,7 +530,7 @@ typedef struct {
     int fitting;
 } case_plane;
 
-/* The row along axis d at (i, j), and in *drift the drift. */
+/* Returns the row along axis d at (i, j); leaves the drift in *drift. */
 CASE_FUNCTION fd_row_f64 case_heston_row(const case_plane *g, int d, int i, int j, double *drift)
 {
     const case_heston *m = g->model;
@@ -540,8 +540,8 @@ CASE_FUNCTION fd_row_f64 case_heston_row(const case_plane *g, int d, int i, int 
                            d == 0 ? 0.5 * v * s * s : 0.5 * m->sigma * m->sigma * v);
 }
 
-/* F_0, F_1 and F_2 at all points, half of the rate in each of the last two. At variance 0 the PDE itself, at the top of
-   the variance no slope, at both ends of the price no second derivative. */
+/* Computes F_0, F_1 and F_2 at all points, with half of the rate in each of the last two. At variance 0 the PDE itself
+   holds, at the largest variance the slope is 0, and at both ends of the price the second derivative is 0. */
 CASE_FUNCTION void case_heston_parts(const case_plane *g, const double *u, double *const *f)
 {
     int nx = g->n[0], ny = g->n[1];
@@ -563,7 +563,7 @@ CASE_FUNCTION void case_heston_parts(const case_plane *g, const double *u, doubl
         }
 }
 
-/* (1 - size A_d) (y' - w) = y - w along all lines of axis d; a status. */
+/* Solves (1 - size A_d) (y' - w) = y - w along all lines of axis d. Returns a status. */
 CASE_FUNCTION int case_heston_solve(const case_plane *g, int d, double size, const double *w, double *y, double *work)
 {
     int n = g->n[d], lines = g->n[1 - d], status = 0;
@@ -586,7 +586,7 @@ CASE_FUNCTION int case_heston_solve(const case_plane *g, int d, double size, con
     return status;
 }
 
-/* Price, delta and gamma of the call on nx by ny points with so many steps; a status. */
+/* Computes price, delta and gamma of the call on nx by ny points with `steps` steps. Returns a status. */
 CASE_FUNCTION int case_heston_call(const case_heston *model, int nx, int ny, int steps, int which, int fitting,
                                    double *greek)
 {

@@ -1,4 +1,4 @@
-/* gpu.h - the few places where a test or an example that runs on a GPU and under tests/simt must be spelt twice.
+/* gpu.h - macros for the few things that a test or an example must write differently for a GPU and for tests/simt.
    MIT licence, see LICENSE.
 
        GPU_LAUNCH(kernel, grid, block, bytes, stream)(a, b);     kernel<<<grid, block, bytes, stream>>>(a, b)
@@ -18,7 +18,7 @@
 #define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #endif
 
-/* A kernel: static, so that one that a file does not launch is no external symbol. */
+/* A kernel is static, so that a kernel that a file does not launch is not an external symbol. */
 #define GPU_KERNEL static __global__
 
 #define GPU_OK(call)                                                                            \

@@ -1,10 +1,10 @@
-/* known_solver.h - for tests of models on the host against answers from outside: a function that solves a known_case,
-   which the test defines, with a model.
+/* known_solver.h - for tests that compare models on the host with answers from outside: a function that solves a
+   known_case with a model. The test defines known_case.
    MIT licence, see LICENSE. */
 #ifndef KNOWN_SOLVER_H
 #define KNOWN_SOLVER_H
 
-/* Solves with a model. Returns the value at time 0, or NaN. */
+/* Defines value_of_MODEL, which solves a case with this model and returns the value at time 0, or NaN. */
 #define KNOWN_SOLVER(model)                                                                                            \
     static double value_of_##model(known_case *k, const model##_parameters *parameters)                                \
     {                                                                                                                  \

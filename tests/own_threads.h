@@ -1,4 +1,4 @@
-/* own_threads.h - MODEL_host_worker_f64 by threads of one's own, for the tests of two and of three factors.
+/* own_threads.h - MODEL_host_worker_f64 called by threads of the test's own, in two and in three factors.
    MIT licence, see LICENSE. */
 #ifndef OWN_THREADS_H
 #define OWN_THREADS_H
@@ -30,7 +30,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Solves a batch by so many threads, which share each problem. */
+/* Solves a batch by `count` threads, which share each problem. */
 static void by_threads(worker_function *function, const fd_batch *batch, const case_parameters *parameters,
                        size_t bytes, int count)
 {

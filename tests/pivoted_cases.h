@@ -1,4 +1,4 @@
-/* pivoted_cases.h - matrices that need pivoting, and what others make of them, for the tests of the pivoted solvers.
+/* pivoted_cases.h - matrices that need pivoting, and reference solvers for them, for the tests of the pivoted solvers.
    MIT licence, see LICENSE.
 
    The 20 matrices are those of table 1 in Klein and Strzodka, Tridiagonal GPU Solver with Scaled Partial Pivoting at
@@ -11,7 +11,7 @@
 
 #include "trid_cases.h"
 
-#ifdef __CUDACC__ /* which takes no __float128 everywhere */
+#ifdef __CUDACC__ /* nvcc does not take __float128 everywhere */
 typedef long double case_wide;
 #else
 __extension__ typedef __float128 case_wide;
@@ -48,8 +48,8 @@ CASE_FUNCTION double pivoted_normal(case_random *random)
     return sqrt(-2 * log(1 - u)) * cos(6.283185307179586477 * v);
 }
 
-/* Rows (step 1, stride apart) or columns (stride 1, step from element to element), count of them, length elements each,
-   multiplied by I - 2 v v' / (v' v). */
+/* Multiplies `count` rows (step 1, stride apart) or columns (stride 1, step from element to element), of `length`
+   elements each, by I - 2 v v' / (v' v). */
 CASE_REFERENCE void pivoted_reflect(double *to, size_t stride, size_t step, int count, int length, const double *v)
 {
     double size = 0;
@@ -64,7 +64,7 @@ CASE_REFERENCE void pivoted_reflect(double *to, size_t stride, size_t step, int 
             sum *= 2 / size;
             for (int k = 0; k < length; k++) row[k] -= sum * v[k];
         }
-    } else { /* the same down the columns, going through memory in its order */
+    } else { /* the same for columns, in the order of memory */
         for (int k = 0; k < length; k++)
             for (int i = 0; i < count; i++) sums[i] += v[k] * to[(size_t)k * step + (size_t)i];
         for (int k = 0; k < length; k++)
@@ -73,7 +73,7 @@ CASE_REFERENCE void pivoted_reflect(double *to, size_t stride, size_t step, int 
     free(sums);
 }
 
-/* The vector whose reflection leaves but the first of the length elements, step apart. */
+/* Computes the vector v whose reflection makes all of the `length` elements, step apart, 0 except the first. */
 CASE_FUNCTION void pivoted_reflector(const double *from, size_t step, int length, double *v)
 {
     double size = 0;
@@ -84,8 +84,8 @@ CASE_FUNCTION void pivoted_reflector(const double *from, size_t step, int length
     v[0] += v[0] < 0 ? -sqrt(size) : sqrt(size);
 }
 
-/* A random matrix with the singular values 1 .. 1/condition, distributed by mode, brought to tridiagonal form by
-   reflections from both sides. */
+/* Makes a random matrix with the singular values 1 .. 1/condition, distributed by mode, and brings it to tridiagonal
+   form by reflections from both sides. */
 CASE_FUNCTION void pivoted_randsvd(case_random *random, case_system s, double condition, int mode)
 {
     int n = s.n;
@@ -100,7 +100,7 @@ CASE_FUNCTION void pivoted_randsvd(case_random *random, case_system s, double co
                                                 : 1 - at * (1 - 1 / condition);
     }
     for (int i = n - 2; i >= 0; i--) {               /* random orthogonal matrices, from the left and from the right */
-        double *corner = m + (size_t)i * (rows + 1); /* what is not below and to the right of it is still diagonal */
+        double *corner = m + (size_t)i * (rows + 1); /* above it and to its left the matrix is still diagonal */
         for (int k = i; k < n; k++) v[k - i] = pivoted_normal(random);
         pivoted_reflect(corner, 1, rows, n - i, n - i, v);
         for (int k = i; k < n; k++) v[k - i] = pivoted_normal(random);
@@ -123,7 +123,7 @@ CASE_FUNCTION void pivoted_randsvd(case_random *random, case_system s, double co
     free(m);
 }
 
-/* Right-hand sides for the unknowns x; corners closed. */
+/* Computes the right-hand side for the unknowns x, and makes a[0] and c[n-1] NaN. */
 CASE_FUNCTION void pivoted_right_hand_side(case_system s, const double *x)
 {
     for (int j = 0; j < s.n; j++) {
@@ -135,7 +135,7 @@ CASE_FUNCTION void pivoted_right_hand_side(case_system s, const double *x)
     case_close_corners(s);
 }
 
-/* Another right-hand side. */
+/* Makes another right-hand side. */
 CASE_FUNCTION void pivoted_renew(case_random *random, case_system s)
 {
     double *x = (double *)case_memory((size_t)s.n * sizeof *x);
@@ -144,7 +144,7 @@ CASE_FUNCTION void pivoted_renew(case_random *random, case_system s)
     free(x);
 }
 
-/* Matrix number 1 .. 20 with n rows (even), and a right-hand side. The same numbers for the same seed. */
+/* Makes matrix number 1 .. 20 with n rows (even), and a right-hand side: the same numbers for the same seed. */
 CASE_REFERENCE case_system pivoted_matrix(int number, int n, unsigned long long seed)
 {
     case_random random = {seed}, more = {seed + (unsigned long long)number};
@@ -217,8 +217,8 @@ CASE_REFERENCE case_system pivoted_matrix(int number, int n, unsigned long long 
 
 /* ---- references -------------------------------------------------------------------------------------------------- */
 
-/* Gaussian elimination with exchanges of neighbouring rows, the method of LAPACK's gtsv, in the precision REAL. x takes
-   the solution, work 3 n elements; returns 0, or 1 + the row of a pivot that is zero. */
+/* Solves by Gaussian elimination with exchanges of neighbouring rows, the method of LAPACK's gtsv, in the precision
+   REAL. Leaves the solution in x; work has 3 n elements. Returns 0, or 1 + the row of a pivot that is zero. */
 #define PIVOTED_GTSV(name, REAL)                                                                                       \
     CASE_REFERENCE int name(case_system s, REAL *x, REAL *work)                                                        \
     {                                                                                                                  \
@@ -251,7 +251,7 @@ PIVOTED_GTSV(pivoted_gtsv_f32, float)
 PIVOTED_GTSV(pivoted_gtsv_f64, double)
 PIVOTED_GTSV(pivoted_gtsv_wide, case_wide)
 
-/* |x - y| / |y| in the Euclidean norm; NaN where x has one. */
+/* Returns |x - y| / |y| in the Euclidean norm; NaN if x contains one. */
 CASE_REFERENCE double pivoted_error(int n, const double *x, const case_wide *y)
 {
     case_wide error = 0, size = 0;

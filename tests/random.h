@@ -9,8 +9,8 @@
 #define CASE_FUNCTION static
 #endif
 
-/* A function that shares nothing with the code under test and takes much of the time: neither the sanitizers nor the
-   emulator need to watch it. */
+/* Marks a function that shares nothing with the code under test and takes much of the time: neither the sanitizers nor
+   the emulator need to watch it. */
 #define CASE_REFERENCE __attribute__((no_sanitize("address", "undefined", "thread"))) CASE_FUNCTION
 
 typedef struct {

@@ -10,7 +10,7 @@
 
 enum { SEED = 20251122 };
 
-/* A model's host version as a case_solver, by several workers. */
+/* Defines a case_solver that calls a model's host version with several workers. */
 #define SOLVER(model, precision)                                                                                       \
     static int model##_solver_##precision(const fd_batch *batch, const case_parameters *parameters)                    \
     {                                                                                                                  \
@@ -58,8 +58,8 @@ static void random_problems(void)
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-/* Workers who share problems, stages and products, with more and with fewer groups of lines than workers: the numbers
-   of one, to the bit. */
+/* Checks that workers who share problems, stages and products, with more and with fewer groups of lines than workers,
+   compute the numbers of a single worker, to the bit. */
 static void shared_problems(void)
 {
     enum { PROBLEMS = 4 };
@@ -89,7 +89,7 @@ static void shared_problems(void)
 
 typedef struct {
     double strike, rate, sigma, maturity, barrier;
-    double coupon; /* paid all the time */
+    double coupon; /* paid continuously */
 } black_parameters;
 
 FD_NUMBERS(black, x, drift, diffusion)
@@ -107,7 +107,7 @@ FD_HD double black_payoff(const black_parameters *p, const double *at)
 {
     return at[0] > p->strike ? at[0] - p->strike : 0;
 }
-/* Worthless at the lower face; at the upper one worth its exercise. */
+/* Returns the value at a face: 0 at the lower one, what exercise pays at the upper one. */
 FD_HD double black_face(const black_parameters *p, int axis, int side, const double *at, double t)
 {
     (void)axis;
@@ -123,7 +123,7 @@ FD_HD double black_change(const black_parameters *p, int date, const double *at,
 #define FD_MODEL black
 #include "../pde/adi2d.h"
 
-/* A call's price, delta and gamma. */
+/* Computes a call's price, delta and gamma. */
 static double call(const black_parameters *p, double s, double maturity, double *greek)
 {
     if (!(s > 0)) return 0;
@@ -136,12 +136,12 @@ static double call(const black_parameters *p, double s, double maturity, double 
 
 enum { PLAIN, KNOCKED_OUT, WATCHED, PROPORTION, CASH, RIGHTS, ESCAPED };
 
-/* What is paid at time t for what a call will be then, by Simpson's rule: dividends paid, exercised before if that is
-   worth more (ESCAPED), or 0 from the barrier on. */
+/* Returns today's value of what a call is worth at time t, by Simpson's rule: after a dividend, or exercised just
+   before it where that is worth more (ESCAPED), or 0 from the barrier on. */
 static double call_later(const black_parameters *p, double s, double t, int right, double cash)
 {
     enum { PIECES = 8000 };
-    /* The barrier is an end of the range, so that nothing jumps within. */
+    /* The barrier is an end of the range, so that nothing jumps within it. */
     double low = -9, high = 9, sum = 0, root = p->sigma * sqrt(t),
            middle = log(s) + (p->rate - p->sigma * p->sigma / 2) * t;
     if (right == WATCHED) high = (log(p->barrier) - middle) / root;
@@ -184,7 +184,7 @@ static void closed_formulas(void)
     case_release(memory, bytes);
     for (int k = 0; k < RIGHTS; k++)
         if (!CHECK(!status[k].what, "right %d: %s", k, adi2d_status_string(status[k].what))) return;
-    /* Tolerances: the errors of 240 points and 100 steps, of second order, with a third to spare. */
+    /* Tolerances are the errors seen with 240 points and 100 steps, scaled by second order, and a third more. */
     const double s = 103;
     double greek[2], want = call(&p, s, 1, greek);
     check_near(values[PLAIN][0].value, want, 1e-3, "a call");
@@ -208,7 +208,7 @@ static void closed_formulas(void)
     check_near(values[CASH][0].value, want, 1e-3, "a call with a dividend in cash");
 }
 
-/* The value at a spot of a call, with exercise of a kind and something at one date. */
+/* Returns the value of a call at a spot, with a kind of exercise and an event at one date. */
 static double black_value(const black_parameters *p, int steps, int scheme, int exercise, double date, fd_date at_date,
                           double at)
 {
@@ -233,7 +233,7 @@ static double black_value(const black_parameters *p, int steps, int scheme, int 
     return values[0].value;
 }
 
-/* A call without a continuous dividend is exercised just before one in cash, if at all. */
+/* Checks that a call without a continuous dividend is exercised just before a cash dividend, if at all. */
 static void exercise_at_dates(void)
 {
     const black_parameters p = {100, 0.05, 0.2, 1, 120, 0};
@@ -254,7 +254,7 @@ static void exercise_at_dates(void)
                "exercised before the barrier by right");
 }
 
-/* A source that is constant adds what it has paid: all of it where nothing is discounted, to rounding. */
+/* Checks that a constant source adds what it has paid: to rounding the whole sum, if nothing is discounted. */
 static void coupons(void)
 {
     const fd_date nothing = {0, 0, 0};
@@ -293,7 +293,8 @@ FD_HD double waiting_exercise(const waiting_parameters *p, const double *at, dou
 #define FD_MODEL waiting
 #include "../pde/adi2d.h"
 
-/* Nothing moves, so that the value is what the best of the times of the steps pays, at time 0 and at a date. */
+/* Checks that if nothing moves, the value is what exercise pays at the best of the steps' times, at time 0 and at a
+   date. */
 static void best_times(void)
 {
     const waiting_parameters p = {5};
@@ -330,7 +331,7 @@ static void best_times(void)
 
 /* ---- Heston ------------------------------------------------------------------------------------------------------ */
 
-/* One problem, its grids into grid: that of time 0 first. */
+/* Solves one problem, and leaves its grids in grid, that of time 0 first. */
 static fd_values heston_price(const fd_problem *problem, const heston_parameters *parameters, int steps, double *grid)
 {
     fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
@@ -347,7 +348,7 @@ static fd_values heston_price(const fd_problem *problem, const heston_parameters
     return values[0];
 }
 
-/* The characteristic function says 8.894869360054. */
+/* Checks a call, whose price by the characteristic function is 8.894869360054. */
 static void heston_call(void)
 {
     const fd_axis price = {0, 300, 256, 1, {100, 0, 0}, {10, 0, 0}, {FD_MIDWAY, 0, 0}};
@@ -364,7 +365,8 @@ static void heston_call(void)
     check_near(heston_price(&problem, &parameters, 68, NULL).value / 8.894869360054, 1, 1e-4, "a Heston call");
 }
 
-/* Ikonen and Toivanen, Operator splitting methods for pricing American options under stochastic volatility (2008). */
+/* Checks puts against Ikonen and Toivanen, Operator splitting methods for pricing American options under stochastic
+   volatility (2008). */
 static void heston_puts(void)
 {
     enum { NX = 120, NY = 60, STEPS = 48, DATES = 3, GRIDS = sizeof(double) * NX * NY * (1 + DATES) };
@@ -412,9 +414,10 @@ static void heston_puts(void)
     for (int kind = 0; kind < 4; kind++) case_release(grid[kind], GRIDS);
 }
 
-/* ---- final values, and what is no batch -------------------------------------------------------------------------- */
+/* ---- final values, and batches that are refused ------------------------------------------------------------------ */
 
-/* A march of next to no time leaves the final values: averages over cells where kinks and jumps are found. */
+/* Checks that a march over almost no time leaves the final values: averages over cells where kinks and jumps are
+   found. */
 static void final_values(void)
 {
     static const int payoff[] = {CASE_CALL, CASE_DIGITAL, CASE_BASKET, CASE_WAVE};
@@ -442,7 +445,7 @@ static void final_values(void)
                         low[d] = within ? (g.x[d][m] + g.x[d][m - 1]) / 2 : g.x[d][m];
                         high[d] = within ? (g.x[d][m] + g.x[d][m + 1]) / 2 : g.x[d][m] + 1e-3;
                         range *= high[d] - low[d];
-                        if (!within) low[d] -= 1e-3, range *= 2; /* no extent: an average over next to none */
+                        if (!within) low[d] -= 1e-3, range *= 2; /* no extent: an average over a tiny one instead */
                     }
                     if (low[0] + low[1] < 1.4 && high[0] + high[1] > 1.4) {
                         for (int m = 0; m < 4; m++) {
@@ -452,7 +455,7 @@ static void final_values(void)
                         want = sum / range;
                     }
                 }
-                /* fd_average's tolerance, and what no extent stands for. */
+                /* The tolerance of fd_average, and the effect of the tiny extent. */
                 check_near(case_number(&b, 0, 0, i, j), want, finals == FD_AVERAGED ? 2e-6 : 1e-8,
                            "final value %d %d of payoff %d, finals %d", i, j, payoff[k], finals);
             }
@@ -485,11 +488,11 @@ static void no_batches(void)
         if (k == 15) b.values = NULL, b.spots = 0;
         if (k > 14) want = FD_OK;
         CHECK(adi2d_check(&b) == want, "batch %d: %d instead of %d", k, adi2d_check(&b), want);
-        /* The pointers may come later. */
+        /* The bytes can be asked for before the pointers are set. */
         CHECK((central_host_bytes_f64(&b, 1) > 0) == (k >= 12), "bytes of batch %d", k);
         CHECK((central_host_bytes_f32(&b, 1) > 0) == (k >= 12), "bytes of batch %d", k);
         if (!want) continue;
-        /* Where there is a status, and it is known how many there are, it says so too. */
+        /* If there is a status, and the number of problems is valid, the status says so too. */
         const int told = b.status && b.problems == 1;
         CHECK(central_host_f64(&b, &c.parameters, 1, memory, bytes) == want, "host with batch %d", k);
         CHECK(!told || status.what == want, "status of batch %d: %d", k, status.what);
@@ -500,7 +503,7 @@ static void no_batches(void)
               central_host_problems_f64(&good, &c.parameters, 0, 1, (char *)memory + 1, bytes) == FD_BAD_ARGUMENT,
           "memory off its alignment");
     for (int k = 0; k < 7; k++) {
-        /* What is refused leaves its status, and no number. */
+        /* A call that is refused leaves a status, and no numbers. */
         const case_parameters *p = k % 3 == 0 ? NULL : &c.parameters;
         void *m = k % 3 == 1 ? NULL : memory;
         const size_t room = k % 3 == 2 ? bytes - 1 : bytes;
@@ -524,7 +527,7 @@ static void no_batches(void)
     CHECK(case_release(memory, bytes), "a guard has been written");
 }
 
-/* A march whose theta is left 0 is the one with the scheme's own. */
+/* Checks that a march with theta 0 is the march with the scheme's own theta. */
 static void zero_theta(void)
 {
     static case_problem c;
@@ -541,7 +544,7 @@ static void zero_theta(void)
     }
 }
 
-/* A strike that is NaN has no price. */
+/* Checks that a strike of NaN gives no price. */
 static void bad_strikes(void)
 {
     for (int put = 0; put < 2; put++) {
@@ -560,8 +563,8 @@ static void bad_strikes(void)
     }
 }
 
-/* Explicit marches with too few steps are refused; with as many as the refusal asks for nothing grows by more than the
-   factor of e that is allowed. Drifts point inwards at the faces, which take a straight line on. */
+/* Checks that explicit marches with too few steps are refused, and that with as many steps as the refusal asks for
+   nothing grows by more than the factor of e that is allowed. Drifts point inward at the faces, which are FD_LINEAR. */
 static void explicit_marches(void)
 {
     case_random random = {SEED};
@@ -608,7 +611,7 @@ static void explicit_marches(void)
     CHECK(refused > 15, "only %d explicit marches refused", refused);
 }
 
-/* What the batch says of all steps, and one is not: the step in which. */
+/* Checks that if a step is not of the kind that the batch declares, the status names the step. */
 static void kinds(void)
 {
     static case_problem c;
@@ -640,7 +643,7 @@ static void kinds(void)
     }
 }
 
-/* pde/fd.h's own words are tested there. */
+/* Checks the texts of statuses; those of pde/fd.h are tested by test_fd_host.c. */
 static void words(void)
 {
     for (int what = FD_NOT_SOLVED; what <= FD_OK; what++)

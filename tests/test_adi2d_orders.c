@@ -12,8 +12,8 @@ static double order_of(double coarse, double fine)
     return log(coarse / fine) / log(2.0);
 }
 
-/* x^2 y^2 has no error in space, so that of time stands alone. Orders by 40 and 80 steps are within 0.15 of what they
-   tend to. */
+/* Checks orders in time. x^2 y^2 has no error in space, so only the error in time remains. With 40 and 80 steps, orders
+   are within 0.15 of their limits. */
 static void in_time(void)
 {
     static const char *const name[] = {"Douglas", "Craig-Sneyd", "Modified Craig-Sneyd", "Hundsdorfer-Verwer"};
@@ -31,8 +31,8 @@ static void in_time(void)
             }
 }
 
-/* On crowded points, with so many steps that time does not count. At faces whose slope is given a mixed derivative is
-   taken for 0. */
+/* Checks orders in space on crowded points, with so many steps that the error in time does not count. At faces whose
+   slope is given, mixed derivatives are taken as 0. */
 static void in_space(int slopes)
 {
     const int grids = check_short() ? 2 : 3;
@@ -45,7 +45,7 @@ static void in_space(int slopes)
     if (!check_short()) CHECK(error[2] < (slopes ? 1e-3 : 2e-4), "48 points: %.2e", error[2]);
 }
 
-/* Problem k of a data set of the benchmark by itself. */
+/* Solves problem k of a data set of the benchmark alone. */
 static double locvol_one(const locvol_set *set, int k, int kind, int single)
 {
     fd_problem *problem = (fd_problem *)orders_memory((size_t)set->outer * sizeof *problem);
@@ -65,7 +65,7 @@ static double locvol_one(const locvol_set *set, int k, int kind, int single)
     return values.value;
 }
 
-/* The tolerances are those that the benchmark asks for. */
+/* Compares with the benchmark's answers, to the tolerances for which it asks. */
 static void benchmark(void)
 {
     char line[200], name[20];
@@ -93,7 +93,7 @@ static void benchmark(void)
     CHECK(count == 7, "%d known answers", count);
 }
 
-/* The plain program agrees where nobody computed the answer. */
+/* Compares with the plain program where no answer is known. */
 static void plain(void)
 {
     const locvol_set odd = {"odd", 3, 33, 20, 9};

@@ -1,5 +1,5 @@
 /* test_adi3d_host.c - pde/adi3d.h on the host: random problems of every kind against a plain march, orders in space and
-   time, prices that are known, bs3d.h's march, workers, and what is no problem.
+   time, known prices, bs3d.h's march, workers, and invalid problems.
    MIT licence, see LICENSE. */
 #define _GNU_SOURCE /* barriers of POSIX threads */
 #include "adi3d_cases.h"
@@ -48,14 +48,14 @@ static const case_runner runners[] = {
 static const case_runner *const apart_runner = &runners[6];
 enum { RUNNERS = sizeof runners / sizeof *runners };
 
-/* Against the plain march: rounding, which marches that are not stable make larger. */
+/* Compares random problems with the plain march, to rounding, which unstable marches amplify. */
 static void random_problems(void)
 {
     static case_problem c;
     case_random random = {SEED};
     const int count = check_short() ? 40 : 400;
     for (int k = 0; k < count; k++) {
-        /* Some axes have more points than lines go side by side. */
+        /* Some axes have more points than lines that are solved side by side. */
         const int long_axis = k % 8 == 0 ? k / 8 % 3 : -1, others = long_axis < 0 ? 8 : 5;
         const int most[3] = {long_axis == 0 ? CASE_MOST : others, long_axis == 1 ? CASE_MOST : others,
                              long_axis == 2 ? CASE_MOST : others};
@@ -71,7 +71,7 @@ static void random_problems(void)
     if (check_short()) check_skip(360, "random problems: SHORT_TESTS is set");
 }
 
-/* Each scheme and kind of coefficients on the smallest grid, and with one face of each kind on every side. */
+/* Tries each scheme and kind of coefficients on the smallest grids, with faces of each kind on every side. */
 static void every_kind(void)
 {
     static case_problem c;
@@ -88,7 +88,8 @@ static double order_of(double coarse, double fine)
     return log(coarse / fine) / log(2.0);
 }
 
-/* (x y z)^2 has no error in space, so that of time stands alone. Orders by 20 and 40 steps are within a fifth. */
+/* Checks orders in time. (x y z)^2 has no error in space, so only the error in time remains. With 20 and 40 steps,
+   orders are within 0.2 of their limits. */
 static void in_time(void)
 {
     static const char *const name[] = {"Douglas", "Craig-Sneyd", "Modified Craig-Sneyd", "Hundsdorfer-Verwer"};
@@ -107,8 +108,8 @@ static void in_time(void)
     if (check_short()) check_skip(16, "orders in time with two of three coefficients: SHORT_TESTS is set");
 }
 
-/* On crowded points, with so many steps that time does not count; orders tend to 2 from below. At faces whose slope is
-   given a mixed derivative is taken for 0. */
+/* Checks orders in space on crowded points, with so many steps that the error in time does not count; orders tend to 2
+   from below. At faces whose slope is given, mixed derivatives are taken as 0. */
 static void in_space(int slopes)
 {
     const int n = check_short() ? 11 : 33, steps = !check_short() ? 160 : slopes ? 12 : 24;
@@ -119,9 +120,9 @@ static void in_space(int slopes)
     CHECK(fine < (slopes ? 4e-3 : 5e-4), "%d points, %s: %.2e", 2 * n - 1, slopes ? "slopes" : "values", fine);
 }
 
-/* ---- prices that are known --------------------------------------------------------------------------------------- */
+/* ---- known prices ------------------------------------------------------------------------------------------------ */
 
-/* Solves a problem of assets by so many workers. Returns its status; grid may be null. */
+/* Solves a problem of assets by `count` workers. Returns its status; grid may be null. */
 static fd_status assets_by(int single, int count, const assets_parameters *p, const fd_problem *q, fd_values *values,
                            void *grid)
 {
@@ -172,8 +173,9 @@ static void prices(void)
 
 /* ---- bs3d.h ------------------------------------------------------------------------------------------------------ */
 
-/* Its implicit march is Douglas' scheme with theta 1. At its last points nothing is random, and its discount is in one
-   factor: rate 0. Its correlations must be so large that it takes the four corners for a mixed derivative. */
+/* Compares with bs3d.h, whose implicit march is Douglas' scheme with theta 1. At its last points it has no diffusion,
+   and its discount is in one factor, so the rate is 0 here. Correlations must be so large that bs3d.h takes mixed
+   derivatives from four corners. */
 static void as_bs3d(void)
 {
     static const int points[3] = {20, 9, 35};
@@ -232,7 +234,7 @@ static void as_bs3d(void)
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-/* Are the results of two batches alike the same, to the bit? */
+/* Returns whether the results of two batches of the same size are equal, to the bit. */
 static int same_results(const case_results *one, const case_results *other)
 {
     return !memcmp(&one->status, &other->status, sizeof one->status) &&
@@ -240,8 +242,8 @@ static int same_results(const case_results *one, const case_results *other)
            !memcmp(one->batch.grid, other->batch.grid, one->grid_bytes);
 }
 
-/* Threads of one's own, more of them than there are planes too: the same numbers to the bit; so with terms that fail in
-   a worker's part alone. */
+/* Checks that threads of the test's own, also more than there are planes, compute the same numbers to the bit; also if
+   terms fail only in one worker's part. */
 static void own_threads(void)
 {
     static case_problem c;
@@ -269,7 +271,8 @@ static void own_threads(void)
     }
 }
 
-/* A negative kill makes a row without couplings not dominant, once it takes the whole diagonal: 1 + kill / 3 here. */
+/* Checks that a negative kill makes a row without couplings not dominant once the diagonal, here 1 + kill / 3, is not
+   positive. */
 static void not_dominant_by_kill(void)
 {
     enum { N = 4, ROWS = 3 * N * N * N };
@@ -279,10 +282,10 @@ static void not_dominant_by_kill(void)
         fd_values values;
         assets_problem(N, 1, ASSETS_GEOMETRIC, &p, &q);
         memset(p.volatility, 0, sizeof p.volatility), memset(p.drift, 0, sizeof p.drift);
-        p.kill = -0.5 - k / 2; /* never near -3 */
+        p.kill = -0.5 - k / 2; /* not -3, where rounding would decide */
         q.scheme = FD_DOUGLAS, q.times.theta = 1, q.times.halves = 0;
         const fd_status status = assets_by(k % 2, 1, &p, &q, &values, NULL);
-        /* The one step is the first and the last. */
+        /* The only step counts twice, as the first and as the last. */
         CHECK(status.not_dominant == (p.kill < -3 ? 2 * ROWS : 0), "kill %g: %s, %d not dominant", p.kill,
               fd_status_string(status.what), status.not_dominant);
     }
@@ -308,7 +311,8 @@ static void make_many(fd_problem *problem, case_parameters *parameters)
     }
 }
 
-/* Each problem of a batch as if alone, to the bit, by workers of their own or together. */
+/* Checks that each problem of a batch gets, to the bit, the results that it gets alone, whether workers share problems
+   or not. */
 static void batches(void)
 {
     enum { GRID = 9 * 8 * 7, COUNTS = 4 };
@@ -344,7 +348,7 @@ static void batches(void)
     }
 }
 
-/* A problem that needs more steps, or more dates, than the batch has room for. */
+/* Checks problems that need more steps, or more dates, than the batch has room for. */
 static void too_little_room(void)
 {
     static case_problem c;
@@ -364,7 +368,7 @@ static void too_little_room(void)
 
 /* ---- what a model declares --------------------------------------------------------------------------------------- */
 
-/* Correlations that there can be, up to those that leave no freedom, and such as there cannot be. */
+/* Tries correlations that are possible, up to perfect ones, and correlations that are not. */
 static void correlations(void)
 {
     static const double rho[][3] = {{1, 1, 1},    {-1, 1, -1},        {0.6, 0, 0.8},  {-0.5, -0.5, -0.5}, {1.001, 1, 1},
@@ -381,7 +385,7 @@ static void correlations(void)
     }
 }
 
-/* ---- what is no problem, and progress ---------------------------------------------------------------------------- */
+/* ---- calls that are refused -------------------------------------------------------------------------------------- */
 
 static int reported;
 
@@ -390,7 +394,7 @@ static void progress(int step, int steps, void *context)
     CHECK(step == ++reported && steps == 6 && context == &reported, "step %d of %d", step, steps);
 }
 
-/* What is refused leaves its status, and no number. */
+/* Checks that a call that is refused leaves a status, and no numbers. */
 static void refused(void)
 {
     static case_problem c;
@@ -454,8 +458,8 @@ static void arguments(void)
     adi3d_free(memory);
 }
 
-/* Marches whose theta is left 0 are those with the scheme's own; of explicit marches as many steps as a refusal asks
-   for are enough: nothing grows by more than the factor of e that is allowed. */
+/* Checks that marches with theta 0 are those with the scheme's own theta, and that for explicit marches the steps that
+   a refusal asks for are enough: nothing grows by more than the factor of e that is allowed. */
 static void times_left_zero(void)
 {
     static case_problem c;

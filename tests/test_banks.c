@@ -1,9 +1,9 @@
-/* test_banks.c - counts the bank conflicts of transpose.h and of trid.h's lines, exactly, on the host.
+/* test_banks.c - counts the bank conflicts of transpose.h and of trid/interleaved.h, exactly, on the host.
    MIT licence, see LICENSE.
 
-   The model: 32 banks of four bytes; a warp's access to words of four bytes is served at once, to words of eight in two
-   halves of 16 lanes. Two lanes that are served together and want different words of one bank wait for one another. In
-   words of the element's size, that is 32 banks for 32 lanes, or 16 banks for 16. */
+   The model: 32 banks of four bytes. A warp's access to words of four bytes is served at once, one to words of eight
+   bytes in two halves of 16 lanes. If two lanes that are served together want different words of one bank, one waits.
+   In words of the element's size, that is 32 banks for 32 lanes, or 16 banks for 16. */
 #include "transpose.h"
 #include "trid/interleaved.h"
 
@@ -11,8 +11,8 @@
 
 enum { MAX_WORDS = 4096 };
 
-/* The cycles that an access costs beyond one a served group: a bank serves one word a cycle, to any number of lanes.
-   slot < 0 is a lane that does nothing. */
+/* Returns the cycles that an access takes beyond one for each group served: a bank serves one word a cycle, to any
+   number of lanes. slot < 0 is a lane that does nothing. */
 static int conflicts(int banks, const int slot[32])
 {
     int extra = 0;
@@ -41,7 +41,7 @@ static int naive(int banks, int I, int i, int j)
     return i + j * I;
 }
 
-/* Conflicts of all accesses along the rows (t = 32 r + lane) and along the columns of a width. */
+/* Returns the conflicts of all accesses along the rows (t = 32 r + lane) and along the columns of a width. */
 static int conflicts_of_map(transpose_map *map, int I, int banks)
 {
     int count = 0;
@@ -79,14 +79,14 @@ static void test_transpose(const char *name, int banks, int I, int length)
 
     int count = conflicts_of_map(transpose_index, I, banks);
     CHECK(count == 0, "%s, I = %d: %d bank conflicts", name, I, count);
-    /* Without padding, even widths conflict and odd ones do not: what is counted above is there to be found. */
+    /* Without padding, even widths conflict and odd ones do not: so the count above does find conflicts. */
     int plain = conflicts_of_map(naive, I, banks);
     CHECK((plain > 0) == (I % 2 == 0), "%s, I = %d: %d bank conflicts without padding", name, I, plain);
 }
 
-/* L lines of S sections: thread t < L*S writes at the slot of t, then reads, as section t % S of line t / S, at that of
-   t / S + L * (t % S), and L further on for the section below; the factored form reads its own where the direct one
-   reads nothing, below a line's last section and above its first. */
+/* Counts the conflicts of L lines of S partitions. Thread t < L*S writes at the slot of t. Then, as partition t % S of
+   line t / S, it reads at the slot of t / S + L * (t % S), and L further on for the partition below. Below a line's
+   last partition and above its first, the direct form reads nothing and the factored form reads its own slot. */
 static void test_lines(const char *name, int banks, int L, int S, int length, int solve_length)
 {
     static int uses[MAX_WORDS];
@@ -126,7 +126,7 @@ static void test_lines(const char *name, int banks, int L, int S, int length, in
     CHECK(shared == 0, "%s, L = %d, S = %d: %d rows share a slot", name, L, S, shared);
     CHECK(write == 0, "%s, L = %d, S = %d: %d bank conflicts in writing", name, L, S, write);
     CHECK(read == 0, "%s, L = %d, S = %d: %d bank conflicts in reading", name, L, S, read);
-    /* One line and half of its 32 sections, shifted by one, straddle the padding: one cycle a half. */
+    /* One line's 32 partitions, shifted by one, straddle the padding in each half: one cycle a half. */
     int straddled = S > banks && L < banks;
     CHECK(below <= straddled, "%s, L = %d, S = %d: %d more cycles in reading below", name, L, S, below);
     CHECK(left <= 32 / banks, "%s, L = %d, S = %d: %d more cycles in reading the left unknown", name, L, S, left);
@@ -134,7 +134,7 @@ static void test_lines(const char *name, int banks, int L, int S, int length, in
           solve_below);
     CHECK(solve_left <= left, "%s, L = %d, S = %d: %d more cycles in reading the left unknown, factored", name, L, S,
           solve_left);
-    /* Unpadded, two sections of a line collide when they are L = 32 or more apart. */
+    /* Without padding, two partitions of a line collide if they are L = 32 or more slots apart. */
     if (L >= banks && S > 1) CHECK(plain > 0, "%s, L = %d, S = %d: no bank conflicts even without padding", name, L, S);
 }
 

@@ -23,7 +23,7 @@
 
 enum { SEED = 20240912 };
 
-/* How many options take the papers' number of steps: the fewest of which two can differ, or enough to fill blocks. */
+/* How many options take the paper's number of steps: the fewest of which two can differ, or enough to fill blocks. */
 #ifdef SIMT_EMULATOR
 enum { LONG_BATCH = 2 };
 #else
@@ -576,7 +576,7 @@ static void test_errors(void)
     }
 }
 
-/* ---- as many steps as the papers take ---------------------------------------------------------------------------- */
+/* ---- as many steps as the paper takes ---------------------------------------------------------------------------- */
 
 /* The bounds at the strike are what the ladder promises; over the grid the upper end is worst. A composed stencil whose
    products are summed in the wrong order is off by 2e-4 to 2e-3 in single precision. The options are all the same, so

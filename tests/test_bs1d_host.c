@@ -1,5 +1,5 @@
-/* test_bs1d_host.c - the host reference of bs1d.h in both precisions: against known answers, a second program in long
-   double, and what theory says of the model.
+/* test_bs1d_host.c - the host reference of bs1d.h in both precisions: against known answers, an independent program in
+   long double, and what theory says of the model.
    MIT licence, see LICENSE.
 
    Run from the repository root, or with KNOWN_ANSWERS naming the file. Arrays are as long as the header says and no
@@ -63,7 +63,7 @@ static run_function *const run_of[2] = {run_f32, run_f64};
 static const char *const precision_name[2] = {"f32", "f64"}, *const method_name[2] = {"explicit", "implicit"};
 static const double roundoff_of[2] = {FLT_EPSILON / 2, DBL_EPSILON / 2};
 
-/* One good option in double precision. */
+/* Prices one valid option in double precision. */
 static case_result price(int is_implicit, int points, case_option o, double *grid)
 {
     case_result result = {NAN, NAN, NAN, NAN};
@@ -89,8 +89,8 @@ static void test_known_answers(void)
         case_known k = known[i];
         char what[60];
         snprintf(what, sizeof what, "known %s", method_name[k.is_implicit]);
-        /* The file is in double precision too, so its errors count as well; what it says of the reference of the other
-           tests, it must say first. */
+        /* The file was computed in double precision, so its errors count as well. The reference that the other tests
+           use must agree with the file too. */
         double tolerance = 2 * case_tolerance(k.is_implicit, 0, k.points, k.option, roundoff_of[1]);
         case_check(case_march(k.is_implicit, k.points, k.option, NULL), k.want, tolerance, k.points, k.option,
                    "known answer, second opinion");
@@ -98,7 +98,7 @@ static void test_known_answers(void)
     }
 }
 
-/* The model problem at full size: at the strike, and over the grid, of which the upper end is worst. */
+/* Checks the model problem at full size: at the strike, and over the grid, where the upper end is worst. */
 static void test_model_problem(void)
 {
     static double grid[256], want[256];
@@ -165,7 +165,7 @@ static void test_batches(void)
             }
 }
 
-/* Every way to spoil an option, the spoilt ones between good ones, which must not notice. */
+/* Spoils options in every way, between valid ones, whose results must not change. */
 static void test_bad_options(void)
 {
     enum { POINTS = 64, OPTIONS = 2 * CASE_BAD_KINDS + 1 };
@@ -208,7 +208,7 @@ static void test_bad_options(void)
         }
 }
 
-/* The spot at both ends of the grid is allowed; without a grid the results are the same. */
+/* Checks that the spot may lie at either end of the grid, and that without a grid the results are the same. */
 static void test_ends_and_no_grid(void)
 {
     static double grid[3 * 100];
@@ -266,8 +266,8 @@ static void test_status_strings(void)
 
 /* ---- what theory says -------------------------------------------------------------------------------------------- */
 
-/* A call less a put is a straight line, which the march takes to another by factors that can be written down:
-   the model has no discretisation error in space for it. So prices agree to rounding. */
+/* Checks put-call parity. A call less a put is a straight line. The discrete model has no error in space for it, and
+   each step turns it into another straight line by known factors, so prices agree to rounding. */
 static void test_parity(void)
 {
     case_random random = {SEED + 3};
@@ -295,8 +295,8 @@ static void test_parity(void)
         }
 }
 
-/* The strike lies in the middle of a cell on every grid of an even number of points, so errors fall smoothly; a spot
-   given here is moved to the middle of its cell, too. */
+/* Makes an option whose strike lies in the middle of a cell on every grid of an even number of points, so that errors
+   fall smoothly. The spot is moved to the middle of its cell, too. */
 static case_option smooth_case(double spot, int points, int steps, int flags, double maturity)
 {
     case_option o = {0, 100, 0.05, 0.02, 0.2, maturity, 200, steps, flags};
@@ -310,8 +310,8 @@ static double relative_error(double got, double want)
     return fabs(got - want) / fabs(want);
 }
 
-/* Against Black and Scholes: with 400 points and many steps, space decides, and its errors are of the order
-   (dS / (volatility strike))^2 = 6e-4 of the value, times a number less than one. */
+/* Compares with Black and Scholes. With 400 points and many steps, the error in space dominates; it is of the order of
+   (dS / (volatility strike))^2 = 6e-4 of the value, times a number below one. */
 static void test_black_scholes(void)
 {
     for (int put = 0; put < 2; put++)
@@ -330,7 +330,8 @@ static void test_black_scholes(void)
         }
 }
 
-/* Crank-Nicolson with Rannacher's start is of second order: twice the points and the steps, a quarter of the error. */
+/* Checks that Crank-Nicolson with a Rannacher start is of second order: twice the points and steps, a quarter of the
+   error. */
 static void test_second_order(void)
 {
     double before[2] = {0, 0};
@@ -348,9 +349,10 @@ static void test_second_order(void)
     }
 }
 
-/* Taken at the points, a payoff's error depends on where in its cell the strike lies, up to a change of sign; averaged
-   over the cells it does not. So the averaged ones vary much less while the strike crosses a cell, and gamma's worst
-   error, which the plain one reaches with the strike in the middle, is no larger. */
+/* Checks averaged payoffs. If the payoff is taken at the points, the error depends on where in its cell the strike
+   lies, and may even change its sign; averaged over cells it does not. So while the strike crosses a cell, results of
+   averaged payoffs vary much less, and gamma's worst error is no larger than that of the plain payoff, which is worst
+   with the strike in the middle. */
 static void test_averaged_payoff(void)
 {
     double spread[2][2];
@@ -375,8 +377,8 @@ static void test_averaged_payoff(void)
               i ? "gamma" : "price", spread[1][i], spread[0][i]);
 }
 
-/* The American put of the literature, S = K = 100, by each way of marching. Backward Euler is of first order, so it
-   needs the steps. */
+/* Checks the American put of the literature, S = K = 100, by each kind of step. Backward Euler is of first order, so it
+   needs more steps. */
 static void test_american_put(void)
 {
     static const struct {
@@ -389,9 +391,9 @@ static void test_american_put(void)
     }
 }
 
-/* Theta is what the PDE makes of price, delta and gamma, so steps that are few for a difference in time are enough:
-   that of 100 steps of Crank-Nicolson was off by 1.1e-2, this is by 7e-4, as the grid is. Where it pays to exercise
-   now, the value does not change with time. */
+/* Checks theta, which follows from price, delta and gamma by the PDE, so a few steps suffice: with 100 Crank-Nicolson
+   steps a difference in time was off by 1.1e-2, but this theta is off by 7e-4, as the grid is. Where it pays to
+   exercise now, the value does not change with time. */
 static void test_theta(void)
 {
     case_option o = {100, 100, 0.05, 0, 0.2, 1, 200, 100, CN},
@@ -411,8 +413,9 @@ static void test_theta(void)
     }
 }
 
-/* Few and long steps on fine grids, where the drift is too large for the last row: what was refused is priced, as near
-   as the steps allow. 2 gamma of the last row is 1.3 to 10 here; a drift that beats the diffusion stays refused. */
+/* Checks a few long steps on fine grids, where the drift is too large for the last row: such options, once refused, are
+   priced as well as the steps allow. 2 gamma of the last row is 1.3 to 10 here. A drift that exceeds the diffusion
+   elsewhere is still refused. */
 static void test_long_steps(void)
 {
     static const struct {
@@ -448,8 +451,9 @@ static void test_long_steps(void)
     for (int j = 0; j < 512; j++) CHECK(bs1d_lane_dominant(m, 1, j), "upwinded row %d is not dominant", j);
 }
 
-/* Volatility of 2 percent on 128 points: central differences oscillate, and a put at the money comes out negative. That
-   can be known before, and upwinding mends it: every value positive, falling with the spot, bent upwards. */
+/* Checks upwinding. With a volatility of 2 percent on 128 points, central differences oscillate, and a put at the money
+   comes out negative. bs1d_check foresees this, and upwinding avoids it: all values are positive, decreasing in the
+   spot and convex. */
 static void test_upwind(void)
 {
     static double grid[128];
@@ -471,7 +475,7 @@ static void test_upwind(void)
             CHECK(grid[j] >= 0 && grid[j] <= grid[j - 1] + 1e-12 && grid[j + 1] - 2 * grid[j] + grid[j - 1] >= -1e-11,
                   "%s: the grid is not what a put looks like at %d", method_name[is_implicit], j);
     }
-    /* Where diffusion is enough already, nothing changes. */
+    /* Where diffusion is large enough already, nothing changes. */
     case_option plenty = smooth_case(100, 128, 100, CN, 1), same = plenty;
     plenty.dividend = same.dividend = plenty.rate - 1e-6;
     same.flags |= BS1D_UPWIND;
@@ -479,7 +483,8 @@ static void test_upwind(void)
     CHECK(!memcmp(&with, &without, sizeof with), "upwinding changed what it need not");
 }
 
-/* A march in two parts, the second from what the first left, is the march; the payoff, given, is the payoff. */
+/* Checks that a march in two parts, the second from the values that the first left, equals the whole march, and that
+   the payoff given as start values acts as the payoff. */
 static void test_given(void)
 {
     static double grid[3][200];
@@ -509,11 +514,12 @@ static void test_given(void)
             CHECK(status[0] == BS1D_BAD_ARGUMENT && isnan(parts[0].price), "given without a grid: status %d",
                   status[0]);
         }
-    /* Early exercise pays what flags and strike say, whatever was given: a put from nothing is worth its exercise. */
+    /* Early exercise pays what flags and strike say, whatever values are given: an American put that starts from zeros
+       is worth its exercise. */
     case_option o = {60, 100, 0.05, 0, 0.2, 1, 200, 400, PUT | AMERICAN | BS1D_GIVEN};
     memset(grid, 0, sizeof grid);
     check_near(price(1, 200, o, grid[0]).price, 40, 1e-12, "an American put of nothing else");
-    /* Nor does it hide a value that is none. */
+    /* Exercise does not hide NaN either. */
     for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
         case_option one = {60, 100, 0.05, 0, 0.2, 0.01, 200, 2, PUT | AMERICAN | BS1D_GIVEN};
         case_result result;
@@ -525,7 +531,7 @@ static void test_given(void)
     }
 }
 
-/* What bs1d_check says is what the march says. */
+/* Checks that bs1d_check returns the status that the march reports. */
 static void test_check(void)
 {
     for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
@@ -566,8 +572,8 @@ static void test_check(void)
     CHECK(bs1d_fewest_steps_f64(&o, 256) == 0 && bs1d_fewest_steps_f64(NULL, 256) == 0, "steps for what is bad");
 }
 
-/* What bs1d_suggest fills in prices to the tolerance: options of all kinds, every tolerance that 1024 points can
-   reach. */
+/* Checks that options price to the tolerance with the points and steps that bs1d_suggest fills in: options of all
+   kinds, and every tolerance that 1024 points can reach. */
 static void test_suggest(void)
 {
     static double work[BS1D_HOST_LEN(1024)];
@@ -599,7 +605,7 @@ static void test_suggest(void)
                    "suggested: strike %g of spot %g, volatility %g, "
                    "maturity %g, rate %g, dividend %g, top %g, %d points, %d steps",
                    o.strike, spot, o.volatility, o.maturity, o.rate, o.dividend, p.top, points, (int)p.steps);
-        if (i % 10 == 0) { /* more points are as good, as a batch needs it; so is single precision */
+        if (i % 10 == 0) { /* more points, which a batch may need, are as good; so is single precision */
             bs1d_host_implicit_f64(1, points < 512 ? 2 * points : 1024, &p, &r, NULL, work);
             check_near(r.price, case_black_scholes(o).price, tolerance, "suggested, with more points");
             bs1d_option_f32 q = {(float)o.spot,
@@ -617,7 +623,7 @@ static void test_suggest(void)
                 check_near(s.price, case_black_scholes(o).price, tolerance, "suggested in single precision");
             }
         }
-        if (plain) { /* an American put, against one of four times the points and 16 times the steps, or near that */
+        if (plain) { /* an American put, against a march with about four times the points and 16 times the steps */
             bs1d_option_f64 fine;
             bs1d_result_f64 t;
             p.flags = PUT | AMERICAN;
@@ -629,7 +635,7 @@ static void test_suggest(void)
             check_near(r.price, t.price, tolerance, "suggested, American");
         }
     }
-    /* None costs more than it must by much: the sum of points times steps, and how many are out of reach. */
+    /* No suggestion costs much more than it must: checks the sum of points times steps, and how many are refused. */
     CHECK(refused < tried / 20, "%d of %d refused", refused, tried);
     CHECK(cells < 30000.0 * tried, "%.0f points times steps an option", cells / tried);
     if (check_short()) check_skip(1, "four of five suggestions: SHORT_TESTS is set");
@@ -648,10 +654,11 @@ static void test_suggest(void)
     CHECK(bs1d_suggest_f64(1e-3, &o, &points) == BS1D_BAD_NUMBER, "suggest for a negative volatility");
 }
 
-/* Composed steps. What leaves the stencil is at most a unit roundoff in the row where most does, as a march of that one
-   row in long double tells; a step more would lose more. The coefficients are those of that march to half a unit in
-   their last place, but for the diagonal, which is what the rounded row must sum to: so the march of a constant is
-   exact to the rounding of that one, while the rounding of the others would sum up to several. */
+/* Checks composed steps. In the row that loses most, what falls outside the stencil is at most a unit roundoff, as a
+   march of this row in long double shows; one more step would lose more. The coefficients are those of that march to
+   half a unit in the last place, except the diagonal, which makes the rounded row sum to what it should: a constant is
+   then marched exactly, to the rounding of the diagonal, where the rounding of the other coefficients would add up to
+   several units. */
 static void test_composed(void)
 {
     enum { POINTS = 200 };
@@ -721,8 +728,8 @@ static void test_composed(void)
           uncorrected);
 }
 
-/* Numbers at the ends of the range, and a drift that no diffusion damps: a status, never a number that looks like
-   one. */
+/* Checks that numbers at the ends of the range, and a drift that no diffusion damps, give a status, and never a number
+   that could be taken for a price. */
 static void test_overflow(void)
 {
     static double work[BS1D_HOST_LEN(1024)];

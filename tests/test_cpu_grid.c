@@ -4,7 +4,7 @@
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #define BS3D_NO_LAUNCHES
-/* Small grids in many blocks, and stored past the caches wherever their rows are whole lines. */
+/* Makes small grids take many blocks, and store past the caches wherever rows are whole cache lines. */
 #define CPU_AVX_GRID_CACHE 1
 #define CPU_AVX_STREAM_BYTES 0
 #include "bs3d.h"
@@ -16,7 +16,8 @@
 enum { EXPLICIT1, EXPLICIT2, IMPLICIT1, IMPLICIT2, RUNGS };
 static const char *const rung_name[RUNGS] = {"explicit1", "explicit2", "implicit1", "implicit2"};
 
-/* A problem, values to start from that single precision has too, and where the reference arrives; tight grids. */
+/* A problem, start values that are exact in single precision too, and the result of the reference, on grids without
+   padding. */
 typedef struct {
     bs3d_problem problem;
     double *start, *want, most;
@@ -53,8 +54,8 @@ static known make(case_random *random, int implicit, const int *points, int step
 
 #define REAL double
 #define SUFFIX _f64
-/* A few steps, each of which rounds a sum of 13 to 19 terms no larger than 2 |u|, or solves lines that are diagonally
-   dominant: some tens of roundings of 1.1e-16. */
+/* For a few steps, each of which rounds a sum of 13 to 19 terms no larger than 2 |u|, or solves diagonally dominant
+   lines: some tens of roundings of 1.1e-16. */
 #define TOLERANCE 1e-12
 #include "test_cpu_grid.c"
 #undef REAL
@@ -63,7 +64,7 @@ static known make(case_random *random, int implicit, const int *points, int step
 
 #define REAL float
 #define SUFFIX _f32
-/* The same with 6e-8, and the coefficients rounded too: some 1e-5 at most. */
+/* The same with 6e-8, and with coefficients that are rounded too: some 1e-5 at most. */
 #define TOLERANCE 1e-4
 #include "test_cpu_grid.c"
 
@@ -179,8 +180,8 @@ static int F(march)(int rung, int isa, const F(cpu_avx_grid) * g, int steps, con
                                : F(cpu_avx_grid_implicit2)(isa, g, steps, fx, fy, fz, u, v, work, threads);
 }
 
-/* Are all bytes between the rows, and after the last, as guard left them? The last row has no padding in memory where
-   the array ends with its last point. */
+/* Returns whether all bytes between the rows and after the last row are as guard left them. The last row has no padding
+   if the array ends with its last point. */
 static int F(padding_intact)(const F(cpu_avx_grid) * g, const guarded *array)
 {
     const long long rows = (long long)g->ny * g->nz;
@@ -194,8 +195,8 @@ static int F(padding_intact)(const F(cpu_avx_grid) * g, const guarded *array)
     return intact;
 }
 
-/* One march of one rung: arrays that end with the last point, NaN in the padding, in v and in work before it is
-   written, v and u aligned or not. */
+/* Runs one march of one rung: with arrays that end with the last point, with NaN in the padding, in v and in work, and
+   with v and u aligned or not. */
 static void F(run)(const known *c, int isa, int rung, int threads, int loose)
 {
     const bs3d_problem *o = &c->problem;
@@ -222,7 +223,7 @@ static void F(run)(const known *c, int isa, int rung, int threads, int loose)
     for (int row = 0; row < rows; row++)
         for (int i = 0; i < nx; i++) {
             double error = fabs((double)((REAL *)u.at)[row * pitch + i] - c->want[row * nx + i]);
-            if (!(error <= worst) && worst == worst) worst = error; /* NaN stays */
+            if (!(error <= worst) && worst == worst) worst = error; /* keeps NaN */
         }
     check_near(worst, 0, TOLERANCE * c->most, "%s, %s, %d bytes a number: %dx%dx%d, pitch %lld, %d steps, %d threads",
                rung_name[rung], cpu_avx_name(isa), (int)sizeof(REAL), nx, o->points[1], o->points[2], pitch, o->steps,
@@ -235,7 +236,7 @@ static void F(run)(const known *c, int isa, int rung, int threads, int loose)
     for (int i = 0; i < 3; i++) F(free_axis)(&axes[i]);
 }
 
-/* Each argument spoilt by itself is refused, and u left alone. */
+/* Checks that each argument, spoilt alone, is refused, and that u is left alone. */
 static void F(test_arguments)(void)
 {
     const bs3d_problem o = case_model(5, 10, BS3D_GIVEN);

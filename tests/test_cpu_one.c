@@ -19,15 +19,15 @@ static const double roundoff_of[2] = {FLT_EPSILON / 2, DBL_EPSILON / 2};
 
 /* ---- both precisions under one roof ------------------------------------------------------------------------------ */
 
-/* A batch in double precision, in numbers that a float holds too, so that both precisions march the same one. */
+/* A batch in double precision, whose numbers are exact in float too, so that both precisions march the same batch. */
 typedef struct {
     int options, n, steps, H, threads;
     double *a, *b, *c, *u, *band;
-    double scale[MOST_OPTIONS]; /* by which rounding errors of a step grow, in units of the roundoff */
+    double scale[MOST_OPTIONS]; /* the factor by which the rounding errors of a step grow */
 } batch;
 
-/* Marches from b->u to result; the arrays lie at some distance from a cache line and have guards around them, work has
-   as many bytes as it was promised. */
+/* Marches from b->u to result. The arrays begin at some distance from a cache line, between guards; work has exactly
+   the bytes that the header asks for. */
 #define DEFINE_RUN(NAME, R, SUFFIX)                                                                                    \
     static guarded NAME##_guard(const double *from, size_t count, size_t offset)                                       \
     {                                                                                                                  \
@@ -93,7 +93,7 @@ static double as_float(double x)
     return (float)x;
 }
 
-/* Stable explicit steps; options differ. What is not to be read is NaN. */
+/* Makes stable explicit steps for different options. What must not be read is NaN. */
 static void fill_explicit(case_random *random, batch *m)
 {
     const size_t n = (size_t)m->n, width = 2 * (size_t)m->H + 1;
@@ -110,8 +110,8 @@ static void fill_explicit(case_random *random, batch *m)
     }
 }
 
-/* Dominant matrices, of norm scale, whose inverse has a norm of at most 1. Every third option couples its rows by
-   little, every third so much that what happens at one end is felt at the other. */
+/* Makes dominant matrices with norm `scale`, whose inverses have norm at most 1. Every third option has weak couplings,
+   and every third such strong ones that the first and last unknown depend on each other. */
 static void fill_implicit(case_random *random, batch *m)
 {
     const size_t n = (size_t)m->n;
@@ -164,7 +164,7 @@ static void want_composed(const batch *m, double *u)
     }
 }
 
-/* By trid.h's reference. Returns 1 + the first option that it cannot do. */
+/* Computes the answers by trid.h's reference. Returns 1 + the first option that it cannot solve. */
 static int want_implicit(const batch *m, double *u)
 {
     double work[MOST_N];
@@ -180,10 +180,11 @@ static int want_implicit(const batch *m, double *u)
     return status;
 }
 
-/* Rounding errors that a march may make. An explicit step: three multiply-adds of sums below 2, none of which grows
-   later, for no step enlarges the largest value. A composed one: 2H+2 additions, and values and errors grow by
-   less than 2 a sweep (the sums of a row's magnitudes are below 1). An implicit one: elimination of a dominant matrix
-   is backward stable with a constant below 20 (a fast reciprocal included), and errors grow by the norm of M. */
+/* Returns the rounding error that a march may make. An explicit step makes three multiply-adds of sums below 2, and
+   their errors do not grow later, since no step enlarges the largest value. A composed step makes 2H+2 additions, and
+   values and errors grow by a factor below 2 a sweep (the magnitudes in a row sum to less than 1). In an implicit step,
+   elimination of a dominant matrix is backward stable with a constant below 20 (a fast reciprocal included), and errors
+   grow by the norm of M. */
 static double tolerance_of(int rung, int precision, const batch *m, int option)
 {
     double steps = m->steps, unit = roundoff_of[precision];
@@ -192,7 +193,7 @@ static double tolerance_of(int rung, int precision, const batch *m, int option)
     return 8 * steps * unit;
 }
 
-/* Runs a rung on each instruction set and compares with want; option i need not be right where skip says so. */
+/* Runs a rung on each instruction set and compares with `want`, except options that `skip` marks. */
 static void compare(int rung, int precision, const batch *m, const double *want, int want_status, const char *skip,
                     size_t offset)
 {
@@ -215,7 +216,7 @@ static void compare(int rung, int precision, const batch *m, const double *want,
     free(got);
 }
 
-/* All rungs on random options, of this shape. */
+/* Compares all rungs on random options, in batches of this shape. */
 static void test_shape(case_random *random, int options, int n, int steps, int H, int threads)
 {
     batch m = batch_new(options, n, steps, H);
@@ -258,7 +259,8 @@ static void test_shapes(void)
 
 /* ---- what cannot be solved --------------------------------------------------------------------------------------- */
 
-/* Some options meet a pivot that is 0, infinite or NaN; the first is reported, the others do not notice. */
+/* Checks that if some options meet a pivot that is 0, infinite or NaN, the first is reported, and the others are
+   right. */
 static void test_bad_pivots(void)
 {
     enum { N = 41 };
@@ -273,7 +275,7 @@ static void test_bad_pivots(void)
         for (int k = 0; k <= round % 3; k++) {
             int i = case_below(&random, options), j = k == 0 ? 0 : case_below(&random, N), at = i * N + j;
             spoilt[i] = 1;
-            if (j > 0) m.a[at] = 0; /* so that the pivot is b, whatever was rounded above */
+            if (j > 0) m.a[at] = 0; /* so that the pivot is b, whatever the rounding in the rows above */
             m.b[at] = round % 4 == 0 ? NAN : round % 4 == 1 ? INFINITY : 0;
             if (i < first) first = i;
         }
@@ -281,7 +283,7 @@ static void test_bad_pivots(void)
         CHECK(want_implicit(&m, want) == 1 + first, "the reference has not met the bad pivot");
         for (int precision = 0; precision < 2; precision++)
             for (int rung = IMPLICIT1; rung < RUNGS; rung++) compare(rung, precision, &m, want, 1 + first, spoilt, 8);
-        /* Nobody meets a pivot where there is nothing to do. */
+        /* Without steps nobody meets a pivot. */
         m.steps = 0;
         for (int rung = IMPLICIT1; rung < RUNGS; rung++) compare(rung, 1, &m, m.u, 0, NULL, 8);
         free(want);
@@ -327,8 +329,8 @@ DEFINE_ARGUMENTS(arguments_f64, double, f64)
 
 /* ---- the model problem ------------------------------------------------------------------------------------------- */
 
-/* Rows of (I + A)^m - I within H points of the diagonal, which takes what makes the rounded row sum to what it
-   should. */
+/* Computes rows of (I + A)^m - I within H points of the diagonal. The diagonal is such that the rounded row sums to
+   what it should. */
 static void compose(bs1d_model model, int H, int m, int precision, double *band)
 {
     const int n = model.points, width = 2 * H + 1;
@@ -355,7 +357,7 @@ static void compose(bs1d_model model, int H, int m, int precision, double *band)
     }
 }
 
-/* Two options, of which the second is worth twice the first. */
+/* Makes two options, the second worth twice the first. */
 static batch model_batch(int is_implicit, int H)
 {
     case_option o = case_model(is_implicit);
@@ -371,8 +373,8 @@ static batch model_batch(int is_implicit, int H)
     return m;
 }
 
-/* Double precision: 1e-11 of the exact answer. Single: some roundings of a value near 10, coefficients that are rounded
-   once, and a value that is rounded in each step; with the reciprocal of AVX, which is an ulp off, one more each. */
+/* Compares with the exact answer: in double precision to 1e-11. In single precision the value near 10 is rounded in
+   each step, and the coefficients once; the reciprocal of AVX, which is an ulp off, adds another rounding to each. */
 static void check_model(int rung, int precision, int isa, const double *u)
 {
     int is_implicit = rung >= IMPLICIT1;
@@ -398,7 +400,7 @@ static void test_model_problem(void)
         for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
             for (int rung = 0; rung < RUNGS; rung++) {
                 batch now = m[rung >= IMPLICIT1];
-                /* The rung that marches W options where there are two takes its time under the sanitizers. */
+                /* explicit3 marches W options even if there are two, which takes long under the sanitizers. */
                 if (rung == EXPLICIT3 && cpu_next(isa) >= 0) continue;
                 if (rung == EXPLICIT4) now.steps = o.steps / composed_of[precision];
                 CHECK(run_of[precision](rung, isa, &now, u, 0) == 0, "%s on the model problem", rung_name[rung]);
@@ -417,14 +419,15 @@ static void test_model_problem(void)
 
 /* ---- the processor's mode ---------------------------------------------------------------------------------------- */
 
-/* A march leaves the control register as it was, whatever that was, and meanwhile subnormal numbers count as 0, but in
-   plain C. */
+/* Checks that a march leaves the control register as it was, whatever that was, and that meanwhile subnormal numbers
+   count as 0, except in plain C. */
 #if CPU_AVX_X86 || CPU_AVX_ARM
-/* What flushes results, what operands (one bit on Arm), what rounds down; exceptions that were raised stay so. */
+/* Bits that flush results, that flush operands (on Arm one bit for both), and that round down; and raised exceptions,
+   which stay raised. */
 #if CPU_AVX_X86
 enum { MODE_RESULTS = 0x8000, MODE_OPERANDS = 0x40, MODE_DOWN = 0x2000, MODE_RAISED = 0x3f };
 enum { MODE_OVERFLOWED = 0x8, MODE_INEXACT = 0x20 };
-#else /* which has the exceptions in another register */
+#else /* Arm has the exceptions in another register */
 enum { MODE_RESULTS = 0x1000000, MODE_OPERANDS = MODE_RESULTS, MODE_DOWN = 0x800000, MODE_RAISED = 0 };
 enum { MODE_OVERFLOWED = 0, MODE_INEXACT = 0 };
 #endif
@@ -462,8 +465,8 @@ static int mode_stays(unsigned mode)
     return stays;
 }
 
-/* Three options: of numbers so small that they count as 0, though a step makes them a million times as large, of which
-   one row may be bad; and of one third, which only the march rounds. */
+/* Makes three options. Numbers of two are so small that they count as 0, though a step makes them a million times as
+   large; one of their rows may be bad. The numbers of the third are 1/3, which only the march rounds. */
 static batch mode_batch(int implicit, int bad)
 {
     enum { N = 20, H = 2, WIDTH = 2 * H + 1 };

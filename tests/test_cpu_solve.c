@@ -1,13 +1,14 @@
 /* test_cpu_solve.c - the tridiagonal solvers of cpu_avx.h: every instruction set, both precisions.
    MIT licence, see LICENSE.
 
-   Solutions are known: small integers, and matrices of eighths, so that the right-hand sides are exact. The arrays hold
-   exactly what the lines need, between guard words, at all alignments; what lies between the systems, a[0] and c[n-1]
-   are NaN, and the gaps of x must stay as they were. The file includes itself once a precision. */
+   Solutions are known. They are small integers, and coefficients are multiples of 1/8, so that the right-hand sides are
+   exact. The arrays hold exactly what the lines need, between guard words, at all alignments. What lies between the
+   systems, a[0] and c[n-1] are NaN, and the gaps of x must stay as they were. The file includes itself once for each
+   precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
-#define CPU_AVX_STREAM_BYTES 2048 /* stores past the caches for small arrays, too */
-#define CPU_AVX_THREAD_ROWS 1     /* and threads */
+#define CPU_AVX_STREAM_BYTES 2048 /* stores past the caches even for small arrays */
+#define CPU_AVX_THREAD_ROWS 1     /* and threads even for few rows */
 #include "cpu_cases.h"
 #include "random.h"
 #include "trid.h"
@@ -19,15 +20,15 @@ enum method { THOMAS, IN_PLACE, SOLVE, SOLVE_IN_PLACE, HYBRID, HYBRID_IN_PLACE }
 static const char *const method_name[] = {"thomas", "thomas in place", "solve",   "solve in place",
                                           "hybrid", "hybrid in place"};
 
-/* Backward errors of elimination without pivoting are a few roundoffs in dominant systems; the reciprocals add as
-   many, and the steps of parallel cyclic reduction some each. Scaled to a unit diagonal, the matrices have norms of at
-   most 5/3 and inverses of at most 3, hence condition 5; the solutions are at most 5 in size. */
+/* Returns the error allowed. In dominant systems, backward errors of elimination without pivoting are a few roundoffs;
+   the reciprocals add as many, and each step of parallel cyclic reduction some more. Scaled to a unit diagonal, the
+   matrices have norms of at most 5/3 and inverses of at most 3, hence condition number 5; solutions are at most 5. */
 static double tolerance(double n, double roundoff)
 {
     return (8 + 2 * log2(n + 1.0)) * 5 * 5 * roundoff;
 }
 
-static int faulty_pivot; /* which of the ways to have no solution comes next */
+static int faulty_pivot; /* the way in which the next system loses its solution */
 
 #define REAL float
 #define F(stem) stem##_f32
@@ -45,7 +46,8 @@ static int faulty_pivot; /* which of the ways to have no solution comes next */
 #define SMALLEST DBL_TRUE_MIN
 #include "test_cpu_solve.c"
 
-/* Each describes the elements of an array once, those that it should. */
+/* Checks that the functions that return lines describe each element of an array once, and only those that they
+   should. */
 static void test_lines(void)
 {
     const cpu_avx_lines all[] = {cpu_avx_lines_contiguous(3, 20), cpu_avx_lines_interleaved(5, 12),
@@ -81,9 +83,9 @@ int main(void)
     return check_report();
 }
 
-#else /* REAL: the tests, in the precision at hand */
+#else /* REAL: the tests, in this precision */
 
-/* Systems one after another, each with its own matrix or all with the first one's. */
+/* Contiguous systems, each with its own matrix, or all with the first one's. */
 typedef struct {
     long long n, systems;
     REAL *a, *b, *c, *d, *x;
@@ -125,7 +127,7 @@ static size_t F(place)(const cpu_avx_lines *lines, long long system, long long j
     return (size_t)(j * lines->step + s * lines->stride + g * lines->jump);
 }
 
-/* The arrays as the lines want them, NaN in the gaps. */
+/* Copies an array to the layout of the lines, with NaN in the gaps. */
 static guarded F(spread)(const cpu_avx_lines *lines, const F(batch) * s, const REAL *from, size_t offset)
 {
     size_t count = s->n && s->systems ? F(place)(lines, lines->systems - 1, s->n - 1) + 1 : 0;
@@ -136,7 +138,7 @@ static guarded F(spread)(const cpu_avx_lines *lines, const F(batch) * s, const R
     return g;
 }
 
-/* Runs a method on the batch and compares; systems marked in faulty are not looked at. */
+/* Runs a method on the batch and compares the results, except those of systems marked in `faulty`. */
 static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, const F(batch) * s, size_t offset,
                            int threads, const char *faulty, int want)
 {
@@ -198,17 +200,17 @@ static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, cons
     unguard(&work, "work of %s", what);
 }
 
-/* How the systems of a batch may lie; what varies takes its turn. */
+/* Returns one of the layouts of a batch; paddings vary from call to call. */
 static cpu_avx_lines F(layout)(int which, long long n, long long systems)
 {
     long long padded = (systems + 31) / 16 * 16, row = (n + 31) / 16 * 16;
-    cpu_avx_lines side = {n, systems, systems, 1, 1, 0};            /* as in z, densely */
-    cpu_avx_lines side_padded = {n, padded, systems, 1, 1, 0};      /* rows of whole lines of the cache, and gaps */
-    cpu_avx_lines rows = {n, 1, systems, n, 1, 0};                  /* as in x */
-    cpu_avx_lines rows_padded = {n, 1, systems, row, 1, 0};         /* again whole lines of the cache */
-    cpu_avx_lines rows_odd = {n, 1, systems, n + 3, 1, 0};          /* and no two rows alike */
-    cpu_avx_lines apart = {n, 2 * systems + 1, systems, 2, 1, 0};   /* neither is 1 */
-    cpu_avx_lines alone = {n, systems, systems > 0, 7, systems, 1}; /* groups of one */
+    cpu_avx_lines side = {n, systems, systems, 1, 1, 0};            /* interleaved, without gaps */
+    cpu_avx_lines side_padded = {n, padded, systems, 1, 1, 0};      /* rows of whole cache lines, with gaps */
+    cpu_avx_lines rows = {n, 1, systems, n, 1, 0};                  /* contiguous */
+    cpu_avx_lines rows_padded = {n, 1, systems, row, 1, 0};         /* from whole cache line to whole cache line */
+    cpu_avx_lines rows_odd = {n, 1, systems, n + 3, 1, 0};          /* at changing offsets in cache lines */
+    cpu_avx_lines apart = {n, 2 * systems + 1, systems, 2, 1, 0};   /* neither step nor stride is 1 */
+    cpu_avx_lines alone = {n, systems, systems > 0, 7, systems, 1}; /* groups of one system */
     return which == 0   ? side
            : which == 1 ? side_padded
            : which == 2 ? rows
@@ -232,7 +234,7 @@ static void F(test_size)(case_random *random, long long n, long long systems, in
                                                 : k == 1 ? 2 + turn / 2 % 3
                                                          : turn % LAYOUTS,
                                                 n, systems);
-                if (lines.groups == 1) lines.groups = turn / 2 % 2; /* 0 is one group too */
+                if (lines.groups == 1) lines.groups = turn / 2 % 2; /* 0 means one group too */
                 size_t offset = turn / 3 % 4 == 0 ? (size_t)(turn % 16) : 0;
                 int method = (one ? SOLVE : THOMAS) + (turn / 4 % 3 == 2);
                 F(check_lines)(isa, method, &lines, &s, offset, 1 + turn / 5 % 3, 0, 0);
@@ -260,14 +262,14 @@ static void F(test_sizes)(void)
     F(test_size)(&random, 32, 1024, 1);
     F(test_size)(&random, 20, 600, 1);
     F(test_size)(&random, 70, 96, 2);
-    F(batch) s = F(new_batch)(&random, (1 << 17) / (int)sizeof(REAL), 7, 1); /* long enough to be solved in numbers */
+    F(batch) s = F(new_batch)(&random, (1 << 17) / (int)sizeof(REAL), 7, 1); /* so long that no vectors are used */
     const cpu_avx_lines lines = F(layout)(4, s.n, s.systems);
     for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa))
         if (!cpu_left_out(isa)) F(check_lines)(isa, SOLVE_IN_PLACE, &lines, &s, 1, 1, 0, 0);
     free(s.a);
 }
 
-/* Groups, as the directions of a grid have them. */
+/* Solves lines along the axes of a grid, which are groups. */
 static void F(test_groups)(void)
 {
     case_random random = {SEED + 1};
@@ -275,8 +277,8 @@ static void F(test_groups)(void)
     for (int i = 0; i < 7; i++) {
         long long nx = sizes[i][0], ny = sizes[i][1], nz = sizes[i][2];
         for (int padding = 0; padding < 2; padding++) {
-            /* With padding rows are whole lines of the cache, and planes now and then a number more: those cannot be
-               stored past the caches. */
+            /* With padding, rows are whole cache lines, but some planes have an element more: those cannot be stored
+               past the caches. */
             long long pitch = padding ? (nx + 31) / 16 * 16 : nx, plane = pitch * (ny + 2 * padding) + i % 2 * padding;
             cpu_avx_lines along[3] = {
                 {nx, 1, ny, pitch, nz, plane}, {ny, pitch, nx, 1, nz, plane}, {nz, plane, nx, 1, ny, pitch}};
@@ -295,7 +297,7 @@ static void F(test_groups)(void)
     }
 }
 
-/* System at of the batch loses its solution in row j. */
+/* Spoils row j of system `at`, which then has no solution. */
 static void F(spoil)(F(batch) * s, long long at, long long j)
 {
     REAL *a = s->a + at * s->n, *b = s->b + at * s->n, *c = s->c + at * s->n;
@@ -306,13 +308,13 @@ static void F(spoil)(F(batch) * s, long long at, long long j)
     case 1:
         b[j] = (REAL)INFINITY;
         break;
-    case 2: /* a zero that no row above changes */
+    case 2: /* a zero, which no row above changes */
         for (long long i = 0; i < s->n; i++) b[i] = i == j ? 0 : 3, a[i] = i == j ? 2 : 0, c[i] = 0;
         break;
     case 3: /* so small that its reciprocal is infinite */
         for (long long i = 0; i < s->n; i++) b[i] = i == j ? SMALLEST : 3, a[i] = c[i] = 0;
         break;
-    default: /* [2 2; 2 2], found out where its second row is met, by an exact reciprocal; else simply a zero */
+    default: /* [2 2; 2 2], whose second row has the pivot 0 if the reciprocal is exact; else simply a zero */
         for (long long i = 0; i < s->n; i++) b[i] = 2, a[i] = c[i] = 0;
         if (s->n == 1 || sizeof(REAL) == 4)
             b[j] = 0;
@@ -321,8 +323,8 @@ static void F(spoil)(F(batch) * s, long long at, long long j)
     }
 }
 
-/* One or two systems lose their solutions, the first in this row, or anywhere if that is negative. Marks them, and
-   returns the status that is due with all that are marked. */
+/* Spoils one or two systems, the first in this row, or anywhere if `row` is negative. Marks them, and returns the
+   status that is due to all marked systems. */
 static int F(spoil_two)(case_random *random, F(batch) * s, char *faulty, long long row)
 {
     const int first = case_below(random, (int)s->systems), second = case_below(random, (int)s->systems);
@@ -375,14 +377,14 @@ static void F(test_singular)(void)
     free(s.a);
 }
 
-/* Systems that are cut into partitions: as short as they may be, a row more or less, with a tail of all lengths, in one
-   tile or more; with a first system that fails, or two, in a partition, a separator or the tail. */
+/* Tests systems that are cut into partitions: the shortest possible, a row more and less, with tails of all lengths, in
+   one tile or more; also with one or two systems that fail, in a partition, a separator or the tail. */
 static void F(test_cut)(void)
 {
     const int least = 64 * 128 / (int)sizeof(REAL);
     const int sizes[] = {least - 1,     least,         least + 1,     least + 17,
                          2 * least - 1, 3 * least + 5, 9 * least / 2, (1 << 17) / (int)sizeof(REAL) + 333};
-    static const int batches[] = {1, 2, 16}; /* 16: in double precision a tile, which two threads share */
+    static const int batches[] = {1, 2, 16}; /* 16 make a tile in double precision, which two threads share */
     case_random random = {SEED + 8};
     int turn = 0;
     for (int i = 0; i < 8; i++)
@@ -409,8 +411,9 @@ static void F(test_cut)(void)
         }
 }
 
-/* The same with couplings that reach few rows, and more and more, constant or shared out at random: the residual is
-   that of elimination, whether systems are cut or cannot be. The last has blocks of weak and of strong dominance. */
+/* Tests the same with couplings that reach a few rows, then more and more, constant or shared out at random: the
+   residual is that of elimination, whether or not systems can be cut. The last system has blocks of weak and of strong
+   dominance. */
 static void F(test_weak_cut)(void)
 {
     enum { N = 60000, KINDS = 13 };
@@ -442,8 +445,8 @@ static void F(test_weak_cut)(void)
     free(a);
 }
 
-/* What lies as the sections of the lanes do, for one width of vectors or another, and what just does not; systems
-   alone, in pairs and in halves, more tiles than are looked at together; with a first system that fails, or two. */
+/* Tests systems whose length suits the hybrid for one width of vectors or another, or just does not; alone, in pairs
+   and in halves, and in more tiles than are in flight; also with one or two systems that fail. */
 static void F(test_across)(void)
 {
     static const int sizes[] = {8,   15,  16,  31,  32,  33,  48,  64,  96,  112, 128,
@@ -546,8 +549,8 @@ static void F(test_arguments)(void)
     }
 }
 
-/* Work in proportion to what is in flight: a number for a row and system, of two systems at most a thread, or four in
-   the same cache lines. */
+/* Checks that work is in proportion to the systems in flight: a number for each row of each system, and at most two
+   systems a thread, or four that share cache lines. */
 static void F(test_work)(void)
 {
     const long long n = 10 * 1000 * 1000;
@@ -571,7 +574,8 @@ static void F(test_work)(void)
     CHECK(F(cpu_avx_thomas_bytes)(&one, 0) == 0 && F(cpu_avx_hybrid_bytes)(&one, 0) == 0, "work for no threads");
 }
 
-/* The same systems by trid.h in double precision, and the residual: neighbours far apart depend on each other. */
+/* Compares with trid.h in double precision, and checks the residual, for systems in which rows far apart depend on each
+   other. */
 static void F(test_reference_of)(int n, int systems)
 {
     case_random random = {SEED + 4};
@@ -616,12 +620,12 @@ static void F(test_reference_of)(int n, int systems)
 static void F(test_reference)(void)
 {
     F(test_reference_of)(200, 37);
-    F(test_reference_of)(256, 9); /* sections in their places, coupled by every step of the reduction, or the last */
+    F(test_reference_of)(256, 9); /* by the hybrid too: partitions coupled in every PCR step, or only in the last */
     F(test_reference_of)(512, 5);
 }
 
-/* The hybrid may leave out a step of its reduction only if that changes nothing to rounding. The lanes' sections end
-   with rows 7, 15, 23 and so on, or 3, 7, 11. A chain of rows couples two of them alone, by all strengths. */
+/* Checks that the hybrid omits a step of PCR only if that changes nothing to rounding. The lanes' partitions end with
+   rows 7, 15, 23 and so on, or 3, 7, 11. A chain of rows couples only two of them, with couplings of all sizes. */
 static void F(test_weak_sections)(void)
 {
     enum { N = 64, FIRST = 15, LAST = 23, STRENGTHS = 100 };
@@ -640,7 +644,7 @@ static void F(test_weak_sections)(void)
                       "reference");
         }
         for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa))
-            for (int systems = 1; systems <= 2; systems++) { /* in halves, and as a pair */
+            for (int systems = 1; systems <= 2; systems++) { /* a system in two halves, and a pair of systems */
                 const cpu_avx_lines lines = cpu_avx_lines_contiguous(N, systems);
                 void *work = malloc(F(cpu_avx_hybrid_bytes)(&lines, 1));
                 CHECK(F(cpu_avx_hybrid)(isa, &lines, a, b, c, d, got, work, 1) == 0, "%s", cpu_avx_name(isa));
@@ -657,7 +661,7 @@ static void F(test_weak_sections)(void)
     }
 }
 
-/* The least dominance of a row. */
+/* Returns the least dominance of the rows. */
 static double F(dominance_of)(int n, const REAL *a, const REAL *b, const REAL *c)
 {
     double least = INFINITY;
@@ -668,8 +672,8 @@ static double F(dominance_of)(int n, const REAL *a, const REAL *b, const REAL *c
     return least;
 }
 
-/* What the header promises of residuals where dominance is weak: couplings shared out at random, which is the worst
-   case for parallel cyclic reduction; as few rows a lane as there can be, and more. */
+/* Checks the residuals that the header promises where dominance is weak, with couplings shared out at random, the worst
+   case for parallel cyclic reduction, and with few rows a lane, from the fewest possible on. */
 static void F(test_residuals)(void)
 {
     enum { MOST = 160, CASES = 40 };
@@ -701,7 +705,8 @@ static void F(test_residuals)(void)
     }
 }
 
-/* Rows, systems and tiles of them further apart than 32 bits count, in arrays that are mostly pages nobody touches. */
+/* Tests rows, systems and tiles that are further apart than 32 bits can count, in arrays most of whose pages nobody
+   touches. */
 static void F(test_far)(void)
 {
     enum { N = 3, SYSTEMS = 40 };

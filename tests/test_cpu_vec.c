@@ -1,8 +1,8 @@
-/* test_cpu_vec.c - the vector layer of cpu_avx.h: every instruction set, forced, against the meaning in plain C.
+/* test_cpu_vec.c - the vector layer of cpu_avx.h: every instruction set, one after another, against plain C.
    MIT licence, see LICENSE.
 
-   CPU_ISA=plain, avx, avx2, avx512 or neon in the environment leaves the other sets out; SHORT_TESTS samples the
-   reciprocals where otherwise every significand is tried. The file includes itself once a precision and instruction
+   CPU_ISA=plain, avx, avx2, avx512 or neon in the environment leaves the other sets out. With SHORT_TESTS reciprocals
+   are sampled; otherwise every significand is tried. The file includes itself once for each precision and instruction
    set. */
 #ifndef SET
 #define _DEFAULT_SOURCE
@@ -22,7 +22,7 @@ enum { SEED = 20241121, MOST_LANES = 16 };
 #define JOIN_TEXT(set, precision) #set " " #precision
 #define TEXT(set, precision) JOIN_TEXT(set, precision)
 
-/* Memory whose neighbours on both sides may not be touched, by masked loads and stores neither. */
+/* Memory between two pages that nobody may touch, not even by masked loads and stores. */
 static unsigned char *room, *room_end;
 
 static void open_room(void)
@@ -37,7 +37,7 @@ static void open_room(void)
     room_end = room + page;
 }
 
-/* The room after a store must be what a copy of it is, in which plain C has stored the same. */
+/* A copy of the room, in which plain C stores the same: after a store both must be equal. */
 static unsigned char *expected;
 static void fill_room(void)
 {
@@ -48,13 +48,13 @@ static int room_is_as_expected(void)
 {
     return !memcmp(expected, room, (size_t)(room_end - room));
 }
-/* Where in the copy the byte lies that is at p in the room. */
+/* Returns the address in the copy that corresponds to p in the room. */
 static void *copy_of(void *p)
 {
     return expected + ((unsigned char *)p - room);
 }
 
-/* Numbers of which sums and products are exact in single precision. */
+/* Makes numbers whose sums and products are exact in single precision. */
 static void small_integers(case_random *random, double *x)
 {
     for (int l = 0; l < MOST_LANES; l++) x[l] = case_below(random, 2001) - 1000;
@@ -75,9 +75,9 @@ static int short_tests(void)
 #define ISA CPU_AVX_PLAIN
 #define ULPS 0.5
 #include "test_cpu_vec.c"
-/* The approximation is specified to 1.5 * 2^-12; the step takes the error and its square into account and leaves its
-   cube, a 10000th of an ulp, so that rounding the result, half an ulp, is nearly all there is. Without FMA the product
-   that is nearly one is rounded too, which is an ulp more. */
+/* The errors allowed in reciprocals. The approximation is specified to 1.5 * 2^-12. The correction removes the error
+   and its square and leaves its cube, a 10000th of an ulp, so nearly all of the error is rounding the result, half an
+   ulp. Without FMA the product that is nearly one is rounded too, which adds an ulp. */
 #if CPU_AVX_X86
 #define SET avx
 #define ISA CPU_AVX_AVX
@@ -207,7 +207,7 @@ TEST(test_move)
             CHECK(room_is_as_expected(), WHAT ": store to %d", offset);
         }
     }
-    for (int vector = 0; vector < 3; vector++) { /* a page starts and ends where any vector may be streamed to */
+    for (int vector = 0; vector < 3; vector++) { /* pages are aligned to vectors, so that streaming is allowed */
         REAL *to = END_OF_ROOM - (vector + 1) * LANES;
         fill_room();
         memcpy(copy_of(to), x, LANES * sizeof(REAL));
@@ -222,7 +222,7 @@ TEST(test_move_part)
     for (int i = 0; i < MOST_LANES; i++) x[i] = (REAL)(i + 1);
     for (int n = 0; n <= LANES; n++) {
         for (int before = 0; before <= LANES; before++) {
-            /* Of the lanes that are not asked for some lie beyond the room, or all. */
+            /* Some or all of the lanes that are not asked for lie beyond the room. */
             REAL *at = END_OF_ROOM - n - (before < LANES ? before : (room_end - room) / (int)sizeof(REAL) - n);
             fill_room();
             memcpy(at, x, (size_t)n * sizeof(REAL));
@@ -258,7 +258,7 @@ TEST(test_arithmetic)
             CHECK(y[2][l] == x[0][l] * x[1][l], WHAT ": mul, lane %d", l);
             CHECK(y[3][l] == x[0][l] / x[1][l], WHAT ": div, lane %d", l);
         }
-        if (round % 5 == 0) x[1][round % LANES] = x[0][round % LANES]; /* equal ones, too */
+        if (round % 5 == 0) x[1][round % LANES] = x[0][round % LANES]; /* equal numbers, too */
         b = V(cpu_avx_load)(x[1]);
         V(cpu_avx_store)(y[0], V(cpu_avx_min)(a, b));
         V(cpu_avx_store)(y[1], V(cpu_avx_max)(a, b));
@@ -275,7 +275,7 @@ TEST(test_arithmetic)
             CHECK(y[4][l] == (REAL)sqrt(x[0][l] > 0 ? (double)x[0][l] : 0), WHAT ": sqrt, lane %d", l);
         }
     }
-    /* Where one is NaN the second is taken, as by the instructions. */
+    /* If one operand is NaN, the result is the second, as in x86's instructions. */
     V(cpu_avx_store)(y[0], V(cpu_avx_min)(V(cpu_avx_set)((REAL)NAN), V(cpu_avx_set)(3)));
     V(cpu_avx_store)(y[1], V(cpu_avx_max)(V(cpu_avx_set)((REAL)NAN), V(cpu_avx_set)(3)));
     for (int l = 0; l < LANES; l++) CHECK(y[0][l] == 3 && y[1][l] == 3, WHAT ": min or max of NaN and 3, lane %d", l);
@@ -290,7 +290,7 @@ TEST(test_arithmetic)
     }
 }
 
-/* Of small integers the product and the sum are exact, so it does not matter how often they are rounded. */
+/* The product and sum of small integers are exact, so it does not matter how often they are rounded. */
 TEST(test_fma)
 {
     case_random random = {SEED};
@@ -310,7 +310,7 @@ TEST(test_fma)
             CHECK((double)y[1][l] == wide[2][l] - product, WHAT ": fnma, lane %d", l);
         }
     }
-    /* (1 + e)(1 - e) is 1 - e^2 exactly, and 1 if it is rounded; what is plain the compiler may fuse. */
+    /* (1 + e)(1 - e) is exactly 1 - e^2, and 1 if rounded. In plain C the compiler may fuse it. */
     double square = (double)EPSILON * (double)EPSILON;
     VEC more = V(cpu_avx_set)(1 + EPSILON), less = V(cpu_avx_set)(1 - EPSILON), one = V(cpu_avx_set)(1);
     V(cpu_avx_store)(y[0], V(cpu_avx_fma)(more, less, V(cpu_avx_set)(-1)));
@@ -323,8 +323,8 @@ TEST(test_fma)
 
 /* ---- the reciprocal ---------------------------------------------------------------------------------------------- */
 
-/* The largest error of 1 / (2^exponent m) over significands 1 <= m < 2, count of them a step apart, in ulp of a result
-   below a power of two (which is half an ulp of that power itself); and their mean. */
+/* Returns the largest error of 1 / (2^exponent m) over `count` significands 1 <= m < 2, a step apart, in ulp of a
+   result just below a power of two (half an ulp of that power itself); also computes the mean error. */
 static TARGET_OF(SET) double V(worst_reciprocal)(long long first, long long step, long long count, int exponent,
                                                  double *mean)
 {
@@ -349,7 +349,7 @@ TEST(test_reciprocal)
     int exponents = IS_FLOAT ? 126 : 1022;
     long long significands = IS_FLOAT ? 1 << 23 : 1 << 16, step = short_tests() ? 4095 : 1;
     double worst, mean, other;
-    /* In double precision it is the division, and the error that of the reference, 0. */
+    /* In double precision the reciprocal is a division, so it differs from the reference by 0. */
     if (IS_FLOAT)
         worst = V(worst_reciprocal)(0, step, significands / step, 0, &mean);
     else
@@ -362,9 +362,9 @@ TEST(test_reciprocal)
     }
     printf(WHAT ": reciprocal within %.3f ulp, %.4f in the mean\n", worst, mean);
     CHECK(worst <= ULPS, WHAT ": reciprocal is off by %g ulp", worst);
-    /* A march of thousands of steps adds up what has always the same sign. */
+    /* Over a march of thousands of steps, errors of always the same sign would add up. */
     CHECK(fabs(mean) <= (short_tests() ? 0.05 : 0.01), WHAT ": reciprocals are off by %g ulp in the mean", mean);
-    /* An approximation that gave the same for all would be no faster than it is wrong. */
+    /* Each lane must get the reciprocal of its own number. */
     REAL y[MOST_LANES], x[MOST_LANES];
     for (int l = 0; l < LANES; l++) x[l] = (REAL)(l % 2 ? -(l + 1) : l + 1);
     V(cpu_avx_store)(y, V(cpu_avx_rcp)(V(cpu_avx_load)(x)));
@@ -374,7 +374,7 @@ TEST(test_reciprocal)
 
 /* ---- pivots ------------------------------------------------------------------------------------------------------ */
 
-/* Every pivot that is not good is reported, or else its reciprocal is right. */
+/* Every bad pivot is reported, or else its reciprocal is right. */
 TEST(test_pivots)
 {
     const REAL inf = (REAL)INFINITY, nan = (REAL)NAN,
@@ -417,7 +417,7 @@ TEST(test_pivots)
                           WHAT ": 1 / %g gives %g and is not reported", (double)odd[i], (double)y[lane]);
             }
         }
-        /* One of the two alone is bad; the first of several lanes. */
+        /* Only the pivot, or only the reciprocal, is bad; of several bad lanes the first is reported. */
         for (int i = 0; i < MUST_FAIL; i++) {
             for (int l = 0; l < LANES; l++) y[l] = l >= lane ? odd[i] : 1;
             VEC zero = V(cpu_avx_set)(0), one = V(cpu_avx_set)(1), bad = V(cpu_avx_load)(y);
@@ -427,7 +427,7 @@ TEST(test_pivots)
                   (double)odd[i], lane, by_pivot, by_reciprocal);
         }
     }
-    /* Good ones of all sizes, very many of them. */
+    /* Very many good pivots of all sizes. */
     case_random random = {SEED};
     VEC sound = V(cpu_avx_set)(0);
     for (int row = 0; row < (short_tests() ? 1000 : 100000); row++) {
@@ -440,9 +440,9 @@ TEST(test_pivots)
     CHECK(V(cpu_avx_worst)(sound) == LANES, WHAT ": good pivots reported");
 }
 
-/* ---- lanes moved ------------------------------------------------------------------------------------------------- */
+/* ---- moves between lanes ----------------------------------------------------------------------------------------- */
 
-/* s is a literal in the calls, as it must be. */
+/* A macro, because s must be a literal in the calls. */
 #define CHECK_SHIFT(s)                                                                                                 \
     do {                                                                                                               \
         REAL up[MOST_LANES], down[MOST_LANES];                                                                         \
@@ -501,7 +501,7 @@ TEST(test_transpose)
     }
 }
 
-/* A tile whose last element is the room's last, or whose first is its first. */
+/* Checks a tile whose last element is the room's last, or whose first element is the room's first. */
 static TARGET_OF(SET) void V(check_tile)(int rows, int columns, int pitch, int at_end)
 {
     VEC v[LANES];

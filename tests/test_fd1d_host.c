@@ -51,7 +51,7 @@ static void random_problems(void)
     if (check_short()) check_skip(1, "large batches of many points: SHORT_TESTS is set");
 }
 
-/* Results are the same to the bit by any number of workers. */
+/* Checks that results are the same, to the bit, with any number of workers. */
 static void any_workers(void)
 {
     enum { COUNT = 40, MOST = 33 };
@@ -76,7 +76,7 @@ static void any_workers(void)
 
 /* ---- calls that are refused -------------------------------------------------------------------------------------- */
 
-/* A batch of two plain problems. */
+/* Makes a batch of two plain problems. */
 static case_batch good_batch(int points, case_problem *c)
 {
     case_batch b = case_batch_of(2, points, CASE_ROOM_STEPS, CASE_EVENTS, CASE_PLACES, 0);
@@ -84,7 +84,8 @@ static case_batch good_batch(int points, case_problem *c)
     return b;
 }
 
-/* Calls with something that is wrong. What is refused leaves its status and, where the batch says how many, NaN. */
+/* Makes a call with one wrong argument. It must be refused, and leave its status and, if the batch says how many
+   results there are, NaN. */
 static void refuse(int which, int points)
 {
     static case_problem c[2];
@@ -112,7 +113,7 @@ static void refuse(int which, int points)
     if (which == 12) of.spots = -1, filled = 0;
     if (which == 13) room = 2 * moving_host_bytes_f64(&of, 1) - 1, due = FD_NO_ROOM;
     if (which == 14) room = 0, due = FD_NO_ROOM;
-    /* which == 15: more points than there may be */
+    /* which == 15: more points than are allowed */
     const int said = moving_host_f64(&of, p, by, at, room);
     CHECK(said == due, "refused %d: %d", which, said);
     for (int k = 0; k < 2; k++) {

@@ -40,7 +40,7 @@ KNOWN_SOLVER(cev)
 KNOWN_SOLVER(rate)
 KNOWN_SOLVER(growing)
 
-/* Each of these checks a line of the file, whose numbers are v. */
+/* Each of the following functions checks a line of the file, whose numbers are v. */
 
 static void known_cev(const double *v)
 {
@@ -61,7 +61,7 @@ static void known_cev_american(const double *v)
     check_near(value_of_cev(&k, &put), v[6], 1e-3, "American CEV put, spot %g", v[5]);
 }
 
-/* Bonds, and options on them: on the way to time 0 the bond becomes the option at its expiry. */
+/* Checks bonds, and options on them: on the way back to time 0 the bond becomes the option at the option's expiry. */
 static void known_bond(int root, const double *v)
 {
     const rate_parameters bond = {v[0], v[1], v[2], 0, 0, root, 0};
@@ -81,7 +81,7 @@ static void known_bond_option(int root, const double *v)
         known_case k;
         known_begin(&k, root ? 0 : -0.2, root ? 0.8 : 0.3, 0.04, v[4], v[6]);
         if (root) k.problem.face[0][0] = FD_DEGENERATE;
-        /* The date is when the option expires, which is so long after today. */
+        /* The date is the time from today to the option's expiry. */
         k.problem.times.dates = 1, k.problem.times.date = &expiry, k.problem.times.kink = &kink;
         k.problem.at_date = &exercise;
         check_near(value_of_rate(&k, &option), v[7 + put], 3e-5, "option on a bond, root %d, put %d, rate %g", root,
@@ -141,7 +141,7 @@ static void known_stock(const double *v)
     check_near(k.values[0].second[0], v[7], 2e-6, "its gamma");
 }
 
-/* A barrier that is looked at every quarter: at maturity too, which the payoff knows. */
+/* Checks a barrier that is monitored every quarter, and at maturity, which the payoff does. */
 static void known_barrier(const double *v)
 {
     const stock_parameters call = {v[3], v[1], 0, v[0], v[4], 0, 0};
@@ -168,7 +168,7 @@ static void known_dividends(const double *v)
     check_near(value_of_stock(&k, &call), v[5], 1e-3, "call with dividends, spot %g", v[4]);
 }
 
-/* The kinds of lines, with how many numbers they have. */
+/* The kinds of lines, and how many numbers each has. */
 static const struct {
     const char *name;
     int numbers;
@@ -212,7 +212,7 @@ static void known_answers(void)
     if (check_short()) check_skip(lines * 3 / 4, "three known answers in four");
 }
 
-/* Black and Scholes' equation on bs1d.h's grid, in its steps: the same discrete equations, so the same numbers. */
+/* Compares with bs1d.h on its grid and in its steps: the discrete equations are the same, so the numbers must be. */
 static void as_bs1d(void)
 {
     enum { points = 256, steps = 100 };

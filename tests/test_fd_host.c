@@ -1,5 +1,5 @@
 /* test_fd_host.c - pde/fd.h on the host: formulas exact where they must be, orders under refinement, refusals,
-   schedules, schemes, and two prices against their closed formulas.
+   schedules, schemes, and two prices against closed forms.
    MIT licence, see LICENSE.
 
    Arrays are as long as the header says and no longer, so that the address sanitizer sees any overrun. */

@@ -1,9 +1,8 @@
 /* test_known_models_host.c - models of two and three factors on the host against answers from outside: SABR, the
    exchange of two assets and an American option on their spread, Heston with a barrier and with early exercise, calls
    on the best of three assets, Heston with a rate of Cox, Ingersoll and Ross.
-   Grids and steps are those on which these models were first tried, and tolerances the errors seen then, or two
-   standard errors where the answer is Monte Carlo's.
-   MIT licence, see LICENSE. */
+   Grids and steps are those on which these models were first tried. Tolerances are the errors seen then, or two
+   standard errors where the answer comes from Monte Carlo. MIT licence, see LICENSE. */
 #include "../pde/adi2d.h"
 #include "../pde/adi3d.h"
 #include "../examples/heston_model.h"

@@ -1,10 +1,10 @@
 /* test_lsmc_host.c - the plain C reference of least-squares Monte Carlo.
    MIT licence, see LICENSE.
 
-   Known answers: Philox's from the Random123 distribution; the example of eight paths from Longstaff and Schwartz
-   (2001), with more digits from its normal equations in rational arithmetic; Bermudan prices by quadrature from date to
-   date; Black and Scholes' formula. Where chance enters, tolerances are in standard errors: four are passed once in
-   15000. */
+   Known answers: for Philox, those of the Random123 distribution; the example of eight paths from Longstaff and
+   Schwartz (2001), with more digits from its normal equations in rational arithmetic; Bermudan prices by quadrature
+   from date to date; Black and Scholes' formula. Where chance enters, the tolerance is four standard errors, which
+   chance exceeds once in 15000 times. */
 #define LSMC_NO_MAIN
 #include "../examples/american_lsmc_host.c"
 

@@ -1,8 +1,8 @@
 /* test_pivoted_host.c - the pivoted solver of trid.h in plain C11, in both precisions.
    MIT licence, see LICENSE.
 
-   The file includes itself once a precision, as trid.h does. Arrays are allocated as long as the header says and no
-   longer, so that the address sanitizer sees any overrun. */
+   The file includes itself once for each precision, as trid.h does. Arrays are allocated as long as the header says and
+   no longer, so that the address sanitizer sees any overrun. */
 #ifndef REAL
 #include "trid.h"
 #include "trid/pivoted.h"

@@ -1,5 +1,5 @@
-/* test_suggest_host.c - pde/common/suggest.h: what is suggested for a tolerance is good to that tolerance, against
-   answers from outside, in one, two and three factors; and is not far finer than that.
+/* test_suggest_host.c - pde/common/suggest.h: the points and steps that it suggests meet the tolerance, against answers
+   from outside, in one, two and three factors, and are not much finer than the tolerance needs.
    MIT licence, see LICENSE. */
 #include "fd1d_known.h"
 

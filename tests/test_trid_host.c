@@ -2,8 +2,8 @@
    MIT licence, see LICENSE.
 
    Run from the repository root, or with KNOWN_ANSWERS in the environment naming the file with the known answers.
-   The file includes itself once a precision, as trid.h does. Arrays are allocated as long as the header says and no
-   longer, so that the address sanitizer sees any overrun. */
+   The file includes itself once for each precision, as trid.h does. Arrays are allocated as long as the header says and
+   no longer, so that the address sanitizer sees any overrun. */
 #ifndef REAL
 #include "trid.h"
 #include "trid/slabs.h"

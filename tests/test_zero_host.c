@@ -1,4 +1,4 @@
-/* test_zero_host.c - zeroed structs through every solver: a sound answer or a refusal, as docs/zero.md says.
+/* test_zero_host.c - zeroed structs through every solver: a correct answer or a refusal, as docs/zero.md says.
    MIT licence, see LICENSE. */
 #define CPU_AVX_ONLY_PLAIN /* zero is the same in all sets */
 #include "../pde/adi2d.h"

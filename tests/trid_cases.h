@@ -1,9 +1,9 @@
-/* trid_cases.h - systems, a deterministic random generator and references for the tests of trid.h.
+/* trid_cases.h - systems and references for the tests of trid.h.
    MIT licence, see LICENSE.
 
-   Everything is held in double; entries are rounded to float where a test in single precision needs them exact. The
-   references share nothing with the code under test: Gaussian elimination with row exchanges, in long double.
-   C11, C++17 and CUDA. */
+   Everything is in double; entries are rounded to float where a test in single precision needs them exact. The
+   reference solver shares nothing with the code under test: it is Gaussian elimination with row exchanges, in long
+   double. C11, C++17 and CUDA. */
 #ifndef TRID_CASES_H
 #define TRID_CASES_H
 
@@ -61,8 +61,8 @@ CASE_FUNCTION void case_round_to_float(case_system s)
     for (int i = 0; i < 4 * s.n; i++) s.a[i] = (float)s.a[i];
 }
 
-/* Every |b| is at least dominance > 1 times |a| + |c|; signs and the scale of each row are random. Rounding to float
-   costs dominance nothing to speak of. */
+/* Makes a system in which every |b| is at least dominance > 1 times |a| + |c|; the sign and scale of each row are
+   random. Rounding to float does not change the dominance noticeably. */
 CASE_FUNCTION case_system case_dominant(case_random *random, int n, double dominance, int to_float)
 {
     case_system s = case_new(n);
@@ -79,17 +79,16 @@ CASE_FUNCTION case_system case_dominant(case_random *random, int n, double domin
     return s;
 }
 
-/* No solution in sight of max |d| is larger than this many times it: with unit diagonal |a| + |c| <= 1/dominance, so
-   the inverse has norm at most dominance / (dominance - 1), and relative errors in the entries are felt at most
-   (1 + 1/dominance) times as much. */
+/* Returns a bound on the condition number. With unit diagonal |a| + |c| <= 1/dominance, so the inverse has norm at most
+   dominance / (dominance - 1), and the matrix at most 1 + 1/dominance. */
 CASE_FUNCTION double case_condition(double dominance)
 {
     return (dominance + 1) / (dominance - 1);
 }
 
-/* -x[j-1] + (2 + excess) x[j] - x[j+1]: barely dominant, so that unknowns as far as 1 / sqrt(excess) rows apart depend
-   on each other and no coupling, of whatever step, is too small to matter. The inverse has norm at most 1 / excess,
-   which makes the condition (4 + excess) / excess. */
+/* Makes a system of -x[j-1] + (2 + excess) x[j] - x[j+1]. It is barely dominant, so that unknowns as far as
+   1 / sqrt(excess) rows apart depend on each other, and in no step are couplings too small to matter. The inverse has
+   norm at most 1 / excess, so the condition number is at most (4 + excess) / excess. */
 CASE_FUNCTION case_system case_far_reaching(case_random *random, int n, double excess, int to_float)
 {
     case_system s = case_new(n);
@@ -103,8 +102,8 @@ CASE_FUNCTION case_system case_far_reaching(case_random *random, int n, double e
     return s;
 }
 
-/* The matrix of one fully implicit step of the one-factor Black-Scholes equation on 0 .. 200 with n points, r = 0.05,
-   sigma = 0.2 and 2500 steps to T = 1; couplings multiplied by stretch; d is a call's payoff. */
+/* Makes the matrix of one fully implicit step of the one-factor Black-Scholes equation on 0 .. 200 with n points,
+   r = 0.05, sigma = 0.2 and 2500 steps to T = 1, with couplings multiplied by stretch; d is a call's payoff. */
 CASE_FUNCTION case_system case_black_scholes(int n, double stretch, int to_float)
 {
     const double rate = 0.05, volatility = 0.2, step = 1.0 / 2500;
@@ -123,9 +122,9 @@ CASE_FUNCTION case_system case_black_scholes(int n, double stretch, int to_float
     return s;
 }
 
-/* Matrices of a given dominance 1 + excess, which may be 0, all with negative couplings, so that errors do not cancel:
+/* Matrices of dominance 1 + excess, where excess may be 0, all with negative couplings, so that errors do not cancel:
    CONSTANT   -x[j-1] + 2 (1 + excess) x[j] - x[j+1]
-   DRIFT      the couplings shared out otherwise, in all rows alike
+   DRIFT      the couplings shared out unequally, in all rows alike
    SMOOTH     symmetric, the couplings 1 + sin(j/20)/2: a diffusion in a smooth medium
    MEDIUM     symmetric, each coupling a random number up to 1: a diffusion in a rough medium
    ROUGH      the couplings of each row shared out at random */
@@ -157,7 +156,8 @@ CASE_FUNCTION case_system case_weak(case_random *random, int n, int kind, double
     return s;
 }
 
-/* Identity rows, but rows at and at + 1 are [1 1; 1 1]: singular, found out where the two rows meet. */
+/* Makes identity rows, except rows `at` and at + 1, which are [1 1; 1 1]: singular, which shows where the two rows
+   meet. */
 CASE_FUNCTION case_system case_singular_pair(int n, int at)
 {
     case_system s = case_new(n);
@@ -169,15 +169,15 @@ CASE_FUNCTION case_system case_singular_pair(int n, int at)
 
 /* ---- references ------------------------------------------------------------------------------------------------- */
 
-/* Gaussian elimination with row exchanges: the row in hand starts in column j and has three entries, the last of
-   which an exchange fills in. x takes the solution; returns 0 where the matrix is singular. */
+/* Solves by Gaussian elimination with row exchanges: the current row starts in column j and has three entries, the last
+   of which an exchange fills in. Leaves the solution in x; returns 0 if the matrix is singular. */
 CASE_REFERENCE int case_reference(case_system s, long double *x)
 {
     int n = s.n;
     long double(*rows)[4] = (long double(*)[4])case_memory((size_t)n * sizeof *rows);
     int regular = 1;
     for (int j = 0; j < n; j++) {
-        /* what row j brings along, starting in column j-1 */
+        /* row j, from column j-1 on */
         long double below[4] = {j > 0 ? s.a[j] : 0, s.b[j], j < n - 1 ? s.c[j] : 0, s.d[j]};
         if (j > 0) {
             long double *above = rows[j - 1];
@@ -208,20 +208,21 @@ CASE_REFERENCE int case_reference(case_system s, long double *x)
     return regular;
 }
 
-/* The larger of two that are not negative; NaN is larger than anything, so that the largest of many hides none. */
+/* Returns the larger of two numbers that are not negative. NaN counts as larger than any number, so that the largest of
+   many hides none. */
 CASE_REFERENCE long double case_larger(long double x, long double y)
 {
     return x > y || isnan(x) ? x : y;
 }
 
-/* The residual, in unit roundoffs, that random matrices of this dominance - 1 leave at most by the hybrid with K rows a
-   lane, by the fit of docs/hybrid.md. */
+/* Returns the largest residual, in unit roundoffs, that the hybrid with K rows a lane leaves with random matrices of
+   dominance 1 + excess, by the fit of docs/hybrid.md. */
 CASE_FUNCTION double case_law(int K, double excess)
 {
     return 4 + 1 / (2 * pow(K, 2.5) * excess);
 }
 
-/* The largest |A x - d| over the largest |A| |x| + |d|, 0 for n = 0. */
+/* Returns the largest |A x - d| over the largest |A| |x| + |d|, 0 for n = 0. */
 CASE_REFERENCE long double case_residual(case_system s, const double *x)
 {
     long double error = 0, size = 0;
@@ -240,7 +241,7 @@ CASE_REFERENCE long double case_residual(case_system s, const double *x)
     return size > 0 ? error / size : error;
 }
 
-/* The largest |x - reference| over the largest |reference|, NaN if any x is. */
+/* Returns the largest |x - reference| over the largest |reference|, NaN if any x is NaN. */
 CASE_REFERENCE long double case_error(int n, const double *x, const long double *reference)
 {
     long double error = 0, size = 0;
@@ -251,8 +252,8 @@ CASE_REFERENCE long double case_error(int n, const double *x, const long double 
     return size > 0 ? error / size : error;
 }
 
-/* With unit diagonal, how strongly x[row] depends on x[row - distance] and x[row + distance] (the larger of the two)
-   once the unknowns between are gone: solve the rows between for one end at 1 and the other at 0. */
+/* Returns how strongly x[row] depends on x[row - distance] and x[row + distance] (the larger of the two), with unit
+   diagonal, once the unknowns between are eliminated: solves the rows between with one end 1 and the other 0. */
 CASE_FUNCTION long double case_coupling(case_system s, int row, int distance)
 {
     int first = row - distance + 1 > 0 ? row - distance + 1 : 0;
@@ -272,7 +273,8 @@ CASE_FUNCTION long double case_coupling(case_system s, int row, int distance)
     return largest;
 }
 
-/* How many steps of PCR over lanes of K rows it takes until no coupling exceeds the roundoff; lanes is a power of 2. */
+/* Returns how many steps of PCR over lanes of K rows it takes until no coupling exceeds the roundoff; lanes is a power
+   of 2. */
 CASE_FUNCTION int case_steps(case_system s, int K, int lanes, long double roundoff)
 {
     int steps = 0;

@@ -39,8 +39,8 @@
 
    For k right-hand sides with one matrix, trid_batch_several moves 3 + 2k numbers per row, and k calls of
    trid_batch_solve move 5k. Factors do not reduce that, since they are as many numbers as the matrix. They save
-   divisions and the check of pivots, which memory accesses hide, and they also solve the transposed system (the adjoint
-   of a solver).
+   divisions and the scan for the pivots, but memory accesses hide both. They also solve the transposed system (the
+   adjoint of a solver).
 
    docs/batch.md says which kernel serves which size, and lists the measurements. A launch that a program calls is
    compiled for all lengths and layouts. Template arguments may restrict both, which shortens compilation to a fraction
@@ -57,8 +57,9 @@
                 element with a, b or c, nor with any other d. An array must be aligned to its elements.
      Neighbours A system's status and x are the same, to the last bit, whatever the other systems are. There is one
                 exception: the last digits of x after trid_batch_refined, _pivoted and _several, if n <= 256 or the
-                systems are interleaved. They may depend on systems of the same group that share the system's warp or
-                tile, which are among the 32 (interleaved: 128) with the same index / 32 (128).
+                systems are interleaved. These digits may depend on the systems that share the system's warp or tile.
+                Such systems are in the same group and, numbered from 0 within it, have the same quotient number / 32
+                (interleaved: number / 128).
      Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null. (Partitions of n = 0
                 are TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
@@ -123,7 +124,7 @@ enum trid_batch_status {
 
 enum { TRID_BATCH_MAX_N = 1 << 30 }; /* rows of a system */
 
-/* Flags of a call, or'ed in its options. */
+/* Flags of a call, combined by bitwise OR in its options. */
 enum {
     TRID_BATCH_ADD = 1,         /* x += A^-1 d */
     TRID_BATCH_SHARED = 2,      /* a, b, c are one matrix for all systems: n elements each, contiguous */
@@ -164,8 +165,8 @@ typedef struct {
     int processors, shared_bytes; /* multiprocessors; shared memory that a block may request */
     int major;                    /* compute capability of the device or of the code, whichever is lower */
     int always_pipelined;         /* whether some kernels are empty */
-    int clusters[17];             /* how many clusters of 1 .. 16 blocks run at a time, each block on its own
-                                     multiprocessor */
+    int clusters[17];             /* how many clusters of 1 .. 16 blocks run at the same time, each block on
+                                     its own multiprocessor */
     const void *code;             /* identifies the kernels to which this applies */
 } trid_device;
 

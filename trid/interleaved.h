@@ -158,9 +158,9 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
    The reduced rows pass through shared memory to groups of `parts` lanes, each of which solves one system, and the
    unknowns return the same way.
    Needs    k >= 1 a literal. systems and parts are powers of two, parts <= 32, and systems*parts is the number of
-            threads of the block, a multiple of 32; no status reports other sizes. They are literals, or else the
-            same in all threads, which costs two dozen more operations. n <= k*parts may differ between systems. a of
-            row 0, c of row n-1 and rows from n on are not read
+            threads of the block, a multiple of 32; other sizes are not reported. Both are literals, or else the same in
+            all threads, which costs two dozen more operations. n <= k*parts may differ between systems. a of row 0, c
+            of row n-1 and rows from n on are not read
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_hybrid, for the thread's own system: -1 if n > k*parts; the smallest positive status of the
@@ -169,8 +169,8 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
             cudaFuncSetAttribute). Storing rows, loading a partition's own row and storing unknowns cause no bank
             conflicts. Loading another partition's row or unknown takes up to one extra cycle for each half of a warp
             (tests/test_banks.c counts them). Two barriers inside; call __syncthreads() before another use.
-   Cost     trid_warp_hybrid with lanes = parts. Its link and expansion go through 8 stores and 9 loads, of which one
-            each is for the status */
+   Cost     trid_warp_hybrid with lanes = parts. Its link and expansion go through shared memory, by 8 stores and 9
+            loads, of which one each is for the status */
 TB_D int trid_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
                                 tb_real *shared)
 {
@@ -189,8 +189,8 @@ TB_D void trid_block_interleaved_unchecked(int k, int systems, int parts, int n,
 
 /* Exchanges reduced rows through the first two of the three arrays. The thread that holds a partition gives one word of
    its first row and one of its last. In return it gets a word of the last row of the partition that it solves (*last)
-   and a word of the first row of the next partition (*first, if k > 1). A system's last partition does not couple to a
-   next one, and gets its own first word. */
+   and a word of the first row of the next partition (*first, if k > 1). A system's last partition has no next one, and
+   gets its own first word. */
 TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real *first, tb_real *last, tb_real *shared)
 {
     enum { banks = TRID_BANKS };
@@ -206,9 +206,9 @@ TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real
 }
 
 /* Computes everything in trid_block_interleaved that depends on the matrices alone, once for many right-hand sides. The
-   rows lie as in trid_block_interleaved. Systems may share a matrix or have their own: every thread stores what it
-   needs for the partition that it holds and for the reduced row that it solves, which may belong to another system.
-   *steps receives how many of the log2 parts PCR steps matter to the systems that this warp solves, as in
+   rows are laid out as in trid_block_interleaved. Systems may share a matrix or have their own: every thread stores
+   what it needs for the partition that it holds and for the reduced row that it solves, which may belong to another
+   system. *steps receives how many of the log2 parts PCR steps matter to the systems that this warp solves, as in
    trid_warp_factor; warps may differ. If steps is null, all steps are stored.
    Needs    k, systems, parts, n, a, b, c as trid_block_interleaved; f of TRID_INTERLEAVED_FACTOR_LEN(k) elements, in
             registers
@@ -272,7 +272,7 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns return through an array of their
             own, so the next call may write the other arrays while they are being read.
-   Cost     trid_warp_solve with lanes = parts, its link and expansion through 3 stores and 4 loads
+   Cost     trid_warp_solve with lanes = parts; its link and expansion go through shared memory, by 3 stores and 4 loads
    Error    as trid_warp_solve */
 TB_D void trid_block_interleaved_solve(int k, int systems, int parts, int n, int steps, const tb_real *f, tb_real *d,
                                        tb_real *shared)

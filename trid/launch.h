@@ -114,11 +114,11 @@ typedef unsigned trid_cluster_place;
 typedef unsigned char *trid_cluster_place;
 #endif
 
-/* Returns the address in block `rank` of the cluster that corresponds to `place` in this block's shared memory. Byte
-   offsets from it are the same in both blocks.
-   Needs    a trid_cluster_sync after the kernel's start and one before its end, between which that block is certain to
-            run, and one between a write and another block's read of it. Neighbouring lanes should access neighbouring
-            words.
+/* Maps `place`, an address in this block's shared memory, to its counterpart in the shared memory of block `rank` of
+   the cluster. Byte offsets from it are the same in both blocks.
+   Needs    a trid_cluster_sync after the kernel's start and one before its end, since only in between is that block
+            certain to run; and one between a write and another block's read of it. Neighbouring lanes should access
+            neighbouring words.
    Cost     1 operation */
 TB_D trid_cluster_place trid_cluster_map(void *place, int rank)
 {
@@ -197,11 +197,11 @@ TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
 #endif
 }
 
-/* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive at the address in
-   that block that corresponds to `to`, and count for its mbarrier that corresponds to `mbarrier`.
-   Needs    to aligned to 16 bytes; that block's threads have read the data there before, and its mbarrier has completed
-            all earlier phases. If each block waits for all, alternating between two addresses and two mbarriers ensures
-            both.
+/* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive at the counterpart
+   of `to` in that block, and count for the counterpart of `mbarrier` there.
+   Needs    to aligned to 16 bytes; that block's threads have already read the earlier data there, and its mbarrier has
+            completed all earlier phases. If each block waits for all others, alternating between two addresses and two
+            mbarriers ensures both.
    Lanes    any; the call does not wait */
 TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, const void *v)
 {
@@ -358,8 +358,8 @@ static inline int trid_best_pieces(int planes, long long blocks, int slots, int 
     return best;
 }
 
-/* Allows a kernel all the dynamic shared memory that the current device offers beside the kernel's static memory. That
-   is the same for all launches, so host threads that need different amounts do not disturb each other.
+/* Allows a kernel all the dynamic shared memory that the current device offers beside the kernel's static memory. This
+   amount is the same for all launches, so host threads that need different amounts do not disturb each other.
    Returns  cudaSuccess, or the runtime's error
    Cost     three calls of the runtime, four the first time */
 template <class... parameters>
@@ -428,7 +428,7 @@ static inline cudaError_t trid_launch_cluster(void (*kernel)(parameters...), dim
    has no clusters (before compute capability 9.0), if the kernel was compiled for devices that have none, or if not
    even one fits.
    Needs    bytes of dynamic shared memory that the kernel may have (trid_allow_shared)
-   Leaves   the kernel allowed sizes above 8, if size is above 8
+   Leaves   a kernel that may be launched in clusters of more than 8 blocks, if size is above 8
    Cost     a few calls of the CUDA runtime */
 template <class... parameters>
 static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 block, size_t bytes)

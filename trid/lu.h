@@ -78,16 +78,17 @@ enum {
 #define TRID_RING_PLACE(systems, parts, banks)                                                                         \
     (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts))) /* where rings begin in shared memory */
 
-/* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, one after another, because a
-   small number in such a recurrence may be the difference of large ones. For each recurrence a lane keeps numbers 0 to
-   4, the factors of the scan's steps; number 5, the product up to its last row; and the coefficient of its first row
-   (edge). With interleaved systems number 5 is the product of the first partition that the lane takes; the product of
-   the second is kept as well. */
+/* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, because a small number in
+   such a recurrence may be the difference of large ones. For each recurrence a lane keeps the factors of the scan's
+   steps (numbers 0 to 4), the product up to its last row (5), and the coefficient of its first row (6, the edge). With
+   interleaved systems number 5 is the product over the first partition that the lane takes, and number 7 the product
+   over the second. */
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
 enum { TRID_P_MOST_SIDES = 4 }; /* of trid_warp_lu_solve_precomputed */
 
-/* A lane's numbers for a ring: those that it keeps for each recurrence; the factor by which the y above its partition
-   adds to the partition's first x; and, for s = 1 and d = 0, the y above the partition and the x below it. */
+/* A lane's numbers for a ring: those that it keeps for each of the two recurrences; the gain, the multiple of the y
+   above its partition that the partition's first x contains; and the y above the partition and the x below it, for
+   s = 1 and d = 0. */
 enum { TRID_P_UP = 7, TRID_P_GAIN = 14, TRID_P_RING_ABOVE, TRID_P_RING_BELOW };
 
 #if TB_DEVICE_SCOPES
@@ -141,9 +142,9 @@ TB_D tb_real trid_p_hidden(tb_real x)
 }
 
 /* Computes the map by which k rows act on u = c / pivot of the row above them. With v = |u| and w = 1 - v, the rows of
-   a matrix that is dominant by rows turn (w, v) into map (w, v), up to a common factor. No element of map is negative.
-   So every element of a product of such maps, and w as well, is accurate to a few roundoffs of its own size. The sign
-   bit of `before` is that of b c of the row above.
+   a matrix that is dominant by rows turn (w, v) into map * (w, v), up to a common factor. No element of map is
+   negative. So every element of a product of such maps, and w as well, is accurate to a few roundoffs of its own size.
+   The sign bit of `before` is that of b c of the row above.
    Leaves   map by columns: (map[0], map[1]) and (map[2], map[3])
    Returns  whether the rows are dominant */
 TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *map)
@@ -168,9 +169,9 @@ TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b,
     return dominant;
 }
 
-/* Factors k dominant rows from w = 1 - |u| of the row above them. Apart from the excess, which the maps share to the
-   last bit, no sum cancels, so these pivots differ from those that the maps imply by roundoffs of their own size, not
-   of b's. Otherwise as trid_lane_lu. */
+/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum cancels except the excess, which the maps
+   contain to the last bit. So these pivots differ from those that the maps imply by a few roundoffs of their own size,
+   not of b's. Otherwise as trid_lane_lu. */
 TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
@@ -313,7 +314,7 @@ TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb
 }
 
 /* Scans a recurrence over the lanes of a group, where this lane is number rank. q is the last unknown of the lane's
-   partition with 0 before the partition. Returns it with 0 before the group. */
+   partition, computed with 0 before the partition. Returns the same unknown with 0 before the group. */
 TB_D tb_real trid_p_recurrence_scan(int lanes, int rank, int up, const tb_real *keep, tb_real q)
 {
     TB_UNROLL
@@ -385,8 +386,8 @@ TB_D void trid_warp_recurrence_solve(int k, int lanes, int up, int n, const tb_r
     trid_p_warp_recurrence_solve(k, lanes, up, 0, own, d);
 }
 
-/* Scans the maps of a group's lanes: each becomes the map of all rows from the group's first on. Returns whether all
-   could be scaled. */
+/* Scans the maps of a group's lanes: each becomes the map of all rows from the group's first to the lane's last.
+   Returns whether all could be scaled. */
 TB_D int trid_p_lu_scan(int lanes, tb_real *map)
 {
     int good = trid_p_lu_scale(map), rank = trid_warp_rank(lanes);
@@ -483,7 +484,7 @@ TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_r
    rows, the factors by which partitions multiply incoming values usually shrink from step to step of the scan. *steps
    is the number of steps, out of w, after which no factor in the warp exceeds the unit roundoff.
    Needs    k >= 1 and lanes literals; l, u as trid_warp_lu left them; keep of TRID_WARP_LU_PRECOMPUTED_LEN elements
-   Lanes    all 32 of the warp: *steps is the largest of its groups
+   Lanes    all 32 of the warp: *steps serves all of its groups
    Leaves   keep and *steps for trid_warp_lu_solve_precomputed; 0 in l of a group's first row and in u of its last
    Returns  0, or 1 if lanes would have to take turns: then only trid_warp_lu_solve works
    Cost     (2k-2+2w) mul + 2w shuffles and 12 votes
@@ -532,12 +533,12 @@ TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, 
 }
 
 /* Solves A x = d for `sides` right-hand sides at once, with the results of trid_warp_lu and trid_warp_lu_precompute.
-   Row j of side s is d[j + k s].
+   Row j of right-hand side i is d[j + k i].
    Needs    k, lanes and sides literals, sides from 1 to 4; l, r, u and steps as those two functions left them; element
             e of keep at keep[e stride]; 0 in rows from n on
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
-   Cost     for each side (4k-2+2s) FMA + k mul + (2+2s) shuffles, s being the steps
+   Cost     for each right-hand side (4k-2+2s) FMA + k mul + (2+2s) shuffles, where s is the number of steps
    Error    as trid_warp_lu_solve, plus the effect of the omitted steps (trid_warp_lu_precompute) */
 TB_D void trid_warp_lu_solve_precomputed(int k, int lanes, int sides, int steps, const tb_real *l, const tb_real *r,
                                          const tb_real *u, const tb_real *keep, int stride, tb_real *d)
@@ -607,8 +608,8 @@ TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real 
    Leaves   as trid_warp_lu
    Returns  as trid_warp_lu: -1 if n > k*threads; the smallest positive status of the threads shows where the failure
             began
-   Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside, one more for each warp if warps take
-            turns; call __syncthreads() before another use
+   Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside and, if warps take turns, one more for
+            each warp; call __syncthreads() before another use
    Cost     trid_warp_lu with lanes = 32, and up to 8 operations for each warp
    Error    as trid_warp_lu */
 TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *shared)
@@ -849,8 +850,9 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int tra
    first row and the x below the last. s follows from the numbers that partitions exchange for s = 0, so each row is
    solved only once. */
 
-/* Computes the results of both recurrences over k rows, given the y above them and x = 0 below. Leaves in q the last y,
-   the first x, and the factor by which the x below adds to that first x. A null d stands for 0. */
+/* Computes the results of both recurrences over k rows, given the y above them and x = 0 below. Leaves three numbers in
+   q: the last y, the first x, and the multiple of the x below that the first x would contain besides. A null d stands
+   for 0. */
 TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_real *d, tb_real above, tb_real *q)
 {
     tb_real y = above, x = 0, times = trid_p_hidden(1);
@@ -881,8 +883,8 @@ TB_D int trid_p_ring_partition(int k, int n)
     return n > 1 ? (n - 2) / k : 0;
 }
 
-/* Precomputes keep of a group's lanes from p, which trid_p_ring_rows leaves for d = 0 and y = 1 above. Leaves the
-   group's first x for s = 1 in *first. Returns whether a recurrence grows anywhere in the warp. */
+/* Precomputes keep of a group's lanes from p, the numbers that trid_p_ring_rows leaves for d = 0 and y = 1 above.
+   Leaves the group's first x for s = 1 in *first. Returns whether a recurrence grows anywhere in the warp. */
 TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *first)
 {
     const int rank = trid_warp_rank(lanes);
@@ -916,7 +918,8 @@ TB_D tb_real trid_p_ring_scan(int lanes, const tb_real *keep, tb_real *q)
     return __shfl_sync(TB_FULL_WARP, x, 0, lanes);
 }
 
-/* Computes last of a ring from b[n-1], given x[0] in lane 0 and x[n-2] in lane `from`, for s = 1 and d = 0. */
+/* Replaces last of a ring, which is b[n-1], by its final value, given x[0] in lane 0 and x[n-2] in lane `from`, for
+   s = 1 and d = 0. */
 TB_D void trid_p_ring_open(int lanes, int from, tb_real first, tb_real middle, tb_real *ring, int stride)
 {
     middle = __shfl_sync(TB_FULL_WARP, middle, from, lanes);
@@ -949,7 +952,7 @@ TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real 
 /* Precomputes, once for many right-hand sides, the numbers that depend only on a periodic system's factors. The rows
    are laid out as in trid_warp_hybrid, each as described above.
    Needs    k >= 2 and lanes literals; rings: TRID_RING_LEN * 32 / lanes elements of the warp, with first, second, last
-            and middle; known: last already has its final value
+            and middle; known: whether last already has its final value
    Lanes    all 32 of the warp, which may have written the rings just before
    Leaves   keep, of TRID_RING_KEEP_LEN elements; last, which all may read
    Returns  whether products grow so far that only trid_warp_recurrence in turns works */
@@ -989,8 +992,8 @@ TB_D void trid_warp_ring_solve(int k, int lanes, int n, const tb_real *l, const 
     trid_p_ring_expand(k, l, u, q[0], q[1], d);
 }
 
-/* Returns the slot of partition e of those that a lane takes. Thread t < systems * group, group = min(parts, 32), takes
-   parts / group partitions of system t / group, from number parts / group * (t % group) on. */
+/* Returns the slot of partition e among those that a lane takes. Thread t < systems * group, group = min(parts, 32),
+   takes parts / group partitions of system t / group, from number parts / group * (t % group) on. */
 TB_D int trid_p_lane_slot(int systems, int parts, int e)
 {
     const int group = parts < 32 ? parts : 32, thread = trid_block_thread();
@@ -1083,7 +1086,7 @@ TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_
     }
 }
 
-/* Solves for one right-hand side a system, after trid_block_interleaved_ring_open.
+/* Solves for one right-hand side of each system, after trid_block_interleaved_ring_open.
    Needs    all except d as trid_block_interleaved_ring_open, and own in the rings
    Lanes    all threads of the block; own may have been written just before
    Leaves   as trid_warp_ring_solve

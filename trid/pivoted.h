@@ -6,15 +6,15 @@
 
        int status = trid_warp_pivoted(8, 32, n, ra, rb, rc, rd);
 
-   Rows are eliminated in a binary tree of partitions, with pivoting between two rows at a time (docs/pivoted.md derives
-   it). The common contract of trid.h holds: k rows a lane, `lanes` lanes a system, w = log2 lanes.
+   Rows are eliminated in a binary tree of partitions, with pivoting between two rows at a time; docs/pivoted.md derives
+   the algorithm. The common contract of trid.h holds: k rows a lane, `lanes` lanes a system, w = log2 lanes.
 
      lane (host and device: one thread, no communication)
        trid_lane_pivoted_reduce    k rows to two                            (23k-37) FMA or mul + (2k-3) rcp
-       trid_lane_pivoted_combine   two groups of partitions to one          54 FMA or mul + 4 rcp
+       trid_lane_pivoted_combine   two groups of partitions into one        54 FMA or mul + 4 rcp
        trid_lane_pivoted_root      first and last unknown of the system     1 FMA + 2 mul + 2 rcp
        trid_lane_pivoted_split     two unknowns where groups were joined    7 FMA
-       trid_lane_pivoted_expand    the k rows from the unknowns around      (3k-6) FMA
+       trid_lane_pivoted_expand    the k unknowns from the four around      (3k-6) FMA
      warp, block
        trid_warp_pivoted           k rows a lane                (26k-40+61w) FMA or mul + (2k-1+4w) rcp + (20w+2) shfl
        trid_block_pivoted          the same across up to 32 warps           more levels + 1 barrier
@@ -23,7 +23,7 @@
      host, sizes
        trid_host_pivoted, trid_host_pivoted_len
 
-   k is at most 32 in single precision and 12 in double. More than 32 is a bad argument. */
+   Arrays stay in registers up to k = 32 in single precision and 12 in double. k > 32 is a bad argument. */
 
 #ifndef TB_BODY
 #ifndef TRID_PIVOTED_H
@@ -81,8 +81,9 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
 /* Finds factors that eliminate an unknown from two rows in which its coefficients are u and v: it vanishes from
-   *f * first + *g * second. The row with the larger coefficient is multiplied by at most 1, the other by -1. If both
-   coefficients are zero there is nothing to eliminate, but a NaN spreads. Returns whether the second is larger. */
+   *f * first + *g * second. The row with the larger coefficient is multiplied by at most 1, the other by -1.
+   Coefficients below the least normal number count as zero. If both are zero, there is nothing to eliminate, but a NaN
+   spreads. Returns whether the second is larger. */
 TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -93,8 +94,9 @@ TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
     return second;
 }
 
-/* Does as trid_p_meet, and keeps the row with the larger coefficient, by which the unknown is found later:
-   *rf * first + *rg * second is that row, divided by the coefficient. *bad says whether there is no such row. */
+/* Finds factors as trid_p_meet does, and two more that give the row from which the unknown is computed later:
+   *rf * first + *rg * second is the row with the larger coefficient, divided by it. *bad tells whether that coefficient
+   is a bad pivot. */
 TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf, tb_real *rg, int *bad)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -107,8 +109,8 @@ TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf
     return second;
 }
 
-/* Computes the border that a group of partitions presents to its neighbour from the group's two rows. Each row is five
-   numbers: four coefficients and the right-hand side. */
+/* Computes, from the two rows of a group of partitions, the border that the group presents to its neighbour. Each row
+   is five numbers: four coefficients and the right-hand side. */
 TB_HD void trid_p_border(const tb_real *u, const tb_real *v, tb_real *border)
 {
     tb_real f, g;
@@ -178,13 +180,13 @@ TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_
     return status;
 }
 
-/* Joins two neighbouring groups of partitions to one. The unknowns between them, the last of the upper group and the
+/* Joins two neighbouring groups of partitions into one. The unknowns between them, the last of the upper group and the
    first of the lower, are eliminated with pivoting.
    Needs    the borders of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leaves them. `first` is the
-            upper group if the joined group will itself be joined to one above it (below = 1). Otherwise, also if the
-            joined group is the whole system, `first` is the lower group
-   Leaves   in border the border of the joined group, which may replace either. p and q of the joined group are u and v
-            of the first; its u and v are those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split
+            upper group if the joined group will itself be joined to one above it (below = 1). Otherwise, and also if
+            the joined group is the whole system, `first` is the lower group
+   Leaves   the joined group's border in border, which may be first or second itself. p and q of the joined group are u
+            and v of the first; its u and v are those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split
    Returns  0, or 1 if there was no pivot
    Cost     54 FMA or mul + 4 rcp, 6 comparisons, 33 selections */
 TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second, tb_real *border, tb_real *kept,
@@ -225,7 +227,7 @@ TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second,
     return bad_last | bad_first;
 }
 
-/* Solves for the first and the last unknown of the whole system, from the border of all its partitions together, with
+/* Solves for the first and the last unknown of the whole system, from the border of all its partitions, joined with
    below = 0.
    Leaves   these two in outer, and zeros for the unknowns beyond them, as trid_lane_pivoted_split expects them
    Returns  0, 1 if there was no pivot for the first, or 2 if there was none for the last
@@ -360,7 +362,8 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  0; -1 if n > k*lanes or k > 32; 1 if this lane found no pivot for an unknown, because the rest of its column
-            was zero, not finite, or without a finite reciprocal: the matrix is singular, or not finite
+            was zero, not finite, or without a finite reciprocal: the matrix is singular, or has an entry that is
+            infinite or NaN
    Cost     (26k-40+61w) FMA or mul + (2k-1+4w) rcp + (20w+2) shuffles, (3k-4+6w) comparisons, about 15k + 37w
             selections; docs/pivoted.md counts the instructions
    Error    that of Gaussian elimination with pairwise pivoting in the order of nested dissection; docs/pivoted.md
@@ -382,7 +385,7 @@ TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_r
 }
 
 /* Solves any nonsingular system of n <= k*threads rows. The rows are laid out as in trid_block_hybrid, but need not be
-   diagonally dominant. The tree of trid_warp_pivoted continues over the warps; every warp climbs that part on its own.
+   diagonally dominant. The tree of trid_warp_pivoted continues over the warps; every warp climbs that part redundantly.
    Needs    1 <= k <= 32 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
@@ -408,7 +411,7 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
         if (lane == 15) shared[32 * e + warp] = border[e];
     __syncthreads();
 
-    /* A missing warp counts as two unknowns that are zero, facing up or down. */
+    /* A missing warp counts as two unknowns that are zero; their border faces up or down. */
     TB_UNROLL
     for (int e = 0; e < 9; e++)
         border[e] = lane < warps                             ? shared[32 * e + lane]
@@ -430,7 +433,7 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
 
 #if TB_HOST_SCOPE
 
-/* Joins the borders of partitions, pair by pair, to that of the whole system. A group's border replaces that of its
+/* Joins the borders of partitions, pair by pair, into that of the whole system. A group's border replaces that of its
    first partition, and the numbers that a join keeps are stored with the upper group's last partition. Returns 1 if an
    unknown had no pivot. */
 TB_HOST int trid_p_host_join(size_t partitions, tb_real *borders, tb_real *kept)
@@ -480,12 +483,12 @@ TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_
     }
 }
 
-/* Solves any nonsingular system as trid_warp_pivoted. Partitions of rows_per_lane rows (of two, if that is one) are
-   reduced, and joined in pairs up a tree. Any number of partitions is allowed. The last may be shorter, but has at
+/* Solves any nonsingular system as trid_warp_pivoted does. Partitions of rows_per_lane rows (of two, if that is one)
+   are reduced, and joined in pairs up a tree. Any number of partitions is allowed. The last may be shorter, but has at
    least two rows: a single remaining row is added to the partition before it.
    Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
    Returns  0, -1 for n < 0, rows_per_lane < 1 or > 32, or 1 if there was no pivot for an unknown: the matrix is
-            singular, or not finite
+            singular, or has an entry that is infinite or NaN
    Error    as trid_warp_pivoted */
 TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *d, tb_real *x, tb_real *work)

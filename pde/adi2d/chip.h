@@ -13,8 +13,7 @@ enum {
     adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1
 };
 
-/* A block's data about its problem, in shared memory: the array of values, other arrays, and the axes'
-   arrays. */
+/* A block's data about its problem, in shared memory. Arrays are offsets, as in fd_p_chip. */
 struct adi2d_p_chip : fd_p_chip {
     int width, parts, share; /* share: columns of each block */
     int z, g;                /* arrays of the block: differences or a first stage's values; the start of a second

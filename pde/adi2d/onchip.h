@@ -119,8 +119,9 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
 }
 
 /* Chooses the kernel for a batch. On an H200 (docs/adi2d.md), sixteen rows a thread are fastest for products, and for
-   stages in single precision unless small grids leave too few threads. Otherwise eight are. The choice depends only on
-   the grids' sizes, so that the bits of a result do not depend on the number of problems. */
+   stages in single precision unless small grids leave too few threads. Otherwise eight are, but they serve only axes of
+   up to 256 points. The choice depends only on the grids' sizes, so that the bits of a result do not depend on the
+   number of problems. */
 template <int = 0>
 static inline fd_p_chosen adi2d_p_kernel_of(fd_p_launch *launch)
 {
@@ -144,7 +145,7 @@ static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
 }
 
 /* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, with all steps in one
-   kernel. If no cluster holds the grids, solves as MODEL_coalesced.
+   kernel. If no cluster holds the grids, solves as MODEL_coalesced does.
    Needs    the batch's and its problems' pointers, parameters (one per problem) and memory (of MODEL_onchip_bytes,
             aligned to 128), all in device memory
    Leaves   status and values, the grid's values and coordinates, once the stream has executed the launches; if the call

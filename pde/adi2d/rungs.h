@@ -1,5 +1,5 @@
-/* rungs.h - a room of adi2d.h, read once for each model and precision: the ladder's lower rungs: grids in device
-   memory, a thread per line.
+/* rungs.h - a room of adi2d.h, read once for each model and precision: the ladder's lower rungs, with grids in
+   device memory and a thread per line.
    MIT licence, see LICENSE. */
 
 #define adi2d_rung_bytes FD_OF(rung_bytes)
@@ -60,8 +60,8 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
     return a;
 }
 
-/* The data of a line's thread. Numbers that all rows of the line share are in registers: from memory, the compiler
-   would load them again after each store. */
+/* The data of a line's thread. Numbers that all rows of the line share are in registers: if they were in memory, the
+   compiler would load them again after each store. */
 typedef struct {
     adi2d_p_rung_arrays a;
     fd_step_data data;      /* the step's */
@@ -163,8 +163,8 @@ typedef struct {
     tb_real *upper, *right;
 } adi2d_p_rung_system;
 
-/* Solves along a line by the Thomas algorithm, and overwrites upper and right; rows may be computed from right. The
-   function calls, in this order,
+/* Solves along a line by the Thomas algorithm, and overwrites upper and right; rows may be computed from what right
+   held. The function calls, in this order,
      row(k, &row)     for rows at the ends and next to them, and for all rows of a line that is not plain
      rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can interleave
                       them

@@ -50,8 +50,8 @@ TB_D adi2d_p_line adi2d_p_line_of(int per_lane, const adi2d_p_chip *h, unsigned 
     return l;
 }
 
-/* Moves to the lane's line among those from the block's line `base` on; without one, to the last, which is not
-   valid. */
+/* Moves to the lane's line among those from the block's line `base` on; if there is none, to the block's last line,
+   which is then not valid. */
 TB_D void adi2d_p_line_at(const adi2d_p_chip *h, int base, adi2d_p_line *l)
 {
     const int own = base + l->group;
@@ -82,7 +82,8 @@ TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point 
     return d + more;
 }
 
-/* Loads the three rows around the line: v for this lane's points, left and right for the neighbouring lanes' points. */
+/* Loads the line's row and the rows beside it: v for this lane's points, left and right for the neighbouring lanes'
+   points. */
 TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                                    tb_real (*v)[TRID_MOST_ROWS], tb_real *left, tb_real *right)
 {
@@ -149,7 +150,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Adds the faces' terms to F at the lane's points. */
+/* Adds the faces' terms of F to the right-hand sides d of the lane's points. */
 TB_D void adi2d_p_chip_x_faces(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                                tb_real *d)
 {
@@ -373,7 +374,7 @@ TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Solves along y in stage s, and adds the solution: into u at the end of the last stage, otherwise into z. */
+/* Solves along y in stage s, and adds the solution to w. The sum goes to u in the last stage, otherwise to z. */
 TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);

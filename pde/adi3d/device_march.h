@@ -6,7 +6,7 @@
 
 /* ---- work that is done once a march or once a date --------------------------------------------------------------- */
 
-enum { adi3d_p_device_threads = 128 }; /* of the following kernels; all except the first have a block per row */
+enum { adi3d_p_device_threads = 128 }; /* of the next four kernels; the last three have a block per row */
 
 /* Runs a phase of fd_p_prepare. */
 template <int unused>
@@ -71,7 +71,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     if (last) adi3d_p_device_most(&h.march->largest, largest);
 }
 
-/* Applies the event of a date. A change may raise the largest magnitude that the march is given. */
+/* Applies the events at a date. A change may raise the largest magnitude that the march is given. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_date(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
@@ -216,7 +216,7 @@ static inline void adi3d_p_device_record(adi3d_p_device_work *w, int time)
     if ((size_t)fd_p_count(h.n) < (size_t)fd_p_count(batch->points)) adi3d_p_device_unpack(batch->points, h.n, grid);
 }
 
-/* Launches a step and the event at its end. */
+/* Launches a step and the events at its end. */
 template <int unused>
 static inline void adi3d_p_device_step(adi3d_p_device_work *w, const fd_p_step &step)
 {
@@ -347,13 +347,13 @@ static inline size_t adi3d_device_bytes(const fd_batch *batch)
 }
 
 /* Solves the problems of a batch on the current device, one after another, with grids in device memory.
-   Needs    the batch's and its problems' pointers, and parameters (one per problem), to host memory; device memory of
-            device_bytes, aligned as by cudaMalloc. Parameters are copied unchanged: pointers in them must point to
-            device memory or, if MODEL_of_t follows them, to memory that host and device share
+   Needs    the data of the batch and its problems, and parameters (one per problem), in host memory; device memory of
+            MODEL_device_bytes, aligned as by cudaMalloc. Parameters are copied unchanged: pointers in them must point
+            to device memory or, if MODEL_of_t follows them, to memory that host and device share
    Leaves   status, values, grids and coordinates: the call waits for the stream. NaN for a problem that fails; if the
             call is refused, its status in each problem, and NaN
-   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM for less memory than device_bytes;
-            FD_LAUNCH_FAILED, with the cudaError_t in the problems' status.detail
+   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM for less memory than
+            MODEL_device_bytes; FD_LAUNCH_FAILED, with the cudaError_t in the problems' status.detail
    Cost     three launches per stage. A step of Douglas' scheme reads and writes an array of the grid 7 times, a step of
             two stages 15 times. Both counts fall by 2 if y and z are independent axes with faces that allow it;
             American exercise adds 4 per stage (docs/adi3d.md). The host waits once per problem for its preparation */

@@ -5,7 +5,7 @@
 /* Where all lines along z share one matrix, and the matrices along y do not depend on z, the two solves may change
    places. Then the march with solves along x also eliminates its solutions forward along z, plane by plane, and the
    sweep with solves along y first substitutes back along z: see docs/adi3d.md. z is cut into partitions, each
-   eliminated independently. With x their unknowns, and l .. s the factors of a plane,
+   eliminated independently. With x the unknowns of a line, and l .. s the factors of a plane,
        y[k] = d[k] - l y[k-1],   x[k] = r y[k] - q x[k+1] - s x[last of the partition before],
    and the partition's first unknown is the sum of h y, minus multiples of the last unknowns of the previous partition
    and of its own. So the last unknowns of all partitions form a tridiagonal system. */
@@ -17,8 +17,8 @@ TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
 }
 
 /* Returns whether a step's solves along y and z change places. A face along y or z whose value is given rules that out:
-   its lines are not solved along the other axis. So does a face that takes its third point from its neighbour's row: it
-   needs the neighbour's right-hand side, which along z is already overwritten or still to come. */
+   lines on it are not solved along the other axis. So does a face that takes its third point from its neighbour's row:
+   it needs the neighbour's right-hand side, which along z is already overwritten or still to come. */
 TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
 {
     const int *y = h.face[1], *z = h.face[2];
@@ -26,7 +26,7 @@ TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &st
            z[0] == FD_LINEAR && z[1] == FD_LINEAR;
 }
 
-/* Returns the number of pieces, each of whole partitions, of the upward sweep, as trid_best_pieces does. */
+/* Returns into how many pieces of whole partitions the upward sweep is best cut; otherwise as trid_best_pieces. */
 TB_HOST int adi3d_p_device_upward_pieces(const adi3d_p_device &h, int blocks, int slots)
 {
     int best = 1, least = 0;
@@ -69,9 +69,9 @@ TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_st
     link[2] = before, link[3] = -product;
 }
 
-/* Factors all partitions, and the system of their last unknowns, with a thread for each partition: x[s] + link[0]
-   x[s-1] + link[1] f[s+1] = r y of the last row, where f[s+1], the first unknown of the next partition, is expressed
-   by x[s] and x[s+1]. */
+/* Factors all partitions, with a thread for each, and the system of their last unknowns. Row s of that system is
+   x[s] + link[0] x[s-1] + link[1] f[s+1] = r y of the partition's last row, where f[s+1], the first unknown of the next
+   partition, is expressed by x[s] and x[s+1]. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor_planes(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

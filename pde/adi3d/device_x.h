@@ -16,7 +16,7 @@ TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb
                            1);
 }
 
-/* Computes right-hand sides and solves along x, from device memory, in any step. `warps` warps take a line, a block
+/* Computes right-hand sides and solves along x, from device memory, in any step. `warps` warps take a line; a block
    takes `lines` lines of a plane. */
 template <int rows, int warps, int lines>
 TRID_KERNEL void __launch_bounds__(32 * warps * lines)
@@ -426,7 +426,7 @@ TB_D void adi3d_p_x_around(const adi3d_p_x_patch<shape> &b, const tb_real *place
     }
 }
 
-/* Adds rare contributions to the right-hand sides of plane k, and computes the line's boundary rows. This precedes the
+/* Adds rare contributions to the right-hand sides of plane k, and computes the line's boundary rows. Call it before the
    code that needs many registers. */
 template <class shape>
 TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int k,

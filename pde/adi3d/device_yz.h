@@ -105,7 +105,7 @@ TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, 
     for (int e = m.thread; e < depth * m.slot_len; e += shape::threads) m.ring[e] = 0;
     for (int e = m.thread; e < m.to - m.from && shape::down; e += shape::threads) {
         const adi3d_p_plane plane = h.planes[m.from + e];
-        const int last = e == m.to - m.from - 1; /* its unknowns are known */
+        const int last = e == m.to - m.from - 1; /* its unknowns are given */
         m.planes[4 * e] = last ? 0 : plane.r, m.planes[4 * e + 1] = last ? -1 : plane.q;
         m.planes[4 * e + 2] = last ? 0 : plane.s;
     }
@@ -179,7 +179,7 @@ struct adi3d_p_yz_above {
     tb_real z[shape::rows], before[shape::rows];
 };
 
-/* Loads the interface unknowns of the block's partition, whose last plane is already known. */
+/* Loads the interface unknowns, already solved: of the last plane of the block's partition and of the one below. */
 template <class shape>
 TB_D void adi3d_p_yz_open(const adi3d_p_device &h, const adi3d_p_yz_march &m, adi3d_p_yz_above<shape> *above)
 {

@@ -19,7 +19,7 @@
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
     tb_real *of;                    /* as fd_p_ready */
-    int each, first, planes, share; /* planes of each block; this block's; lines along z for each block */
+    int each, first, planes, share; /* planes of each block; this block's first, and how many; lines along z of each */
     int plane;
     int z;                  /* the differences from the values; later, a first stage's values */
     int cell[3], number[3]; /* for the axes: number q of point i at [q n + i] */
@@ -316,10 +316,10 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
 }
 
 /* A line: its indices, 0 on its own axis, with k counted from the block's first plane; whether it exists, whether its
-   values are given, whether its face has a row of its own; the start of its half, and the half's tables. These are the
-   same for all lines. Where registers are short, however, the compiler would compute all their addresses before the
-   first line, and spill them (single precision, 48^3: a tenth of the time). With short lines in double precision that
-   pays: it takes 0.97 of the time. */
+   values are given, whether its face has a row of its own; the start of its half, and the half's tables. These tables
+   are the same for all lines. But where registers are short, the compiler would compute all addresses in them before
+   the first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its tables again.
+   Only for short lines in double precision is it faster to find them once: it takes 0.97 of the time. */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;

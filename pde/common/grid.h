@@ -191,7 +191,7 @@ TB_D tb_real fd_p_grid_right(const fd_p_grid &h, const fd_p_step &step, int s, c
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* A line is given by the indices of any of its points. Copies its numbers, on the other axes. */
+/* Copies a line's numbers, those on the other axes. The line is given by the indices of any of its points. */
 template <int axis>
 TB_D void fd_p_line_numbers(const fd_p_grid &h, const int *line, fd_numbers *own)
 {
@@ -220,8 +220,8 @@ TB_D void fd_p_line_rows(const fd_p_grid &h, const fd_p_step &step, fd_numbers *
 /* Computes those boundary rows of a line along an axis that are among a lane's rows from `first` on, into `made`, 16
    elements of shared memory per line. For each side these are the row a, b, c; the right-hand side if the face's value
    is given, and otherwise the multiple of the neighbour's right-hand side that is added to it; the neighbour's
-   right-hand side if another lane holds it (right_of(m)). This precedes the code that needs many registers. Solutions
-   are differences from w, which points to the line's first point; the line's points are `stride` apart. */
+   right-hand side if another lane holds it (right_of(m)). Call this before the code that needs many registers.
+   Solutions are differences from w, which points to the line's first point; the line's points are `stride` apart. */
 template <int axis, int rows, class right_type>
 TB_D void fd_p_make_faces(const fd_p_grid &h, const fd_p_step &step, int first, const int *line, const tb_real *w,
                           int stride, right_type right_of, tb_real *made)

@@ -115,7 +115,7 @@ TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *give
     fd_p_host_meet(h);
 }
 
-/* Writes the results at time 1 + date. */
+/* Writes the results at `time`, which is 1 + a date. */
 TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
 {
     const long long stride[3] = {1, (long long)h->pitch, (long long)h->plane};
@@ -281,7 +281,7 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
 
 /* Solves the problems of a batch by `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
    the calling thread. Each thread takes problems of its own if there are enough, or if with two factors there are fewer
-   than about 30,000 points per thread; otherwise all threads share each problem. The results are the same to the bit.
+   than FD_P_WORTH_SHARING points per thread; otherwise all threads share each problem. Results are the same to the bit.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   as MODEL_host_problems
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */

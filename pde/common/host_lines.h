@@ -22,7 +22,7 @@
 
 /* Interleaved lines along an axis, `count` of them from point (i, j, k) on. The right-hand sides `from` and the results
    `to` have rows `row` elements apart. The solution is the change from w, whose rows are w_row and whose lines are
-   w_line apart. Along the last axis and in products the result is times the solution + plus w (w_line is 1);
+   w_line apart. Along the last axis and in products the result is times * solution + plus * w (w_line is 1);
    elsewhere it is the solution. */
 typedef struct {
     const fd_p_step *step;
@@ -34,8 +34,8 @@ typedef struct {
     tb_real times, plus;
 } fd_p_host_lines;
 
-/* Eliminates row m of interleaved lines along an axis by the Thomas algorithm; `kind` is the row's (FD_P_ROW_INNER
-   ..). */
+/* Eliminates row m of interleaved lines along an axis by the Thomas algorithm; `kind` is the kind of the row
+   (FD_P_ROW_INNER ..). */
 FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int kind, int lines, int m,
                                      const fd_p_host_lines *of)
 {
@@ -111,8 +111,8 @@ FD_P_INLINE void fd_p_host_down(const fd_p_host *h, int axis, int lines, const f
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-/* Eliminates the rows of a group of lines along an axis. A group has FD_P_HOST_LANES lines, a literal so that the
-   compiler vectorises; except along x, the last group may have fewer. */
+/* Eliminates the rows of a group of lines along an axis. A group has FD_P_HOST_LANES lines, a literal number, so
+   that the compiler vectorises. Along x the last group is computed in full, too; along other axes it may have fewer. */
 FD_P_FLAT void fd_p_host_forward(const fd_p_host *h, int axis, const fd_p_host_lines *of)
 {
     const int full = of->count == FD_P_HOST_LANES;
@@ -125,8 +125,9 @@ FD_P_FLAT void fd_p_host_forward(const fd_p_host *h, int axis, const fd_p_host_l
 #endif
 }
 
-/* Transposes the first 8 x 8 of rows x columns numbers, in registers if there are so many and there are shuffles. Where
-   l and v differ in a round's bit, it exchanges lane l of vector v with lane l ^ bit of vector v ^ bit. */
+/* Transposes the first 8 x 8 of rows x columns numbers, in registers if there are that many and the compiler has
+   shuffles. Where l and v differ in a round's bit, the round exchanges lane l of vector v with lane l ^ bit of vector
+   v ^ bit. */
 FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
                                            tb_real *FD_P_RESTRICT to, size_t to_row)
 {
@@ -157,7 +158,7 @@ FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real 
             to[(size_t)m * to_row + (size_t)q] = from[(size_t)q * from_row + (size_t)m];
 }
 
-/* Transposes: out[c * out_row + r] = in[r * in_row + c]. Goes down strips of columns one cache line wide, by
+/* Transposes: out[c * out_row + r] = in[r * in_row + c]. Goes down strips of columns one cache line wide, in
    squares of 8 x 8, so that a line is still in the cache when the next square needs it. */
 FD_P_FLAT void fd_p_host_transpose(int rows, int columns, const tb_real *FD_P_RESTRICT in, size_t in_row,
                                    tb_real *FD_P_RESTRICT out, size_t out_row)
@@ -194,9 +195,9 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back `lines` lines along an axis, and stores the results; where `sums`, w is part of them. Applies early
-   exercise to results that end the step. In lanes on a face of x whose value is given, the right-hand side is the
-   solution. Where sums are stored, the solutions of a row are kept apart: the tile is not written again. */
+/* Substitutes back `lines` lines along an axis, and stores the results. If `sums` is set, they include w; an array then
+   keeps the solutions of a row for the next one. Applies early exercise to results that end the step. In lanes on a
+   face of x whose value is given, the right-hand side is the solution. */
 FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums, const fd_p_host_lines *of)
 {
     const int n = h->n[axis], fixed = axis > 0 ? fd_p_host_fixed(h, lines, of->i) : 0;
@@ -288,8 +289,8 @@ TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int group, int k, const fd_p
     }
 }
 
-/* Solves a group of columns along y, in plane `beside`, or along z, in row `beside` of every plane. The last axis ends
-   the stage; before it, the solution replaces the right-hand side in d. */
+/* Solves a group of columns along y, in plane `beside`, or along z, in row `beside` of every plane. The solve along
+   the last axis ends the stage; one along an earlier axis leaves its solution in d, in place of the right-hand side. */
 TB_HOST void fd_p_host_columns(const fd_p_host *h, int axis, int s, int group, int beside, const fd_p_step *step)
 {
     const int lines = fd_p_host_group(h->n[0], group), i = group * FD_P_HOST_LANES;

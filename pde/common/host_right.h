@@ -58,7 +58,7 @@ typedef struct {
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 } fd_p_host;
 
-/* Sets the distances between a grid's rows and planes, for these points. */
+/* Sets the numbers of points, and the distances between a grid's rows and planes. */
 TB_HOST void fd_p_host_shape(const int *n, fd_p_host *h)
 {
     const size_t line = 128 / sizeof(tb_real);
@@ -133,7 +133,7 @@ TB_HOST int fd_p_host_share(const fd_p_host *h, int count, int worker)
     return (int)((long long)count * worker / h->workers);
 }
 
-/* The model at the points that follow each other along axis `vary`, at a time; for loops that compilers vectorise. */
+/* The model at consecutive points along axis `vary`, at one time; for loops that compilers vectorise. */
 typedef struct {
     const fd_model_parameters *parameters;
     const tb_real *numbers; /* those along `vary`, number by number, `room` apart */
@@ -141,7 +141,7 @@ typedef struct {
     fd_numbers own[3], now;
 } fd_p_host_model;
 
-/* Returns the model from the point with these indices on. `vary` is a literal. */
+/* Returns the model for the points from the one with these indices on. `vary` is a literal. */
 FD_P_INLINE fd_p_host_model fd_p_host_model_of(const fd_p_host *h, int vary, const int *index, const tb_real *time)
 {
     fd_p_host_model model;
@@ -153,7 +153,7 @@ FD_P_INLINE fd_p_host_model fd_p_host_model_of(const fd_p_host *h, int vary, con
     return model;
 }
 
-/* Returns the terms at point b of these. */
+/* Returns the terms at the model's point b, counted from 0. */
 FD_P_INLINE fd_terms fd_p_host_terms(fd_p_host_model *model, int vary, int b)
 {
     for (int q = 0; q < fd_p_numbers(vary); q++)
@@ -216,7 +216,7 @@ TB_HOST fd_p_host_along fd_p_host_along_y(const tb_real *low, const tb_real *her
     return of;
 }
 
-/* Computes the slopes of a row along z, from the row and its neighbours along z. */
+/* Computes the slopes along z at the points of a row, from the row and its neighbours along z. */
 FD_P_FLAT void fd_p_host_slopes(int whole, fd_cell cell, const tb_real *low, const tb_real *here, const tb_real *high,
                                 tb_real *FD_P_RESTRICT out)
 {
@@ -224,8 +224,8 @@ FD_P_FLAT void fd_p_host_slopes(int whole, fd_cell cell, const tb_real *low, con
     for (int i = 0; i < whole; i++) out[i] = fd_p_first(down, up, low[i], here[i], high[i]);
 }
 
-/* Adds scale (F_1 + F_2 (+ F_3)) to out along a row of v, and computes the slopes along y. The rows that are written
-   are restrict parameters, because gcc heeds restrict on parameters but not on variables. */
+/* Adds scale (F_1 + F_2 (+ F_3))(v) to out along a row, and computes v's slopes along y. The rows that are written are
+   restrict parameters, because gcc heeds restrict on parameters but not on variables. */
 FD_P_FLAT void fd_p_host_own(const fd_p_host *h, const fd_p_host_at *at, const tb_real *time, tb_real scale,
                              const fd_p_host_along *v, tb_real *FD_P_RESTRICT slopes, tb_real *FD_P_RESTRICT out)
 {
@@ -341,9 +341,9 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int mor
     for (int d = 0; d < FD_FACTORS; d++) fd_p_host_faces(h, d, v, at, more, base[1], out);
 }
 
-/* Adds to out along a row, except at faces of x with given values, size times the change of F_axis(u) when the
-   coefficients of the step's end replace those of its start: part of the axis's right-hand side if these differ, except
-   in a stage about a first stage's values. */
+/* Adds to out along a row size times the change of F_axis(u) when the coefficients at the step's end replace those at
+   its start. This is part of the axis's right-hand side if the two differ, except in a stage about a first stage's
+   values, and except at faces of x with given values. */
 FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_at *at, tb_real *FD_P_RESTRICT out)
 {
     const fd_p_step *step = at->step;

@@ -60,8 +60,8 @@ typedef struct {
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
 
-/* Assigns memory, from its start, to the tables; with null, only counts bytes. Unless `whole`, the steps and the final
-   values get none. Returns the bytes used. */
+/* Assigns memory, from its start, to the tables; with null, only counts bytes. Unless `whole` is set, the steps and the
+   final values get none. Returns the bytes used. */
 TB_HD size_t fd_p_lay_out(const fd_batch *batch, int whole, unsigned char *memory, fd_p_tables *tables)
 {
     size_t used = 0, steps = (size_t)batch->steps, grid = sizeof(tb_real);
@@ -283,9 +283,9 @@ TB_HD int fd_p_line_length(const fd_p_tables *t)
     return FD_FACTORS == 1 ? 1 : t->found->points[0];
 }
 
-/* Returns how many threads share a line. On a device 8 threads do, so that each takes several points and reads their
-   common data once, or more if there are too few lines for all threads. A worker of the host takes whole lines, so
-   that two workers never write to the same cache line. */
+/* Returns how many threads share a line. On a device 8 do, or more if there are too few lines for all threads; a
+   thread then takes several points, and reads their common data once. A worker of the host takes whole lines, so that
+   two workers never write to the same cache line. */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
     const int alone = FD_FACTORS == 1 || threads % 32;
@@ -319,7 +319,7 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* several pairs have mixed terms */
 
 /* Returns 0 if the longest explicit step of the march is short enough at a point with these terms; otherwise a number
-   that is least for the fastest point: the 1 / dt that it needs, as fd_p_larger stores it, negative. Couplings bound dt
+   that is least for the fastest point: the 1 / dt that it needs, as fd_p_larger stores it, negated. Couplings bound dt
    so that the fastest wave does not overshoot. Drifts bound it too: in each step, the phase of a wave along an axis
    turns by at most (above - below) dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that
    damping. Growth by a factor of e until time 0 is allowed. */
@@ -340,8 +340,8 @@ TB_HD int fd_p_too_fast(const fd_p_tables *t, const int *index, fd_terms terms)
     return fd_p_size_of(t->found->longest) * fastest > 1 ? -fd_p_larger(0, fastest * (1 + 1e-6)) : 0;
 }
 
-/* Returns how many rows of a point are not diagonally dominant in a step whose theta dt is `size`. A row without
-   couplings of the wrong sign counts as dominant, regardless of rounding. */
+/* Returns how many of a point's rows, one along each axis, are not diagonally dominant in a step whose theta dt is
+   `size`. A row without couplings of the wrong sign counts as dominant, regardless of rounding. */
 TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms terms, tb_real size)
 {
     const tb_real kill = terms.kill / FD_FACTORS;
@@ -354,7 +354,7 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
     return count;
 }
 
-/* Returns whether the terms at a point are ill-posed, by more than 256 unit roundoffs and underflow explain: a
+/* Returns whether the terms at a point are ill-posed by more than 256 unit roundoffs and underflow can explain: a
    diffusion is negative, mixed^2 exceeds 4 diffusion_i diffusion_j for a declared pair, or the matrix of several pairs'
    correlations is not positive semidefinite. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
@@ -374,7 +374,7 @@ TB_HD int fd_p_ill_posed(fd_terms terms)
     return ill | (determinant < -(tb_real)slack);
 }
 
-/* Returns the axes along which the drift at a point is wrong, as a sum of FD_P_OUTWARD << axis. It is wrong if it
+/* Returns the axes along which the drift at a point is wrong, as a sum of FD_P_OUTWARD << axis. A drift is wrong if it
    points out of an FD_DEGENERATE face and crosses more than the end cell until maturity. A smaller drift does no harm:
    errors grow by a factor of e^1.5 for each cell that it crosses. */
 TB_HD int fd_p_outward(const fd_p_tables *t, const int *at, fd_terms terms)
@@ -458,8 +458,8 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     return looks;
 }
 
-/* Returns how many rows of the same points are not diagonally dominant in step k, whose theta dt is `size`. Finds
-   points that are too fast for explicit steps. */
+/* Returns how many rows at the points that fd_p_look checks are not diagonally dominant in step k, whose theta dt is
+   `size`. Finds points that are too fast for explicit steps. */
 TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
 {
     const tb_real *time = fd_p_time_of(t, k, 1);
@@ -480,8 +480,8 @@ TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real
 }
 
 /* Returns the step in which look 0, 1 or 2 checks a line: the first step, the last, or one chosen for the line, to find
-   changes in between. With one factor each point is a line. Returns -1, for no step, if the step's numbers of time are
-   those of the first step. */
+   changes in between. With one factor each point is a line. Returns -1, for no step, if a later step's numbers of time
+   equal the first step's. */
 TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 {
     const int steps = t->found->steps, k = look == 0 ? 0 : look == 1 ? steps - 1 : (line + steps / 2) % steps;

@@ -7,8 +7,8 @@
               over one along y, and a value given along y over one along z.
      Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that
               is refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all problems (on a GPU FD_BAD_ARGUMENT), and NaN wherever the batch says how many results
-              there are.
+              its status in all problems (on a GPU FD_BAD_ARGUMENT) and, if the batch's sizes are valid, NaN in all
+              results.
      Checks   The model's numbers and final values are checked at all points before the march (FD_MODEL_NAN,
               FD_FINAL_NAN), and so are the terms at all points whose value is not given, in the first step, the last
               step and a step chosen for each line: FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms

@@ -99,7 +99,7 @@ TB_HD void fd_p_end(const fd_batch *batch, const fd_p_tables *t, int which, fd_s
         fd_p_fill_nan(batch, which, thread, threads);
     else
         fd_p_record(batch, t, which, 0, u, stride, thread, threads);
-    if (thread == 0) batch->status[which] = status; /* first, it would cost fd1d.h's march registers */
+    if (thread == 0) batch->status[which] = status; /* written first, it would cost fd1d.h's march registers */
 }
 
 #if TB_HOST_SCOPE

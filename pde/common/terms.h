@@ -10,7 +10,7 @@
 #define fd_model_of_x FD_MODEL_OF(of_x)
 #define fd_model_of_t FD_MODEL_OF(of_t)
 /* The names of an axis that the model lacks stand for those of x, and nothing uses them. A previous model may have
-   defined them. */
+   defined these names. */
 #undef fd_model_y
 #undef fd_model_y_f64
 #undef fd_model_of_y
@@ -118,8 +118,8 @@ TB_HD void fd_p_numbers_at(const fd_model_parameters *parameters, int axis, doub
     for (int q = 0; q < fd_p_numbers(axis); q++) number[q] = own.number[q];
 }
 
-/* Computes the numbers of time at which a step takes its coefficients: for its start in time, for its end `apart`
-   elements later. */
+/* Computes the model's numbers of the two times at which a step takes its coefficients: time[0 ..] receives those for
+   the step's start, and time[apart ..] those for its end. */
 TB_HD void fd_p_numbers_of_step(const fd_problem *problem, const fd_model_parameters *parameters, const fd_step *step,
                                 int apart, tb_real *time)
 {

@@ -15,10 +15,9 @@ typedef struct {
     int align[3];     /* FD_ANYWHERE, FD_ON_NODE (ends are nodes), FD_MIDWAY between two nodes (not at an end) */
 } fd_axis;
 
-/* The map of an axis, for fd_map_point. Point i is the x at which
-   sum of asinh((x - place) / width)  has made a share s of its growth from low to high, where
-   s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2) and v = i / (points - 1). The polynomial puts places on nodes
-   or midway between them. */
+/* The map of an axis, for fd_map_point. The sum of asinh((x - place) / width) over the places grows from low to high.
+   Point i is the x at which the sum has made the share s of that growth, where v = i / (points - 1) and
+   s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). The polynomial puts places on nodes or midway between them. */
 typedef struct {
     double low, high, start, growth, bend[3];
     double place[3], width[3]; /* those of the axis */
@@ -49,8 +48,8 @@ TB_HD double fd_p_density(const fd_map *map, double x)
 }
 
 /* Inverts the sum: by a formula for one place, otherwise by Newton's method within a bracket. The method bisects if a
-   step leaves the bracket, and at every fourth step, so that it always converges. The sum at its result is within
-   1e-13, less than a millionth of a spacing. */
+   step leaves the bracket, and at every fourth step, so that it always converges. At its result the sum is right to
+   within 1e-13, less than a millionth of a spacing. */
 TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
 {
     if (!map->drawing) return sum;
@@ -220,8 +219,8 @@ TB_HD int fd_axis_points(const fd_axis *axis, double *x)
 
 /* ---- values at a point ------------------------------------------------------------------------------------------- */
 
-/* The weights by which a cubic through the grid points first .. first + 3 gives its value at a place, the sum of
-   value[i] u[first + i], and its derivatives there, with slope[i] and curvature[i]. */
+/* The weights of a cubic through the grid points first .. first + 3, at a place. The sum of value[i] u[first + i] is
+   its value there; slope[i] and curvature[i] likewise give its first two derivatives. */
 typedef struct {
     int first;
     double value[4], slope[4], curvature[4];

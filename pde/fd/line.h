@@ -15,7 +15,7 @@ enum {
     FD_P_FACES
 };
 
-/* Aligns a struct to 16 bytes, so that a thread reads one in single precision in one access. */
+/* Aligns a struct to 16 bytes, so that in single precision a thread reads it in one access. */
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define FD_P_ALIGN __align__(16)
 #elif defined __GNUC__

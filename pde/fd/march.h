@@ -28,8 +28,8 @@ enum {
    the holder may exercise before and after all events of a date. The march therefore raises values to the final values
    twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a dividend
    or a barrier: just before the barrier is observed, a price beyond it is worth the payoff. If the right to exercise
-   ends at the barrier, make the payoff 0 beyond it. To exercise at a date in no other way than after its change, let
-   the change itself take the larger value. */
+   ends at the barrier, make the payoff 0 beyond it. If the holder may exercise at a date only after its change, let the
+   change itself take the larger of value and payoff. */
 enum {
     FD_SHIFT = 1,         /* the value at x becomes that at x - cash - proportion x, or at the end of the axis */
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
@@ -178,8 +178,8 @@ TB_HD double fd_p_size_of(int bits)
     return (double)size;
 }
 
-/* Returns how many steps an explicit march needs, given the least fd_p_too_fast. The number allows for steps that
-   grading lengthens, and for the rounding of each interval's share of the steps. */
+/* Returns how many steps an explicit march needs, given the least result of fd_p_too_fast. The number allows for steps
+   that grading lengthens, and for the rounding of each interval's share of the steps. */
 TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 {
     const int graded = times->grading == FD_GEOMETRIC && times->ratio > 0;

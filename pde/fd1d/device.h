@@ -143,7 +143,7 @@ TB_D void fd1d_p_first_right(fd1d_p_group *g, const fd1d_row *start, const fd1d_
     fd1d_p_given(k, lanes, g, u, right);
 }
 
-/* Computes the group's rows of the matrix of a step. */
+/* Computes a lane's rows of the matrix of a step. */
 TB_D void fd1d_p_matrix_rows(int k, int lanes, const fd1d_p_group *g, const fd1d_row *row, tb_real *a, tb_real *b,
                              tb_real *c)
 {
@@ -395,9 +395,9 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
     return fd_status_of(lost != FD_P_NONE ? FD_NOT_SOLVED : FD_OK, 0, -1, lost, -1, -1, last - 1);
 }
 
-/* Marches a problem, from its final values to u at time 0. A march is first tried without checks before its end. If it
-   fails, a second, watched march searches in each step for the first number that is not finite, first among the model's
-   terms, then among the values.
+/* Marches a problem, from its final values to u at time 0. A problem's first march makes no checks before its end. If
+   it fails, a second, watched march searches in each step for the first number that is not finite, first among the
+   model's terms, then among the values.
    Returns  FD_OK or the failure */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)

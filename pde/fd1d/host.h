@@ -222,7 +222,7 @@ FD_P_FLAT void fd1d_p_host_add(const fd1d_p_host *w, const tb_real *FD_P_RESTRIC
         }
 }
 
-/* Takes step k of all problems, from u to u. */
+/* Takes step k of all problems, in u. */
 TB_HOST void fd1d_p_host_step(fd1d_p_host *w, int k)
 {
     fd1d_p_weights of;
@@ -247,7 +247,7 @@ TB_HOST void fd1d_p_host_step(fd1d_p_host *w, int k)
     }
 }
 
-/* Applies early exercise to problem b after step k, and the events at a date there. */
+/* Applies early exercise to problem b after step k and, if the step ends at a date, the events at that date. */
 TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
 {
     const fd1d_tables *h = &w->h[b];

@@ -138,9 +138,9 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
     return face;
 }
 
-/* Returns how many segments an interval has: one for its half steps and one for its whole steps, unless terms, values
-   given at faces, or lengths may change from step to step. If the number of halves is odd, the half that completes the
-   last halved step is a segment of its own. */
+/* Returns how many segments an interval has. If terms, values given at faces, or lengths may change from step to step,
+   each step is one. Otherwise the half steps are one and the whole steps another; if the number of halves is odd, the
+   half that completes the last halved step is a segment of its own. */
 TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
 {
     const fd_times *times = &t->found->times;

@@ -19,8 +19,8 @@ static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int 
                                                               : TRID_P_BATCH_ON_CHIP(bytes, checked));
 }
 
-/* Returns whether `count` elements from p on reach into the memory from the first element of x to the last one of all
-   its sides, be it only into a gap between elements. */
+/* Returns whether any of `count` elements from p on lies between the first and the last element of x, of all its sides.
+   Gaps between elements of x count as well. */
 template <class tb_real>
 static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x, const tb_real *p, long long count,
                                       long long sides = 1, long long pitch = 0)
@@ -134,7 +134,7 @@ static int trid_p_batch_meets_matrix(const trid_lines &lines, int flags, int k, 
     return 0;
 }
 
-/* Checks the flags of a call that takes those of `known`, and its lines. */
+/* Checks the lines of a call, and its flags, which must be among `known`. */
 template <class tb_real>
 static int trid_p_batch_refuse_lines(trid_p_batch_call<tb_real> *call, int known)
 {
@@ -145,7 +145,7 @@ static int trid_p_batch_refuse_lines(trid_p_batch_call<tb_real> *call, int known
     return !status && !call->empty && lines.n > TRID_BATCH_MAX_N ? (int)TRID_BATCH_BAD_SIZE : status;
 }
 
-/* Checks all arguments of a call. made: there are no arrays a, b, c. */
+/* Checks all arguments of a call. made: the matrix is made in registers, so there are no arrays a, b, c. */
 template <class tb_real>
 static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int made = 0)
 {

@@ -94,14 +94,15 @@ TB_D void trid_p_batch_take_halves(const trid_p_batch_source<tb_real> &from, int
     for (int half = 0; half < 2; half++) {
         if (shape::pipelined && half == 0) TRID_COPY_AWAIT(2);
         if (shape::pipelined && half == 1) TRID_COPY_AWAIT(1);
-        __syncwarp(TB_FULL_WARP); /* the data that other lanes requested have arrived, too */
+        __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
         if (from.valid >= shape::k)
             trid_p_batch_take_half<shape, 1>(from, half, pass, u);
         else
             trid_p_batch_take_half<shape, 0>(from, half, pass, u);
     }
 }
-/* Computes in r the residual of x in one half of the thread's rows, left and right being x around all of these rows. */
+/* Computes in r the residual of x in one half of the thread's rows. left and right are x around all rows of the
+   thread. */
 template <class shape, int full, class tb_real>
 TB_D void trid_p_batch_residual_rows(const trid_p_batch_source<tb_real> &from, int half, const tb_real *x, tb_real left,
                                      tb_real right, tb_real *r, trid_p_batch_worst *worst)

@@ -13,7 +13,7 @@ struct trid_p_batch_instance {
     static constexpr int checked = method & trid_p_batch_how::checks;
     static constexpr int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     static constexpr int literal = full || k > 16 || !(in_warp || checked); /* as in trid_p_batch_slots */
-    /* If registers are short, the thread computes its position again after the solve. */
+    /* Where registers are scarce, the thread computes its position again after the solve. */
     static constexpr int forgets = pivoted || (in_warp && !full && method == trid_p_batch_how::hybrid);
     typedef trid_p_batch_kept<tb_real, k, layout> kept;
 };
@@ -76,7 +76,8 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     return of::pivoted ? bad > 0 : bad;
 }
 
-/* Returns the residual of x, which d holds; with REFINED, if it is not small, that of the refined x. */
+/* Returns the residual of x, which d holds. With REFINED, refines x if its residual is not small, and returns the new
+   one. */
 template <class of, class tb_real>
 TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                            const trid_p_batch_workspace<tb_real> &room,

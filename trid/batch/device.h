@@ -184,7 +184,7 @@ static int trid_p_batch_allow(void (*kernel)(parameters...), int bytes)
     return trid_p_batch_launched(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
-/* Returns how many clusters of a kernel run at a time. */
+/* Returns how many clusters of a kernel run at the same time. */
 template <class... parameters>
 static int trid_p_batch_clusters(void (*kernel)(parameters...), const trid_device *known, int size, dim3 block,
                                  size_t bytes)

@@ -115,12 +115,12 @@ TB_D int trid_p_batch_sweep_ring(int n, tb_real *shared, int *worst, trid_p_batc
 
 /* ---- scopes ------------------------------------------------------------------------------------------------------ */
 
-/* The scopes that hold a system: lanes of a warp, a block, or partitions of a block for one of interleaved systems.
-   Rows beyond the system must be identity rows. Their functions:
+/* The scopes that hold a system: lanes of a warp, a block, or, for interleaved systems, the threads of a block that
+   hold its partitions. Rows beyond the system must be identity rows. The functions of a scope:
      first(), rows()             the thread's first row; how many rows all threads hold together
      lu()                        factors
-     open(), recurrence()        the halves of a solve by factors, down the rows or up: the part that depends only on
-                                 the matrix, and the rest, after d was divided by the pivots
+     open(), recurrence()        the halves of one recurrence of a solve by factors, down the rows or up: the part that
+                                 depends only on the matrix, and the rest, once d has been divided by the pivots
      open_ring(), solve_ring()   the same for a periodic system
      hybrid(), hybrid_ring()     solve for one right-hand side without factors, a system or a periodic one; return the
                                  least bad row of this thread
@@ -191,7 +191,7 @@ struct trid_p_batch_in_warp {
     }
 };
 /* Threads that share a system meet in shared memory; neighbours are `systems` threads apart. They hold partitions of
-   interleaved systems or, if parts is 0, are the block of a contiguous one. */
+   interleaved systems or, if parts is 0, are the whole block, which holds one contiguous system. */
 template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_threads {
     tb_real *between;
@@ -274,7 +274,8 @@ TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batc
         return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane()};
 }
 
-/* Returns whether the matrix is transposed by the order of the substitutions, as it is with factors or corners. */
+/* Returns whether the kernel transposes the matrix, by the order of its substitutions: it does with factors or
+   corners. */
 TB_D int trid_p_batch_across(int flags, int n, int periodic)
 {
     return n > 1 && flags & TRID_BATCH_TRANSPOSED && (periodic || flags & TRID_BATCH_FACTORED);
@@ -296,7 +297,8 @@ TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,
     }
     return end > 0 && end <= k ? trid_p_batch_pick<k>(end - 1, own.c) : (tb_real)0;
 }
-/* Closes the ring: couples row 0 and row n-2 to the last unknown, and makes that x of all rows from n-1 on. */
+/* Closes the ring: couples row 0 and row n-2 to the last unknown, and makes the last unknown the x of all rows from n-1
+   on. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -310,11 +312,11 @@ TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_e
     for (int j = 0; j < k; j++) own->c[j] = j >= end ? (tb_real)-1 : j == end - 1 ? edge : own->c[j];
 }
 
-/* Computes l, r, u of the matrix in the thread's rows; with TRID_BATCH_FACTORED these hold a, r, u. For the transposed
-   matrix, l and u change places, and their substitutions come in the opposite order: x[j] + u[j-1] x[j-1] before x[j] +
-   l[j+1] x[j+1].
-   Needs    rows from n on are numbers
-   Returns  0, or 1 + a row with a bad pivot; the least of the threads' is the first such row */
+/* Replaces the thread's rows of a, b, c by l, r, u; with TRID_BATCH_FACTORED they hold a, r, u before. For the
+   transposed matrix, l and u change places, and their substitutions come in the opposite order: x[j] + u[j-1] x[j-1]
+   before x[j] + l[j+1] x[j+1].
+   Needs    finite numbers in rows from n on
+   Returns  0, or 1 + a row with a bad pivot; the least number that any thread returns shows the first such row */
 template <class scope_type, class tb_real, int k>
 TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int periodic,
                                 trid_p_batch_equations<tb_real, k> *own)
@@ -501,7 +503,8 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equati
         if (j == end) own->b[j] = scope.known(TRID_RING_LAST), own->c[j] = scope.known(TRID_RING_FIRST);
 }
 
-/* Solves a contiguous tile. It reads the matrix once for all right-hand sides, and loads the next of these ahead. */
+/* Solves a contiguous tile. It reads the matrix once for all right-hand sides, and prefetches the next right-hand
+   side. */
 template <class of, class tb_real, int factor, int periodic>
 TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
                                const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,

@@ -346,7 +346,8 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut<tb_real> cut, i
                                    0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known, interleaved partitions with one matrix by its factors. */
+/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix are solved by its
+   factors. */
 template <class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, const rows_type &rows,
                                                 const tb_real *ends)
@@ -382,16 +383,16 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
    each system, from which trid_batch_interface_expand continues. The diagonal of the reduced systems is 1: pass an
    array of ones, filled once.
    Needs    a, b, c, d laid out by lines: this rank's partitions, n >= 2; interface_a, _c, _d of two elements a system;
-            share >= 1. Flags: TRID_BATCH_REDUCE_FLAGS, of which FIRST if there is no rank above (a of row 0 is not
-            read), LAST if there is none below
+            share >= 1. Flags: TRID_BATCH_REDUCE_FLAGS, with FIRST if there is no rank above (a of row 0 is not read),
+            and with LAST if there is none below
    Leaves   the two rows of each system. Systems are divided, in order, into shares of `share` systems; the last share
             takes the rest. A share of m systems that follows s systems holds the rows of f at [2s .. 2s+m-1], and then
             those of z. So a share is 2m contiguous elements, ready to be sent to the rank that solves it. That rank
             stores the rows of rank r at [2m r], which gives all of them the layout
             trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. With share = all systems, one
             rank solves all, or neighbours exchange the rows of f and z
-   Returns  a status of enum trid_batch_status; TRID_BATCH_SHORT for n < 2, also n = 0; TRID_BATCH_BAD_SIZE also for
-            share < 1; TRID_BATCH_OVERLAP also for two arrays of the interface that share an element
+   Returns  a status of enum trid_batch_status. TRID_BATCH_SHORT: n < 2, including n = 0; TRID_BATCH_BAD_SIZE: also
+            share < 1; TRID_BATCH_OVERLAP: also if two arrays of the interface share an element
    Cost     one pass: reads a, b, c, d once (SHARED: d), and writes 6 numbers a system, for any n. If systems are
             interleaved, lanes access neighbours in memory; otherwise a thread takes n/32 rows of a system. SHARED,
             interleaved, n <= 1024: a block factors the matrix once; each row then costs 3 operations and no reciprocal
@@ -409,7 +410,7 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
 
 /* Expands partitions whose first and last unknowns are known. `ends` holds them, laid out as interface_d was.
    Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 are not used, except x with TRID_BATCH_ADD. Flags:
-            TRID_BATCH_EXPAND_FLAGS, without FIRST and LAST
+            TRID_BATCH_EXPAND_FLAGS, which exclude FIRST and LAST
    Returns  as trid_batch_interface_reduce
    Cost     as trid_batch_solve: five arrays moved (SHARED: two). A whole distributed solve moves 9 (SHARED: 3);
             if it stored the eliminated rows in between, it would move 11 (SHARED: 4)

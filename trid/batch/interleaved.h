@@ -19,10 +19,11 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Solves the block's systems, or its rows of those of a cluster. A method that is undecided takes the hybrid for a tile
-   whose rows are all dominant, except in clusters, whose blocks would have to agree. With pivoting, any bad row counts
-   as row 0.
-   Returns  1 + the least bad row of this thread, which is not in worst */
+/* Solves the block's systems or, in a cluster, the block's rows of the cluster's systems. An undecided method takes the
+   hybrid for a tile whose rows are all dominant, except in clusters, whose blocks would have to agree. With pivoting,
+   any bad row counts as row 0.
+   Returns  1 + the least bad row that this thread alone knows of, or TRID_P_BATCH_NO_ROW; other bad rows are in
+            worst */
 template <class shape, int method, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
                                  const trid_p_batch_post<tb_real> &post, tb_real *left)
@@ -150,8 +151,8 @@ struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };
 /* A call is launched by the first row that serves it and fits the device. Kernels for hybrid, pivoted and LU request
-   `burst` rows of the matrix at a time, the others all rows at once. With 256 rows, bursts of two save up to 9 % where
-   a matrix that is not periodic is factored, or solved from its factors; with fewer rows they cost up to 24 %.
+   `burst` rows of the matrix at a time; the others request all rows at once. With 256 rows, bursts of two save up to
+   9 % where systems that are not periodic are factored, or solved from factors; with fewer rows they cost up to 24 %.
    Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double
    precision up to 512, and from 897 to 1024. If 16 blocks have no room for the messages that they exchange (a pivoted
    solve that adds to x), fewer blocks of 32 partitions take over. */

@@ -66,7 +66,7 @@ TB_HOST int trid_p_lines_meet(long long p, long long m, long long q, long long n
     if (at == 0 && ((p == 0 && m > 1) || (q == 0 && n > 1))) return 1;
     if (p == 0 || m == 1) return at != 0 && q > 0 && at % q == 0 && at / q < n && at / q > -n;
     if (q == 0 || n == 1) return at != 0 && at % p == 0 && at / p < m && at / p > -m;
-    long long a = p, b = q, u = 1, v = 0; /* u*p = a modulo q, v*p = b modulo q, until a is the greatest divisor */
+    long long a = p, b = q, u = 1, v = 0; /* u*p = a, v*p = b modulo q; a ends as the greatest common divisor */
     while (b) {
         long long t = a / b, next = a - t * b, w = u - t * v;
         a = b, b = next;
@@ -131,7 +131,7 @@ TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
 /* Checks whether an array may have this layout.
    Returns  TRID_BATCH_OK, _BAD_SIZE, or _OVERLAP if two elements coincide
    Cost     a few comparisons if each of step, stride and jump exceeds the reach of the smaller ones, as usual; else an
-            exact search, whose time grows as the least of n, systems and groups */
+            exact search, whose time grows with the least of n, systems and groups */
 TB_HOST int trid_lines_check(trid_lines lines)
 {
     lines = trid_p_lines_of(lines);

@@ -1,8 +1,8 @@
 /* long.h - a room of trid/batch.h: solves long systems by chunks, and the reduced systems that these leave.
    MIT licence, see LICENSE. */
 
-/* A system is cut into chunks, each of which some threads hold, k rows a thread. The first unknown f and the last
-   unknown z of each chunk are kept, and the others eliminated. The two rows that are left,
+/* A system is cut into chunks. Some threads hold each chunk, k rows a thread. The first unknown f and the last unknown
+   z of each chunk are kept, and the others eliminated. The two rows that are left,
 
        a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, i being the chunk
        a f +   z + c g = d      g: f of the next chunk            row 2i + 1
@@ -26,8 +26,8 @@ struct trid_p_batch_levels {
     int *worst;                  /* for each system the least row that failed in a chunk, before and after; or null */
     const int *below;            /* for each system the status of its reduced system */
     unsigned *largest;           /* checked: for each system the bits of the largest error and size */
-    tb_real *keep;               /* refined: where the first x is stored .. */
-    const tb_real *before;       /* .. and from where it is then read */
+    tb_real *keep;               /* refined: the array in which the first x is stored .. */
+    const tb_real *before;       /* .. and the one from which it is then read */
     const tb_real *top, *bottom; /* periodic: the corners, as in trid_p_batch_more */
     /* Returns where a chunk's rows begin in the reduced systems. */
     TRID_P_BATCH_MEMBER long long at(long long of, int chunk) const { return of * system + 2 * chunk * row; }
@@ -359,7 +359,7 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
     trid_p_batch_failed(levels.worst, chunk.system, 0, chunk.template solve<1>(h));
     if (!chunk.in_batch()) return;
     const long long at = levels.at(chunk.system, chunk.index);
-    if (is_first) /* row 1, in terms of f and z, inserted into row 0 */
+    if (is_first) /* row 1, in terms of f and z, is inserted into row 0 */
         trid_p_batch_store_row(levels, at, top[0], top[1] - top[2] * (h.a[1] - h.c[1] * h.a[k - 1]),
                                top[2] * (h.c[1] * h.c[k - 1]), top[3] - top[2] * (h.d[1] - h.c[1] * h.d[k - 1]));
     if (is_last) trid_p_batch_store_row(levels, at + levels.row, h.a[k - 1], (tb_real)1, h.c[k - 1], h.d[k - 1]);
@@ -493,7 +493,7 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     return trid_p_batch_clear_worst(plan, layout.worst, stream, &levels->worst);
 }
 
-/* Solves reduced systems on chip; contiguous ones by the block that holds the longest, whatever their n. */
+/* Solves reduced systems on chip; contiguous ones by the kernel that holds the longest, whatever their n. */
 template <int interleaved, int periodic, class bounds, class tb_real>
 static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows,
                                        const trid_p_batch_more<tb_real> &corners)
@@ -511,8 +511,8 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
                                                                                       longest)>(work, rows);
 }
 
-/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else by chunks, and the reduced
-   systems that the chunks leave in the same way. */
+/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else by chunks. The reduced
+   systems that the chunks leave are solved in the same way. */
 template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners)

@@ -10,18 +10,18 @@
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if the links
    are few, a warp solves all links of the system. The block still has its rows and solves for their unknowns, so a, b,
-   c, d are read once. In all other cases, and if what is left is not finite, the partition is left over. Then all links
-   are solved as systems in the same way, and a last launch reads the left-over partitions a second time. Launches that
-   have nothing to do return at once.
+   c, d are read once. In all other cases, and if l or z is not finite, the partition is left over. Then all links are
+   solved as systems in the same way, and a last launch reads the partitions left over a second time. Launches that have
+   nothing to do return at once.
 
    A block works on three partitions at a time: one that is published and waits for its neighbours, one in registers
    that is reduced, one on its way to shared memory. By the time the block looks, most of what it waits for has come.
 
-   No wait is endless, so blocks cannot deadlock: a partition that waits in vain, because few blocks run at a time, is
-   left over. The last launch, by the same kernel, finds everything published and computes what the first one would have
-   computed: x is the same.
+   No wait is endless, so blocks cannot deadlock: a partition that waits in vain, because few blocks run at the same
+   time, is left over. The last launch, by the same kernel, finds everything published and computes what the first one
+   would have computed: x is the same.
 
-   A number shows by its value whether it has come: before that all its bits are set, and no published number has all
+   The value of a number shows whether it has come: until then all its bits are set, and no published number has all
    bits set. */
 template <class tb_real>
 struct trid_p_batch_partitions {
@@ -53,7 +53,7 @@ struct trid_p_batch_partitions {
         tb_real ends[2][6][most_warps];   /* of the warps, used alternately */
         tb_real links[6 * of_links + 32]; /* the numbers that make up the links */
         unsigned ticket[2];
-        alignas(128) warp_memory warp[most_warps]; /* as many as run; a line of memory is one of banks */
+        alignas(128) warp_memory warp[most_warps]; /* as many as run; a line of memory holds one word of each bank */
     };
 };
 
@@ -87,8 +87,8 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
 /* Requests the warp's elements of an array. Those of rows from .. to - 1 exist; the others become `fill`. A full warp
-   requests pieces of 16 bytes. Any other requests number by number, which takes less time unless many warps are not
-   full. With by_words it requests pieces wherever possible. */
+   requests pieces of 16 bytes. Any other warp requests one number at a time, which takes less time unless many warps
+   are not full. With by_words it requests pieces wherever possible. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)
@@ -149,7 +149,7 @@ TB_D void trid_p_batch_take_partition(const trid_p_batch_word<tb_real> (*rows)[3
 {
     tb_real *const to[4] = {u->a, u->b, u->c, u->d};
     TRID_COPY_AWAIT(0);
-    __syncwarp(TB_FULL_WARP); /* now what other lanes requested is there as well */
+    __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
     TB_UNROLL
     for (int e = 0; e < 4; e++) {
         TB_UNROLL
@@ -196,7 +196,7 @@ TB_D void trid_p_batch_publish(tb_real *to, tb_real u)
 #endif
 }
 
-/* Notes a row that failed, counted from 1; after: between partitions. */
+/* Notes a row that failed, counted from 1. after: it failed between partitions, not within one. */
 template <class tb_real>
 TB_D void trid_p_batch_note(const trid_p_batch_partitions<tb_real> &parts, long long system, int after, long long row)
 {
@@ -250,8 +250,9 @@ TB_D int trid_p_batch_gives_up(trid_p_batch_held<tb_real> &held, int looks)
     return 0;
 }
 
-/* Looks at the rows that partition `index` and its neighbours leave: lane e < 12 returns number e of the last row of
-   the partition above, both rows of its own, and the first row of the partition below; 0 if there is no such row. */
+/* Looks at the rows that partition `index` and its neighbours leave: lane e < 12 returns number e of four rows: the
+   last row of the partition above, its own two rows, and the first row of the partition below. A row that does not
+   exist counts as 0. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_look_around(const trid_p_batch_partitions<tb_real> &parts, unsigned index)
 {
@@ -278,8 +279,8 @@ TB_D int trid_p_batch_meet_neighbours(tb_real seen, tb_real *l, tb_real *z)
 
 /* ---- a block's levels -------------------------------------------------------------------------------------------- */
 
-/* A thread's rows, reduced; a, c, d of its last row in terms of its warp's ends; and a, c, d of the last row of warp
-   lane % warps in terms of the block's ends. */
+/* A thread's rows, reduced; a, c, d of its last row in terms of its warp's ends; and, with w = lane % warps, a, c, d of
+   the last row of warp w in terms of the block's ends. */
 template <class tb_real, int k>
 struct trid_p_batch_reduced {
     tb_real a[k], c[k], d[k], lane[3], warp[3];
@@ -542,8 +543,8 @@ trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid
     return trid_p_batch_clear_worst(work.plan, layout.worst, work.stream, &parts->worst);
 }
 
-/* Launches contiguous systems, the caller's or the links of `above`. Links that no warp can solve are systems as
-   well. */
+/* Launches contiguous systems, the caller's or the links of `above`. If a system has more links than a warp can solve,
+   they form a system that is launched in the same way. */
 template <class tb_real>
 static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &work,
                                            const trid_p_batch_arrays<tb_real> &rows,

@@ -33,9 +33,9 @@ template <class tb_real, int k, int threads>
 static constexpr int trid_p_batch_resident =
     trid_p_batch_threads_for<tb_real, k> > threads ? trid_p_batch_threads_for<tb_real, k> / threads : 1;
 
-/* What a launch must know of a kernel: the bytes of shared memory for rows on their way, and at most for all else; how
-   many blocks per multiprocessor the kernel is made for, and how many it needs at least; the least compute capability
-   for which it pays. */
+/* What a launch must know of a kernel: the bytes of shared memory for rows on their way and, at most, for everything
+   else; how many blocks per multiprocessor the kernel is made for, and how many it needs at least; the least compute
+   capability for which it pays. */
 struct trid_p_batch_needs {
     int bytes, fixed, resident, least, since;
 };
@@ -223,8 +223,8 @@ TB_D void trid_p_batch_prefetch(const of &pipeline, unsigned index, const trid_p
     TB_UNROLL
     for (int from = 0; from < of::count; from += of::burst) trid_p_batch_ask(pipeline, from, &route);
 }
-/* Requests, with TRID_BATCH_ADD, the thread's rows of x before the solve, which go behind the others. Commits a group
-   in any case. */
+/* Requests, with TRID_BATCH_ADD, the thread's rows of the x before the solve, and stores them behind the other rows.
+   Commits a group in any case. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask_before(const of &pipeline, const trid_p_batch_place &own, const tb_real *x)
 {
@@ -285,7 +285,7 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
     TB_UNROLL
     for (int from = 0; from < k; from += burst) {
         TRID_COPY_AWAIT(k / burst - 1 + others);
-        __syncwarp(TB_FULL_WARP); /* now what other lanes requested is there as well */
+        __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
         TB_UNROLL
         for (int j = from; j < from + burst; j++) {
             if (arrays > 1 || makes) u->a[j] = u->c[j] = 0, u->b[j] = 1;
@@ -302,11 +302,11 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
         }
         if (from == 0) trid_p_batch_next_known(k, systems, rows, pipeline.first, here.valid, next, known, end);
         if (burst == k && !early) route = trid_p_batch_route_of(pipeline, index, next);
-        __syncwarp(TB_FULL_WARP); /* and has been read by them */
+        __syncwarp(TB_FULL_WARP); /* and they have read it */
         trid_p_batch_ask(pipeline, from, &route);
     }
 }
-/* Stores x, or adds it to the x before the solve, and requests that x of the next tile. */
+/* Stores x, or adds it to the x before the solve, and requests the next tile's x before the solve. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here, const trid_p_batch_place &next,
                               tb_real *x, tb_real *r)

@@ -62,7 +62,7 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
     long long own = (long long)system * tree.count + i, joined = (long long)system * tree.groups + group;
     tb_real border[9], kept[9], outer[4];
     TB_UNROLL
-    for (int e = 0; e < 9; e++) /* if there is no border: two unknowns that are zero, facing up or down */
+    for (int e = 0; e < 9; e++) /* if there is no border: that of two unknowns that are zero, facing up or down */
         border[e] = i < tree.count                           ? tree.border[own * 9 + e]
                     : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
                                                              : (tb_real)0;
@@ -144,7 +144,7 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             launch left nonzero, and those that share a warp or a tile with one of them; x must not be d, and nothing is
             added to it. Their status is then that of this launch, and `failed` counts those that still fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
-   Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as in that call. In
+   Cost     as trid_batch_solve in memory. Systems whose columns exceed 16 KiB: nine arrays, as in that call. In
             interleaved systems, each element is a separate access on devices before 8.0 or with less than 160 KiB of
             shared memory, and beyond 512 rows on devices without clusters
    Error    as trid_warp_pivoted. Systems that share a warp (interleaved, up to 256 rows: a tile) are solved without

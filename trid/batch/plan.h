@@ -37,8 +37,8 @@ struct trid_p_batch_how {
     /* The kind of kernel for interleaved systems: who takes a tile, and how its rows are loaded. pipelined: a block,
        whose rows arrive in shared memory while it solves the tile before; clusters: a cluster of blocks, in the same
        way; unpipelined: a block that loads rows when it needs them. few: blocks as in unpipelined, if all of them run
-       at a time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is left
-       empty in code for devices that all have clusters and room for a pipeline, on which it is never launched. */
+       at the same time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is
+       left empty in code for devices that all have clusters and room for a pipeline, on which it is never launched. */
     enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere, few };
 };
 
@@ -133,8 +133,8 @@ struct trid_p_batch_arrays {
     long long step, stride, jump;
 };
 
-/* What launches for several right-hand sides need in addition: how many sides there are and how far apart; where the
-   two corners of a periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
+/* What launches for several right-hand sides need in addition: how many there are, and how far apart; where the two
+   corners of a periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
 template <class tb_real>
 struct trid_p_batch_more {
     long long sides, pitch;
@@ -336,9 +336,9 @@ TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, in
     return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
 }
 
-/* The largest |r| and |A||x| + |d| of some rows, by the upper 32 bits of a number that is not negative. Ordered as
-   integers, NaN is above all, and one instruction takes the larger. In double precision 20 bits of the fraction are
-   left, as many as the residual, a float, can show. */
+/* The largest |r| and the largest |A||x| + |d| of some rows, each kept as the upper 32 bits of the number. Since no
+   such number is negative, these bits are ordered as integers, with NaN above all, and one instruction takes the
+   larger. In double precision 20 bits of the fraction are left, as many as the residual, a float, can show. */
 struct trid_p_batch_worst {
     unsigned error, size;
 };
@@ -365,7 +365,7 @@ TB_D unsigned trid_p_batch_most(unsigned x, unsigned y)
     return x > y ? x : y;
 }
 
-/* Reports on one system; checked: with its residual, from the largest of all of its rows.
+/* Reports on one system; checked: with its residual, for which worst holds the largest numbers of all its rows.
    Lanes    one thread */
 template <int checked = 0, class tb_real = float>
 TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, trid_p_batch_worst worst = {0, 0})

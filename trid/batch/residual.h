@@ -1,10 +1,10 @@
 /* residual.h - a room of trid/batch.h: contiguous systems whose rows stay in shared memory for their residuals.
    MIT licence, see LICENSE. */
 
-/* Asynchronous copies load the four arrays of a warp to shared memory, so that no register holds what is on its way:
-   own_len elements each. In full tiles they are stored in pieces of 16 bytes, with one piece of padding after eight, so
-   that lanes read theirs without bank conflicts. In other tiles they are at trid_p_batch_slot, followed by one word a
-   lane. */
+/* Asynchronous copies load the four arrays of a warp, own_len elements each, into shared memory, so that no register
+   holds what is on its way. In full tiles they are stored in pieces of 16 bytes, with one piece of padding after eight,
+   so that lanes read theirs without bank conflicts. In other tiles they are at trid_p_batch_slot, followed by one word
+   a lane. */
 template <class tb_real, int k, int layout>
 struct trid_p_batch_kept {
     enum { own_len = layout == trid_p_batch_how::full ? 36 * k : TRID_P_BATCH_LEN(tb_real, k) + 32 };
@@ -82,7 +82,7 @@ TB_D void trid_p_batch_keep_all(const trid_p_batch_plan &plan, const trid_p_batc
     }
     trid_copy_commit();
     TRID_COPY_AWAIT(0);
-    __syncwarp(TB_FULL_WARP); /* now what other lanes requested is there as well */
+    __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
 }
 
 /* Reads the lane's rows first (0 or 1) .. rows - 1 of an array; the others become fill. In a full tile it reads all
@@ -161,7 +161,7 @@ TB_D trid_p_batch_worst trid_p_batch_residual_of(const trid_p_batch_plan &plan, 
     return worst;
 }
 
-/* Stores x of a full tile in words, or adds it to what is there. x passes through the memory of a. */
+/* Stores x of a full tile in pieces of 16 bytes, or adds it to what is there. x passes through the memory of a. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_store_full(const trid_p_batch_plan &plan, const tb_real *x, tb_real *dst, tb_real *kept)
 {

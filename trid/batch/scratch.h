@@ -140,7 +140,8 @@ TB_HOST long long trid_p_batch_levels_end(long long n, long long systems, int by
             devices with clusters of blocks, except for trid_batch_checked. TRID_BATCH_BAD_SIZE for lines that launches
             refuse with it
    Cost     about 20 bytes a system, and 0.03 of an array (interleaved: 0.07); with TRID_BATCH_REFINED one array more,
-            with TRID_BATCH_PERIODIC four times the rows beyond the last 512 (interleaved: 128) */
+            with TRID_BATCH_PERIODIC four numbers for each row beyond the last whole chunk of 512 (interleaved: 128)
+            rows */
 TB_HOST long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {
     lines = trid_p_lines_of(lines);

@@ -59,8 +59,8 @@ static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, 
 }
 
 /* Returns the rows of a launch for several right-hand sides, and the corners of the matrix. Kernels transpose factors
-   and periodic systems themselves, unless these are long. All others are transposed here: trid_p_batch_sides exchanges
-   and shifts a and c, and the corners change places. */
+   and periodic systems themselves, unless the systems are long. All other systems are transposed here:
+   trid_p_batch_sides exchanges and shifts a and c, and the corners change places. */
 template <int factor, class tb_real>
 static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batch_call<tb_real> *call, long long sides,
                                                                      long long pitch, tb_real *u)
@@ -116,7 +116,7 @@ static int trid_p_batch_launch_one_side(const trid_p_batch_work<tb_real> &work,
 /* Solves every system of the arrays for `sides` right-hand sides. Side k of d and of x begins k*pitch elements after
    side 0.
    Needs    as trid_batch_solve; no side of x shares an element with another, nor, unless d is x, with one of d.
-            sides may be 0, pitch negative. Flags: TRID_BATCH_SEVERAL_FLAGS, of which
+            sides may be 0, and pitch may be negative. Flags: TRID_BATCH_SEVERAL_FLAGS, among them
             TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1], and c of row n-1 couples that row to x[0]; for n = 1
             both couple x[0] to itself, for n = 2 they add to c of row 0 and a of row 1;
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, called with the same PERIODIC;
@@ -124,7 +124,7 @@ static int trid_p_batch_launch_one_side(const trid_p_batch_work<tb_real> &work,
             such as the periodic 1 4 1 of closed splines
    Returns  a status of enum trid_batch_status. With FACTORED, a system's status shows the bad pivots that the factors
             reveal
-   Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor if it has them
+   Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor, if it has that many
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
             one side at a time as by trid_batch_solve: 5*sides arrays, or 9*sides if that call moves nine or the
             systems are periodic
@@ -165,10 +165,10 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
 
 /* Factors every matrix without pivoting: r = 1 / pivot and u = c / pivot. With TRID_BATCH_FACTORED, trid_batch_several
    takes them in place of b and c.
-   Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c; otherwise they share no
-            element with the others. Flags: TRID_BATCH_FACTOR_FLAGS
-   Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system, and all
-            rows if n > 1024 (r and u are then b and c, from which such systems are solved)
+   Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c; otherwise neither shares an
+            element with another array. Flags: TRID_BATCH_FACTOR_FLAGS
+   Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system and, if
+            n > 1024, all rows (r and u are then b and c, from which such systems are solved)
    Returns  a status of enum trid_batch_status. The status of systems with n > 1024 is always 0
    Cost     five arrays moved
    Error    as trid_warp_lu */

@@ -3,8 +3,8 @@
 
 #ifndef TB_BODY
 
-/* Solves interleaved systems with one matrix, which a block factors once. That leaves few operations and few registers
-   for each tile, so that a multiprocessor holds several blocks, of which one solves while the others wait. */
+/* Solves interleaved systems with one matrix, which a block factors once. A tile then takes few operations and few
+   registers, so a multiprocessor holds several blocks, of which one solves while the others wait. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -12,7 +12,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts;
     constexpr int span = TRID_P_BATCH_SPAN(tb_real, systems, parts), vector = 16 / sizeof(tb_real), reduced_len = 13;
     constexpr int own_len =
-        5 * k + vector; /* no bank conflicts, four partitions a warp or fewer reading 16 bytes each */
+        5 * k + vector; /* no bank conflicts: a warp reads 16 bytes from each of at most four partitions */
     __shared__ tb_real shared[3 * span], reduced[parts * reduced_len], known[of::are_known ? 2 * systems : 1];
     __shared__ trid_p_batch_word<tb_real> kept[parts * own_len / vector];
     __shared__ int worst;

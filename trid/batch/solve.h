@@ -30,12 +30,13 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
 /* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
    Needs    a, b, c, d, x in device memory, laid out by lines. Flags: TRID_BATCH_SOLVE_FLAGS
    Returns  a status of enum trid_batch_status
-   Shared   contiguous: at most 18.3 KiB a block, longer systems 71 KiB; interleaved: 128 KiB a multiprocessor if it has
-            them (ADD: 160)
-   Cost     for n up to 16 KiB of a column (step 1; else 1024, in clusters more): five arrays moved once (ADD: six), by
-            one launch, and two small memsets if `failed` is requested. Longer systems with step 1: the same by four
-            launches, if unknowns 14 KiB of a column apart depend on each other by a unit roundoff at most. Otherwise
-            nine arrays (ADD: ten), and 0.03 (interleaved: 0.07) of one for scratch, by three launches or more
+   Shared   contiguous: at most 18.3 KiB a block, longer systems 71 KiB; interleaved: 128 KiB a multiprocessor (ADD:
+            160), if it has that many
+   Cost     for systems of up to 16 KiB a column (step 1; otherwise of up to 1024 rows, or more in clusters): five
+            arrays moved once (ADD: six), by one launch, and two small memsets if `failed` is requested. Longer systems
+            with step 1: the same by four launches, if unknowns 14 KiB of a column apart are coupled by a unit roundoff
+            at most. Otherwise nine arrays (ADD: ten), and 0.03 (interleaved: 0.07) of one for scratch, by three
+            launches or more
    Error    as trid_warp_hybrid. In long systems with step 1, couplings between unknowns 14 KiB apart are dropped if
             they are at most a unit roundoff of the diagonal */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
@@ -49,9 +50,9 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
 /* Solves as trid_batch_solve, and computes the residual of each system on chip, before x is stored.
    Needs    as trid_batch_solve. Flags: TRID_BATCH_CHECKED_FLAGS
    Returns  as trid_batch_solve
-   Shared   contiguous: at most 45 KiB a block; interleaved: 192 KiB a multiprocessor if it has them
-   Cost     memory traffic as trid_batch_solve, with step 1 up to 8 KiB of a column; about 9 operations a row more.
-            Longer systems: nine arrays; if interleaved, the rows are read once more
+   Shared   contiguous: at most 45 KiB a block; interleaved: 192 KiB a multiprocessor, if it has that many
+   Cost     memory traffic as trid_batch_solve for systems of up to 8 KiB a column (step 1); about 9 operations a row
+            more. Longer systems: nine arrays; if interleaved, the rows are read once more
    Error    the residual is that of x before ADD adds it. It is exact up to the roundings of its own evaluation, about 3
             unit roundoffs, and in double precision to 2^-20 of itself, because its parts are kept by their upper 32
             bits */
@@ -63,15 +64,16 @@ static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real 
         {lines, a, b, c, d, x, options, stream}, TRID_BATCH_CHECKED_FLAGS);
 }
 
-/* Solves as trid_batch_checked does, and takes a step of iterative refinement in the same precision where the residual
-   of a thread's rows is above 4 unit roundoffs: then all systems of its warp, block or tile are refined. Longer systems
-   always are.
+/* Solves as trid_batch_checked does, and takes a step of iterative refinement in the same precision where it is needed.
+   If the residual of a thread's rows exceeds 4 unit roundoffs, all systems of its warp, block or tile are refined.
+   Systems that no block holds are always refined.
    Needs    as trid_batch_checked
    Returns  as trid_batch_solve
-   Cost     as trid_batch_checked in memory, and where x is refined twice the arithmetic. Longer systems: 21 arrays
-   Error    refinement repairs the residual; the error of x stays of the order of condition times roundoff and can grow
-            fourfold (docs/hybrid.md). The residual is as trid_batch_checked's. The last digits of x may depend on
-            neighbours, as trid/batch.h says */
+   Cost     as trid_batch_checked in memory, and twice the arithmetic where x is refined. Systems that no block holds:
+            21 arrays
+   Error    refinement repairs the residual; the error of x stays of the order of the condition times the unit roundoff,
+            and can grow fourfold (docs/hybrid.md). The residual is as trid_batch_checked's. The last digits of x may
+            depend on neighbours, as trid/batch.h says */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)

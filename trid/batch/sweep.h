@@ -131,12 +131,12 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 }
 
 /* Solves the systems of the block: thread t holds rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems,
-   identity rows beyond the system. As trid_block_interleaved, but with up to 64 partitions (a lane then has two rows of
-   the reduced system), and with a status for each system.
+   identity rows beyond the system. It works as trid_block_interleaved, but with up to 64 partitions (a lane then has
+   two rows of the reduced system), and with a status for each system.
    Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system.
             With open, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
             last row then couples to the unknown above the first partition (a) and to the last unknown of the last
-            partition (c), or in that partition to the unknown below it
+            partition (c; in the last partition itself, to the unknown below)
    Returns  the least bad row of this thread */
 template <int systems, int parts, int open = 0, class tb_real, int k>
 TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own,
@@ -224,8 +224,8 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
     *last = __shfl_sync(TB_FULL_WARP, x, block, parts);
 }
 /* Solves systems that a cluster shares: its block `block` of `blocks` <= parts holds rows k*parts*block ..
-   k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last, both coupled to the last
-   unknowns of the blocks around. It sends these rows and its least bad row to all blocks of the cluster, each of which
+   k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last row, as trid_block_hybrid
+   reduces the rows of a warp. It sends these two rows and its least bad row to all blocks of the cluster, each of which
    solves for the last unknowns of all blocks. If worst is not null, it receives the least bad row of each system. */
 template <int systems, int parts, class tb_real, int k>
 TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<tb_real> &post,
@@ -311,7 +311,7 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
     while (count < blocks) count *= 2;
     const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
     TB_UNROLL
-    for (int e = 0; e < 9; e++) /* if there is no block: two unknowns that are zero, facing up or down */
+    for (int e = 0; e < 9; e++) /* if there is no block: the border of two unknowns that are zero, facing up or down */
         all[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
     met = trid_warp_pivoted_up(1, parts, count, rank, all, kept, &side);
     met |= trid_warp_pivoted_root(parts, count, all, outer);

@@ -3,8 +3,8 @@
 
 #ifndef TB_BODY
 
-/* Adds to sum the products of `rows` rows of d with those of u (bit 1 of sides) and of v (bit 2). With all, `burst`
-   rows are taken, whatever `rows` says. */
+/* Adds to sum the products of `rows` rows of d with those of u (if sides & 1) and of v (if sides & 2). With all, takes
+   `burst` rows and ignores `rows`. */
 template <class tb_real, int sides, int burst, int all>
 TB_D void trid_p_batch_weigh_some(int rows, const tb_real *u, const tb_real *v, long long matrix_pitch,
                                   const tb_real *d, long long pitch, tb_real *sum)
@@ -121,12 +121,13 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
    and c of the reduced systems.
    Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach, two
             ints in device memory. Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. One matrix for all systems is passed as one
-            system: trid_lines_contiguous(n, 1), share 1 (or by trid_host_interface_factor)
-   Leaves   in reach, which the launch sets to 0 first, how many rows matter from the top and from the bottom, the most
-            of all systems. If both are below n on all ranks, no coupling between the ends of a partition exceeds the
-            unit roundoff. Each rank then needs of the others only the row of z of the rank above and the row of f of
-            the rank below. The unknowns of these four rows (z above, f, z, f below; three if a neighbour is missing)
-            equal those of the whole system up to the order of the unit roundoff times its largest unknown
+            system: trid_lines_contiguous(n, 1), share 1 (or factored by trid_host_interface_factor)
+   Leaves   in reach, which the launch sets to 0 first, how many rows matter from the top and from the bottom: the
+            largest numbers of all systems. If both are below n on all ranks, no coupling between the ends of a
+            partition exceeds the unit roundoff. A rank then needs only two rows of others: that of z of the rank above,
+            and that of f of the rank below. The unknowns of these four rows (z above, f, z, f below; three if a
+            neighbour is missing) equal those of the whole system up to the order of the unit roundoff times its largest
+            unknown
    Returns  as trid_batch_interface_reduce
    Cost     two or three passes over five arrays, one system per thread; call it once
    Error    as trid_lane_interface_factor */
@@ -155,12 +156,13 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
 }
 
 /* Computes interface_d of trid_batch_interface_reduce for each new d, as products of d with u and with v over `first`
-   rows from the top and `last` rows from the bottom. These are n and n, or reach of trid_batch_interface_factor.
+   rows from the top and `last` rows from the bottom. Pass n for both, or the two numbers of reach that
+   trid_batch_interface_factor found.
    Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED, u and v are of one matrix, n elements each, contiguous
    Returns  as trid_batch_interface_reduce
    Cost     these rows of d, u and v are read once (SHARED: u and v once a block); 2 numbers a system written
-   Error    sums of n/8 products (contiguous: n/32) and the sum of these, each rounded: some roundoffs of the sum of |u|
-            |d|, which is stable if the matrix is diagonally dominant */
+   Error    sums of n/8 products (contiguous: n/32) and the sum of these, each rounded: a few roundoffs of the sum of
+            |u| |d|, which is stable if the matrix is diagonally dominant */
 template <int unused = 0>
 static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const tb_real *v, const tb_real *d,
                                       long long first, long long last, long long share, tb_real *interface_d,
