@@ -1,120 +1,6 @@
 /* factored.h - a room of trid/batch.h: kernels with LU factors: several right-hand sides, periodic systems.
    MIT licence, see LICENSE. */
 
-/* Returns row `at` of the thread's u, or 0 if another thread holds that row. */
-template <int k, class tb_real>
-TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
-{
-    tb_real x = 0;
-    TB_UNROLL
-    for (int j = 0; j < k; j++) x = j == at ? u[j] : x;
-    return x;
-}
-
-/* ---- periodic systems by the hybrid ------------------------------------------------------------------------------ */
-
-/* The last unknown s stays out of the partitions. It is the unknown above row 0, and that of all rows from n-1 on, whose
-   equations become x[j] = x[j+1]. So each partition, and each reduced row, couples to s at most in addition, and s
-   follows from row n-1 when x[0] and x[n-2] are known as functions of it. */
-
-/* Stores row n-1, the thread's row `end`, in the ring: c, a and d over b. Rows from there on become x[j] = x[j+1]. */
-template <class tb_real, int k>
-TB_D void trid_p_batch_take_end(int end, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
-{
-    if (end >= 0) {
-        const tb_real r = trid_rcp_refined(trid_p_batch_pick<k>(end, own->b));
-        ring[0] = r * trid_p_batch_pick<k>(end, own->c);
-        ring[stride] = r * trid_p_batch_pick<k>(end, own->a);
-        ring[2 * stride] = r * trid_p_batch_pick<k>(end, own->d);
-    }
-    TB_UNROLL
-    for (int j = 0; j < k; j++)
-        if (j >= end) own->a[j] = own->d[j] = 0, own->b[j] = 1, own->c[j] = -1;
-}
-/* Stores a, c and d of the reduced row n-2, the thread's row `middle`, in the ring. */
-template <class tb_real, int k>
-TB_D void trid_p_batch_put_middle(int middle, const trid_p_batch_equations<tb_real, k> &own, tb_real *ring, int stride)
-{
-    const int last = middle == k - 1; /* then x[n-2] is the partition's last unknown itself */
-    ring[3 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own.a);
-    ring[4 * stride] = last ? (tb_real)-1 : trid_p_batch_pick<k>(middle, own.c);
-    ring[5 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own.d);
-}
-/* Reduces a partition of a periodic system of n > 1 rows. Element e of the ring is ring[e * stride]. In full tiles the
-   rows of interest have literal numbers, and take no selections.
-   Returns  the least bad row */
-template <class tb_real, int k>
-TB_D int trid_p_batch_reduce_ring(int first, int n, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
-{
-    const int end = n - 1 - first;
-    if (end == k - 1)
-        trid_p_batch_take_end(k - 1, own, ring, stride);
-    else if (end < k)
-        trid_p_batch_take_end(end, own, ring, stride);
-    const int status = trid_lane_reduce(k, own->a, own->b, own->c, own->d);
-    if (end == k - 1)
-        trid_p_batch_put_middle(k - 2, *own, ring, stride);
-    else if (end > 0 && end <= k)
-        trid_p_batch_put_middle(end - 1, *own, ring, stride);
-    return trid_p_batch_row(status ? first + status : 0, n);
-}
-
-/* Solves the reduced system of a ring, of whose row a, c, d each lane has one. first_a, first_c, first_d are row 0 in
-   the lane of partition 0.
-   Leaves   the lane's unknown in row[2], and s
-   Returns  whether a pivot was bad */
-template <class tb_real>
-TB_D int trid_p_batch_solve_ring(int lanes, int k, int n, tb_real first_a, tb_real first_c, tb_real first_d,
-                                 const tb_real *ring, int stride, tb_real *row, tb_real *s)
-{
-    int met = lanes > 1 ? trid_warp_pcr_open(lanes, &row[0], &row[1], &row[2]) : 0;
-    /* The lane's unknown is q - p s, and so are x[0] and x[n-2]. */
-    const tb_real q = row[2], p = row[0] + row[1];
-    const int from = (n - 2) / k, rank = trid_warp_rank(lanes);
-    tb_real above_q = __shfl_up_sync(TB_FULL_WARP, q, 1, lanes), above_p = __shfl_up_sync(TB_FULL_WARP, p, 1, lanes);
-    if (rank == 0) above_q = 0, above_p = -1;
-    const tb_real a = ring[3 * stride], c = ring[4 * stride];
-    tb_real first_q = __shfl_sync(TB_FULL_WARP, first_d - first_c * q, 0, lanes);
-    tb_real first_p = __shfl_sync(TB_FULL_WARP, first_a - first_c * p, 0, lanes);
-    tb_real middle_q = __shfl_sync(TB_FULL_WARP, ring[5 * stride] - a * above_q - c * q, from, lanes);
-    tb_real middle_p = __shfl_sync(TB_FULL_WARP, -(a * above_p + c * p), from, lanes);
-    const tb_real r = trid_rcp_refined(1 - ring[0] * first_p - ring[stride] * middle_p);
-    *s = r * (ring[2 * stride] - ring[0] * first_q - ring[stride] * middle_q);
-    row[2] = q - p * *s;
-    return met || trid_bad_pivot(r) || !trid_finite(ring[0]);
-}
-
-/* Solves a tile of periodic interleaved systems, laid out as in trid_p_batch_sweep, with up to 32 partitions.
-   Leaves   x in d; in worst n for a system whose reduced system has a bad pivot
-   Returns  the least bad row of this thread */
-template <int systems, int parts, class tb_real, int k>
-TB_D int trid_p_batch_sweep_ring(int n, tb_real *shared, int *worst, trid_p_batch_equations<tb_real, k> *own)
-{
-    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
-    const int thread = trid_p_batch_again_as((int)threadIdx.x), part = thread / systems;
-    const int rank = thread % parts, system = thread / parts;
-    const int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-    const int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
-    tb_real *up = shared, *down = up + 3 * span, *rings = down + 3 * span, row[3], s;
-    n = trid_p_batch_again_as(n);
-    const int bad = trid_p_batch_reduce_ring(k * part, n, own, rings + thread % systems, systems);
-    trid_p_batch_store_interface(span, slot, *own, shared);
-    __syncthreads();
-    int met = trid_p_batch_reduced_row<tb_real, systems, parts>(shared, system, rank, 1, &row[0], &row[1], &row[2]);
-    met |= trid_p_batch_solve_ring(parts, k, n, up[here], up[span + here], up[2 * span + here], rings + system, systems,
-                                   row, &s);
-    if (worst && met) atomicMin(&worst[system], n);
-    down[2 * span + here] = row[2];
-    if (rank == 0) up[here] = s; /* no other thread reads this row */
-    __syncthreads();
-    const tb_real left =
-        part > 0 ? down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : up[slot];
-    trid_lane_expand(k, own->a, own->c, own->d, left, down[2 * span + slot]);
-    return bad;
-}
-
-/* ---- scopes ------------------------------------------------------------------------------------------------------ */
-
 /* The scopes that hold a system: lanes of a warp, a block, or, for interleaved systems, the threads of a block that
    hold its partitions. Rows beyond the system must be identity rows. The functions of a scope:
      first(), rows()             the thread's first row; how many rows all threads hold together
@@ -122,9 +8,6 @@ TB_D int trid_p_batch_sweep_ring(int n, tb_real *shared, int *worst, trid_p_batc
      open(), recurrence()        the halves of one recurrence of a solve by factors, down the rows or up: the part that
                                  depends only on the matrix, and the rest, once d has been divided by the pivots
      open_ring(), solve_ring()   the same for a periodic system
-     hybrid(), hybrid_ring()     solve for one right-hand side without factors, a system or a periodic one; return the
-                                 least bad row of this thread
-     dominant()                  whether all rows are dominant
      pass()                      x of the thread that holds the rows before or, with up, after its own
      known(), meet()             an element of the system's ring (trid/lu.h), which threads write before they meet and
                                  read afterwards
@@ -133,7 +16,6 @@ template <class tb_real, int k>
 struct trid_p_batch_in_warp {
     int lanes, lanes_log2, rank;
     tb_real *rings, *rows_aside;
-    static constexpr int has_hybrid_ring = 1;
     TRID_P_BATCH_MEMBER int first() const { return k * rank; }
     TRID_P_BATCH_MEMBER int rows() const { return k * lanes; }
     TRID_P_BATCH_MEMBER tb_real &known(int e) const { return rings[(32 * e + trid_warp_lane()) >> lanes_log2]; }
@@ -160,31 +42,6 @@ struct trid_p_batch_in_warp {
     {
         trid_warp_ring_solve(k, lanes, n, l, u, rings, keep, d);
     }
-    TRID_P_BATCH_MEMBER int dominant(const trid_p_batch_equations<tb_real, k> &own) const
-    {
-        return trid_p_batch_warp_is_dominant(own);
-    }
-    TRID_P_BATCH_MEMBER int hybrid(int n, trid_p_batch_equations<tb_real, k> *own) const
-    {
-        return trid_p_batch_row(trid_warp_hybrid(k, lanes, n, own->a, own->b, own->c, own->d), n);
-    }
-    TRID_P_BATCH_MEMBER int hybrid_ring(int n, trid_p_batch_equations<tb_real, k> *own) const
-    {
-        const int stride = 32 >> lanes_log2;
-        tb_real *ring = rings + (trid_warp_lane() >> lanes_log2), row[3], s;
-        int bad = trid_p_batch_reduce_ring(first(), n, own, ring, stride);
-        tb_real below[3] = {__shfl_down_sync(TB_FULL_WARP, own->a[0], 1, lanes),
-                            __shfl_down_sync(TB_FULL_WARP, own->c[0], 1, lanes),
-                            __shfl_down_sync(TB_FULL_WARP, own->d[0], 1, lanes)};
-        if (rank == lanes - 1) below[0] = below[2] = 0, below[1] = -1;
-        row[0] = own->a[k - 1], row[1] = own->c[k - 1], row[2] = own->d[k - 1];
-        int met = trid_lane_link(&row[0], &row[1], &row[2], below[0], below[1], below[2]);
-        __syncwarp(TB_FULL_WARP);
-        met |= trid_p_batch_solve_ring(lanes, k, n, own->a[0], own->c[0], own->d[0], ring, stride, row, &s);
-        const tb_real above = __shfl_up_sync(TB_FULL_WARP, row[2], 1, lanes);
-        trid_lane_expand(k, own->a, own->c, own->d, rank > 0 ? above : s, row[2]);
-        return met && bad > n ? n : bad;
-    }
     TRID_P_BATCH_MEMBER tb_real pass(int up, tb_real x) const
     {
         return up ? __shfl_down_sync(TB_FULL_WARP, x, 1, lanes) : __shfl_up_sync(TB_FULL_WARP, x, 1, lanes);
@@ -196,7 +53,6 @@ template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_threads {
     tb_real *between;
     volatile tb_real *rows_aside;
-    static constexpr int has_hybrid_ring = 0;
     TRID_P_BATCH_MEMBER int count() const { return parts ? parts : (int)blockDim.x; }
     TRID_P_BATCH_MEMBER int first() const { return k * ((int)threadIdx.x / systems); }
     TRID_P_BATCH_MEMBER int rows() const { return k * count(); }
@@ -240,15 +96,6 @@ struct trid_p_batch_in_threads {
     {
         trid_block_interleaved_ring_solve(k, systems, count(), n, l, u, keep, d, between);
     }
-    TRID_P_BATCH_MEMBER int dominant(const trid_p_batch_equations<tb_real, k> &own) const
-    {
-        return __syncthreads_and(trid_p_batch_are_dominant(k, own));
-    }
-    TRID_P_BATCH_MEMBER int hybrid(int n, trid_p_batch_equations<tb_real, k> *own) const
-    {
-        return trid_p_batch_row(trid_block_hybrid(k, n, own->a, own->b, own->c, own->d, between), n);
-    }
-    TRID_P_BATCH_MEMBER int hybrid_ring(int n, trid_p_batch_equations<tb_real, k> *) const { return n; }
     TRID_P_BATCH_MEMBER tb_real pass(int up, tb_real x) const
     {
         int thread = (int)threadIdx.x, from = up ? thread + systems : thread - systems;
@@ -261,7 +108,7 @@ struct trid_p_batch_in_threads {
 /* Elements of the shared memory in which threads meet. */
 template <class tb_real, int systems, int parts>
 static constexpr int trid_p_batch_between_len =
-    TRID_RING_PLACE(systems, parts, TRID_P_BATCH_BANKS(tb_real)) / 5 * 6 + TRID_RING_LEN * systems;
+    TRID_RING_PLACE(systems, parts, TRID_P_BATCH_BANKS(tb_real)) / 5 * 6 + TRID_RING_LEN *systems;
 
 /* Returns the scope of a contiguous system. */
 template <class tb_real, int k, int scope>
@@ -444,39 +291,11 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
         if (across) d[j] *= own->b[j];
 }
 
-/* Returns whether the hybrid solves the tile instead: for one right-hand side, where all rows are dominant. */
-template <class scope_type, class tb_real, int k>
-TB_D int trid_p_batch_takes_hybrid(const scope_type &scope, int n, int flags, int periodic, long long sides,
-                                   const trid_p_batch_equations<tb_real, k> &own)
-{
-    if (sides != 1 || flags & TRID_BATCH_FACTORED) return 0;
-    if (periodic && (n == 1 || !scope_type::has_hybrid_ring || flags & TRID_BATCH_TRANSPOSED)) return 0;
-    return scope.dominant(own);
-}
-
-/* Hides from the compiler where the matrix came from. Otherwise it keeps numbers that the test of dominance shares with
-   the elimination. */
-template <class tb_real, int k>
-TB_D void trid_p_batch_hide(trid_p_batch_equations<tb_real, k> *own)
-{
-    TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        own->a[j] = trid_p_batch_again_as(own->a[j]);
-        own->b[j] = trid_p_batch_again_as(own->b[j]);
-        own->c[j] = trid_p_batch_again_as(own->c[j]);
-    }
-}
-
 /* Solves by LU a tile of interleaved systems that the hybrid does not serve, for one right-hand side. It is a function
    that is called, so that it takes no registers from the hybrid; its rows pass through memory, 16 bytes at a time.
-   Leaves   x in d
    Returns  the least bad row of this thread */
-template <class tb_real, int k>
-struct alignas(16) trid_p_batch_passed {
-    trid_p_batch_equations<tb_real, k> rows;
-};
 template <int systems, int parts, int periodic, class tb_real, int k>
-static __device__ __noinline__ int trid_p_batch_called_lu(tb_real *shared, int n, trid_p_batch_passed<tb_real, k> *u)
+static __device__ __noinline__ int trid_p_batch_called_lu(tb_real *shared, int n, trid_p_batch_equations<tb_real, k> *u)
 {
 #ifdef __CUDA_ARCH__
     __builtin_assume(__isShared(shared));
@@ -484,13 +303,41 @@ static __device__ __noinline__ int trid_p_batch_called_lu(tb_real *shared, int n
     volatile tb_real aside[k];
     const trid_p_batch_in_threads<tb_real, k, systems, parts> scope = {shared, aside};
     trid_p_batch_recurrences<tb_real> both;
-    trid_p_batch_equations<tb_real, k> own = u->rows;
+    trid_p_batch_equations<tb_real, k> own = *u;
     int met = trid_p_batch_lu_factor(scope, n, 0, periodic, &own);
     trid_p_batch_open(scope, n, 0, periodic, own, &both, &met);
     trid_p_batch_solve_side(scope, n, 0, periodic, &both, &own);
-    TB_UNROLL
-    for (int j = 0; j < k; j++) u->rows.d[j] = own.d[j];
+    *u = own;
     return trid_p_batch_row(met, n);
+}
+
+/* Solves the systems of a warp for one right-hand side by the hybrid. Returns the least bad row of this thread. */
+template <int periodic, class tb_real, int k>
+TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_threads<tb_real, k, 1, 0> &, int n,
+                                   trid_p_batch_equations<tb_real, k> *)
+{
+    return n;
+}
+template <int periodic, class tb_real, int k>
+TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_warp<tb_real, k> &in, int n,
+                                   trid_p_batch_equations<tb_real, k> *own)
+{
+    tb_real *a = own->a, *c = own->c, *d = own->d, *ring = &in.known(0), row[3], s;
+    const int lanes = in.lanes, stride = 32 >> in.lanes_log2, last = in.rank == lanes - 1;
+    if (!periodic) return trid_p_batch_row(trid_warp_hybrid(k, lanes, n, a, own->b, c, d), n);
+    const int status = trid_p_batch_reduce_ring(n - 1 - in.first(), own, ring, stride);
+    const tb_real first_a = __shfl_down_sync(TB_FULL_WARP, a[0], 1, lanes);
+    const tb_real first_c = __shfl_down_sync(TB_FULL_WARP, c[0], 1, lanes);
+    const tb_real first_d = __shfl_down_sync(TB_FULL_WARP, d[0], 1, lanes);
+    row[0] = a[k - 1], row[1] = c[k - 1], row[2] = d[k - 1];
+    int met = trid_lane_link(&row[0], &row[1], &row[2], last ? (tb_real)0 : first_a, last ? (tb_real)-1 : first_c,
+                             last ? (tb_real)0 : first_d);
+    if (lanes > 1) met |= trid_warp_pcr_open(lanes, &row[0], &row[1], &row[2]);
+    in.meet();
+    met |= trid_p_batch_solve_ring(lanes, (n - 2) / k, a[0], c[0], d[0], ring, stride, row, &s);
+    const tb_real above = __shfl_up_sync(TB_FULL_WARP, row[2], 1, lanes);
+    trid_lane_expand(k, a, c, d, in.rank > 0 ? above : s, row[2]);
+    return status ? trid_p_batch_row(in.first() + status, n) : met ? n : TRID_P_BATCH_NO_ROW;
 }
 
 /* Sets r and u of a periodic system's last row as trid_batch_factor stores them. */
@@ -525,16 +372,16 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
     trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own, periodic);
     const auto group = trid_p_batch_group_of<tb_real, k, scope>(plan, here, room);
-    int bad;
-    if (!factor && !periodic) trid_lane_pad(k, group.first(), n, group.rows(), own.a, own.b, own.c, (tb_real *)0);
-    if (!factor && trid_p_batch_takes_hybrid(group, n, plan.flags, periodic, more.sides, own)) {
+    int bad, hybrid = of::in_warp && !factor && more.sides == 1 && !(plan.flags & TRID_BATCH_FACTORED);
+    if (periodic) hybrid &= n > 1 && !(plan.flags & TRID_BATCH_TRANSPOSED);
+    if (!periodic) trid_lane_pad(k, group.first(), n, group.rows(), own.a, own.b, own.c, (tb_real *)0);
+    if (hybrid && trid_p_batch_warp_is_dominant(own)) {
         TB_UNROLL
         for (int j = 0; j < k; j++) own.d[j] = next[j];
         trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
-        bad = periodic ? group.hybrid_ring(n, &own) : group.hybrid(n, &own);
+        bad = trid_p_batch_solve_hybrid<periodic>(group, n, &own);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
     } else {
-        trid_p_batch_hide(&own);
         int met = trid_p_batch_lu_factor(group, n, plan.flags, periodic, &own);
         if (!factor || periodic) trid_p_batch_open(group, n, plan.flags, periodic, own, &recurrences, &met);
         bad = trid_p_batch_row(met, n);
@@ -544,7 +391,8 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
             for (int j = 0; j < k; j++) own.d[j] = next[j];
             trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
             if (side + 1 < more.sides)
-                trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total), next);
+                trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total),
+                                                  next);
             trid_p_batch_solve_side(group, n, plan.flags, periodic, &recurrences, &own);
             trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
         }
@@ -554,8 +402,7 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.b, x + at, shared);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.c, more.u + at, shared);
     }
-    if (trid_p_batch_reports(plan))
-        trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, bad, {0, 0}, room);
+    if (trid_p_batch_reports(plan)) trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, bad, {0, 0}, room);
 }
 
 /* Takes the matrix of interleaved systems, and requests that of tile `next`. alone: there are no right-hand sides;

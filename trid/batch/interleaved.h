@@ -30,22 +30,19 @@ TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_rea
 {
     typedef trid_p_batch_how how;
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, ring = method == how::one_ring;
-    if ((method & how::undecided) && (shape::cluster || (ring && (n == 1 || parts > 32)) ||
-                                      !__syncthreads_and(trid_p_batch_are_dominant(k, *u)))) {
+    if ((method & how::undecided) &&
+        (shape::cluster || (ring && (n == 1 || parts > 32)) || !__syncthreads_and(trid_p_batch_are_dominant(k, *u)))) {
         if constexpr (method != how::pivoted) {
-            trid_p_batch_passed<tb_real, k> all = {*u};
+            trid_p_batch_equations<tb_real, k> all = *u;
             const int bad = trid_p_batch_called_lu<systems, parts, ring>(post.shared, n, &all);
-            TB_UNROLL
-            for (int j = 0; j < k; j++) u->d[j] = all.rows.d[j];
+            *u = all;
             return bad;
         }
         trid_p_batch_sweep_pivoted<systems, parts, shape::cluster>(post, u);
-    } else if constexpr (ring) {
-        return trid_p_batch_sweep_ring<systems, parts>(n, post.shared, post.worst, u);
     } else if constexpr (shape::cluster) {
         trid_p_batch_sweep_cluster<systems, parts>(n, valid, post, u, left);
     } else {
-        return trid_p_batch_sweep<systems, parts>(method == how::pivoted ? 1 : n, post, u, left);
+        return trid_p_batch_sweep<systems, parts, 0, ring>(method == how::pivoted ? 1 : n, post, u, left);
     }
     return TRID_P_BATCH_NO_ROW;
 }

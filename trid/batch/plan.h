@@ -100,15 +100,11 @@ struct trid_p_batch_tile {
 
 /* Returns n, but hides from the compiler where n came from. What depends on n is then computed again instead of kept
    in registers that the solve needs. */
-template <class number>
-TB_D number trid_p_batch_again_as(number n)
+template <class integer>
+TB_D integer trid_p_batch_again_as(integer n)
 {
 #ifdef __CUDA_ARCH__
-    if constexpr (number(0.5) != 0 && sizeof(number) == 4)
-        asm volatile("" : "+f"(n));
-    else if constexpr (number(0.5) != 0)
-        asm volatile("" : "+d"(n));
-    else if constexpr (sizeof(number) == 4)
+    if constexpr (sizeof(integer) == 4)
         asm volatile("" : "+r"(n));
     else
         asm volatile("" : "+l"(n));
@@ -237,7 +233,7 @@ TB_D decltype(auto) trid_p_batch_arrays_of(const rows_type &rows)
 
 /* A thread's rows of one system, or the results of a solve in their place. */
 template <class tb_real, int k>
-struct trid_p_batch_equations {
+struct alignas(16) trid_p_batch_equations {
     tb_real a[k], b[k], c[k], d[k];
 };
 
