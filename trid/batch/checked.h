@@ -199,8 +199,8 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
                 if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW, largest[line] = largest[systems + line] = 0;
                 __syncthreads();
             }
-            const int bad = trid_p_batch_solve_tile<shape, trid_p_batch_how::checked>(
-                plan.n, valid, &u, {shared, tells ? worst : (int *)0}, &own_left);
+            const int bad =
+                trid_p_batch_solve_tile<shape, 0>(plan.n, valid, &u, {shared, tells ? worst : (int *)0}, &own_left);
             if (tells && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
             left += own_left;
             TB_UNROLL

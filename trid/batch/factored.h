@@ -291,26 +291,6 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
         if (across) d[j] *= own->b[j];
 }
 
-/* Solves by LU a tile of interleaved systems that the hybrid does not serve, for one right-hand side. It is a function
-   that is called, so that it takes no registers from the hybrid; its rows pass through memory, 16 bytes at a time.
-   Returns  the least bad row of this thread */
-template <int systems, int parts, int periodic, class tb_real, int k>
-static __device__ __noinline__ int trid_p_batch_called_lu(tb_real *shared, int n, trid_p_batch_equations<tb_real, k> *u)
-{
-#ifdef __CUDA_ARCH__
-    __builtin_assume(__isShared(shared));
-#endif
-    volatile tb_real aside[k];
-    const trid_p_batch_in_threads<tb_real, k, systems, parts> scope = {shared, aside};
-    trid_p_batch_recurrences<tb_real> both;
-    trid_p_batch_equations<tb_real, k> own = *u;
-    int met = trid_p_batch_lu_factor(scope, n, 0, periodic, &own);
-    trid_p_batch_open(scope, n, 0, periodic, own, &both, &met);
-    trid_p_batch_solve_side(scope, n, 0, periodic, &both, &own);
-    *u = own;
-    return trid_p_batch_row(met, n);
-}
-
 /* Solves the systems of a warp for one right-hand side by the hybrid. Returns the least bad row of this thread. */
 template <int periodic, class tb_real, int k>
 TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_threads<tb_real, k, 1, 0> &, int n,
@@ -502,6 +482,55 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         __syncthreads(); /* shared memory has been read */
     }
 }
+/* Solves interleaved systems for one right-hand side, by the hybrid where all rows of a tile are dominant. A kernel of
+   its own, because both eliminations in the kernel above would leave it too few registers. */
+template <class tb_real, class shape, int periodic>
+TB_D void trid_p_batch_one_side_tiles(const trid_p_batch_plan &plan,
+                                      const trid_p_batch_lu_rows<tb_real, 0, periodic> &all, const tb_real *d,
+                                      tb_real *x)
+{
+    constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, burst = shape::burst;
+    constexpr int served = !periodic || parts <= 32; /* by the hybrid */
+    __shared__ tb_real between[trid_p_batch_between_len<tb_real, systems, parts>];
+    __shared__ int worst[systems];
+    TRID_DYNAMIC_SHARED(dynamic);
+    const int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
+    tb_real *stage = (tb_real *)dynamic, *side_stage = stage + 3 * k * shape::threads, left;
+    const trid_p_batch_pipeline<tb_real, shape, 3, burst> matrix = {plan, all.rows, d, stage, first, 0, periodic};
+    const trid_p_batch_pipeline<tb_real, shape, 1> side = {plan, all.rows, d, side_stage, first, 0};
+    if (!periodic) trid_p_batch_unasked(matrix);
+    trid_p_batch_prefetch(matrix, blockIdx.x, trid_p_batch_own_place(matrix, blockIdx.x));
+    trid_p_batch_prefetch(side, blockIdx.x, trid_p_batch_own_place(side, blockIdx.x));
+    TRID_P_BATCH_LOOP
+    for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
+        trid_p_batch_equations<tb_real, k> u;
+        trid_p_batch_place p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
+        int bad;
+        trid_p_batch_fetch_matrix<0>(matrix, p, index + gridDim.x, &u);
+        if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
+        if (served && __syncthreads_and(trid_p_batch_are_dominant(k, u))) {
+            trid_p_batch_fetch_side<k / burst>(side, all.more, p, 0, index, &u);
+            bad = trid_p_batch_sweep < systems, parts, 0, served && periodic > (n, {between, worst}, &u, &left);
+        } else {
+            volatile tb_real aside[k];
+            const trid_p_batch_in_threads<tb_real, k, systems, parts> scope = {between, aside};
+            trid_p_batch_recurrences<tb_real> both;
+            TB_UNROLL
+            for (int j = 0; j < k; j++)
+                u.a[j] = trid_p_hidden(u.a[j]), u.b[j] = trid_p_hidden(u.b[j]), u.c[j] = trid_p_hidden(u.c[j]);
+            int met = trid_p_batch_lu_factor(scope, n, 0, periodic, &u);
+            trid_p_batch_open(scope, n, 0, periodic, u, &both, &met);
+            trid_p_batch_fetch_side<k / burst>(side, all.more, p, 0, index, &u);
+            trid_p_batch_solve_side(scope, n, 0, periodic, &both, &u);
+            bad = trid_p_batch_row(met, n);
+        }
+        p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
+        trid_p_batch_scatter(k, p.valid, plan.flags & TRID_BATCH_ADD, u.d, plan.lines.step, x + p.at);
+        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+        __syncthreads(); /* shared memory has been read */
+        if (first == 0 && p.in_batch && trid_p_batch_reports(plan)) trid_p_batch_tell(plan, p.system, worst[line]);
+    }
+}
 template <int method, class tb_real, class shape, int factor, int periodic>
 struct trid_p_batch_tiles<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, factor, periodic>> {
     static constexpr trid_p_batch_needs needs(int, int)
@@ -515,6 +544,9 @@ struct trid_p_batch_tiles<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, 
                                           const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
                                           tb_real *x)
     {
-        trid_p_batch_lu_tiles<tb_real, shape>(plan, rows, d, x);
+        if constexpr (method == trid_p_batch_how::one_side)
+            trid_p_batch_one_side_tiles<tb_real, shape>(plan, rows, d, x);
+        else
+            trid_p_batch_lu_tiles<tb_real, shape>(plan, rows, d, x);
     }
 };

@@ -19,48 +19,36 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Solves the block's systems or, in a cluster, the block's rows of the cluster's systems. An undecided method takes the
-   hybrid for a tile whose rows are all dominant, except in clusters, whose blocks would have to agree. With pivoting,
-   any bad row counts as row 0.
+/* Solves the block's systems or, in a cluster, the block's rows of the cluster's systems. With pivoting, the hybrid
+   solves a tile whose rows are all dominant, except in clusters, whose blocks would have to agree; any bad row counts
+   as row 0.
    Returns  1 + the least bad row that this thread alone knows of, or TRID_P_BATCH_NO_ROW; other bad rows are in
             worst */
-template <class shape, int method, class tb_real>
+template <class shape, int pivoted, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
                                  const trid_p_batch_post<tb_real> &post, tb_real *left)
 {
-    typedef trid_p_batch_how how;
-    constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, ring = method == how::one_ring;
-    if ((method & how::undecided) &&
-        (shape::cluster || (ring && (n == 1 || parts > 32)) || !__syncthreads_and(trid_p_batch_are_dominant(k, *u)))) {
-        if constexpr (method != how::pivoted) {
-            trid_p_batch_equations<tb_real, k> all = *u;
-            const int bad = trid_p_batch_called_lu<systems, parts, ring>(post.shared, n, &all);
-            *u = all;
-            return bad;
-        }
+    constexpr int systems = shape::systems, parts = shape::parts;
+    if (pivoted && (shape::cluster || !__syncthreads_and(trid_p_batch_are_dominant(shape::k, *u))))
         trid_p_batch_sweep_pivoted<systems, parts, shape::cluster>(post, u);
-    } else if constexpr (shape::cluster) {
+    else if constexpr (shape::cluster)
         trid_p_batch_sweep_cluster<systems, parts>(n, valid, post, u, left);
-    } else {
-        return trid_p_batch_sweep<systems, parts, 0, ring>(method == how::pivoted ? 1 : n, post, u, left);
-    }
+    else
+        return trid_p_batch_sweep<systems, parts>(pivoted ? 1 : n, post, u, left);
     return TRID_P_BATCH_NO_ROW;
 }
 
 /* Solves interleaved systems of n <= k*parts rows. A block takes one tile after another, and requests rows `burst` at a
    time, each time as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts
    rows. */
-template <int method, class tb_real, class shape, class rows_type>
+template <int pivoted, class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
     typedef trid_p_batch_rows<rows_type> of;
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, arrays = of::are_arrays ? 4 : 1;
     constexpr int span = TRID_P_BATCH_SPAN(tb_real, systems, parts), tile = k * shape::threads;
-    constexpr bool pipelined = shape::pipelined, cluster = shape::cluster, ring = method == trid_p_batch_how::one_ring;
-    constexpr bool pivoted = method == trid_p_batch_how::pivoted, undecided = method & trid_p_batch_how::undecided;
-    __shared__ tb_real shared[undecided && !pivoted  ? trid_p_batch_between_len<tb_real, systems, parts>
-                              : parts > 1 || cluster ? (pivoted ? 9 : 6) * span
-                                                     : 1],
+    constexpr bool pipelined = shape::pipelined, cluster = shape::cluster;
+    __shared__ tb_real shared[parts > 1 || cluster ? (pivoted ? 9 : 6) * span : 1],
         known[of::are_known ? 2 * systems : 1];
     __shared__ int worst[systems];
     __shared__ unsigned long long mbarrier[cluster ? 2 : 1];
@@ -71,12 +59,12 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
     tb_real *stage = (tb_real *)dynamic, *mailbox = stage + (plan.flags & TRID_BATCH_ADD ? arrays + 1 : arrays) * tile;
     trid_p_batch_post<tb_real> post = {shared, reports ? worst : (int *)0, mailbox, mbarrier, block, blocks, 0};
     const trid_p_batch_pipeline<tb_real, shape, arrays, shape::burst> pipeline = {
-        plan, trid_p_batch_arrays_of<tb_real>(rows), d, stage, first, block, ring};
+        plan, trid_p_batch_arrays_of<tb_real>(rows), d, stage, first, block};
     if (cluster && threadIdx.x < 2) trid_mbarrier_init(&mbarrier[cluster ? threadIdx.x : 0]);
     if (cluster) trid_cluster_sync();
     unsigned begin = blockIdx.x / (unsigned)blocks, tile_step = gridDim.x / (unsigned)blocks;
     if (pivoted) begin = trid_p_batch_wanted_tile(plan, begin, tile_step, systems);
-    if (pipelined && arrays > 1 && !ring) trid_p_batch_unasked(pipeline);
+    if (pipelined && arrays > 1) trid_p_batch_unasked(pipeline);
     /* The first round only requests the first tile: there is none to solve. */
     int round = pipelined ? 0 : 1;
     unsigned index = begin, next = pipelined ? begin : begin + tile_step;
@@ -102,8 +90,8 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
             if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW;
             __syncthreads();
         }
-        if (!undecided && !cluster) trid_p_batch_pad(first == 0, here.valid, &u);
-        const int bad = trid_p_batch_solve_tile<shape, method>(plan.n, here.valid, &u, post, &left);
+        if (!pivoted && !cluster) trid_p_batch_pad(first == 0, here.valid, &u);
+        const int bad = trid_p_batch_solve_tile<shape, pivoted>(plan.n, here.valid, &u, post, &left);
         post.phase++;
         if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
         trid_p_batch_finish(pipeline, here, p, x, u.d);
@@ -128,7 +116,7 @@ struct trid_p_batch_tiles {
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
                                           tb_real *x)
     {
-        trid_p_batch_plain_tiles<method, tb_real, shape>(plan, rows, d, x);
+        trid_p_batch_plain_tiles<pivoted, tb_real, shape>(plan, rows, d, x);
     }
 };
 
@@ -160,18 +148,18 @@ struct trid_p_batch_tilings : trid_p_batch_how {
         {hybrid | shared, pipelined, 5, 8, 8, {128, 128}, 1, 4, 0},
         {hybrid | shared, pipelined, 9, 16, 16, {128, 128}, 1, 4, 0},
         {checks, pipelined, 5, 16, 16, {128, 128}, 1, 4, 0},
-        {undecided, pipelined, 1, 16, 16, {128, 128}, 1, 4, 0},
+        {pivoted | one_side, pipelined, 1, 16, 16, {128, 128}, 1, 4, 0},
         {lu | factored, pipelined, 1, 16, 16, {128, 128}, 1, 16, 0},
-        {undecided, pipelined, 17, 32, 16, {128, 64}, 2, 4, 0},
+        {pivoted | one_side, pipelined, 17, 32, 16, {128, 64}, 2, 4, 0},
         {hybrid | shared | checks, pipelined, 17, 32, 8, {64, 32}, 4, 4, 0},
         {hybrid, few, 33, 64, 4, {0, 8}, 32, 4, 0},
         {hybrid, few, 65, 128, 4, {8, 8}, 32, 4, 0},
         {hybrid, few, 129, 256, 4, {8, 8}, 64, 4, 0},
         {hybrid, few, 257, 512, 8, {8, 8}, 64, 8, 0},
-        {hybrid | undecided | checks, pipelined, 33, 64, 16, {64, 32}, 4, 4, 128},
+        {hybrid | pivoted | checks | one_side, pipelined, 33, 64, 16, {64, 32}, 4, 4, 128},
         {lu | factored, pipelined, 17, 64, 16, {64, 32}, 4, 16, 128},
         {reduced, pipelined, 1, 64, 16, {64, 32}, 4, 4, 128},
-        {hybrid | undecided | checks, pipelined, 65, 128, 16, {64, 32}, 8, 4, 128},
+        {hybrid | pivoted | checks | one_side, pipelined, 65, 128, 16, {64, 32}, 8, 4, 128},
         {shared, pipelined, 33, 64, 8, {64, 32}, 8, 8, 128},
         {shared, pipelined, 65, 128, 8, {64, 32}, 16, 8, 128},
         {shared, pipelined, 129, 256, 8, {32, 16}, 32, 8, 256},
@@ -183,12 +171,12 @@ struct trid_p_batch_tilings : trid_p_batch_how {
         {hybrid | beyond | pivoted, clusters, 257, 4096, 16, {0, 16}, 16, 4, 128},
         {hybrid | beyond | pivoted, clusters, 257, 8192, 16, {16, 8}, 32, 4, 128},
         {hybrid, pipelined_elsewhere, 129, 256, 16, {32, 16}, 16, 2, 256},
-        {undecided | checks, pipelined, 129, 256, 16, {32, 16}, 16, 2, 256},
+        {pivoted | checks | one_side, pipelined, 129, 256, 16, {32, 16}, 16, 2, 256},
         {factored | factor, pipelined, 256, 256, 16, {32, 16}, 16, 2, 256},
         {lu | factored, pipelined, 65, 256, 16, {32, 16}, 16, 16, 256},
         {hybrid | pivoted, pipelined_elsewhere, 257, 512, 16, {16, 8}, 32, 4, 128},
-        {checks | one_side | one_ring, pipelined, 257, 512, 16, {16, 8}, 32, 4, 128},
-        {hybrid | checks | one_side, pipelined, 513, 1024, 16, {8, 4}, 64, 4, 128},
+        {checks | one_side, pipelined, 257, 512, 16, {16, 8}, 32, 4, 128},
+        {hybrid | checks, pipelined, 513, 1024, 16, {8, 4}, 64, 4, 128},
         {lu | factored, pipelined, 257, 1024, 16, {8, 4}, 64, 16, 128},
         {reduced | shared_else, pipelined, 65, 1024, 16, {8, 4}, 64, 4, 128},
         {all_but_pivoted, unpipelined_elsewhere, 1, 16, 16, {128, 128}, 1, 16, 0},

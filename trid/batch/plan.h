@@ -15,12 +15,11 @@ struct trid_p_batch_how {
          shared, shared_else          one matrix for all systems; the same where shared does not serve
          checked, refined             with residuals; with a step of refinement too, if the flags ask for it
          several, factored, factor    right-hand sides by LU; the same from factors, where shapes differ; the factors
-         one_side, one_ring           one right-hand side, by LU where the matrix is not dominant; of periodic systems
+         one_side                     one right-hand side: by the hybrid or, where rows are not dominant, by LU
          periodic                     long periodic systems, by the hybrid */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
-                         checks = checked | refined, factored = 2048, one_side = 4096, one_ring = 8192,
-                         undecided = pivoted | one_side | one_ring;
+                         checks = checked | refined, factored = 2048, one_side = 4096;
     /* Returns the method by which kernels for interleaved and long systems solve. They refine if the flags say so. */
     static constexpr int solver_of(int method)
     {
@@ -233,7 +232,7 @@ TB_D decltype(auto) trid_p_batch_arrays_of(const rows_type &rows)
 
 /* A thread's rows of one system, or the results of a solve in their place. */
 template <class tb_real, int k>
-struct alignas(16) trid_p_batch_equations {
+struct trid_p_batch_equations {
     tb_real a[k], b[k], c[k], d[k];
 };
 

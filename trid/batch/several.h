@@ -86,26 +86,21 @@ template <int method, class bounds, int factor, class tb_real>
 static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
                                   const trid_p_batch_lu_rows<tb_real, factor> &rows)
 {
-    const trid_p_batch_lu_rows<tb_real, factor, 1> rings = {rows.rows, rows.more};
-    return work.plan.flags & TRID_BATCH_PERIODIC ? trid_p_batch_launch_on_chip<method, bounds>(work, rings)
-                                                 : trid_p_batch_launch_on_chip<method, bounds>(work, rows);
-}
-
-/* Launches interleaved systems for one right-hand side. */
-template <class bounds, class tb_real>
-static int trid_p_batch_launch_one_side(const trid_p_batch_work<tb_real> &work,
-                                        const trid_p_batch_arrays<tb_real> &rows)
-{
     typedef trid_p_batch_how how;
-    const trid_p_batch_plan &plan = work.plan;
-    const int periodic = plan.flags & TRID_BATCH_PERIODIC;
-    if (plan.flags & TRID_BATCH_FACTORED || (periodic && plan.flags & TRID_BATCH_TRANSPOSED))
-        return TRID_P_BATCH_NOT_LAUNCHED;
-    if constexpr (bounds::interleaved)
-        if (trid_p_batch_as_interleaved<bounds>(plan))
-            return periodic ? trid_p_batch_launch_interleaved<how::one_ring, bounds::least, bounds::most>(work, rows)
-                            : trid_p_batch_launch_interleaved<how::one_side, bounds::least, bounds::most>(work, rows);
-    return TRID_P_BATCH_NOT_LAUNCHED;
+    const trid_p_batch_lu_rows<tb_real, factor, 1> rings = {rows.rows, rows.more};
+    const int flags = work.plan.flags, periodic = flags & TRID_BATCH_PERIODIC;
+    if constexpr (method == how::several && bounds::interleaved) {
+        int status = TRID_P_BATCH_NOT_LAUNCHED;
+        if (rows.more.sides == 1 && trid_p_batch_as_interleaved<bounds>(work.plan)) {
+            if (!periodic)
+                status = trid_p_batch_launch_interleaved<how::one_side, bounds::least, bounds::most>(work, rows);
+            else if (work.plan.n > 1 && !(flags & TRID_BATCH_TRANSPOSED))
+                status = trid_p_batch_launch_interleaved<how::one_side, bounds::least, bounds::most>(work, rings);
+        }
+        if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
+    }
+    return periodic ? trid_p_batch_launch_on_chip<method, bounds>(work, rings)
+                    : trid_p_batch_launch_on_chip<method, bounds>(work, rows);
 }
 
 #define TB_BODY "batch/several.h"
@@ -146,10 +141,6 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     trid_p_batch_work<tb_real> &work = call.work;
     const trid_p_batch_lu_rows<tb_real, 0> rows = trid_p_batch_lu_rows_of<0>(&call, sides, pitch, (tb_real *)0);
     if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
-    if (sides == 1 && !trid_p_batch_lu_is_long(lines)) {
-        status = trid_p_batch_launch_one_side<bounds>(work, rows.rows);
-        if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
-    }
     if (!trid_p_batch_lu_is_long(lines))
         return work.plan.flags & TRID_BATCH_FACTORED
                    ? trid_p_batch_launch_lu<trid_p_batch_how::factored, bounds>(work, rows)
