@@ -66,7 +66,9 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     enum { k = of::k };
     const int lanes = plan.lanes, rows = k * (of::in_warp ? lanes : trid_block_threads());
     if constexpr (of::pivoted) {
-        const int dominant = trid_p_batch_warp_is_dominant(*own);
+        /* If pivoting is needed, a thread's first row usually shows it, and the others are not examined. */
+        const int dominant = __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(1, *own)) &&
+                             __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, *own));
         if (!(of::in_warp ? dominant : __syncthreads_and(dominant)))
             return of::in_warp ? trid_warp_pivoted(k, lanes, rows, own->a, own->b, own->c, d)
                                : trid_block_pivoted(k, rows, own->a, own->b, own->c, d, room.between);

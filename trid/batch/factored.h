@@ -293,12 +293,6 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
 
 /* Solves the systems of a warp for one right-hand side by the hybrid. Returns the least bad row of this thread. */
 template <int periodic, class tb_real, int k>
-TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_threads<tb_real, k, 1, 0> &, int n,
-                                   trid_p_batch_equations<tb_real, k> *)
-{
-    return n;
-}
-template <int periodic, class tb_real, int k>
 TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_warp<tb_real, k> &in, int n,
                                    trid_p_batch_equations<tb_real, k> *own)
 {
@@ -352,14 +346,14 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
     trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own, periodic);
     const auto group = trid_p_batch_group_of<tb_real, k, scope>(plan, here, room);
-    int bad, hybrid = of::in_warp && !factor && more.sides == 1 && !(plan.flags & TRID_BATCH_FACTORED);
+    int bad = 0, hybrid = of::in_warp && !factor && more.sides == 1 && !(plan.flags & TRID_BATCH_FACTORED);
     if (periodic) hybrid &= n > 1 && !(plan.flags & TRID_BATCH_TRANSPOSED);
     if (!periodic) trid_lane_pad(k, group.first(), n, group.rows(), own.a, own.b, own.c, (tb_real *)0);
-    if (hybrid && trid_p_batch_warp_is_dominant(own)) {
+    if (hybrid && __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, own))) {
         TB_UNROLL
         for (int j = 0; j < k; j++) own.d[j] = next[j];
         trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
-        bad = trid_p_batch_solve_hybrid<periodic>(group, n, &own);
+        if constexpr (of::in_warp) bad = trid_p_batch_solve_hybrid<periodic>(group, n, &own);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
     } else {
         int met = trid_p_batch_lu_factor(group, n, plan.flags, periodic, &own);
@@ -490,11 +484,11 @@ TB_D void trid_p_batch_one_side_tiles(const trid_p_batch_plan &plan,
                                       tb_real *x)
 {
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, burst = shape::burst;
-    constexpr int served = !periodic || parts <= 32; /* by the hybrid */
     __shared__ tb_real between[trid_p_batch_between_len<tb_real, systems, parts>];
     __shared__ int worst[systems];
     TRID_DYNAMIC_SHARED(dynamic);
     const int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
+    const int add = plan.flags & TRID_BATCH_ADD;
     tb_real *stage = (tb_real *)dynamic, *side_stage = stage + 3 * k * shape::threads, left;
     const trid_p_batch_pipeline<tb_real, shape, 3, burst> matrix = {plan, all.rows, d, stage, first, 0, periodic};
     const trid_p_batch_pipeline<tb_real, shape, 1> side = {plan, all.rows, d, side_stage, first, 0};
@@ -504,28 +498,32 @@ TB_D void trid_p_batch_one_side_tiles(const trid_p_batch_plan &plan,
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         trid_p_batch_equations<tb_real, k> u;
-        trid_p_batch_place p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
+        const trid_p_batch_place p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
+        const long long step = trid_p_batch_again_as(plan.lines.step);
         int bad;
         trid_p_batch_fetch_matrix<0>(matrix, p, index + gridDim.x, &u);
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
-        if (served && __syncthreads_and(trid_p_batch_are_dominant(k, u))) {
+        if (__syncthreads_and(trid_p_batch_are_dominant(k, u))) {
             trid_p_batch_fetch_side<k / burst>(side, all.more, p, 0, index, &u);
-            bad = trid_p_batch_sweep < systems, parts, 0, served && periodic > (n, {between, worst}, &u, &left);
+            bad = trid_p_batch_sweep<systems, parts, 0, periodic>(n, {between, worst}, &u, &left);
+            trid_p_batch_scatter(k, trid_p_batch_again_as(p.valid), add, u.d, step, x + p.at);
         } else {
             volatile tb_real aside[k];
             const trid_p_batch_in_threads<tb_real, k, systems, parts> scope = {between, aside};
             trid_p_batch_recurrences<tb_real> both;
             TB_UNROLL
-            for (int j = 0; j < k; j++)
-                u.a[j] = trid_p_hidden(u.a[j]), u.b[j] = trid_p_hidden(u.b[j]), u.c[j] = trid_p_hidden(u.c[j]);
+            for (int j = 0; j < k; j++) {
+                u.a[j] = trid_p_batch_again_as(u.a[j]);
+                u.b[j] = trid_p_batch_again_as(u.b[j]);
+                u.c[j] = trid_p_batch_again_as(u.c[j]);
+            }
             int met = trid_p_batch_lu_factor(scope, n, 0, periodic, &u);
             trid_p_batch_open(scope, n, 0, periodic, u, &both, &met);
             trid_p_batch_fetch_side<k / burst>(side, all.more, p, 0, index, &u);
             trid_p_batch_solve_side(scope, n, 0, periodic, &both, &u);
             bad = trid_p_batch_row(met, n);
+            trid_p_batch_scatter(k, trid_p_batch_again_as(p.valid), add, u.d, step, x + p.at);
         }
-        p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
-        trid_p_batch_scatter(k, p.valid, plan.flags & TRID_BATCH_ADD, u.d, plan.lines.step, x + p.at);
         if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
         __syncthreads(); /* shared memory has been read */
         if (first == 0 && p.in_batch && trid_p_batch_reports(plan)) trid_p_batch_tell(plan, p.system, worst[line]);

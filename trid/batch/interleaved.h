@@ -175,7 +175,7 @@ struct trid_p_batch_tilings : trid_p_batch_how {
         {factored | factor, pipelined, 256, 256, 16, {32, 16}, 16, 2, 256},
         {lu | factored, pipelined, 65, 256, 16, {32, 16}, 16, 16, 256},
         {hybrid | pivoted, pipelined_elsewhere, 257, 512, 16, {16, 8}, 32, 4, 128},
-        {checks | one_side, pipelined, 257, 512, 16, {16, 8}, 32, 4, 128},
+        {checks, pipelined, 257, 512, 16, {16, 8}, 32, 4, 128},
         {hybrid | checks, pipelined, 513, 1024, 16, {8, 4}, 64, 4, 128},
         {lu | factored, pipelined, 257, 1024, 16, {8, 4}, 64, 16, 128},
         {reduced | shared_else, pipelined, 65, 1024, 16, {8, 4}, 64, 4, 128},

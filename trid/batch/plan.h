@@ -99,11 +99,16 @@ struct trid_p_batch_tile {
 
 /* Returns n, but hides from the compiler where n came from. What depends on n is then computed again instead of kept
    in registers that the solve needs. */
-template <class integer>
-TB_D integer trid_p_batch_again_as(integer n)
+template <class number>
+TB_D number trid_p_batch_again_as(number n)
 {
 #ifdef __CUDA_ARCH__
-    if constexpr (sizeof(integer) == 4)
+    constexpr bool real = number(0.5) != 0;
+    if constexpr (sizeof(number) == 4 && real)
+        asm volatile("" : "+f"(n));
+    else if constexpr (real)
+        asm volatile("" : "+d"(n));
+    else if constexpr (sizeof(number) == 4)
         asm volatile("" : "+r"(n));
     else
         asm volatile("" : "+l"(n));
@@ -246,15 +251,6 @@ TB_D int trid_p_batch_are_dominant(int rows, const trid_p_batch_equations<tb_rea
     TB_UNROLL
     for (int j = 0; j < rows; j++) dominant &= least * (trid_abs(own.a[j]) + trid_abs(own.c[j])) < trid_abs(own.b[j]);
     return dominant;
-}
-
-/* Returns whether all rows of a warp are dominant. If not, a thread's first row usually shows it, and the others are
-   not examined. */
-template <class tb_real, int k>
-TB_D int trid_p_batch_warp_is_dominant(const trid_p_batch_equations<tb_real, k> &own)
-{
-    return __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(1, own)) &&
-           __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, own));
 }
 
 /* Replaces row j of the thread by x[j] = x. */

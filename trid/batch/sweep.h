@@ -119,6 +119,15 @@ TB_D void trid_p_batch_take_end(int end, trid_p_batch_equations<tb_real, k> *own
     for (int j = 0; j < k; j++)
         if (j >= end) own->a[j] = own->d[j] = 0, own->b[j] = 1, own->c[j] = -1;
 }
+/* Stores row n-2, as reduced, in the ring. If it is the partition's last, x[n-2] is the partition's last unknown. */
+template <class tb_real, int k>
+TB_D void trid_p_batch_put_middle(int middle, const trid_p_batch_equations<tb_real, k> &own, tb_real *ring, int stride)
+{
+    const int last = middle == k - 1;
+    ring[3 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own.a);
+    ring[4 * stride] = last ? (tb_real)-1 : trid_p_batch_pick<k>(middle, own.c);
+    ring[5 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own.d);
+}
 /* Reduces a partition of a periodic system of n > 1 rows. In full tiles row n-1 has a literal number, and takes no
    selections. Returns as trid_lane_reduce. */
 template <class tb_real, int k>
@@ -129,11 +138,10 @@ TB_D int trid_p_batch_reduce_ring(int end, trid_p_batch_equations<tb_real, k> *o
     else if (end < k)
         trid_p_batch_take_end(end, own, ring, stride);
     const int status = trid_lane_reduce(k, own->a, own->b, own->c, own->d);
-    if (end > 0 && end <= k) { /* if row n-2 is the partition's last, x[n-2] is its last unknown */
-        ring[3 * stride] = end == k ? (tb_real)0 : trid_p_batch_pick<k>(end - 1, own->a);
-        ring[4 * stride] = end == k ? (tb_real)-1 : trid_p_batch_pick<k>(end - 1, own->c);
-        ring[5 * stride] = end == k ? (tb_real)0 : trid_p_batch_pick<k>(end - 1, own->d);
-    }
+    if (end == k - 1)
+        trid_p_batch_put_middle(k - 2, *own, ring, stride);
+    else if (end > 0 && end <= k)
+        trid_p_batch_put_middle(end - 1, *own, ring, stride);
     return status;
 }
 /* Solves the reduced system of a ring, of whose open rows each lane has one, a, c and d. `from` is the lane with row
@@ -157,8 +165,8 @@ TB_D int trid_p_batch_solve_ring(int lanes, int from, tb_real top_a, tb_real top
     return trid_bad_pivot(r);
 }
 
-/* Solves the reduced systems of a tile, or reduces them if open; of a ring, both, at most 32 partitions. `group` lanes take system thread / group, each with
-   `each` partitions.
+/* Solves the reduced systems of a tile, or reduces them if open; with ring, does both. `group` lanes take system
+   thread / group, each with `each` partitions.
    Lanes    whole warps
    Leaves   the last unknowns (open: the last rows) in shared */
 template <class tb_real, int k, int systems, int parts, int open, int ring>
@@ -171,7 +179,8 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
         each = parts / group
     };
     tb_real *down = shared + 3 * span;
-    int thread = (int)threadIdx.x, rank = thread % group, system = thread / group, failed = 0, met;
+    int thread = ring ? trid_p_batch_again_as((int)threadIdx.x) : (int)threadIdx.x;
+    int rank = thread % group, system = thread / group, failed = 0, met;
     tb_real row_a[each], row_c[each], row_d[each];
     TB_UNROLL
     for (int p = 0; p < each; p++) {
@@ -210,9 +219,9 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
    identity rows beyond the system. It works as trid_block_interleaved, but with up to 64 partitions (a lane then has
    two rows of the reduced system), and with a status for each system.
    Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system.
-            With ring, the systems are periodic, of n > 1 rows in `parts` <= 32 partitions; their rings follow the
-            reduced rows in shared memory. With open, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
-            last row then couples to the unknown above the first partition (a) and to the last unknown of the last
+            With ring, the systems are periodic, of n > 1 rows in `parts` <= 32 partitions, and shared has TRID_RING_LEN
+            elements more for each. With open, nothing is solved, and the rows are `parts` <= 32 partitions of a longer
+            system. The thread's last row then couples to the unknown above the first partition (a) and to the last unknown of the last
             partition (c; in the last partition itself, to the unknown below)
    Returns  the least bad row of this thread */
 template <int systems, int parts, int open = 0, int ring = 0, class tb_real, int k>
@@ -224,7 +233,7 @@ TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
         group = parts < 32 ? parts : 32
     };
-    int thread = (int)threadIdx.x, part = thread / systems;
+    int thread = ring ? trid_p_batch_again_as((int)threadIdx.x) : (int)threadIdx.x, part = thread / systems;
     if (ring) n = trid_p_batch_again_as(n);
     int status =
         ring ? trid_p_batch_reduce_ring(n - 1 - k * part, own, post.shared + 6 * span + thread % systems, systems)
