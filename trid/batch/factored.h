@@ -476,12 +476,11 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         __syncthreads(); /* shared memory has been read */
     }
 }
-/* Solves interleaved systems for one right-hand side, by the hybrid where all rows of a tile are dominant. A kernel of
-   its own, because both eliminations in the kernel above would leave it too few registers. */
-template <class tb_real, class shape, int periodic>
-TB_D void trid_p_batch_one_side_tiles(const trid_p_batch_plan &plan,
-                                      const trid_p_batch_lu_rows<tb_real, 0, periodic> &all, const tb_real *d,
-                                      tb_real *x)
+/* Solves interleaved periodic systems for one right-hand side: a tile whose rows are all dominant by the hybrid, others
+   by LU. This is a kernel of its own, because with both eliminations the kernel above would have too few registers. */
+template <class tb_real, class shape>
+TB_D void trid_p_batch_one_ring_tiles(const trid_p_batch_plan &plan, const trid_p_batch_lu_rows<tb_real, 0, 1> &all,
+                                      const tb_real *d, tb_real *x)
 {
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, burst = shape::burst;
     __shared__ tb_real between[trid_p_batch_between_len<tb_real, systems, parts>];
@@ -490,9 +489,8 @@ TB_D void trid_p_batch_one_side_tiles(const trid_p_batch_plan &plan,
     const int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
     const int add = plan.flags & TRID_BATCH_ADD;
     tb_real *stage = (tb_real *)dynamic, *side_stage = stage + 3 * k * shape::threads, left;
-    const trid_p_batch_pipeline<tb_real, shape, 3, burst> matrix = {plan, all.rows, d, stage, first, 0, periodic};
+    const trid_p_batch_pipeline<tb_real, shape, 3, burst> matrix = {plan, all.rows, d, stage, first, 0, 1};
     const trid_p_batch_pipeline<tb_real, shape, 1> side = {plan, all.rows, d, side_stage, first, 0};
-    if (!periodic) trid_p_batch_unasked(matrix);
     trid_p_batch_prefetch(matrix, blockIdx.x, trid_p_batch_own_place(matrix, blockIdx.x));
     trid_p_batch_prefetch(side, blockIdx.x, trid_p_batch_own_place(side, blockIdx.x));
     TRID_P_BATCH_LOOP
@@ -505,7 +503,7 @@ TB_D void trid_p_batch_one_side_tiles(const trid_p_batch_plan &plan,
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
         if (__syncthreads_and(trid_p_batch_are_dominant(k, u))) {
             trid_p_batch_fetch_side<k / burst>(side, all.more, p, 0, index, &u);
-            bad = trid_p_batch_sweep<systems, parts, 0, periodic>(n, {between, worst}, &u, &left);
+            bad = trid_p_batch_sweep<systems, parts, 0, 1>(n, {between, worst}, &u, &left);
             trid_p_batch_scatter(k, trid_p_batch_again_as(p.valid), add, u.d, step, x + p.at);
         } else {
             volatile tb_real aside[k];
@@ -517,10 +515,10 @@ TB_D void trid_p_batch_one_side_tiles(const trid_p_batch_plan &plan,
                 u.b[j] = trid_p_batch_again_as(u.b[j]);
                 u.c[j] = trid_p_batch_again_as(u.c[j]);
             }
-            int met = trid_p_batch_lu_factor(scope, n, 0, periodic, &u);
-            trid_p_batch_open(scope, n, 0, periodic, u, &both, &met);
+            int met = trid_p_batch_lu_factor(scope, n, 0, 1, &u);
+            trid_p_batch_open(scope, n, 0, 1, u, &both, &met);
             trid_p_batch_fetch_side<k / burst>(side, all.more, p, 0, index, &u);
-            trid_p_batch_solve_side(scope, n, 0, periodic, &both, &u);
+            trid_p_batch_solve_side(scope, n, 0, 1, &both, &u);
             bad = trid_p_batch_row(met, n);
             trid_p_batch_scatter(k, trid_p_batch_again_as(p.valid), add, u.d, step, x + p.at);
         }
@@ -542,8 +540,8 @@ struct trid_p_batch_tiles<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, 
                                           const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
                                           tb_real *x)
     {
-        if constexpr (method == trid_p_batch_how::one_side)
-            trid_p_batch_one_side_tiles<tb_real, shape>(plan, rows, d, x);
+        if constexpr (method == trid_p_batch_how::one_ring)
+            trid_p_batch_one_ring_tiles<tb_real, shape>(plan, rows, d, x);
         else
             trid_p_batch_lu_tiles<tb_real, shape>(plan, rows, d, x);
     }

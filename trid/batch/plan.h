@@ -15,11 +15,11 @@ struct trid_p_batch_how {
          shared, shared_else          one matrix for all systems; the same where shared does not serve
          checked, refined             with residuals; with a step of refinement too, if the flags ask for it
          several, factored, factor    right-hand sides by LU; the same from factors, where shapes differ; the factors
-         one_side                     one right-hand side: by the hybrid or, where rows are not dominant, by LU
+         one_ring                     one right-hand side, periodic: by the hybrid or, where rows are not dominant, LU
          periodic                     long periodic systems, by the hybrid */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
-                         checks = checked | refined, factored = 2048, one_side = 4096;
+                         checks = checked | refined, factored = 2048, one_ring = 4096;
     /* Returns the method by which kernels for interleaved and long systems solve. They refine if the flags say so. */
     static constexpr int solver_of(int method)
     {
