@@ -82,7 +82,7 @@ help:
 	@echo '                line is the sum'
 	@echo 'make test-long  the same and those that take longer'
 	@echo 'make codegen    local memory, registers and instructions of every device function (needs nvcc)'
-	@echo 'make gpu-test   the tests on the GPU, also under compute-sanitizer, in four minutes'
+	@echo 'make gpu-test   the tests on the GPU, with and without compute-sanitizer, in four minutes'
 	@echo 'make gpu-test-long  all of these tests, and each under all tools: hours'
 	@echo 'make gpu-bench  the measurements on the GPU, to build/results'
 	@echo 'make bench      the measurements on the host, to build/results'
@@ -480,7 +480,7 @@ example-from_fortran: build/from_fortran/columns
 endif
 
 build/from_fortran/columns: examples/from_fortran/columns.f90 build/from_fortran/kit.o
-	$(GFORTRAN) -std=f2003 -O2 $(OPENMP) -Wall $(ERRORS) -J $(@D) -o $@ $^
+	$(GFORTRAN) -std=f2003 -O2 $(OPENMP) -Wall -Wextra $(ERRORS) -J $(@D) -o $@ $^
 
 build/from_fortran/kit.o: examples/from_fortran/kit.c $(KIT)
 	@mkdir -p $(@D)

@@ -21,7 +21,8 @@
    compiles only the rungs that it calls:
      bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
      bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle, no barrier
-     bs1d_explicit3   composes into one wide stencil as many time steps as it holds to rounding: a fraction of the work
+     bs1d_explicit3   composes many time steps into one wide stencil, which equals them to within rounding: a fraction
+                      of the work
      bs1d_implicit1   a warp per option; builds the matrix in each step, as if it depended on time, and solves by the
                       hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
@@ -127,8 +128,8 @@ TB_HD const char *bs1d_status_string(int status)
                                             : "unknown status";
 }
 
-/* The PDE on its grid for one time step: lambda_j = variance j^2, gamma_j = drift j; with upwind, lambda_j is at least
-   |gamma_j|. Always in double precision: set-up is rare, and its numbers are then rounded only once. */
+/* The PDE on its grid for one time step: lambda_j = variance j^2, gamma_j = drift j; with `upwind`, lambda_j is at
+   least |gamma_j|. Always in double precision: set-up is rare, and its numbers are then rounded only once. */
 typedef struct {
     double variance; /* volatility^2 dt / 2 */
     double drift;    /* (rate - dividend) dt / 2 */

@@ -41,7 +41,7 @@
                           alternately. It stores half-solved values, never u itself. It calls implicit2 instead for
                           American options, for more than 512 points in x or y, for more than 256 points there without
                           clusters (these need compute capability 9.0, code compiled for it, and CUDA 12.1), and with
-                          too little shared memory a block: 1024 points in z need 110 KB, in double precision 169 KB
+                          too little shared memory per block: 1024 points in z need 110 KB, in double precision 169 KB
                           (compute capability 7.5, 8.6, 8.9, 12.x; 8.0 and 8.7 in double precision above 872 points)
    The rungs are templates that are called like functions: a program compiles only those that it calls. A payoff of your
    own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).

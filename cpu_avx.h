@@ -16,15 +16,17 @@
    All names except cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). Functions of vector
    scope exist for each instruction set and name it before the precision (cpu_avx_fma_avx512_f32). They are inlined, so
    a function that calls them must carry the set's attribute, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c).
+   Definitions have the names below, without suffixes. The list names their rooms in cpu_avx/: the contract of
+   cpu_avx_thomas_f32 is above cpu_avx_thomas in cpu_avx/thomas.h.
    A vector has `lanes` lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in
    double precision. It is the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
 
-     independent of the precision
+     independent of the precision (this file, sets.h)
        cpu_avx_has, cpu_avx_best, cpu_avx_name      whether this processor runs a set, its widest set, a set's name
        cpu_avx_status_string                        the text of a status
        cpu_avx_fence                                makes streamed stores visible to other threads
        cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     layouts of systems
-     vector (each comment gives the meaning in C)
+     vector (vector.h, where each comment gives the meaning in C)
        cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes for a set chosen at run time
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (a part in NEON: 1 a lane)
        cpu_avx_fma, _fnma, _min, _max, _sqrt                             1 (in AVX fma, fnma: 2; in NEON min, max: 2)
@@ -35,14 +37,16 @@
                                                                          f64, NEON, plain C: a division
        cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                          2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   lanes x lanes        lanes log2 lanes shuffles
+     vector: systems of one matrix (interleaved.h, contiguous.h)
        cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
        cpu_avx_contiguous_solve                     the same for contiguous systems; 2 more transposes a tile
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
-       cpu_avx_thomas         distinct matrices     5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
-       cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
-       cpu_avx_hybrid         as cpu_avx_thomas, each contiguous system across the lanes: 10 FMA, 3 mul, 1 rcp
+       cpu_avx_thomas (thomas.h)    distinct matrices: 5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
+       cpu_avx_factor (systems.h), cpu_avx_solve (thomas.h)     one matrix for all: 2 FMA + 1 mul an element
+       cpu_avx_hybrid (hybrid.h)    as cpu_avx_thomas, each contiguous system across the lanes: 10 FMA, 3 mul, 1 rcp
        cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                         the work they need
-     array: one factor, a batch of options, from the plain loop to the fastest (cost a row and step)
+     array: one factor, a batch of options, from the plain loop to the fastest (explicit.h, implicit.h; the bytes in
+     one_factor.h), with the cost a row and step
        cpu_avx_explicit1      the compiler vectorises the loop over the grid                   3 FMA
        cpu_avx_explicit2      lanes are partitions of the grid, two steps a sweep              3 FMA
        cpu_avx_explicit3      the compiler vectorises the loop over options                    3 FMA
@@ -51,7 +55,8 @@
        cpu_avx_implicit2      the same on vectors, with the fast reciprocal                    5 FMA, 2 mul, 1 rcp
        cpu_avx_implicit3      factored once, lanes are partitions of one grid                  4 FMA, 1 mul
        cpu_avx_explicit_bytes, cpu_avx_implicit_bytes                                          the work they need
-     array: three factors on a grid (cpu_avx_grid), with the number of passes over an array in a step
+     array: three factors on a grid, cpu_avx_grid (grid_explicit.h, grid_implicit.h; cpu_avx_grid and the bytes in
+     grid.h), with the number of passes over an array in a step
        cpu_avx_grid_explicit1  2   vectors in x, a load for every neighbour
        cpu_avx_grid_explicit2  1   two steps a sweep, blocks in the second-level cache, shared differences
        cpu_avx_grid_implicit1 10   a sweep each for the right-hand side, x (scalar), y, z and the sum
@@ -108,7 +113,7 @@
                             this option such files have plain C only. Files for the host compiler always have all sets.
      CPU_AVX_EXACT_RCP      Divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   Results of at least this many bytes are stored past the caches. Default: 8 MB.
-     CPU_AVX_THREAD_ROWS    A batch is worth one more thread for every so many rows. Default: 1024.
+     CPU_AVX_THREAD_ROWS    The number of rows for which one more thread is worth its start. Default: 1024.
      CPU_AVX_GRID_CACHE     The bytes of cache that a thread's block of a grid may fill. Default: 1 MB. */
 
 #ifndef CPU_AVX_H
@@ -216,7 +221,8 @@
    solution. */
 enum {
     CPU_AVX_OK = 0,
-    CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, or a size that the function's comment excludes */
+    CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, or a size that the function's comment excludes;
+                                  lines whose elements coincide; x that is a, b, c or f */
     CPU_AVX_BAD_ISA = -2       /* an unknown instruction set, or one that the processor or compiler does not support */
 };
 
@@ -227,7 +233,8 @@ CPU_AVX_API const char *cpu_avx_status_string(int status)
            : status > 0                     ? "system or option status - 1 met a pivot that is zero, not finite, or "
                                               "without a normal reciprocal"
            : status == CPU_AVX_BAD_ARGUMENT
-               ? "bad argument: a null pointer, a negative count, a bad size or step, or threads < 1"
+               ? "bad argument: a null pointer, a negative count, a bad size or step, elements that coincide, x that "
+                 "is the matrix, or threads < 1"
            : status == CPU_AVX_BAD_ISA      ? "instruction set unknown, not compiled in, or not on this processor"
                                             : "unknown status";
 }
@@ -288,8 +295,9 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 
 /* The layout of tridiagonal systems: element j of system s of group g is at [j*step + s*stride + g*jump] of each array.
    There are groups*systems systems, and g*systems + s is a system's index. groups = 0 means one group; an empty batch
-   has systems = 0. step, stride and jump may be negative; no two elements may coincide. trid_lines of trid/batch.h has
-   the same fields. */
+   has systems = 0. step, stride and jump may be negative. No two elements may coincide: lines are refused if two
+   elements with the same row, system or group do; others are not compared. trid_lines of trid/batch.h has the same
+   fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;
 } cpu_avx_lines;

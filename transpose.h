@@ -42,10 +42,10 @@
      where shared memory is scarce.
 
    Common contract:
-     Lanes    All 32 lanes of the warp call, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group has its own
-              row: its lanes pass the same pointer and n.
+     Lanes    All 32 lanes of the warp call the function, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group
+              has its own row: its lanes pass the same pointer and n.
      Sizes    k and w are literals: loops unroll and u stays in registers. n may be any number, but a group accesses
-              only its first k*w elements. Loads return fill from n on, and stores touch nothing from n on. With
+              only its first k*w elements. Loads return `fill` from n on, and stores touch nothing from n on. With
               n <= 0 no memory is touched, and the pointer may be null.
      Shared   Each warp passes an array of its own. Successive calls may share it; call __syncwarp() before another
               use. */
@@ -265,7 +265,7 @@ TB_D void transpose_p_access(int k, int w, int r, const tb_real *mine, int n_min
 }
 
 /* Loads this lane's element of the r-th access along the rows of src (for w = 32 element 32*r + lane) into u[r], or
-   fill from n on.
+   `fill` from n on.
    Needs    any k >= 1; no alignment beyond the element's
    Lanes    all 32 of the warp
    Leaves   u in the striped layout, for transpose_to_blocked
@@ -338,7 +338,7 @@ TB_D void transpose_increment_striped(int k, int w, int n, tb_real *u, tb_real *
     transpose_store_striped(k, w, n, u, dst);
 }
 
-/* Loads element l*k + j of src into u[j] of the group's lane l, or fill from n on: transpose_load_striped, then
+/* Loads element l*k + j of src into u[j] of the group's lane l, or `fill` from n on: transpose_load_striped, then
    transpose_to_blocked. */
 TB_D void transpose_load(int k, int w, int n, const tb_real *src, tb_real fill, tb_real *u, tb_real *shared)
 {
@@ -395,7 +395,7 @@ TB_D void transpose_p_exchange(int k, int w, int b, int distance, tb_real *u)
 }
 
 /* Loads one element from each of k accesses along the row of src into u, in the order that transpose_exchange_shfl
-   needs, or fill from n on.
+   needs, or `fill` from n on.
    Needs    k a power of two
    Lanes    all 32 of the warp
    Shared   none
@@ -471,7 +471,7 @@ TB_D int transpose_p_whole(int k, int n, int first, int j, const tb_real *row)
     return k % vector == 0 && ((size_t)row & 15) == 0 && first + j + vector <= n;
 }
 
-/* Loads into u or, if add (a literal) is set, adds to u. Only loads use fill. */
+/* Loads into u or, if `add` (a literal) is set, adds to u. Only loads use `fill`. */
 TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add, tb_real fill, tb_real *u, int stream)
 {
     const int vector = 16 / (int)sizeof(tb_real);
@@ -496,7 +496,7 @@ TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add,
     }
 }
 
-/* Loads as transpose_load; each lane reads its own elements, 16 bytes at a time. Pass 1 for stream, a literal, if the
+/* Loads as transpose_load; each lane reads its own elements, 16 bytes at a time. Pass 1 for `stream`, a literal, if the
    cache lines are not needed again.
    Needs    any k. Fast if k elements take a multiple of 16 bytes and the row is aligned to 16 bytes. Otherwise, and
             at the row's end, elements move one by one

@@ -40,7 +40,7 @@
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)
        trid_rcp_refined      fast reciprocal without the hardware's bias          f32: 2 FMA more
        trid_bad_pivot        tests whether a pivot is zero or not finite, given its reciprocal
-       trid_finite           tests for infinity and NaN, by bits
+       trid_finite           tests the bits for infinity and NaN
        trid_larger           the larger of two magnitudes; NaN exceeds all
        trid_abs, trid_fnma |x|; x - a y, rounded once on the device
        trid_roundoff, trid_smallest              the unit roundoff; the least normal number
@@ -55,7 +55,7 @@
        trid_lane_pcr_step    one step of parallel cyclic reduction on one row     4 FMA + 5 mul + 1 rcp
        trid_lane_residual    d - A x of k rows, and how large it is               3k FMA
        trid_lane_status      the status that a lane returns for its rows
-     warp (all 32 lanes call; each group of `lanes` lanes solves a system)
+     warp (all 32 lanes call them; each group of `lanes` lanes solves a system)
        trid_warp_lane, trid_warp_rank                     this thread's lane; its number in its group
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
@@ -69,7 +69,7 @@
        trid_warp_solve_refined   the same for each right-hand side                2 solves + residual
        trid_warp_status      a system's status from those of its lanes            w shfl
        trid_warp_uniform     tells the compiler that a number is the same in all lanes
-     block (all threads call)
+     block (all threads call them)
        trid_block_thread, trid_block_threads              this thread's number in its block; how many threads it has
        trid_block_hybrid     one system across up to 32 warps                     hybrid + 1 barrier
        trid_block_hybrid_part                                  the same across some warps of a block
@@ -97,15 +97,15 @@
                 roundoffs, but do not reduce the error of x. A matrix that is not diagonally dominant can pass one order
                 of elimination and fail another. trid_host_dominance returns the dominance.
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
-                pivot is bad if it or its reciprocal is zero or not finite, which is tested by bits, so that -ffast-math
+                pivot is bad if it or its reciprocal is zero or not finite, which its bits tell, so that -ffast-math
                 does not matter. The row is one of the system's own, never padding. On the device each lane returns what
                 it saw itself. The smallest positive status of a system's lanes names the row where the failure began.
                 trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block. The functions
                 named pivoted return 1 for any bad pivot, because in their order of elimination no single row is at
                 fault. If the caller ignores the status, computing it costs nothing, except in trid_block_interleaved.
-     Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular up to rounding has such a
-                pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without. The
-                residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
+     Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular to within rounding has such
+                a pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without.
+                The residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
                 spread through their own system and no further. Overflow on the way to x is no failure either; it shows
                 in x.
      Sizes      k and lanes are literals: functions are inlined, and loops unroll. Arrays stay in registers up to k = 32
@@ -113,7 +113,7 @@
                 bad argument; in a block: see "block scope"). n is any number of rows up to k*lanes (in a block,
                 k*threads). Functions pad with identity rows from n on, where x is 0. A literal n == k*lanes makes the
                 padding free. n <= 0 is an empty system, except in lane and host scope, where n < 0 is a bad argument.
-     Lanes      In warp scope all 32 lanes of the warp call, converged; groups without a system pass n = 0.
+     Lanes      In warp scope all 32 lanes of the warp call the function, converged; groups without a system pass n = 0.
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
 
    Options, defined before the header is included:
@@ -348,7 +348,7 @@ TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
     return hybrid > 0 ? hybrid + 2 * (size_t)n : 0;
 }
 
-/* Test by bits whether x is NaN, and whether it is infinite. */
+/* Test the bits of x: whether it is NaN, and whether it is infinite. */
 TB_HOST int trid_p_nan(double x)
 {
     unsigned long long u;
@@ -368,9 +368,9 @@ TB_HOST int trid_p_infinite(double x)
 #define TRID_BANKS (TB_BYTES == 4 ? 32 : 16)
 #define TRID_P_INFINITE (TB_BYTES == 4 ? 0xff000000u : 0xffe00000u)
 
-/* Returns the status of the lane that holds rows first .. first+k-1 of n, where all lanes together hold `full` rows. A
-   failure that may have begun in another lane counts as one of the system's last row, so that the smallest positive
-   status of all lanes names the row where it began.
+/* Returns the status of the lane that holds rows `first` .. `first + k - 1` of n, where all lanes together hold `full`
+   rows. A failure that may have begun in another lane counts as one of the system's last row, so that the smallest
+   positive status of all lanes names the row where it began.
    Needs    status: what trid_lane_reduce returned for these rows; bad: the bitwise OR of the verdicts (trid_p_verdict)
             of the later steps, which work on the last of these rows
    Returns  0; TRID_BAD_ARGUMENT for n > full; or 1 + a row below n */
@@ -547,7 +547,7 @@ TB_HD unsigned trid_p_upper(tb_real x)
 #endif
 }
 
-/* Returns whether x is finite, by its bits, so that -ffast-math does not matter. */
+/* Returns whether x is finite; tests its bits, so that -ffast-math does not matter. */
 TB_HD int trid_finite(tb_real x)
 {
     return trid_p_upper(x) << 1 < TRID_P_INFINITE;
@@ -619,7 +619,7 @@ TB_HD tb_real trid_rcp_refined(tb_real x)
 
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm; element j of each array is at
    [j * stride].
-   Needs    n elements in each array, also in work; a[0] and c[n-1] are not read; x may alias d
+   Needs    n elements in each array, including work; a[0] and c[n-1] are not read; x may alias d
    Leaves   x, and in work the eliminated c
    Returns  0; -1 for n < 0; or 1 + the first row with a bad pivot; rows from there on are not touched
    Cost     3n FMA + 2n mul + n rcp */
@@ -720,7 +720,7 @@ TB_HD int trid_p_visit_matrix(trid_p_visit v, tb_real *a, const tb_real *b, tb_r
     return bad ? 1 + j : 0;
 }
 
-/* Applies the same visit to the right-hand side, by trid_fnma if `chained`, a literal, is set. */
+/* Applies the same visit to the right-hand side, with trid_fnma if `chained`, a literal, is set. */
 TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_real above, tb_real below, tb_real *d)
 {
     tb_real right = v.scale ? scale * d[v.row] : d[v.row];
@@ -729,7 +729,7 @@ TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_rea
     d[v.row] = right;
 }
 
-/* Reduces a partition. A solve passes d. A factorisation passes keep, which receives the numbers that
+/* Reduces a partition. A solve passes d. A factorisation passes `keep`, which receives the numbers that
    trid_p_reduce_right needs: the first three arrays of f. Only the first `rows` rows need exist, because identity rows
    that would pad the partition have no couplings, and their right-hand sides are zero. */
 TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
@@ -842,7 +842,7 @@ TB_HD int trid_lane_pcr_step(tb_real *a, tb_real *c, tb_real *d, tb_real up_a, t
     return trid_p_verdict(pivot, r);
 }
 
-/* Computes the residual of rows first .. first+k-1 of a system of n, and how large it is:
+/* Computes the residual of rows `first` .. `first + k - 1` of a system of n, and how large it is:
                 r[j] = d[j] - a[j] x[j-1] - b[j] x[j] - c[j] x[j+1],    left = x[-1], right = x[k]
    Needs    arrays of k elements; a of row 0, c of row n-1 and rows from n on do not count; r may alias d
    Leaves   r, 0 in rows from n on; *error, the largest |r| of the rows, and *size, the largest |A| |x| + |d|, both 0 if
@@ -876,8 +876,8 @@ TB_HD void trid_lane_residual(int k, int first, int n, const tb_real *a, const t
     if (size) *size = magnitude;
 }
 
-/* Pads rows first .. first+k-1 of a system of n with identity rows from n on, where all lanes together hold `full`
-   rows, and zeroes the couplings out of the system.
+/* Pads rows `first` .. `first + k - 1` of a system of n with identity rows from n on, where all lanes together hold
+   `full` rows, and zeroes the couplings out of the system.
    Needs    d may be null */
 TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
@@ -913,7 +913,7 @@ TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, t
     down[2] = __shfl_down_sync(TB_FULL_WARP, d, s, lanes);
 }
 
-/* Solves by PCR over the first count lanes of each group; the lanes beyond hold identity rows. Returns the bitwise OR
+/* Solves by PCR over the first `count` lanes of each group; the lanes beyond hold identity rows. Returns the bitwise OR
    of the verdicts of all steps. */
 TB_D int trid_warp_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d)
 {
@@ -952,7 +952,7 @@ TB_D int trid_warp_pcr1(int lanes, tb_real a, tb_real c, tb_real *d)
 }
 
 /* Solves a[i] x[2l+i-1] + x[2l+i] + c[i] x[2l+i+1] = d[i], with rows 2l and 2l+1 in lane l of the group and a unit
-   diagonal, by one reduction and PCR on the odd rows.
+   diagonal, with one reduction and PCR on the odd rows.
    Needs    a[0] of lane 0 and c[1] of lane lanes-1 of a group are not read; a row that does not exist has a = c = 0 and
             any d
    Lanes    all 32 of the warp
@@ -974,7 +974,7 @@ TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
 
 /* Reduces the k rows of each lane to one: the first phase of the hybrid. Row k*l + j of the system is a[j], b[j], c[j],
    d[j] of lane l. Afterwards the unknowns x[k-1] of the lanes form a tridiagonal system with unit diagonal and rows
-   a[k-1], c[k-1], d[k-1]. The caller solves it, by trid_warp_pcr1 for example, and trid_warp_expand does the rest.
+   a[k-1], c[k-1], d[k-1]. The caller solves it, with trid_warp_pcr1 for example, and trid_warp_expand does the rest.
    Needs    k >= 1 and lanes literals; n <= k*lanes rows, which the function pads with identity rows
    Lanes    all 32 of the warp
    Leaves   a, c, d as trid_warp_expand needs them; b clobbered
@@ -1027,8 +1027,8 @@ TB_D int trid_warp_hybrid(int k, int lanes, int n, tb_real *a, tb_real *b, tb_re
     return status ? status : trid_lane_status(k * trid_warp_rank(lanes), k, n, k * lanes, 0, bad);
 }
 
-/* Factors a partition, rows first .. first+k-1 of n, where all lanes together hold `full` rows. Leaves the five arrays
-   of f, of which the last two hold the couplings that the rows have afterwards. */
+/* Factors a partition, rows `first` .. `first + k - 1` of n, where all lanes together hold `full` rows. Leaves the five
+   arrays of f, of which the last two hold the couplings that the rows have afterwards. */
 TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_real *a, const tb_real *b,
                                  const tb_real *c, tb_real *f)
 {
@@ -1092,7 +1092,7 @@ TB_D void trid_p_solve_partition(int k, int first, int n, int full, const tb_rea
 }
 
 /* Solves the reduced system with the stored factors. Returns the unknown of the reduced row whose right-hand side is
-   `last`; `first` is the right-hand side of the next partition's first row. reduced holds the numbers of f from 5 k
+   `last`; `first` is the right-hand side of the next partition's first row. `reduced` holds the numbers of f from 5 k
    on. */
 TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *reduced, int stride, tb_real last,
                                   tb_real first)
@@ -1119,7 +1119,7 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
    Returns  as trid_warp_hybrid
    Cost     about that of one trid_warp_hybrid, and a vote a step
-   Error    the steps left out change x by the order of the unit roundoff times the largest element of x */
+   Error    the steps left out change x by about the unit roundoff times the largest element of x */
 TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *f,
                           int *steps)
 {
@@ -1243,7 +1243,7 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 
 /* Solves as trid_block_hybrid across `warps` consecutive warps of a block, of which this one is number `part`. The
    warps hold `rows` rows; this thread's rows begin at `first`. Warp p stores six numbers, number e
-   at shared[p * by_warp + e * by_number]. All threads of the block call. */
+   at shared[p * by_warp + e * by_number]. All threads of the block call it. */
 TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, int part, tb_real *a, tb_real *b,
                                 tb_real *c, tb_real *d, tb_real *shared, int by_warp, int by_number)
 {

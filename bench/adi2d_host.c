@@ -37,7 +37,7 @@ static int upwards(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Solves a batch of one problem again and again; ms: of a step, each time. */
+/* Solves a batch of one problem again and again; ms receives the milliseconds of a step, one number for each time. */
 #define TIME_MS(model, suffix, batch, parameters)                                                                    \
     do {                                                                                                               \
         const size_t bytes = model##_host_bytes##suffix(batch, 1);                                                     \
@@ -61,7 +61,7 @@ static void tell(const char *model, int scheme, int american, int is_double, con
                     ms[TURNS / 2]);
 }
 
-/* A batch of one problem, with room for what it says and what comes back. */
+/* A batch of one problem, with its input and its results. */
 typedef struct {
     fd_problem problem;
     fd_status status;
@@ -69,7 +69,7 @@ typedef struct {
     fd_batch batch;
 } one_problem;
 
-/* Sets up equal steps of a scheme on these points, whose axes and faces are still to be said. */
+/* Sets up equal steps of a scheme on these points. The caller sets axes and faces. */
 static void set_up(one_problem *one, int scheme, const int *points, const double *spot)
 {
     const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, 0, 0, 0, NULL, NULL};

@@ -35,7 +35,7 @@ static void line_of(const Bench &bench, const char *name, int is_double, int pas
         bench_line(bench, ",\n");
 }
 
-/* When each step of a march on the host was done. */
+/* Records the time at which each step of a march on the host ended. */
 static void mark(int step, int steps, void *context)
 {
     struct timespec t;
@@ -43,7 +43,8 @@ static void mark(int step, int steps, void *context)
     if (step < steps) ((double *)context)[step - 1] = 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-/* Milliseconds of a step on one core: the first and the last one count rows, too, and are left out. */
+/* Returns the milliseconds of a step on one core. The first step is left out, because the march is prepared before it,
+   and the last, because results are written after it. */
 static double host_step(int scheme, int is_double, const assets_parameters *p)
 {
     fd_problem q = problem_of(scheme, HOST_STEPS + 2);

@@ -29,7 +29,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* When the first step of a march was done, and the last but one. */
+/* The times at which the first step of a march ended, and the last but one. */
 typedef struct {
     double first, last;
 } marks;
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 }
 #else
 
-/* The same equation, factored once an axis, as cpu_avx.h wants it. */
+/* Sets up the same equation for cpu_avx.h, with a matrix factored once for each axis. */
 static F(cpu_avx_grid) F(grid_of)(int n, double dt, REAL *numbers, REAL *const *factors)
 {
     F(cpu_avx_grid) g;

@@ -1,6 +1,5 @@
-/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, also of prices that are known, and the orders
-   that follow from them.
-   MIT licence, see LICENSE.
+/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, including those of known prices, and the
+   orders that follow from them. MIT licence, see LICENSE.
 
        adi3d_orders [--csv FILE]
 
@@ -13,13 +12,13 @@
 
 static const char *const scheme_name[] = {"Douglas", "Craig-Sneyd", "Modified Craig-Sneyd", "Hundsdorfer-Verwer"};
 
-/* A row without an extrapolated value. */
+/* Prints a row without an extrapolated value. */
 static void row(const char *part, const char *what, const char *option, const char *size, double coarse, double fine)
 {
     orders_row(part, what, option, size, coarse, fine, ",");
 }
 
-/* (x y z)^2, which has no error in space. */
+/* Measures errors in time, with (x y z)^2, which has no error in space. */
 static void in_time(void)
 {
     static const char *const when_name[] = {"both ends", "middle", "new end"};
@@ -35,7 +34,8 @@ static void in_time(void)
             }
 }
 
-/* (x y z)^3.5 in steps so short that time does not count, but in Douglas' scheme, which is of first order. */
+/* Measures errors in space, with (x y z)^3.5, in steps so short that errors in time do not matter, except in Douglas'
+   scheme, which is of first order. */
 static void in_space(void)
 {
     static const struct {

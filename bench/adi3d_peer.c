@@ -4,7 +4,7 @@
 #include "examples/adi3d_heston_hw.cu"
 #undef main
 
-/* The price of the example's call on a grid; NaN if it could not be had. */
+/* Returns the price of the example's call on a grid; NaN if the solver fails. */
 double price(int nx, int ny, int nz, int steps, int halves, int workers, int single);
 double price(int nx, int ny, int nz, int steps, int halves, int workers, int single)
 {

@@ -30,7 +30,9 @@ static Bench_pace pace;
 static double copy_speed;
 static const char *only;
 static bool profiled;
-static const double SLOW = 0.1, LONGEST = 0.1; /* seconds: of what is timed by one run; of the others' runs together */
+/* Seconds: what takes longer than SLOW is timed by its first run alone; the runs of anything else may take LONGEST
+   together. */
+static const double SLOW = 0.1, LONGEST = 0.1;
 static int runs = 9, failures;
 static cusparseHandle_t handle;
 
@@ -46,11 +48,11 @@ __host__ __device__ static double entry(size_t i, unsigned k)
 
 template <typename T>
 struct Arrays {
-    T *a, *b, *c, *d, *x, *work[3]; /* cuSPARSE overwrites what it reads: there it works on copies; factors */
+    T *a, *b, *c, *d, *x, *work[3]; /* work: copies for cuSPARSE, which overwrites what it reads; factors */
 };
 
-/* Dominant, with room to spare: transposed too. Corner entries are 0, as cuSPARSE wants them, but for periodic systems.
-   Arrays are dense: element i is row i / step % n. */
+/* Fills matrices that are dominant by a wide margin, and so are their transposes. Corner entries are 0, as cuSPARSE
+   requires, except in periodic systems. Arrays have no gaps: element i belongs to row i / step % n. */
 template <typename T>
 __global__ void fill(size_t count, size_t n, size_t step, int periodic, Arrays<T> s)
 {
@@ -70,11 +72,11 @@ __global__ void fill_right_hand_sides(size_t count, T *d)
 
 /* ---- what results are checked against ---------------------------------------------------------------------------- */
 
-/* What a launch was asked to solve. */
+/* What a launch solves. */
 struct Task {
     trid_lines lines;
     int shared, transposed, periodic;
-    long long sides; /* right-hand sides, one behind the other */
+    long long sides; /* right-hand sides, one after another */
 };
 static Task plain(const trid_lines &lines)
 {
@@ -85,7 +87,8 @@ static long long elements_of(const trid_lines &lines)
     return lines.n * lines.systems * lines.groups;
 }
 
-/* The rows of its systems, of which the element at `at` of each array is one. */
+/* The rows of a task's systems. get() gives the one at element `at` of each array, row `row` of its system, with its
+   right-hand side k. */
 template <typename T>
 struct Rows {
     Arrays<T> s;
@@ -108,9 +111,9 @@ static Rows<T> rows_of(const Task &task, const Arrays<T> &s)
     return {s, task.lines.n, task.lines.step, elements_of(task.lines), task.shared, task.transposed, task.periodic};
 }
 
-/* Of every system the largest |A x - d| of a row and the largest |A| |x| + |d|: bits of positive numbers, whose order
-   is that of integers, NaN above all. scale x is what has been stored; x is dense, so that a row of it names its
-   system. */
+/* Finds, for every system, the largest |A x - d| of a row and the largest |A| |x| + |d|, as bits: those of positive
+   numbers are ordered as integers, with NaN above all. The stored numbers are `scale` x. They have no gaps, so an
+   element's position tells its system. */
 __device__ static unsigned bits_of(double positive)
 {
     return (unsigned)__float_as_int((float)positive) & 0x7fffffffu;
@@ -165,7 +168,8 @@ __global__ void gather(Rows<T> rows, size_t count, const Place *places, const T 
     out[5 * i + 4] = (double)x[places[i].side * rows.side + places[i].at];
 }
 
-/* Pivoted elimination, as gtsv of LAPACK, of rows of five numbers: a, b, c, d and one that is not used. */
+/* Solves by pivoted elimination, as LAPACK's gtsv does. Each row has five numbers: a, b, c, d and one that is not
+   used. */
 static std::vector<double> eliminate(size_t n, const double *m)
 {
     std::vector<double> p(n), q(n), s(n), y(n), x(n);
@@ -184,8 +188,8 @@ static std::vector<double> eliminate(size_t n, const double *m)
     return x;
 }
 
-/* The largest error of a sample; NaN if an element is. What has been stored is scale times x. A periodic system is
-   rolled out to both sides. */
+/* Returns the largest error of a sample; NaN if an element is NaN. The stored numbers are `scale` times x. A sample of
+   a periodic system continues past both ends of the system. */
 template <typename T>
 static double check(const char *operation, const Task &task, const Arrays<T> &s, const T *x, double scale = 1)
 {
@@ -216,7 +220,7 @@ static double check(const char *operation, const Task &task, const Arrays<T> &s,
     double *device_out;
     float residual;
     unsigned *of_all;
-    uint2 *largest = (uint2 *)s.work[2]; /* which nobody needs now: of no more than half as many systems as elements */
+    uint2 *largest = (uint2 *)s.work[2]; /* not in use now, and large enough: a system has at least two elements */
     size_t count = (size_t)elements_of(l), all_systems = (size_t)(systems * task.sides);
     std::vector<double> out(5 * places.size());
     BENCH_OK(cudaMalloc(&device_places, places.size() * sizeof(Place)));
@@ -256,7 +260,7 @@ static double check(const char *operation, const Task &task, const Arrays<T> &s,
 
 /* ---- rows of the table ------------------------------------------------------------------------------------------- */
 
-/* arrays: how many numbers an element of the matrix stands for that must be moved. */
+/* Prints a row. arrays: how many numbers must be moved for each element of the matrix. */
 template <typename T>
 static void report(const char *operation, const trid_lines &l, const char *layout, double seconds, double arrays,
                    double peer, double error)
@@ -281,7 +285,7 @@ static void launched(int status)
     exit(1);
 }
 
-/* Memory of a call's own, freed with it; null where there is no room, or no need. */
+/* Device memory that is freed at the end of its scope; null if there is no room or bytes is 0. */
 struct Memory {
     void *p;
     explicit Memory(size_t bytes) : p(NULL)
@@ -297,7 +301,7 @@ struct Memory {
 };
 
 #ifndef BATCH_TUNE
-/* What a call is asked, where the scratch is as large as it may be. */
+/* Returns the options of a call with these flags, and with scratch of the size that trid_batch_scratch returns. */
 static trid_batch_options asked(const trid_lines &l, int flags, int bytes, const trid_batch_options *r, void *scratch)
 {
     trid_batch_options options = r ? *r : trid_batch_options();
@@ -352,7 +356,7 @@ static void copy_to(T *to, const T *from, size_t count)
     BENCH_OK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToDevice));
 }
 
-/* One of its routines, f, which reset readies: seconds. */
+/* Measures one of cuSPARSE's routines, f, which `reset` prepares. Returns the seconds. */
 template <typename T, typename Reset, typename Work>
 static double peer(const char *operation, const trid_lines &l, const char *layout, const Arrays<T> &s, Reset reset,
                    Work f)
@@ -365,7 +369,7 @@ static double peer(const char *operation, const trid_lines &l, const char *layou
     return t;
 }
 
-/* The best of cuSPARSE's routines for the layout, in seconds; 0 if it has none. */
+/* Measures cuSPARSE's routines for the layout. Returns the seconds of the fastest; 0 if there is none. */
 template <typename T>
 static double peers(const trid_lines &l, const char *layout, const Arrays<T> &s)
 {
@@ -379,7 +383,7 @@ static double peers(const trid_lines &l, const char *layout, const Arrays<T> &s)
         if (strided.p && systems > 1)
             better(peer("cusparse_gtsv2StridedBatch", l, layout, s, reset,
                         [&] { sparse_strided(handle, n, s.a, s.b, s.c, s.x, systems, strided.p); }));
-        /* Those for one system, one after the other, where few are long. */
+        /* The routines for one system, called for one after another if there are few long ones. */
         for (int pivot = 0; pivot < 2 && n > 16384; pivot++) {
             Memory single(sparse_single_bytes(handle, pivot, n, s.a, s.b, s.c, s.x));
             if (single.p)
@@ -390,7 +394,7 @@ static double peers(const trid_lines &l, const char *layout, const Arrays<T> &s)
         }
         return best;
     }
-    /* Lines along y are one interleaved batch a plane. */
+    /* Lines along y make one interleaved batch per plane. */
     T *from[4] = {s.a, s.b, s.c, s.d}, *to[4] = {s.work[0], s.work[1], s.work[2], s.x};
     for (int algo = 0; algo < 3; algo++) {
         Memory buffer(sparse_interleaved_bytes(handle, algo, n, to[0], to[1], to[2], s.x, systems));
@@ -437,7 +441,7 @@ static void profile(const char *name, const trid_lines &l, const char *layout, c
     bench_line(bench, "%s,%lld,%lld,%s,%s\n", name, l.n, l.systems * l.groups, layout, sizeof(T) == 4 ? "f32" : "f64");
 }
 
-/* One operation: checked after its first run on an x full of NaN, then timed. */
+/* Measures an operation: checks its first run, on an x full of NaN, and then times it. */
 template <typename T>
 static void operation(const char *name, const Task &task, const char *layout, const Arrays<T> &s, double arrays,
                       double peer, const std::function<void()> &f)
@@ -450,19 +454,19 @@ static void operation(const char *name, const Task &task, const char *layout, co
 }
 
 #ifndef BATCH_TUNE
-/* x += A^-1 d. */
+/* Measures x += A^-1 d. */
 template <typename T>
 static void measure_add(const trid_lines &l, const char *layout, const Arrays<T> &s, void *scratch, double peer)
 {
     auto add = [&] { solve(l, TRID_BATCH_ADD, s, s.x, 0, scratch); };
-    BENCH_OK(cudaMemset(s.x, 0, (size_t)elements_of(l) * sizeof(T))); /* twice onto 0 makes twice x */
+    BENCH_OK(cudaMemset(s.x, 0, (size_t)elements_of(l) * sizeof(T))); /* added twice to 0, x doubles: scale 2 */
     add();
     add();
     double error = check("solve_and_add", plain(l), s, s.x, 2);
     report<T>("solve_and_add", l, layout, bench_seconds_after(pace, runs, LONGEST, nullptr, add), 6, peer, error);
 }
 
-/* What all layouts are measured with; pivot: with pivoting too. Returns the time of cuSPARSE. */
+/* Measures the operations that all layouts have; pivot: including those with pivoting. Returns the time of cuSPARSE. */
 template <typename T>
 static double measure(const trid_lines &l, const char *layout, const Arrays<T> &s, int with_peers, int pivot)
 {
@@ -476,7 +480,7 @@ static double measure(const trid_lines &l, const char *layout, const Arrays<T> &
     return peer;
 }
 
-/* The other operations on the arrays that measure() has filled. */
+/* Measures the other operations, on the arrays that measure() has filled. */
 template <typename T>
 static void measure_operations(const trid_lines &l, const char *layout, const Arrays<T> &s, double peer)
 {
@@ -507,8 +511,8 @@ static void measure_operations(const trid_lines &l, const char *layout, const Ar
               [&] { solve(l, TRID_BATCH_TRANSPOSED, s, s.x, 0, scratch.p); });
 }
 
-/* Several right-hand sides a matrix, from the matrices and from their factors: all arrays of x together have as many
-   elements as one has elsewhere. An element of the matrix and its right-hand sides are 3 + 2 sides numbers. */
+/* Measures several right-hand sides per matrix, from the matrices and from their factors. All sides of x together have
+   as many elements as x has elsewhere. For each element of the matrix 3 + 2 sides numbers are moved. */
 template <typename T>
 static void measure_several(long long n, long long all, int interleaved, const Arrays<T> &s)
 {
@@ -535,7 +539,7 @@ static void measure_several(long long n, long long all, int interleaved, const A
             make();
             if (sides == 1 && profiled) {
                 profile<T>(periodic ? "factor_periodic" : "factor", l, layout, make);
-            } else if (sides == 1) { /* checked by the solve below, which has nothing else */
+            } else if (sides == 1) { /* the solve below checks the factors */
                 double t = bench_seconds_after(pace, runs, LONGEST, nullptr, make);
                 several(l, 1, flags | TRID_BATCH_FACTORED, s, r, u, s.x, scratch.p);
                 report<T>(periodic ? "factor_periodic" : "factor", l, layout, t, 5, 0, check("factor", task, s, s.x));
@@ -548,7 +552,7 @@ static void measure_several(long long n, long long all, int interleaved, const A
         }
 }
 
-/* A launch of a small batch, behind others on a busy stream, and an empty kernel of its grid; and many in a row. */
+/* For the launch of a small batch behind others on a busy stream: an empty kernel with the same grid. */
 template <typename T>
 static __global__ void empty_kernel(T *)
 {
@@ -593,8 +597,8 @@ static void measure_launches(const Arrays<T> &s)
 #endif
 
 #ifdef BATCH_TUNE
-/* Other shapes of the kernels for interleaved systems: K rows a thread, L systems and S partitions a block, R rows
-   asked for at a time, AHEAD bytes around them brought into the second-level cache; C blocks of a cluster. */
+/* Other shapes of the kernels for interleaved systems: K rows per thread, L systems and S partitions per block, R rows
+   requested at a time, with AHEAD bytes around them prefetched into the second-level cache; C blocks of a cluster. */
 template <typename T>
 struct Tune {
     typedef trid_p_batch_how how;
@@ -779,7 +783,7 @@ static void tune_several(long long all, const Arrays<T> &s)
         }
     }
 }
-/* Instead of all that is measured otherwise. */
+/* Replaces all other measurements in a program compiled with BATCH_TUNE. */
 template <typename T>
 static void measure_all(size_t elements)
 {

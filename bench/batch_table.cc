@@ -52,6 +52,8 @@ static cudaError_t clear_nothing(const A &...)
 #define trid_launch_cluster note_cluster
 #define trid_clusters clusters_that_fit
 #define cudaMemsetAsync clear_nothing
+static int many_tiles; /* 0 where systems are many */
+#define TRID_P_BATCH_MANY_TILES many_tiles
 #include "trid/batch.h"
 #undef trid_launch
 #undef trid_launch_cluster
@@ -220,6 +222,7 @@ static std::string asked(int operation, int layout, long long n, int is_double, 
     noted.clear();
     own->clear();
     simt_capability(layout == WITHOUT_CLUSTERS ? 8 : 9, 0);
+    many_tiles = layout == FEW_INTERLEAVED ? 32 : 0;
     int status = is_double ? ask_f64(operation, layout, n) : ask_f32(operation, layout, n);
     if (status) return "";
     if (noted.empty()) return "";
@@ -397,8 +400,7 @@ int main(int argc, char **argv)
     print_table("trid_batch_solve, contiguous, one system after another (batch/contiguous.h)", solve, NULL, 0);
     print_table("with another step or pitch", {SOLVE, STRIDED}, &solve, 1);
     print_table("trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)", interleaved, NULL, 0);
-    print_table("few systems, whose tiles are all solved at the same time, where that differs", {SOLVE, FEW_INTERLEAVED},
-                &interleaved, 0);
+    print_table("few systems, where that differs", {SOLVE, FEW_INTERLEAVED}, &interleaved, 0);
     print_table("where no cluster fits, or the device has none", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
     print_table("trid_batch_checked, contiguous (the same)", {CHECKED, CONTIGUOUS}, &solve, 1);
     print_table("trid_batch_checked, interleaved", {CHECKED, INTERLEAVED}, &interleaved, 1);

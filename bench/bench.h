@@ -36,7 +36,7 @@ struct Bench {
     FILE *csv; /* null: rows go to the terminal alone */
 };
 
-/* A line to the terminal and to the results file. */
+/* Prints a line to the terminal and to the results file. */
 static inline void bench_line(const Bench &bench, const char *format, ...)
 {
     va_list args;
@@ -49,7 +49,8 @@ static inline void bench_line(const Bench &bench, const char *format, ...)
     va_end(args);
 }
 
-/* --csv FILE, and one more word that the program may know: was it said? */
+/* Reads the arguments: --csv FILE, and `word`, an option that the program may have; *said tells whether it was given.
+   Prints the head of the results. */
 static inline Bench bench_open(int argc, char **argv, const char *word = NULL, bool *said = NULL)
 {
     Bench bench = {NULL};
@@ -84,7 +85,7 @@ static inline double bench_median(std::vector<double> values)
     return values[values.size() / 2];
 }
 
-/* Seconds that the work enqueued by f takes, once. */
+/* Returns the seconds that the work enqueued by f takes, run once. */
 template <typename Work>
 static double bench_once(Work f)
 {
@@ -103,8 +104,8 @@ static double bench_once(Work f)
     return 1e-3 * ms;
 }
 
-/* Seconds that the work enqueued by f takes: the median of some runs after a warm-up of at least 20 ms, since a GPU
-   that comes from a pause (an allocation, a check on the host) runs slower for about 15. */
+/* Returns the seconds that the work enqueued by f takes: the median of some runs after a warm-up of at least 20 ms,
+   since a GPU is slower for about 15 ms after a pause (an allocation, a check on the host). */
 template <typename Work>
 static double bench_seconds(int runs, Work f)
 {
@@ -115,14 +116,14 @@ static double bench_seconds(int runs, Work f)
     return bench_median(seconds);
 }
 
-/* What tells whether the machine runs at its usual speed: multiply-adds of one warp, each of which needs the one
-   before, take as long as the clock of the multiprocessors says, and a copy as long as that of the memory does. */
+/* Two measurements that tell whether the machine runs at its usual speed: a chain of multiply-adds of one warp, each of
+   which needs the one before, depends on the clock of the multiprocessors, and a copy on that of the memory. */
 struct Bench_pace {
     char *memory;
     size_t bytes;
     std::vector<double> chain, copy; /* seconds, the median of each measurement so far */
-    double rested;                   /* seconds that measuring again took so far */
-    double slow_chain, slow_copy;    /* the last one's over the usual, if that was far above; else 0 */
+    double rested;                   /* seconds that repeated measurements have taken so far */
+    double slow_chain, slow_copy;    /* the last measurement's time over the usual one, if slow; else 0 */
 };
 
 template <int TURNS>
@@ -145,13 +146,14 @@ static inline void bench_pace_close(Bench_pace &pace)
     BENCH_OK(cudaFree(pace.memory));
 }
 
-/* Seconds that the work enqueued by f takes: the median of `runs`, fewer where they would take longer than `most`
-   seconds together, after a warm-up of 20 ms. Before each, in one go, so that the host's part is hidden: the chain, the
-   copy, and what puts back what f overwrites; where there is nothing to put back (a null reset), f itself, so that the
-   caches are as one run leaves them to the next. A run whose chain or copy, or those of the next run, took 10 % more
-   than the median of them here is not counted, if others are. How long a copy takes depends a little on what it finds
-   in the cache; the measurement counts as slow where one of the medians is 1.25 times what it usually is. It is then
-   made again after a rest, six times at most, and for no more than 15 s in a program. */
+/* Returns the seconds that the work enqueued by f takes: the median of `runs` runs after a warm-up of 20 ms, or of
+   fewer if together they would take longer than `most` seconds. Before each run come the chain, the copy, and `reset`,
+   which restores what f overwrites; if `reset` is null, f itself runs instead, so that the caches are as one run leaves
+   them to the next. All of these are enqueued together with the run, so that the host's share of the time is hidden. A
+   run is not counted if its own or the next run's chain or copy took 10 % longer than their medians in this
+   measurement, unless that excludes all runs. The measurement counts as slow if the median of the chain or of the copy
+   is more than 1.25 times the usual one; a smaller excess may come from what a copy finds in the cache. A slow
+   measurement is repeated after a rest, up to six times, and for no more than 15 s in a program. */
 template <typename Reset, typename Work>
 static double bench_seconds_after(Bench_pace &pace, int runs, double most, Reset reset, Work f)
 {
@@ -209,9 +211,10 @@ static double bench_seconds_after(Bench_pace &pace, int runs, double most, std::
     return bench_seconds_after(pace, runs, most, f, f);
 }
 
-/* What every share of a copy is a share of, here and in the examples that measure: bytes read and written a second by a
-   device-to-device cudaMemcpyAsync of 4 GiB, or of half as much and so on where there is no room for two of them; the
-   median of 9 after a warm-up. A smaller copy is slower: of 512 MiB by 2.5 % on an H200. */
+/* Returns the speed to which every pct_of_copy refers, here and in the examples that measure: the bytes that a
+   device-to-device cudaMemcpyAsync of 4 GiB reads and writes per second, the median of 9 after a warm-up. If memory has
+   no room for two arrays of that size, they are halved until it has. A smaller copy is slower: one of 512 MiB by 2.5 %
+   on an H200. */
 static inline double bench_copy_speed(const Bench &bench)
 {
     char *from = NULL;

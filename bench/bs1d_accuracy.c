@@ -32,8 +32,8 @@ static double formula(bs1d_option_f64 o)
                    o.strike * exp(-o.rate * o.maturity) * 0.5 * erfc(-sign * (d1 - root) / sqrt(2.0)));
 }
 
-/* What is varied: the top as the larger of strike and spot times exp(reach spread), the spacing in spreads of the
-   strike, the number of steps, and flags. */
+/* The choices that are varied: the top, as exp(reach spread) times the larger of strike and spot; the spacing, in
+   spreads of the strike; the number of steps; and flags. */
 typedef struct {
     double reach, spacing;
     int steps, flags;
@@ -54,7 +54,7 @@ static double price(bs1d_option_f64 o, choice c)
     return r.price;
 }
 
-/* The worst error of a choice; against that of another, if there is one. */
+/* Prints the worst error of a choice against the prices of choice `fine` or, if that is null, against the formula. */
 static void row(const char *varied, double setting, const char *payoff, choice c, const choice *fine)
 {
     double worst = 0;

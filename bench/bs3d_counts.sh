@@ -6,7 +6,7 @@
 #
 # For each rung and precision a line a kernel and one for all of them, per point of the POINTS^3 grid and time step:
 # bytes read and written over the bus, bytes through L2 (lts__t_bytes), and passes: the bytes over the bus in sizes of
-# the array. Counted is the difference between marches of 48 and 12 steps, so that set-up and result do not count, and
+# the array. It counts the difference between marches of 48 and 12 steps, so that set-up and result do not count, and
 # what a kernel leaves in L2 for a later one to write out counts once. Kernels see the caches as their predecessors left
 # them: they are not flushed, and for each set of counters the program runs anew. Needs ncu (NCU names it) and a GPU
 # whose counters it may read.

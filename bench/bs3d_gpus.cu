@@ -57,7 +57,7 @@ static void heading(void)
            "bytes sent us messages %% hidden  value             difference\n");
 }
 
-/* A number as text, empty if it is negative: not known. */
+/* Prints a number into `to`: nothing if it is negative, which means unknown. */
 static const char *text(char *to, size_t size, const char *format, double number)
 {
     *to = 0;
@@ -65,7 +65,7 @@ static const char *text(char *to, size_t size, const char *format, double number
     return to;
 }
 
-/* The share of the messages' time that the march does not take longer with them, in percent. */
+/* Returns the share of the messages' time that the march hides, in percent. */
 static double hidden_share(const Row *r)
 {
     if (!(r->ms_messages > 0) || !(r->ms_alone > 0)) return -1;
@@ -109,7 +109,7 @@ static int copies, in_turn, checked, measuring, links, timeout_given;
 
 static double alone_ms[2][2]; /* a step of 512^3 points on one GPU: by engine and precision */
 
-/* A march on the world, and its row. */
+/* Measures a march on the world, and prints its row. */
 static void one(int implicit, int is_double, const int *points, int gpus, const char *scaling, int check_it,
                 int usual_steps)
 {
@@ -140,13 +140,13 @@ static void one_launch(int implicit, int is_double, const int *points, int steps
     if (world.exchange.local->rank == 0) print_row(&row);
 }
 
-/* A world of so many ranks on so many GPUs; several processes may be on several machines, and have a GPU each. */
+/* Opens a world of `ranks` ranks on `gpus` GPUs. Several processes, each with one GPU, may be on several machines. */
 static void open_world_on(int ranks, int gpus, int by)
 {
     open_world(&world, ranks, gpus < devices ? gpus : devices, by);
 }
 
-/* The ways in which so many GPUs of so many processes can send, NCCL first; returns how many. */
+/* Lists the ways in which the GPUs of the processes can send, NCCL first. Returns how many there are. */
 static int ways_of(int gpus, int processes, int *ways)
 {
     int count = 0;
@@ -156,7 +156,7 @@ static int ways_of(int gpus, int processes, int *ways)
     return count;
 }
 
-/* The rows of all marches wanted on the GPUs of the world. */
+/* Measures all requested marches on the GPUs of the world. */
 static void measure_world(int n, int gpus, int processes)
 {
     for (int implicit = 0; implicit < 2; implicit++)
@@ -169,8 +169,8 @@ static void measure_world(int n, int gpus, int processes)
         }
 }
 
-/* The table of docs/gpus.md: n^3 points on all GPUs (strong), and on each (weak). Several processes are as many GPUs,
-   and a GPU alone is the launch on that of each. */
+/* Measures the table of docs/gpus.md: n^3 points on all GPUs (strong), and on each (weak). Each of several processes
+   has one GPU, and the row of one GPU is then the launch on each of them. */
 static void measure(int n, int most_gpus, int processes)
 {
     for (int gpus = processes; gpus <= most_gpus; gpus *= 2) {
@@ -188,7 +188,8 @@ static void measure(int n, int most_gpus, int processes)
 
 enum { REPEATS = 50 };
 
-/* So many bytes between neighbours in a chain of all GPUs, both ways at once, in memory of 4 * most bytes each. */
+/* Sends `bytes` bytes between all neighbours in a chain of all GPUs, both ways at once. Each rank has 4 * `most` bytes
+   of memory. */
 static void send_along(void *const *memory, size_t bytes, size_t most)
 {
     const bs3d_exchange *by = &world.exchange.ranks.exchange;
@@ -204,7 +205,7 @@ static void send_along(void *const *memory, size_t bytes, size_t most)
     done(by->end(by->context));
 }
 
-/* Microseconds of that, after a warm-up. */
+/* Returns the microseconds that send_along takes, after a warm-up. */
 static double microseconds(void *const *memory, size_t bytes, size_t most)
 {
     const bs3d_rank *r = world.exchange.local;
@@ -253,7 +254,7 @@ static void measure_links(int gpus)
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-/* argument: what was not understood, null: something is missing */
+/* Prints the usage. argument: the one that was not understood; null: something is missing. Returns the exit status. */
 static int usage(const char *argument)
 {
     fprintf(stderr, "bs3d_gpus: %s%s\n", argument ? "not understood: " : "something is missing at the end",
@@ -264,7 +265,7 @@ static int usage(const char *argument)
     return 2;
 }
 
-/* The positive number that an argument is, or 0. */
+/* Returns the argument as a positive number; 0 if it is none. */
 static int number(const char *argument)
 {
     char *end = NULL;

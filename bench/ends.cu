@@ -19,7 +19,7 @@ __global__ void fill(long long n, T *a, T *b, T *c, T *d)
         a[i] = (T)-1, b[i] = (T)(2.6 + (i % 7) * 0.01), c[i] = (T)-1.1, d[i] = (T)(1 + (i % 11) * 0.1);
 }
 
-/* What a call is asked: flags alone. */
+/* The options of a call: flags alone. */
 struct asked {
     trid_batch_options options;
     asked(int flags) : options() { options.flags = flags; }

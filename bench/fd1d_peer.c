@@ -12,7 +12,7 @@ enum { PRICES = 101, TIMES = 53 }; /* of the table, evenly spaced over 0 .. 500 
 typedef struct {
     double rate, strike;
     int put;
-    const double *table; /* the prices of one time after another's */
+    const double *table; /* the volatilities at all prices, for one time after another */
 } surface_parameters;
 
 FD_NUMBERS(surface, x, column, part)
@@ -45,7 +45,7 @@ FD_HD double surface_payoff(const surface_parameters *p, const double *at)
 #define FD_MODEL surface
 #include "pde/fd1d.h"
 
-/* Options of the same kind at spot 100, a strike each, in one batch. Returns FD_OK or what is wrong. */
+/* Prices options of the same kind at spot 100, one for each strike, in one batch. Returns FD_OK or what is wrong. */
 int prices(int model, int put, int american, int count, const double *strike, const double *table, int nx, int ny,
            int steps, double *price);
 int prices(int model, int put, int american, int count, const double *strike, const double *table, int nx, int ny,

@@ -1,4 +1,4 @@
-/* gpus_march.h - a march of bs3d.h over several GPUs, watched and measured: what bench/bs3d_gpus.cu has rows of.
+/* gpus_march.h - a march of bs3d.h over several GPUs, watched and measured, for the rows of bench/bs3d_gpus.cu.
    MIT licence, see LICENSE. */
 #ifndef GPUS_MARCH_H
 #define GPUS_MARCH_H
@@ -26,7 +26,7 @@ enum { is_gpu = 1 };
 /* ---- what ends the program --------------------------------------------------------------------------------------- */
 
 static double timeout_seconds = 30;
-static char doing[200] = "starting"; /* what is said of a hang */
+static char doing[200] = "starting"; /* what the program is doing, for messages */
 
 static void die(const char *format, ...)
 {
@@ -39,7 +39,7 @@ static void die(const char *format, ...)
 #ifdef BS3D_GPUS_MPI
     MPI_Abort(MPI_COMM_WORLD, 1);
 #endif
-    _exit(1); /* whatever the GPUs are still waiting for */
+    _exit(1); /* does not wait for the GPUs, which may hang */
 }
 
 static void check(cudaError_t error)
@@ -52,7 +52,7 @@ static void done(int status)
     if (status) die("%s: %s", doing, exchange_string(status));
 }
 
-/* A call that does not come back: of NCCL or MPI, whose peer is gone. */
+/* Ends the program if a call to NCCL or MPI does not return, because its peer is gone. */
 static void on_alarm(int)
 {
     const char text[] = "bs3d_gpus: no progress, a peer may be lost; while ";
@@ -61,20 +61,20 @@ static void on_alarm(int)
     ignored = write(2, "\n", 1);
     (void)ignored;
 #ifdef BS3D_GPUS_MPI
-    signal(SIGALRM, SIG_DFL); /* which ends this process, should MPI hang too */
+    signal(SIGALRM, SIG_DFL); /* ends this process if MPI hangs as well */
     alarm(5);
     MPI_Abort(MPI_COMM_WORLD, 1);
 #endif
     _exit(1);
 }
 
-/* There was progress: the next has to come before the time is up. */
+/* Notes progress: the time until the next begins anew. */
 static void moving(void)
 {
     alarm((unsigned)ceil(timeout_seconds) + 5);
 }
 
-/* From now on the program does this, and has the time for it. */
+/* Notes what the program does from now on, which counts as progress. */
 static void now_doing(const char *format, ...)
 {
     va_list arguments;
@@ -84,7 +84,7 @@ static void now_doing(const char *format, ...)
     moving();
 }
 
-/* From now on each rank does this by itself, for as long as it takes: no lost peer can hold it up. */
+/* Notes what each rank does by itself from now on, without a time limit: no lost peer can hold it up. */
 static void now_alone(const char *what)
 {
     snprintf(doing, sizeof doing, "%s", what);
@@ -127,7 +127,7 @@ static const bs3d_rank *here(const World *w, int i)
     return w->exchange.local + i;
 }
 
-/* Opens a world of ranks ranks on gpus GPUs; of several processes each has one. */
+/* Opens a world of `ranks` ranks on `gpus` GPUs. If there are several processes, each has one rank. */
 static void open_world(World *w, int ranks, int gpus, int by)
 {
     now_doing("opening %d ranks", ranks);
@@ -153,7 +153,7 @@ static void close_world(World *w)
     done(exchange_close(&w->exchange));
 }
 
-/* Waits for an event of a rank, looking whether it still can come; that it came is progress. */
+/* Waits for an event of a rank, and checks meanwhile whether it can still occur. Its occurrence counts as progress. */
 static void await(World *w, cudaEvent_t event)
 {
     const double since = seconds();
@@ -179,7 +179,7 @@ static void await(World *w, cudaEvent_t event)
     }
 }
 
-/* The largest of all processes' numbers, none negative, of which own is this one's. */
+/* Returns the largest of all processes' numbers, none of which is negative; `own` is this process's. */
 static double largest_of(World *w, double own)
 {
     const bs3d_exchange *by = &w->exchange.ranks.exchange;
@@ -220,7 +220,8 @@ struct Double {
 
 /* ---- the march --------------------------------------------------------------------------------------------------- */
 
-/* A call on the geometric average of three assets. ADI: in steps of 1/2000 year; explicit: as long as they may be. */
+/* Returns the problem: a call on the geometric average of three assets. ADI steps are 1/2000 year long, explicit steps
+   1/10000 year on 256 points and shorter on more. */
 static bs3d_problem model_problem(int implicit, const int *points, int steps)
 {
     int most = 256;
@@ -242,7 +243,8 @@ static bs3d_problem model_problem(int implicit, const int *points, int steps)
     return problem;
 }
 
-/* From this step on the last rank sends nothing, and the others go on waiting; 0: it always sends. */
+/* The simulated loss of a rank: from step `from` on the last rank sends nothing, while the others wait for it; 0: it
+   always sends. */
 static struct {
     int from;
     const int *step;
@@ -259,13 +261,13 @@ static int message_unless_lost(void *context, const bs3d_rank *r, int peer, int 
 template <class Kit>
 struct Marching {
     World *world;
-    bs3d_ranks ranks; /* the world's, whose exchange may be another */
+    bs3d_ranks ranks; /* the world's, except that the exchange may differ */
     bs3d_problem problem;
     typename Kit::March march;
     typename Kit::Slab slabs[MOST_RANKS];
     void *work[MOST_RANKS];
     int laps;
-    double told; /* when it was said how far the march is; 0: never say */
+    double told; /* when progress was last printed; 0: it is not printed */
 };
 
 template <class Kit>
@@ -298,7 +300,8 @@ static void close_march(Marching<Kit> *m)
     }
 }
 
-/* The host is never more than two laps ahead of the GPUs; and says how far they are. */
+/* Ends a lap: waits until the GPUs have finished the lap before it, so that the host is at most two laps ahead. Prints
+   how far they are. */
 template <class Kit>
 static void lap(Marching<Kit> *m)
 {
@@ -315,7 +318,8 @@ static void lap(Marching<Kit> *m)
     }
 }
 
-/* Milliseconds that what `work` enqueues takes on all ranks here, from the same moment on: of the slowest. */
+/* Returns the milliseconds that the work enqueued by `work` takes on the slowest of this process's ranks, which start
+   at the same time. */
 template <class Kit, class Work>
 static double milliseconds(Marching<Kit> *m, Work work)
 {
@@ -336,7 +340,7 @@ static double milliseconds(Marching<Kit> *m, Work work)
     return most;
 }
 
-/* Steps of a march, until so many have been made: the milliseconds that they took. */
+/* Takes steps of a march until `until` have been taken. Returns the milliseconds. */
 template <class Kit>
 static double march(Marching<Kit> *m, int until)
 {
@@ -350,7 +354,7 @@ static double march(Marching<Kit> *m, int until)
     });
 }
 
-/* The same messages again, and nothing else: the milliseconds that so many exchanges take. */
+/* Sends a step's messages again and again, `exchanges` times, and does nothing else. Returns the milliseconds. */
 template <class Kit>
 static double send(Marching<Kit> *m, int exchanges)
 {
@@ -368,7 +372,8 @@ static double send(Marching<Kit> *m, int exchanges)
 
 enum { BLOCKS = is_gpu ? 512 : 2, THREADS = 256 };
 
-/* The largest difference of two arrays and the largest value, of a block's share; NaN is larger than any. */
+/* Finds the largest difference of two arrays and the largest value, within each block's share. NaN counts as larger
+   than any number. */
 template <class Real>
 static __global__ void largest(size_t count, const Real *a, const Real *b, double *differences, double *values)
 {
@@ -397,7 +402,8 @@ static double not_compared(const bs3d_rank *r, const char *why)
     return -1;
 }
 
-/* Raises most[0] to the largest difference of a slab here from the values in grid, most[1] to the largest value. */
+/* Raises most[0] to the largest difference between a slab of this process and the values in `grid`, and most[1] to the
+   largest value. */
 template <class Kit>
 static void compare_slab(const Marching<Kit> *m, int i, const void *grid, double *most)
 {
@@ -416,16 +422,17 @@ static void compare_slab(const Marching<Kit> *m, int i, const void *grid, double
     check(cudaFree(found));
 }
 
-/* The largest difference of this process' slabs from bs3d.h's own march of the whole grid on one GPU, as a share of the
-   largest value, and of the price from that march's, as a share of the strike. -1 if one GPU cannot have the grid. */
+/* Compares with bs3d.h's own march of the whole grid on one GPU. Returns the larger of two differences: that of this
+   process's slabs, as a share of the largest value, and that of the price, as a share of the strike. Returns -1 if the
+   grid does not fit one GPU. */
 template <class Kit>
 static double difference(Marching<Kit> *m, double price)
 {
     World *w = m->world;
     const int implicit = m->march.options.implicit;
-    const int status = bs3d_check(&m->problem, implicit); /* it may have too many planes for one */
+    const int status = bs3d_check(&m->problem, implicit); /* there may be too many planes for one GPU */
     double most[2] = {0, 0};
-    void *grid = NULL; /* once for slabs that follow each other on a device */
+    void *grid = NULL; /* computed once for consecutive slabs on the same device */
     bs3d_result result = {};
     if (status) return not_compared(w->exchange.local, bs3d_status_string(status));
     now_alone("marching the whole grid for comparison");
@@ -448,17 +455,17 @@ static double difference(Marching<Kit> *m, double price)
 
 /* ---- one march, measured ----------------------------------------------------------------------------------------- */
 
-/* A row of the table; what is not known is negative. */
+/* A row of the table; unknown numbers are negative. */
 struct Row {
     const char *scaling, *engine, *precision;
     int gpus, slabs, deep, steps;
-    int unchecked; /* a comparison was asked for, and there was no room for it */
+    int unchecked; /* whether a comparison was requested but impossible */
     int points[3];
     const char *by;
     double ms, speedup, bytes, ms_messages, ms_alone, value, difference;
 };
 
-/* Bytes that a rank sends a step, of the rank here that sends most. */
+/* Returns the bytes per step that the rank of this process that sends most sends. */
 template <class Kit>
 static double bytes_sent(const Marching<Kit> *m)
 {
@@ -480,7 +487,7 @@ static int ascending(const void *p, const void *q)
     return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
 }
 
-/* The median of what three runs take, of the slowest rank, a step. */
+/* Returns the milliseconds per step of the slowest rank: the median of three runs. */
 template <class Run>
 static double median_of_three(World *w, int steps, Run run)
 {
@@ -495,7 +502,7 @@ static int send_nothing(void *, const bs3d_rank *, int, int, const bs3d_message 
     return 0;
 }
 
-/* What sending costs: so many steps without it, and what they would have sent without the rest. */
+/* Measures what sending costs: times `steps` steps that send nothing, and then only the messages of so many steps. */
 template <class Kit>
 static void measure_apart(Marching<Kit> *m, int steps, Row *row)
 {
@@ -510,7 +517,7 @@ static void measure_apart(Marching<Kit> *m, int steps, Row *row)
     row->ms_messages = median_of_three(m->world, steps, [&] { return send(m, exchanges); });
 }
 
-/* What the row says of a march that is done. */
+/* Fills in what a row says about a finished march. */
 template <class Kit>
 static void describe(const Marching<Kit> *m, Row *row)
 {
@@ -526,8 +533,8 @@ static void describe(const Marching<Kit> *m, Row *row)
     row->bytes = bytes_sent(m);
 }
 
-/* Marches, timed: three laps after a warm-up, of which the median counts; and then what sending costs. Row has the
-   problem's steps: a quarter of them is each lap; fewer than four are marched at once. */
+/* Marches and fills in a row. If `timed` is set, the first quarter of the steps is a warm-up, each further quarter is
+   timed, and the median counts; then it measures what sending costs. Fewer than four steps are taken at once. */
 template <class Kit>
 static void measured_march(World *w, const bs3d_problem *problem, const bs3d_ranks_options *options, int timed,
                            int checked, Row *row)
@@ -563,7 +570,7 @@ static void measured_march(World *w, const bs3d_problem *problem, const bs3d_ran
     close_march(&m);
 }
 
-/* bs3d.h's own launch on one GPU, all of it timed, tables and payoff too. */
+/* Measures bs3d.h's own launch on one GPU, including tables and payoff. */
 template <class Kit>
 static void launched(World *w, const bs3d_problem *problem, int implicit, Row *row)
 {

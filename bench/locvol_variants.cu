@@ -41,17 +41,18 @@ static const struct {
 /* For x, then for y: POINTS * 6 weights, as two arrays one after the other or as one. */
 static __constant__ double weights_held[2 * 6 * POINTS];
 
-/* An axis: three weights a point of the first and of the second difference, as they are read from global memory and
-   through a texture, four elements a point; drift is what the first has as a factor. */
+/* An axis: for each point three weights of the first and three of the second difference, as they are read from global
+   memory, and through a texture with four elements per point; `drift` is the factor of the first difference. */
 template <typename T>
 struct Axis {
-    int points, held; /* where it begins in constant memory */
+    int points, held; /* held: where the axis begins in constant memory */
     T drift;
     T *first, *second, *both;
     cudaTextureObject_t texture; /* first, then second */
 };
 
-/* All arrays are [outer][numx numy]. r, v, the lines of x and what comes of them are (i, j), j fastest, or (j, i). */
+/* All arrays are [outer][numx numy]. r, v, and the lines along x with their results are stored as (i, j), j fastest, or
+   as (j, i). */
 template <typename T>
 struct Arrays {
     Axis<T> x, y;
@@ -60,13 +61,13 @@ struct Arrays {
     T nu, beta;
 };
 
-/* A point's weights of both differences. */
+/* The weights of both differences at a point. */
 template <typename T>
 struct Weights {
     T first[3], second[3];
 };
 
-/* Where all threads have the same i. */
+/* Returns the weights at point i, which is the same in all threads. */
 template <int WAY, typename T>
 __device__ static Weights<T> weights_same(const Axis<T> &axis, int i)
 {
@@ -94,7 +95,7 @@ __device__ static void fetch_four(cudaTextureObject_t texture, int i, double *u)
     u[0] = __hiloint2double(f.y, f.x), u[1] = __hiloint2double(f.w, f.z), u[2] = __hiloint2double(g.y, g.x);
 }
 
-/* Where each thread has its own. */
+/* Returns the weights at point i, which may differ from thread to thread. */
 template <int WAY, typename T>
 __device__ static Weights<T> weights_own(const Axis<T> &axis, int i)
 {
@@ -108,14 +109,15 @@ __device__ static Weights<T> weights_own(const Axis<T> &axis, int i)
     return w;
 }
 
-/* The operator's three weights at a point. */
+/* Computes the operator's three weights at a point. */
 template <typename T>
 __device__ static void combine(const Weights<T> &w, T drift, T half_variance, T *row)
 {
     for (int k = 0; k < 3; k++) row[k] = drift * w.first[k] + half_variance * w.second[k];
 }
 
-/* Thomas on the way up a line: row i of the matrix, its right-hand side d; before and done are what row i - 1 left. */
+/* Eliminates row i of a line by the Thomas algorithm, upwards; d is its right-hand side. *before and *done are the
+   numbers that row i - 1 left, and receive those of row i. */
 template <typename T>
 __device__ static void eliminate(const T *row, T c_before, T d, T *before, T *done)
 {
@@ -133,7 +135,7 @@ static __global__ void payoff(Arrays<T> s)
     for (int i = 0; i < numx; i++) r[i * numy + j] = s.point_x[i] > strike ? s.point_x[i] - strike : 0;
 }
 
-/* The half step along x: thread j, problem blockIdx.y. Leaves q w' - v/2 in w. */
+/* Takes the half step along x; a thread takes line j of problem blockIdx.y. Leaves q w' - v/2 in w. */
 template <typename T, int ACROSS, int WAY>
 static __global__ void half_step_x(Arrays<T> s, T q, T time)
 {
@@ -171,7 +173,8 @@ static __global__ void half_step_x(Arrays<T> s, T q, T time)
     }
 }
 
-/* The half step along y: thread i, problem blockIdx.y; w to r, each (j, i) or as half_step_x has them. */
+/* Takes the half step along y, from w to r; a thread takes line i of problem blockIdx.y. Both arrays are stored as
+   (j, i), or as in half_step_x. */
 template <typename T, int ACROSS, int WAY>
 static __global__ void half_step_y(Arrays<T> s, T q)
 {
@@ -196,7 +199,7 @@ static __global__ void half_step_y(Arrays<T> s, T q)
         r[j * stride] = done = (r[j * stride] - c[j * stride] * done) / pivot[j * stride];
 }
 
-/* from[blockIdx.z] of `rows` rows of `columns` elements; TILE x ROWS threads. */
+/* Transposes array `from` of problem blockIdx.z, `rows` rows of `columns` elements, with TILE x ROWS threads. */
 template <typename T>
 static __global__ void transpose(int rows, int columns, const T *from, T *to)
 {
@@ -211,7 +214,7 @@ static __global__ void transpose(int rows, int columns, const T *from, T *to)
         if (x < rows && y + k < columns) to[(y + k) * rows + x] = tile[threadIdx.x][threadIdx.y + k];
 }
 
-/* The plain program, a thread a problem; room: elements of scratch of each. */
+/* Runs the plain program, one thread per problem; room: the elements of scratch of each problem. */
 template <typename T>
 static __global__ void one_loop(locvol_set set, Arrays<T> s, const T *time, int ix, int iy, size_t room, T *work,
                                 T *result)
@@ -238,7 +241,7 @@ static int plain(const locvol_set *set, int threads, double *result)
     return locvol_plain_f64(set, threads, result);
 }
 
-/* The larger; NaN is larger than all. */
+/* Returns the larger number; NaN counts as larger than any. */
 static double worse(double x, double y)
 {
     return x >= y || !(x >= 0) ? x : y;
@@ -260,7 +263,7 @@ static T *on_device(size_t count, const T *from)
     return p;
 }
 
-/* First and second difference of an axis, on the device in all the ways there are. */
+/* Copies the weights of an axis's differences to the device, in each of the kinds of memory. */
 template <typename T>
 static Axis<T> axis_of(int points, const double *x, int held, std::vector<T> &host)
 {
@@ -282,7 +285,7 @@ static Axis<T> axis_of(int points, const double *x, int held, std::vector<T> &ho
     what.resType = cudaResourceTypeLinear;
     what.res.linear.devPtr = axis.both;
     what.res.linear.desc =
-        sizeof(T) == 4 ? cudaCreateChannelDesc<float4>() : cudaCreateChannelDesc<int4>(); /* 16 bytes at most */
+        sizeof(T) == 4 ? cudaCreateChannelDesc<float4>() : cudaCreateChannelDesc<int4>(); /* at most 16 bytes */
     what.res.linear.sizeInBytes = both.size() * sizeof(T);
     how.readMode = cudaReadModeElementType;
     BENCH_OK(cudaCreateTextureObject(&axis.texture, &what, &how, NULL));
@@ -290,7 +293,7 @@ static Axis<T> axis_of(int points, const double *x, int held, std::vector<T> &ho
     return axis;
 }
 
-/* An axis into constant memory. */
+/* Copies an axis to constant memory. */
 template <typename T>
 static void hold(const Axis<T> &axis, const std::vector<T> &w, int merged)
 {
@@ -342,7 +345,7 @@ static void march(int way, const locvol_set &set, const Arrays<T> &s, const doub
 
 static int bad;
 
-/* error < 0, naive or sequential 0: there is none */
+/* Prints a row. An error below 0, and 0 for `naive` or `sequential`, mean that there is none. */
 static void row(const Bench &bench, const char *version, const char *weights, int is_double, const locvol_set &set,
                 double s, double least, double naive, double sequential, double error)
 {

@@ -38,7 +38,7 @@ __global__ void fill(size_t all, double diagonal, Arrays<T> s)
     }
 }
 
-/* Of all rows the largest residual, error and size, as bits. */
+/* Finds the largest residual, error and size of all rows, as bits. */
 template <class T>
 __global__ void residuals(size_t all, size_t n, Arrays<T> s, unsigned long long *worst)
 {

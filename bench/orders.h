@@ -1,5 +1,4 @@
-/* orders.h - what programs that measure on the host share: where the lines go, and what a row of errors under
-   refinement has.
+/* orders.h - what programs that measure on the host share: the output of lines, and rows of errors under refinement.
    MIT licence, see LICENSE.
 
        int main(int argc, char **argv)
@@ -10,7 +9,7 @@
            return orders_close();
        }
 
-   Lines go to the terminal, and with --csv FILE to a file too. */
+   Lines go to the terminal, and with --csv FILE to a file as well. */
 #ifndef ORDERS_H
 #define ORDERS_H
 
@@ -32,7 +31,8 @@ static void orders_line(const char *text)
         if (orders_out[k]) fputs(text, orders_out[k]), fflush(orders_out[k]);
 }
 
-/* A row: what, of which option, the errors at a size and at twice that, and their order; more: empty columns behind. */
+/* Prints a row: what was measured, for which option, the errors at a size and at twice that size, and their order;
+   more: further columns, which are empty. */
 static inline void orders_row(const char *part, const char *what, const char *option, const char *size, double coarse,
                               double fine, const char *more)
 {
@@ -42,7 +42,7 @@ static inline void orders_row(const char *part, const char *what, const char *op
     orders_line(text);
 }
 
-/* What the processor calls itself, with a comma and a blank behind it; nothing where the system does not say. */
+/* Finds the name of the processor, followed by a comma and a blank; an empty string if the system does not tell. */
 static void orders_processor(char *name, size_t size)
 {
     char line[200];
@@ -57,7 +57,7 @@ static void orders_processor(char *name, size_t size)
     if (info) fclose(info);
 }
 
-/* Takes the arguments, and says what was measured, on what processor, by what compiler and when. */
+/* Reads the arguments, and prints what was measured, on what processor, by what compiler and when. */
 static void orders_begin(int argc, char **argv, const char *name, const char *what)
 {
     char head[512], processor[200], date[32];
@@ -84,7 +84,7 @@ static inline void orders_open(int argc, char **argv, const char *name)
     orders_begin(argc, argv, name, "errors under refinement by two");
 }
 
-/* What main returns. */
+/* Closes the file. Returns the status that main should return. */
 static int orders_close(void)
 {
     if (orders_out[1] && fclose(orders_out[1])) return perror("--csv"), 2;

@@ -37,7 +37,8 @@ static case_system scaled_rows(case_system s)
     return to;
 }
 
-/* Numbers above 20: number 18, its rows or columns multiplied; size takes those of the unknowns. */
+/* Returns a test matrix. Numbers above 20 are matrix 18 with its rows or columns multiplied. size receives the sizes of
+   the unknowns. */
 static case_system matrix(int number, unsigned long long seed, double *size)
 {
     case_random random = {seed};

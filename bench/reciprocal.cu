@@ -9,13 +9,13 @@
 
 #include <math.h>
 
-/* Where the special inputs go: classes of x, and for each class how the result looks. */
+/* The classes of special inputs x, and the kinds of results that are counted for each class. */
 enum { ZERO, SUBNORMAL, LARGE, INFINITE, NOT_A_NUMBER, CLASSES };
 enum { TO_ZERO, TO_SUBNORMAL, TO_NORMAL, TO_INF, TO_NAN, KINDS };
 
 struct Tally {
     unsigned long long worst; /* the largest error in units of 2^-20 ulp */
-    unsigned long long count; /* inputs that the error was taken over */
+    unsigned long long count; /* inputs whose error was taken */
     unsigned long long kind[CLASSES][KINDS];
     unsigned long long sign_lost[CLASSES];
 };
@@ -29,7 +29,7 @@ __device__ static int kind_of(double magnitude, double least_normal)
                                       : TO_NORMAL;
 }
 
-/* Which class of special inputs x is in, or CLASSES: those over which the error is taken. */
+/* Returns the class of special inputs to which x belongs, or CLASSES for all others, whose error is taken. */
 __device__ static int class_of(double magnitude, double least_normal)
 {
     return isnan(magnitude)               ? NOT_A_NUMBER
@@ -61,7 +61,8 @@ __global__ void all_f32(Tally *tally)
     atomicAdd(&tally->count, count);
 }
 
-/* With e = 1 - x y, exact but for its own rounding, y is off by |e| of itself: |e| y / ulp(y) units. */
+/* Returns the error of y in units of 2^-20 ulp. With e = 1 - x y, exact except for its own rounding, y is off by |e| y,
+   which is |e| y / ulp(y) ulp. */
 __device__ static unsigned long long error_f64(double x, double y)
 {
     double mantissa = ldexp(fabs(y), -ilogb(y));
@@ -91,7 +92,8 @@ __global__ void random_f64(unsigned long long inputs, Tally *tally)
     atomicAdd(&tally->count, count);
 }
 
-/* A block an exponent, a thread a number: next to the lower edge, to the middle and to the upper edge, both signs. */
+/* Tests the numbers next to the lower edge, the middle and the upper edge of each binade, of both signs: a block for
+   each exponent, a thread for each number. */
 __global__ void edges_f64(Tally *tally)
 {
     unsigned long long third = threadIdx.x % 3, near = threadIdx.x / 3 % 128, sign = threadIdx.x / 384;

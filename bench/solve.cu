@@ -20,9 +20,9 @@ namespace drop_in_plain
 #include "../examples/drop_in_plain.cu"
 }
 
-/* FETCHED: all arrays are fetched before the first is turned. MIXED: vectors in, the coalesced way out. Where a warp
-   has one system, one that has none leaves; else all lanes stay, and those without a system say that theirs has no
-   rows. */
+/* The load paths. FETCHED: all arrays are loaded before the first is transposed. MIXED: loads vectors, and stores
+   through shared memory. If a warp has one system, a warp without a system returns; otherwise all lanes stay, and those
+   without a system pass n = 0. */
 enum { SHARED, FETCHED, MIXED, SHFL, VEC, STREAM, WARPS = 4, N = 256 };
 
 template <typename T>
@@ -38,7 +38,7 @@ __device__ static double entry(size_t i, unsigned k)
     return (double)(z >> 11) * 0x1p-52 - 1;
 }
 
-/* Corner entries are 0, as cuSPARSE wants them. */
+/* Fills the arrays. Corner entries are 0, as cuSPARSE requires. */
 template <typename T>
 __global__ void fill(size_t rows, Arrays<T> s)
 {
@@ -50,8 +50,8 @@ __global__ void fill(size_t rows, Arrays<T> s)
     }
 }
 
-/* The largest |A x - d| over |A| |x| + |d| of a row; as bits, a positive double's order is that of integers, and NaN is
-   above all. */
+/* Finds the largest |A x - d| over |A| |x| + |d| of all rows, as bits: those of positive doubles are ordered as
+   integers, with NaN above all. */
 template <typename T>
 __global__ void residuals(size_t rows, Arrays<T> s, unsigned long long *largest)
 {
@@ -135,9 +135,9 @@ static void measure_examples(const Bench &bench, size_t systems, Arrays<float> s
     seconds = bench_seconds(9, [&] { drop_in_plain::solve<<<(unsigned)systems, 32>>>(N, s.a, s.b, s.c, s.d, s.x); });
     report(bench, "drop_in_plain", systems, s, copy, seconds);
 }
-static void measure_examples(const Bench &, size_t, Arrays<double>, double) {} /* which are in single precision */
+static void measure_examples(const Bench &, size_t, Arrays<double>, double) {} /* they are in single precision */
 
-/* It solves in place: x is set to d before each run. */
+/* Measures cuSPARSE, which solves in place: x is set to d before each run. */
 template <typename T>
 static void measure_cusparse(const Bench &bench, Bench_pace &pace, size_t systems, Arrays<T> s, double copy)
 {

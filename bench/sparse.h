@@ -1,8 +1,8 @@
 /* sparse.h - cuSPARSE's tridiagonal routines under one name for both precisions, for the programs that compare with it.
    MIT licence, see LICENSE.
 
-   Those with _bytes in their names give the size of the buffer that the one without needs. All of them leave x where
-   the right-hand side was. */
+   A function with _bytes in its name returns the size of the buffer that the function without it needs. All of them
+   replace the right-hand side by x. */
 #ifndef SPARSE_H
 #define SPARSE_H
 
@@ -19,8 +19,8 @@
         }                                                                                                              \
     } while (0)
 
-/* strided: systems one after another; interleaved: neighbours in memory, a, b, c are overwritten too; single: one
-   system, with pivoting or without. */
+/* strided: systems one after another; interleaved: interleaved systems, whose a, b, c are overwritten as well; single:
+   one system, with pivoting or without. */
 #define SPARSE_TYPED(T, X)                                                                                             \
     static inline size_t sparse_strided_bytes(cusparseHandle_t h, int n, const T *a, const T *b, const T *c,           \
                                               const T *x, int batch)                                                   \

@@ -16,7 +16,7 @@
 #else /* TB_BODY: C over tb_real */
 
 /* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; u never
-   falls below floor, unless floor is null. In double precision the function visits every second point first, and the
+   falls below `floor`, unless that is null. In double precision the function visits every second point first, and the
    neighbours' points last. Consecutive multiply-adds then share a point, which saves a read of the register file. */
 TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *floor,
                                const tb_real *x, tb_real *u)

@@ -19,7 +19,7 @@ TB_HD double bs1d_p_again(double x)
 }
 
 /* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], one step at a time:
-   w' = w + (e_j + w) A. Drops weights beyond `reach`. If most is not null, *most receives the number of steps, at
+   w' = w + (e_j + w) A. Drops weights beyond `reach`. If `most` is not null, *most receives the number of steps, at
    most m, that drop no more than tolerance in total.
    Returns  the sum of the absolute values of the dropped weights */
 TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, double *w, double tolerance, int *most)
@@ -116,8 +116,8 @@ TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
     return *composed ? steps % *composed : steps;
 }
 
-/* Computes the coefficients for bs1d_warp_explicit3: rows first .. first+k-1 of (I+A)^m - I, 2 reach + 1 each. The
-   diagonal is chosen so that the rounded row has the exact sum, (1 - rate dt)^m - 1.
+/* Computes the coefficients for bs1d_warp_explicit3: rows `first` .. `first + k - 1` of (I+A)^m - I, 2 reach + 1 each.
+   The diagonal is chosen so that the rounded row has the exact sum, (1 - rate dt)^m - 1.
    Needs    k, reach literals, reach <= 16; coefficient of k (2 reach + 1) elements
    Cost     about 12 (2 reach + 1) m double operations a row */
 TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int m, tb_real *coefficient)

@@ -134,8 +134,8 @@ TB_D int bs1d_p_steady(int status, int points, bs1d_option *o, bs1d_model *m)
 /* ---- in each step ------------------------------------------------------------------------------------------------ */
 
 /* Copies u to x[reach .. reach+k-1] and fetches `reach` points of the neighbours on each side, reach <= k. With
-   lanes > 32 it takes 8 reach elements of shared memory. Calls use its two halves in turn, by the lowest bit of
-   `call`, so that one barrier per call suffices. */
+   lanes > 32 it takes 8 reach elements of shared memory. Calls use its two halves in turn, as the lowest bit of
+   `call` says, so that one barrier per call suffices. */
 TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, tb_real *x, tb_real *shared)
 {
     int width = lanes > 32 ? 32 : lanes;
@@ -216,7 +216,7 @@ TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int sta
 /* ---- its launch -------------------------------------------------------------------------------------------------- */
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Returns the shape of the kernel for a size class. If paired, two options of class 0 share a warp. */
+/* Returns the shape of the kernel for a size class. If `paired` is set, two options of class 0 share a warp. */
 TB_HOST constexpr bs1d_p_shape bs1d_p_shape_of(int size, bool paired = false)
 {
     if (size == 0) return paired ? bs1d_p_shape{16, 16} : bs1d_p_shape{8, 32};

@@ -37,7 +37,7 @@ typedef struct {
 } bs1d_p_step_data;
 
 /* Builds rows of I - size A in the working precision (identity from row `points` on), as time-dependent coefficients
-   would require in each step. (The compiler moves loop invariants out of the loop.) special, a literal, says whether
+   would require in each step. (The compiler moves loop invariants out of the loop.) `special`, a literal, says whether
    there may be upwinding. */
 TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -134,7 +134,7 @@ TB_D void bs1d_p_factored_steps(int k, int lanes, int steps, int crank, int acti
 /* Takes implicit steps with the factored matrix M in the lanes that are active. A step solves M y = u; then u' = y or,
    if crank (a literal) is set, u' = 2y - u.
    Needs    k, lanes <= 32 literals; f and pcr_steps from trid_warp_factor of M = I - A (crank: I - A/2); rows from
-            `points` on are 0; active is the same for the lanes of a group, a literal 1 if all are active
+            `points` on are 0; `active` is the same for the lanes of a group, a literal 1 if all are active
    Lanes    all 32 of the warp
    Leaves   u
    Shared   none
@@ -179,7 +179,7 @@ TB_D void bs1d_p_increment_steps(bs1d_p_step_data s, int steps, int crank, int p
 
 /* ---- all steps, from maturity to 0 ------------------------------------------------------------------------------- */
 
-/* Takes steps of a rung, the same number in all groups of the warp. Rung 5 is rung 4 in increments; crank is a
+/* Takes steps of a rung, the same number in all groups of the warp. Rung 5 is rung 4 in increments; `crank` is a
    literal. */
 TB_D void bs1d_p_steps(bs1d_p_step_data s, int rung, int steps, int crank, int call, tb_real *u)
 {

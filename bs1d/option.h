@@ -124,7 +124,7 @@ TB_HD void bs1d_p_greeks(int points, bs1d_option o, const tb_real *u, bs1d_resul
         bs1d_p_fail(BS1D_NOT_FINITE, result);
 }
 
-/* Computes rows first .. first+k-1 of the values at maturity: the payoff, or the values given in the grid. */
+/* Computes rows `first` .. `first + k - 1` of the values at maturity: the payoff, or the values given in the grid. */
 TB_HD void bs1d_p_start(int k, int group, int first, bs1d_p_batch batch, bs1d_option o, tb_real *u)
 {
     double ds = (double)o.top / (batch.points - 1);
@@ -140,8 +140,8 @@ TB_HD void bs1d_p_start(int k, int group, int first, bs1d_p_batch batch, bs1d_op
     }
 }
 
-/* Computes the least value of an American option at rows first .. first+k-1; for other options, a number below all
-   values. */
+/* Computes the least value of an American option at rows `first` .. `first + k - 1`; for other options, a number below
+   all values. */
 TB_HD void bs1d_p_floor(int k, int first, int points, bs1d_option o, tb_real *floor)
 {
     const tb_real lowest = (tb_real)(TB_BYTES == 4 ? -3e38 : -1e308);
@@ -155,7 +155,7 @@ TB_HD void bs1d_p_floor(int k, int first, int points, bs1d_option o, tb_real *fl
     }
 }
 
-/* Computes rows first .. first+k-1 of A, which is zero from row `points` on. */
+/* Computes rows `first` .. `first + k - 1` of A, which is zero from row `points` on. */
 TB_HD void bs1d_p_rows(int k, bs1d_model model, int first, tb_real *a, tb_real *b, tb_real *c)
 {
     TB_UNROLL

@@ -92,7 +92,7 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
    the largest number that any of its options needs.
    Needs    option on the host, with spot, strike, rate, dividend, volatility, maturity and the flags of the contract
             (BS1D_PUT, BS1D_AMERICAN) set; points not null
-   Returns  BS1D_OK: the price is within the tolerance (as tested for a thousand European options; an American one also,
+   Returns  BS1D_OK: the price is within the tolerance (as tested for a thousand European options; and an American one,
             if its tolerance is not below 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the precision
             reaches the tolerance; the values filled in come as near as possible. BS1D_BAD_ARGUMENT: a null pointer;
             BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive; BS1D_BAD_SPOT: a negative spot

@@ -7,7 +7,7 @@ enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER };
 /* A cut of the third axis into slabs, and one of the slabs (bs3d_slab_cut). */
 typedef struct {
     int slabs, slab;   /* how many there are, and which one this is; slab 0 holds plane 0 */
-    int first, planes; /* planes first .. first + planes - 1 of the grid are its own */
+    int first, planes; /* planes `first` .. `first + planes - 1` of the grid are its own */
     int below, above;  /* how many planes of slab - 1 and slab + 1 it copies: halo, or 0 at an end of the grid */
     int halo;
     int partitions;   /* implicit: partitions of its planes */
@@ -22,9 +22,9 @@ typedef struct {
     size_t bytes;
 } bs3d_message;
 
-/* The planes that a launch visits if it does not visit all. Planes from .. from + planes - 1 are cut into `partitions`
-   partitions, and partition n of the launch is partition first + n of these. From n = jump on, the launch skips `over`
-   partitions and another `apart` planes. Of each partition it visits only planes among low .. high - 1. */
+/* The planes that a launch visits if it does not visit all. Planes `from` .. `from + planes - 1` are cut into
+   `partitions` partitions, and partition n of the launch is partition first + n of these. From n = jump on, the launch
+   skips `over` partitions and another `apart` planes. It visits no plane outside `low` .. `high` - 1. */
 typedef struct {
     int from, planes, partitions, first, jump, over, apart, low, high;
 } bs3d_p_span;
@@ -42,8 +42,8 @@ TB_HD int bs3d_p_slab_first(int nz, int slabs, int slab)
     return (int)((long long)nz * slab / slabs);
 }
 
-/* Finds a slab's own planes in partition s: from .. to-1, numbered as in the grid. The partitions are equal parts of
-   the slab with its halo planes. */
+/* Finds a slab's own planes in partition s: `from` .. `to` - 1, numbered as in the grid. The partitions are equal parts
+   of the slab with its halo planes. */
 TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, int s, int *from, int *to)
 {
     const int low = bs3d_p_slab_first(nz, slabs, slab), high = bs3d_p_slab_first(nz, slabs, slab + 1);
@@ -108,13 +108,14 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
 }
 
 /* Cuts the grid of a problem into `slabs` slabs, and describes one of them in *cut. An explicit march copies `halo`
-   planes of each neighbour, one for each step between two exchanges; partitions is then 0. An implicit march copies one
-   plane, whatever halo is; partitions is then what bs3d_slab_partitions returns, and must be the same on all GPUs.
-   Needs    in every slab at least 4 planes, and at least halo (explicit) or 4 * partitions (implicit); halo 1 to 32
-            (explicit), partitions 1 to 8 (implicit)
-   Returns  BS3D_OK, or as bs3d_check, but with up to 1024 points per slab on the third axis; BS3D_BAD_ARGUMENT also for
-            a null cut, a slab that does not exist, and BS3D_GIVEN; BS3D_BAD_SIZE also if these needs are not met, or if
-            more than 64 partitions all depend on each other
+   planes of each neighbour, one for each step between two exchanges; `partitions` is then 0. An implicit march copies
+   one plane, whatever `halo` is; `partitions` is then what bs3d_slab_partitions returns, and must be the same on all
+   GPUs.
+   Needs    in every slab at least 4 planes, and at least `halo` (explicit) or 4 * `partitions` (implicit); `halo` 1 to
+            32 (explicit), `partitions` 1 to 8 (implicit)
+   Returns  BS3D_OK, or as bs3d_check, but with up to 1024 points per slab on the third axis. BS3D_BAD_ARGUMENT also
+            means a null cut, a slab that does not exist, or BS3D_GIVEN; BS3D_BAD_SIZE also means that these needs are
+            not met, or that more than 64 partitions all depend on each other
    Cost     host only; for an implicit march about 20 operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)

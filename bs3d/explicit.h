@@ -3,8 +3,8 @@
 
 /* ---- shared by the rungs ----------------------------------------------------------------------------------------- */
 
-/* Marches by explicit steps. The first `doubles` sweeps take two steps each, by launch `two`; the others take one step,
-   by launch `one`. */
+/* Marches in explicit steps. The first `doubles` sweeps take two steps each, with launch `two`; the others take one
+   step, with launch `one`. */
 template <int unused>
 static int bs3d_p_explicit(bs3d_p_job *job, int doubles, const bs3d_p_launch<> *two, const bs3d_p_launch<> *one,
                            bs3d_result *result)
@@ -24,8 +24,8 @@ static int bs3d_p_explicit(bs3d_p_job *job, int doubles, const bs3d_p_launch<> *
 
 /* ---- a thread a column ------------------------------------------------------------------------------------------- */
 
-/* A thread's column, if `valid` is set: the position of its point in a plane, its planes from .. to-1, the distances to
-   the neighbours in a plane, 0 where there is none, and the point's rows of the first two axes. */
+/* A thread's column, if `valid` is set: the position of its point in a plane, its planes `from` .. `to` - 1, the
+   distances to the neighbours in a plane, 0 where there is none, and the point's rows of the first two axes. */
 typedef struct {
     int valid, from, to;
     long long at, east, west, north, south;
@@ -48,7 +48,7 @@ TB_D bs3d_p_column bs3d_p_column_of(const bs3d_p_plan *plan, const tb_real *tabl
     return c;
 }
 
-/* Marches by the kernel for the problem's form of cross differences; either kernel gives each column a thread. */
+/* Marches with the kernel for the problem's form of cross differences; either kernel gives each column a thread. */
 template <int unused>
 static int bs3d_p_march_columns(bs3d_p_sweep_kernel<> positive, bs3d_p_sweep_kernel<> general, const bs3d_problem *o,
                                 void *work, bs3d_result *result, cudaStream_t stream)
@@ -81,7 +81,7 @@ TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
                                   c.south, k < nz - 1 ? plan.plane : 0, k > 0 ? -plan.plane : 0);
 }
 
-/* Marches by explicit1.
+/* Marches with explicit1.
    Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if
             the call should not wait
    Leaves   the final values at the start of work; *result, once the stream has been synchronised
@@ -123,7 +123,7 @@ TRID_KERNEL void bs3d_p_explicit2(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
     }
 }
 
-/* Marches by explicit2; otherwise as bs3d_explicit1. */
+/* Marches with explicit2; otherwise as bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {
@@ -133,8 +133,8 @@ static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *
 
 /* ---- explicit3: planes through shared memory; explicit4: two time steps a sweep (planes.h) ----------------------- */
 
-/* Marches by explicit3 (most = 1) or by explicit4 (most = 2). A sweep of explicit4 takes two steps unless the option
-   may be exercised between them or shared memory is too small. */
+/* Marches with explicit3 (most = 1) or with explicit4 (most = 2). A sweep of explicit4 takes two steps unless the
+   option may be exercised between them or shared memory is too small. */
 template <int most>
 static int bs3d_p_march_tiles(const bs3d_problem *o, void *work, bs3d_result *result, cudaStream_t stream)
 {
@@ -148,14 +148,14 @@ static int bs3d_p_march_tiles(const bs3d_problem *o, void *work, bs3d_result *re
     return bs3d_p_explicit<0>(&job, doubles, &two, &one, result);
 }
 
-/* Marches by explicit3; otherwise as bs3d_explicit1. */
+/* Marches with explicit3; otherwise as bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_explicit3(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {
     return (bs3d_p_march_tiles<1>)(problem, work, result, stream);
 }
 
-/* Marches by explicit4; otherwise as bs3d_explicit1. */
+/* Marches with explicit4; otherwise as bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_explicit4(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {

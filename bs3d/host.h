@@ -8,7 +8,7 @@ TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
     return (2 * bs3d_p_cells(o->points) + 9 * 1024) * sizeof(tb_real);
 }
 
-/* Sets u to the payoff or, if `later`, to the larger of u and the payoff. */
+/* Sets u to the payoff or, if `later` is set, to the larger of u and the payoff. */
 TB_HOST void bs3d_p_host_payoff(const bs3d_problem *o, int later, tb_real *u)
 {
     size_t at = 0;
@@ -20,7 +20,7 @@ TB_HOST void bs3d_p_host_payoff(const bs3d_problem *o, int later, tb_real *u)
             }
 }
 
-/* Computes v = L u or, if identity, u + L u. */
+/* Computes v = L u or, if `identity` is set, u + L u. */
 TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real *u, tb_real *v)
 {
     const int nx = m->points[0], ny = m->points[1], nz = m->points[2], form = bs3d_p_form(m);
@@ -123,7 +123,7 @@ TB_HOST int bs3d_host_explicit(const bs3d_problem *o, void *work, bs3d_result *r
     return bs3d_p_host_march(o, 0, (tb_real *)work, result);
 }
 
-/* Marches on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u: the reference for the implicit rungs;
+/* Marches on the host with the ADI factorisation A_x A_y A_z (u' - u) = L u: the reference for the implicit rungs;
    otherwise as bs3d_host_explicit. */
 TB_HOST int bs3d_host_implicit(const bs3d_problem *o, void *work, bs3d_result *result)
 {

@@ -181,8 +181,8 @@ TB_HD constexpr int bs3d_p_slice(int per_lane)
     return 32 * (per_lane + 1) * bs3d_p_lines(per_lane);
 }
 
-/* Prefetches the block's slices of plane k of v and u into a slot; copies nothing if k < from. All threads call, 32 for
-   each system. */
+/* Prefetches the block's slices of plane k of v and u into a slot; copies nothing if k < `from`. All threads call it,
+   32 for each system. */
 TB_D void bs3d_p_prefetch_slices(int per_lane, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
                                  const tb_real *u, trid_copy_place ring, int slot)
 {
@@ -204,7 +204,7 @@ TB_D void bs3d_p_prefetch_slices(int per_lane, const bs3d_p_plan *plan, int k, i
 }
 
 /* Fills the ring in shared memory with zeros, and loads the factors of y to shared memory or registers. All threads
-   call. */
+   call it. */
 template <int per_lane>
 TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_real *factors, tb_real *ring)
 {
@@ -232,7 +232,7 @@ TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, co
     }
 }
 
-/* Solves the y systems of a plane, with the factors f in registers or with the stored ones. All threads call. */
+/* Solves the y systems of a plane, with the factors f in registers or with the stored ones. All threads call it. */
 template <int per_lane>
 TB_D void bs3d_p_solve_lines(int steps, const tb_real *f, const tb_real *stored, tb_real *d, tb_real *shared)
 {
@@ -388,7 +388,7 @@ TB_HOST int bs3d_p_down_partitions(const int *points, int planes)
     return bs3d_p_best_partitions(planes, (points[0] - 1) / lines + 1, 1, 2, BS3D_P_PARTITIONS);
 }
 
-/* Marches by implicit2; otherwise as bs3d_explicit1. */
+/* Marches with implicit2; otherwise as bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_implicit2(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {

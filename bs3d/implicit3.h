@@ -141,7 +141,7 @@ static int bs3d_p_one_sweep_fits(bs3d_p_job *job, bs3d_p_axis_launch *l)
     return BS3D_OK;
 }
 
-/* Marches by implicit3 or, where that is not possible (bs3d.h), by implicit2; otherwise as bs3d_explicit1. */
+/* Marches with implicit3 or, where that is not possible (bs3d.h), with implicit2; otherwise as bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {

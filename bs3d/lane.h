@@ -45,7 +45,7 @@ TB_HD tb_real bs3d_p_cell(tb_real a, tb_real b, tb_real c, tb_real d)
     return (a - b) - (c - d);
 }
 
-/* Returns L u, or u + L u, at one point by the plain formula, which reads every neighbour from memory.
+/* Returns L u, or u + L u, at one point with the plain formula, which reads every neighbour from memory.
    Needs    u at the point; east, west, north, south, up, down: the distances to the neighbours, 0 where there is none
    Cost     form BS3D_POSITIVE: 13 loads, 42 operations; else 19 loads, 66 */
 TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, bs3d_row y, bs3d_row z, const tb_real *u,
@@ -76,12 +76,12 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
 
 /* Computes L u (or u + L u) for a patch of columns x rows points, plane by plane. u holds the patch on plane k with one
    more point on each side, point (c, p) at u[(p + 1) (columns + 2) + c + 1]. The function adds the contributions of
-   plane k: to plane k-1, which it completes in out; to plane k itself, in now; and to plane k+1, in next.
+   plane k: to plane k-1, which it completes in `out`; to plane k itself, in `now`; and to plane k+1, in `next`.
    Needs    columns <= 8, rows and form literals; x: the rows of the first axis at the patch's columns; y: those of the
-            second axis at the patch's rows; z: those of the third axis at k-1, k, k+1; now and next 0 before the first
-            plane. Points beyond the grid may hold any finite numbers. In form BS3D_POSITIVE the corners (-1, rows) and
-            (columns, -1) are not read
-   Leaves   out, now, next, point (c, p) at p columns + c
+            second axis at the patch's rows; z: those of the third axis at k-1, k, k+1; `now` and `next` 0 before the
+            first plane. Points beyond the grid may hold any finite numbers. In form BS3D_POSITIVE the corners (-1,
+            rows) and (columns, -1) are not read
+   Leaves   `out`, `now`, `next`, point (c, p) at p columns + c
    Cost     21 FMA, multiplications or additions a point in form BS3D_POSITIVE, otherwise 28; the patch's edge adds
             some */
 TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pairs, const bs3d_row *x,
@@ -129,8 +129,8 @@ TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pa
     }
 }
 
-/* Returns whether, at all corners of the spot's cell, the payoff is positive and the value equals it to rounding. v:
-   the 4x4x4 values around the spot. */
+/* Returns whether, at all corners of the spot's cell, the payoff is positive and the value equals it to within
+   rounding. v: the 4x4x4 values around the spot. */
 TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 {
     const double tolerance = (sizeof(tb_real) == 4 ? 1e-6 : 1e-14) * o->strike;

@@ -148,7 +148,8 @@ TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_r
 }
 
 /* Copies the values around the spot to `values`, and stores the price and derivatives in *result; either may be null.
-   Values outside planes from .. to-1 of the grid become 0. The first plane in u is plane `shift`. One warp calls. */
+   Values outside the planes `from` .. `to` - 1 of the grid become 0. The first plane in u is plane `shift`. One warp
+   runs it. */
 template <int unused>
 TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int from, int to, const tb_real *u,
                                 tb_real *values, bs3d_result *result)

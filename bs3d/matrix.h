@@ -41,15 +41,15 @@ TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a
 
 /* ---- z: partitions, and the reduced system over their interface unknowns ----------------------------------------- */
 
-/* Factors planes from .. to-1 of the z systems, a partition. With y[k] = d[k] - l y[k-1] its rows become
+/* Factors planes `from` .. `to` - 1 of the z systems, a partition. With y[k] = d[k] - l y[k-1] its rows become
        x[k] = r y[k] - q x[k+1] - s x[from-1],
    and its first unknown is the sum of h y[k] over all k, less multiples of x[from-1] and of the last unknown. With
    `down` the elimination goes downward, and all indices run the other way.
-   Leaves   rows, if `stores`: plane k has eight numbers at 8 k. The first five are l, r, q, s and h. The other three
-            are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; l, but in the
-            first row the negated coupling to x[from-1]; and s. This weight and this s are 0 if below the unit
-            roundoff.
-            link: s and q of the last row; the first unknown's couplings to x[from-1] and to the last unknown */
+   Leaves   rows, if `stores` is set: plane k has eight numbers at 8 k. The first five are l, r, q, s and h. The other
+            three are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; l, but in
+            the first row the negated coupling to x[from-1]; and s. This weight and this s are 0 if below the unit
+            roundoff. link: s and q of the last row; the first unknown's couplings to x[from-1] and to the last
+            unknown */
 TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, int stores, tb_real *rows, double *link)
 {
     const double roundoff = sizeof(tb_real) == 4 ? 6e-8 : 1.1e-16;
@@ -84,7 +84,7 @@ TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, 
 
 /* Factors the reduced system over the last unknowns x[s] of the partitions. The last row of partition s has x[s] +
    link[0] x[s-1] + link[1] f[s+1] on its left, where f[s+1] is the first unknown of the next partition. Expressing
-   f[s+1] by x[s] and x[s+1] makes the system tridiagonal. */
+   f[s+1] in x[s] and x[s+1] makes the system tridiagonal. */
 TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 {
     double above = 0;
@@ -138,8 +138,8 @@ static void bs3d_p_launch_factor_z(bs3d_p_job *job, int directions)
 
 /* Solves the reduced system of one z system. The right-hand sides of the first and last rows of partition s are at
    firsts[step s] and lasts[step s].
-   Leaves   first: the right-hand sides of the first rows; x: the last unknowns, also in lasts if `stores` is set (a
-            later store would cost more) */
+   Leaves   first: the right-hand sides of the first rows; x: the last unknowns, which it also stores in lasts if
+            `stores` is set (a later store would cost more) */
 template <int most, int stores>
 TB_D void bs3d_p_solve_partitions(int partitions, long long step, const tb_real *link, const tb_real *firsts,
                                   tb_real *lasts, tb_real *first, tb_real *x)
@@ -172,7 +172,8 @@ TB_D tb_real bs3d_p_first_unknown(int s, const tb_real *link, const tb_real *fir
 
 /* Solves the reduced systems, a thread for each of the `plane` elements of a plane. The first rows of all partitions
    are at `interfaces`, and the last rows follow. down: the elimination went downward, from the last partition on.
-   Leaves   the last unknowns in place of the last rows; if `both`, the first unknowns in place of the first rows */
+   Leaves   the last unknowns in place of the last rows; if `both` is set, the first unknowns in place of the first
+            rows */
 template <int both>
 __launch_bounds__(128)
 TRID_KERNEL void bs3d_p_solve_reduced(int partitions, long long plane, int down, const tb_real *__restrict__ tables,
@@ -206,8 +207,8 @@ TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
     link[2] = scale * g[half];
 }
 
-/* Factors the x systems for implicit2's upward sweep. Each half of a row has a warp, which factors points 256 half ..
-   256 half + 255 and computes the numbers of the seam. */
+/* Factors the x systems for implicit2's upward sweep. Warp h, 0 or 1, factors points 256 h .. 256 h + 255, half of a
+   row, and computes the numbers of the seam. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
 {

@@ -14,8 +14,8 @@
        3. g[k] = L u[k], from u of three planes; A_o h[k] = g[k], in the same solve as u[k+2];
        4. y[k] = h[k] - l[k] y[k-1], the forward elimination of h, in the sweep's direction;
        5. w'[k] = v[k] + q'[k] v[k+1] + r'[k] y[k] with v = A_t u. l, q' and r' belong to the sweep's direction, q and s
-          to the opposite one. The elimination of A_z v needs no recurrence: it leaves v[k] + q'[k] v[k+1] times the
-          pivot 1 / r'[k], and the whole row is divided by that pivot.
+          to the opposite one. The elimination of A_z v needs no recurrence: it leaves (v[k] + q'[k] v[k+1]) / r'[k],
+          where 1 / r'[k] is the pivot. The whole row, with y[k], is then divided by that pivot.
    w' is to p' what w is to p, with the axes o and t exchanged. The next sweep has its rows along t and goes the
    opposite way, so each block writes its rows as columns. docs/bs3d.md has a picture. */
 
@@ -54,7 +54,8 @@ TB_D int bs3d_p_spread(int x)
            x % BS3D_P_V;
 }
 
-/* Loads eight points of a row from global memory. The first `left` are valid; the others become 0. */
+/* Loads eight points of a row from global memory, of which the first `left` are valid. Vectors without a valid point
+   become 0. */
 TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
 {
     TB_UNROLL
@@ -65,7 +66,7 @@ TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
 }
 
 /* Prefetches a lane's vectors of a row, every 32nd one, into a slot. The first goes to `to`; from that one on, `left`
-   vectors of the row are valid. All addresses are at literal distances from `from` and `to`. */
+   vectors of the row are valid. The distances of all addresses from `from` and `to` are compile-time constants. */
 TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
 {
     TB_UNROLL
@@ -78,26 +79,29 @@ TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
 
 /* A lane's data about its row, the same in all planes. */
 typedef struct {
-    int row, own, half;        /* the warp's row in the tile, and in a plane of u; which half of the row */
-    int computes;              /* 0 in the two extra rows: number tile_rows before the tile, tile_rows + 1 after it */
-    int first, j, valid;       /* the tile's first row in the grid; the warp's row there; whether that row exists */
-    int points, vectors;       /* points in the block's part of the rows; vectors that the lane copies */
-    int after, past;           /* how many points from the lane's first one on are valid in the plane before the
-                                  partition and in the plane past it, in the order of the sweep */
-    int mine, place;           /* the lane's first vector in a row, and in a tile */
-    int steps;                 /* PCR steps */
+    int row, own, half;  /* the warp's row in the tile, and in a plane of u; which half of the row */
+    int computes;        /* 0 for the two extra warps: warp tile_rows has the row before the tile, warp
+                            tile_rows + 1 the row after it */
+    int first, j, valid; /* the tile's first row in the grid; the warp's row there; whether that row exists */
+    int points, vectors; /* the row's points from the block's first one on; its vectors from the lane's first one
+                            on, 0 if the row does not exist */
+    int before, past;    /* how many points from the lane's first one on are valid in the plane before the
+                            partition and in the plane past it, in the order of the sweep */
+    int mine, place;     /* the lane's first vector in a row, and in a tile */
+    int steps;           /* PCR steps */
     const tb_real *factors, *keep, *weights; /* the lane's parts of those in bs3d_p_one_sweep_memory */
-    /* For a pair of blocks: the numbers of bs3d_p_factor_seam; the slots that receive the other half's two numbers, on
-       even and on odd planes; the mbarriers on which to wait for these numbers. */
+    /* For a pair of blocks: the numbers of bs3d_p_factor_seam; where the other half's two numbers arrive, on even and
+       on odd planes; the mbarriers on which to wait for these numbers. */
     const tb_real *link;
     tb_real *places;
     unsigned long long *mbarriers;
-    trid_copy_place slots;
-    bs3d_row ys;      /* the row of the other axis */
-    tb_real other[3]; /* the row of that axis's matrix */
+    trid_copy_place slots; /* the prefetched planes of the row, at the lane's first vector */
+    bs3d_row ys;           /* the row of the other axis */
+    tb_real other[3];      /* the row of that axis's matrix */
 } bs3d_p_one_sweep_row;
 
-/* Stores the rows of a tile as columns of a plane for the next sweep. Only the 64 threads that do not compute call. */
+/* Stores the rows of a tile as columns of a plane for the next sweep. Called only by the 64 threads that do not
+   compute. */
 TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_sweep_row *row, const tb_real *tile,
                                tb_real *to)
 {
@@ -122,8 +126,9 @@ TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_s
 /* ---- the seam of a pair ------------------------------------------------------------------------------------------ */
 
 /* Joins the two halves of a row after elimination towards the seam, for both right-hand sides of plane n: the numbers
-   beside the seam become the solution. All lanes run the code of the lane at the seam, because a branch would make the
-   compiler guard every shuffle. The lane at the seam also leaves u of the point across the seam at `beside`. */
+   beside the seam become the solution. All lanes do the arithmetic of the lane at the seam, because a branch around it
+   would make the compiler guard every shuffle. The lane at the seam also leaves u of the point across the seam at
+   `beside`. */
 TB_D void bs3d_p_meet_halves(const bs3d_p_one_sweep_row *row, int n, tb_real *beside, tb_real *d)
 {
     const int half = row->half, odd = n % 2, low = half && trid_warp_lane() == 0,
@@ -167,10 +172,11 @@ TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_rea
 
 /* ---- a plane, for a lane ----------------------------------------------------------------------------------------- */
 
-/* Computes the numbers that the block needs when a plane arrives, for planes from .. to-1 and one more on each side. n
-   counts planes in the order of the sweep. The numbers of plane n are q and s for its own back substitution; l, r and
-   the weight of r y in the first unknown for plane n-2, which the block then finishes; q for plane n-1, which plane n
-   completes; and the weights of bs3d_lane_plane in the sweep's direction. */
+/* Computes the numbers that the block needs when a plane arrives: for the planes `from` .. `to` - 1, for one before
+   them and for two after them, since a plane is finished two planes after it has arrived. n counts these planes in the
+   order of the sweep. The numbers of plane n are q and s for its own back substitution; l, r and the weight of w in the
+   first unknown for plane n-2, which the block then finishes; q for plane n-1, which plane n completes; and the weights
+   of bs3d_lane_plane in the sweep's direction. */
 TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *tables, int from, int to,
                                   tb_real *levels)
 {
@@ -200,7 +206,7 @@ TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *
     }
 }
 
-/* Loads numbers from .. to-1 of a lane's l (number 0), u (1) and r (2) from shared memory. */
+/* Loads those of a lane's l (number 0), u (1) and r (2) whose numbers are `from` .. `to` - 1 from shared memory. */
 TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real *lur)
 {
     TB_UNROLL
@@ -283,7 +289,8 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
     for (int r = 0; r < 8; r++) u[width + 1 + r] = lane->d[r];
     bs3d_p_patch_edges(form, 8, 1, u);
     const int seam = row->half ? 0 : 31;
-    if (pair && trid_warp_lane() == seam) { /* bs3d_p_meet_halves left them behind the lanes' first vectors */
+    if (pair && trid_warp_lane() == seam) { /* the points across the seam: bs3d_p_meet_halves left their u behind the
+                                               lanes' first vectors */
         TB_UNROLL
         for (int r = 0; r < 3; r++) {
             tb_real there = south[r * bs3d_p_spread_row::len + (32 - seam) * BS3D_P_V];
@@ -339,7 +346,7 @@ TB_HD constexpr int bs3d_p_one_sweep_elements(void)
            32 * TRID_WARP_LU_PRECOMPUTED_LEN + 3 * 32 + 4 + (2 * (16 + 8) * (rows + 2) + 8) / (int)sizeof(tb_real);
 }
 
-/* Divides and fills shared memory. All threads call. */
+/* Divides and fills shared memory. All threads call it. */
 TB_D bs3d_p_one_sweep_memory bs3d_p_one_sweep_open(int pair, int half, const bs3d_p_heading *heading,
                                                    const tb_real *tables, int from, int to, unsigned char *memory)
 {
@@ -408,8 +415,8 @@ TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *p
     r.valid = r.j >= 0 && r.j < heading->lines;
     r.points = heading->points - 256 * half;
     r.vectors = r.valid && r.points > 0 ? (r.points - 1) / BS3D_P_V + 1 - rank : 0;
-    const int after = (int)blockIdx.y - heading->direction, past = (int)blockIdx.y + heading->direction;
-    r.after = r.valid && after >= 0 && after < plan->partitions ? r.points - 8 * rank : 0;
+    const int before = (int)blockIdx.y - heading->direction, past = (int)blockIdx.y + heading->direction;
+    r.before = r.valid && before >= 0 && before < plan->partitions ? r.points - 8 * rank : 0;
     r.past = r.valid && past >= 0 && past < plan->partitions ? r.points - 8 * rank : 0;
     r.mine = rank * BS3D_P_V;
     r.place = r.row * len + r.mine + bs3d_p_skew(r.row / BS3D_P_V);
@@ -423,7 +430,7 @@ TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *p
     r.slots = trid_copy_place_of(
         m->ring + r.own * BS3D_P_PREFETCH * len +
         BS3D_P_V * (rank % BS3D_P_LANE_VECTORS * bs3d_p_spread_row::spread + rank / BS3D_P_LANE_VECTORS));
-    if (heading->own == 0) { /* literal axes: the compiler would copy a kernel's parameters to index them */
+    if (heading->own == 0) { /* literal axes: otherwise the compiler would copy a kernel's parameters to index them */
         bs3d_p_axis_rows(plan, tables, 1, r.j, 1, &r.ys);
         bs3d_p_matrix_row(plan, 1, r.valid ? r.j : heading->lines, r.other, r.other + 1, r.other + 2);
     } else {
@@ -449,8 +456,8 @@ TB_D void bs3d_p_one_sweep_solve(int n, const bs3d_p_one_sweep_row *r, tb_real *
     bs3d_p_store<bs3d_p_spread_row::spread>(8, d, plane);
 }
 
-/* Writes the last plane and the partition's two interfaces: its first unknown, as gathered, and its last row, which is
-   the last plane's w. */
+/* Writes the last plane and, unless the sweep leaves u, the partition's two interfaces: its first unknown, as gathered,
+   and its last row, which is the last plane's w. */
 TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *heading, const bs3d_p_one_sweep_memory *m,
                                const bs3d_p_one_sweep_row *r, int tile_at, int written_at, tb_real *made,
                                tb_real *new_interfaces)
@@ -483,7 +490,7 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
     const int len = bs3d_p_spread_row::len, all_rows = (bs3d_p_spread_row::rows + 2) * len;
     const int tile_size = bs3d_p_spread_row::tile, slot_bytes = len * (int)sizeof(tb_real);
     const int half = pair ? trid_warp_uniform(trid_cluster_rank()) : 0;
-    const int partition = (int)blockIdx.y, after = partition - heading->direction,
+    const int partition = (int)blockIdx.y, before = partition - heading->direction,
               past = partition + heading->direction;
     int from, to;
     bs3d_p_launch_dependents();
@@ -504,7 +511,7 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
     for (int n = 1; n < BS3D_P_PREFETCH; n++, source += step)
         bs3d_p_prefetch_row(source, n <= count ? r.vectors : 0, r.slots + n * slot_bytes);
     interfaces += (long long)heading->pitch * r.j + 256 * half + 8 * ((int)threadIdx.x % 32);
-    bs3d_p_load_points(r.after, interfaces + heading->plane * after, lane.z);
+    bs3d_p_load_points(r.before, interfaces + heading->plane * before, lane.z);
     interfaces += heading->plane * (plan->partitions + past);
 
     const tb_real *level = m.levels;

@@ -61,8 +61,8 @@ struct bs3d_p_ring {
     int from[shape::vectors]; /* the position of the vector in a plane, or -1 */
 };
 
-/* Sets up the ring. A slot holds rows of a plane from row j on, and of each row `width` elements from element i on. All
-   threads call. */
+/* Sets up the ring. A slot holds rows of a plane from row j on, and `width` elements of each row from element i on. All
+   threads call it. */
 template <class shape>
 TB_D bs3d_p_ring<shape> bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real *u, int i, int width, int j,
                                          tb_real *shared)
@@ -88,8 +88,8 @@ TB_D bs3d_p_ring<shape> bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real 
     return ring;
 }
 
-/* Prefetches plane k into a slot. The last readers of the slot must have passed a barrier. All threads call, once for
-   each plane that they will await; if k < 0, the call only counts. */
+/* Prefetches plane k into a slot. The last readers of the slot must have passed a barrier. All threads call it, once
+   for each plane that they will await; if k < 0, the call only counts. */
 template <class shape>
 TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 {
@@ -118,8 +118,8 @@ TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
 }
 
 /* Computes the weights of `count` planes from k on, in shared memory. After a plane's weights it stores l and h of the
-   plane before (bs3d_p_factor_planes), or 0 if forward elimination does not visit that plane, one of from .. to-1. All
-   threads call. */
+   plane before (bs3d_p_factor_planes), or 0 if that plane is not among `from` .. `to` - 1, which forward elimination
+   visits. All threads call it. */
 TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int k, int count, tb_real *all)
 {
     for (int n = trid_block_thread(); n < count; n += trid_block_threads()) {
@@ -144,12 +144,12 @@ TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int 
 
 /* The planes that a block sweeps over, upward, and its shared memory. */
 typedef struct {
-    int partition, from, to;            /* a partition, of planes from .. to-1 */
+    int partition, from, to;            /* a partition, of planes `from` .. `to` - 1 */
     int first, last;                    /* the planes to load: for each time step one more on each side */
     tb_real *weights, *between, *slots; /* the planes' weights; planes that the block computes; the ring's slots */
 } bs3d_p_stretch;
 
-/* Finds partition n of a launch, and divides shared memory; s.between receives `between` zeros. All threads call. */
+/* Finds partition n of a launch, and divides shared memory; s.between receives `between` zeros. All threads call it. */
 template <int steps, int forward, int between>
 TB_D bs3d_p_stretch bs3d_p_open_stretch(const bs3d_p_plan *plan, int n, const tb_real *tables, unsigned char *memory,
                                         const bs3d_p_span *span = 0)
@@ -246,8 +246,8 @@ TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
     return part;
 }
 
-/* A lane's data for the steps of a sweep: the rows of its points on the three axes (on the third k-1 .. k+1), now and
-   next of bs3d_lane_plane for each of two steps, and the result. */
+/* A lane's data for the steps of a sweep: the rows of its points on the three axes (on the third k-1 .. k+1), `now`
+   and `next` of bs3d_lane_plane for each of two steps, and the result. */
 typedef struct {
     const bs3d_row *xs, *ys;
     bs3d_row *z;

@@ -9,7 +9,7 @@ typedef struct {
     bs3d_problem problem;
     bs3d_ranks_options options; /* the caller's; a halo of 0 is replaced by the default */
     int step;                   /* the number of steps enqueued so far */
-    int exchanges;              /* the number of calls of bs3d_ranks_send */
+    int exchanges;              /* the number of calls to bs3d_ranks_send */
     int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
     int early;                  /* explicit: whether the last kernel in the march streams is a whole sweep */
 } bs3d_ranks_march;
@@ -28,13 +28,13 @@ TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 
 /* Plans a march: cuts the grid into a slab for each rank.
    Needs    slabs: one for each rank of this process. *ranks and slabs must stay in place until the march ends. Every
-            slab needs at least 4 planes; explicit: at least halo; implicit: at least 4 * partitions
+            slab needs at least 4 planes; explicit: at least `halo`; implicit: at least 4 * `partitions`
    Lanes    called on the host by each process, like all functions of the march, which leave the device of the process's
             last rank as the current one
    Leaves   *march, ready for bs3d_ranks_bytes and bs3d_ranks_open
-   Returns  BS3D_OK, or as bs3d_slab_cut; BS3D_BAD_ARGUMENT also if there are several ranks but no exchange.message, or
-            ranks of other processes but no exchange.sum; BS3D_BAD_SIZE also if the GPUs differ and need different
-            numbers of partitions: set options->partitions */
+   Returns  BS3D_OK, or as bs3d_slab_cut. BS3D_BAD_ARGUMENT also means several ranks but no exchange.message, or ranks
+            of other processes but no exchange.sum; BS3D_BAD_SIZE also means GPUs that need different numbers of
+            partitions: set options->partitions */
 template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)
@@ -67,7 +67,8 @@ TB_HOST size_t bs3d_ranks_bytes(const bs3d_ranks_march *march, int i)
 
 /* Opens a planned march, or opens it again, ready for its first step.
    Needs    work[i]: bs3d_ranks_bytes of memory on local[i]'s device, aligned to 16 bytes
-   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if a device cannot run as few partitions as planned */
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED: a launch failed, or a device needs more partitions than
+            planned */
 template <int unused = 0>
 static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
 {

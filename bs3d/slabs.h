@@ -71,7 +71,7 @@ TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
 /* Opens a march on a slab, ready for its first step: tables, factors, and the payoff as its values.
    Needs    cut: from bs3d_slab_cut; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
    Leaves   *march; the values in march->job.u, in rows of bs3d_pitch elements, from the slab's lowest copied plane on
-   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot run as few partitions as
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED: a launch failed, or this device needs more partitions than
             the cut has
    Lanes    called on the host with the slab's device as the current one, like all functions of a march */
 template <int unused = 0>
@@ -105,9 +105,9 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
 /* Takes one or two time steps of an explicit march. Call it with BS3D_ALL for the whole slab and `extra` copied planes
    on each side; or call it with BS3D_OUTER for the planes that neighbours copy, and then with BS3D_INNER for the rest.
    The outer and the inner part may run at the same time.
-   Needs    before BS3D_ALL or BS3D_OUTER: extra + steps copies on each side at the same time step as the values. Set
-            early only if nothing was enqueued in the stream since BS3D_ALL of the previous sweep
-   Leaves   the values in march->job.u, which BS3D_ALL and BS3D_OUTER exchange with job.v; copies beyond extra are
+   Needs    before BS3D_ALL or BS3D_OUTER: `extra + steps` copies on each side at the same time step as the values. Set
+            `early` only if nothing has been enqueued in the stream since BS3D_ALL of the previous sweep
+   Leaves   the values in march->job.u, which BS3D_ALL and BS3D_OUTER exchange with job.v; copies beyond `extra` are
             invalid
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
@@ -187,7 +187,7 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
                        : cut->reduced <= 16 ? bs3d_p_slab_solve_reduced<16>
                                             : bs3d_p_slab_solve_reduced<BS3D_P_MOST_REDUCED>,
                        (unsigned)((plane - 1) / 128 + 1), 128, *cut, plane, job->tables, job->interfaces);
-    const int lasts = cut->reduced + cut->own; /* the sweep expects its last rows after its partitions */
+    const int lasts = cut->reduced + cut->own; /* the sweep looks for the last rows `partitions` planes on */
     bs3d_p_launch_down(job, &march->down, job->interfaces + plane * (lasts - cut->partitions));
     return job->status;
 }

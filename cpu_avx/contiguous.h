@@ -348,10 +348,10 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *til
     return tile->first + (kind == CPU_AVX_P_ONE_SYSTEM ? 0 : g * cpu_avx_lanes + worst);
 }
 
-/* Solves tiles from .. to-1. Eliminates each tile while it substitutes the previous one back. Block i of a tile holds
-   the columns of its cache line i. The fill starts with the row x[-1] - X = 0 before the first one. Tiles of partitions
-   are small, so the tile after the next is prefetched, not the next. Returns the first system with a bad pivot, or
-   LLONG_MAX. */
+/* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Block i of a tile
+   holds the columns of its cache line i. The fill starts with the row x[-1] - X = 0 before the first one. Tiles of
+   partitions are small, so the tile after the next is prefetched, not the next. Returns the first system with a bad
+   pivot, or LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {
@@ -410,8 +410,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_fence();
     return bad;
 }
-/* Solves tiles from .. to-1 of systems that share one matrix, one vector of systems at a time, since there is little
-   latency to hide. */
+/* Solves tiles `from` .. `to` - 1 of systems that share one matrix, one vector of systems at a time, since there is
+   little latency to hide. */
 CPU_AVX_CALL void cpu_avx_p_contiguous_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                 cpu_avx_real *store, long long from, long long to)
 {

@@ -127,8 +127,8 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
     return coupled;
 }
 
-/* Reduces partitions from .. to-1, counted over all systems, by cpu_avx_p_towards_ends; `from` and `to` are multiples
-   of `lanes`. */
+/* Reduces partitions `from` .. `to` - 1, counted over all systems, with cpu_avx_p_towards_ends; `from` and `to` are
+   multiples of `lanes`. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
 {

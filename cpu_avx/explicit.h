@@ -1,8 +1,8 @@
 /* explicit.h - a room of cpu_avx.h: explicit time steps of options on one asset, four rungs.
    MIT licence, see LICENSE.
 
-   Each rung has a function of vector scope that marches options first .. last-1 of a batch. Its work is the thread's
-   share, which begins on a cache line. */
+   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its work is the
+   thread's share, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
@@ -35,7 +35,7 @@ enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* explicit1: makes a step by the plain loop over the rows. The first and the last row, which lack a neighbour, are
+/* explicit1: makes a step with the plain loop over the rows. The first and the last row, which lack a neighbour, are
    computed outside the loop. */
 CPU_AVX_CALL void cpu_avx_p_explicit1_step(int n, const cpu_avx_real *CPU_AVX_P_RESTRICT a,
                                            const cpu_avx_real *CPU_AVX_P_RESTRICT b,
@@ -131,7 +131,7 @@ CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *
 }
 
 /* Copies option i to partitions: k vectors each of a, b, c and u, and one more of u. If the number of steps is odd,
-   first makes one step by explicit1. */
+   first makes one step with explicit1. */
 CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, int k, cpu_avx_vec *partitions)
 {
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
@@ -210,7 +210,7 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
 
 /* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are in flight, and each
    value of u is loaded once for all of them. A partition's contributions to its neighbours' rows cross lanes. Those to
-   the partition below are complete first and wait in halo; those to the partition above are complete last. */
+   the partition below are complete first and wait in `halo`; those to the partition above are complete last. */
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
     const ptrdiff_t column = 2 * reach + 1;
@@ -292,7 +292,7 @@ CPU_AVX_CALL int cpu_avx_p_explicit4(const cpu_avx_p_options *m, int first, int 
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes `steps` explicit steps of each option of a batch, u[j] += a[j] u[j-1] + b[j] u[j] + c[j] u[j+1], by the plain
+/* Makes `steps` explicit steps of each option of a batch, u[j] += a[j] u[j-1] + b[j] u[j] + c[j] u[j+1], with the plain
    loop over a grid, which the compiler vectorises. Row j of option i lies at [i*n + j] of each array.
    Needs    options, n, steps >= 0; options and n below 2^31 - 64; a[0] and c[n-1] of an option may be anything; work of
             cpu_avx_explicit_bytes(n, 0, threads) bytes; arrays that do not overlap
@@ -330,10 +330,10 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
 }
 
 /* Makes `sweeps` composed steps, u[j] += sum of band[i] u[j-reach+i], i = 0 .. 2*reach. Each replaces many steps of
-   explicit2: to rounding, a high power of a narrow stencil is a stencil of moderate width. The band of row j of option
-   i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Factors of rows outside the grid
-   are not read.
-   Needs    1 <= reach <= 32; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; else as cpu_avx_explicit1
+   explicit2: a high power of a narrow stencil is, to within rounding, a stencil of moderate width. The band of row j of
+   option i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Factors of rows outside
+   the grid are not read.
+   Needs    1 <= reach <= 32; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; otherwise as cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach
             shuffles a sweep. A reach above 8 costs as much as the next multiple of 4

@@ -59,8 +59,8 @@ typedef struct {
     const cpu_avx_real *up, *down, *weight;
 } cpu_avx_p_grid_x;
 
-/* Rows from .. to-1 of planes k-1, k and k+1, and of a plane to be prefetched, `ahead`. plane[] points to row `from`.
-   The nearest row or plane replaces one beyond the grid. The results are stored in out. */
+/* Rows `from` .. `to` - 1 of planes k-1, k and k+1, and of a plane to be prefetched, `ahead`. plane[] points to row
+   `from`. The nearest row or plane replaces one beyond the grid. The results are stored in `out`. */
 typedef struct {
     const cpu_avx_real *plane[3], *ahead;
     cpu_avx_real *out;
@@ -111,7 +111,7 @@ CPU_AVX_API int cpu_avx_p_grid_streams(const cpu_avx_grid *g, const cpu_avx_real
     return pitch % 64 == 0 && (uintptr_t)out % 64 == 0 && (double)pitch * g->ny * g->nz >= CPU_AVX_STREAM_BYTES;
 }
 
-/* Returns plane k of the grid u with its two neighbours. Results will be stored in out, in rows out_pitch apart. */
+/* Returns plane k of the grid u with its two neighbours. Results will be stored in `out`, in rows out_pitch apart. */
 CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, const cpu_avx_real *u, int k,
                                                        cpu_avx_real *out, ptrdiff_t out_pitch, int stream)
 {
@@ -130,7 +130,7 @@ CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, co
     return s;
 }
 
-/* Sets up row j of plane k. Row j0 is stored at the beginning of out. The cross difference of y and z,
+/* Sets up row j of plane k. Row j0 is stored at the beginning of `out`. The cross difference of y and z,
    U_north - U + D - D_south, contains U and D themselves; their weights in it are added to those of z. */
 CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_slab *s,
                                        int j0, int j, int k, cpu_avx_p_grid_row *row)

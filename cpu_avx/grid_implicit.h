@@ -16,7 +16,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Solves `count` interleaved systems in place by the plain loop, with the matrix whose factors cpu_avx_factor left in
+/* Solves `count` interleaved systems in place with the plain loop, with the matrix whose factors cpu_avx_factor left in
    f. */
 CPU_AVX_INLINE void cpu_avx_p_grid_solve(int n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step, int count)
 {

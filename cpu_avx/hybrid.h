@@ -48,9 +48,9 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
 /* Solves every system of the lines across the lanes of a vector if systems are contiguous (step 1) and n is a multiple
    of lanes; otherwise does what cpu_avx_thomas does. Lane l reduces rows l k .. l k + k - 1, where k = n / lanes. From
    2*lanes^2 rows on, k = n / (2*lanes) if n is a multiple of 2*lanes^2, or of 2*lanes but not of lanes^2. PCR then
-   finds the last unknown of each lane, without the steps that change nothing to rounding.
-   Needs    work of cpu_avx_hybrid_bytes(lines, threads) bytes; else as cpu_avx_thomas, but it eliminates in another
-            order: a matrix that is not dominant can pass one and fail the other
+   finds the last unknown of each lane, without the steps that change less than rounding does.
+   Needs    work of cpu_avx_hybrid_bytes(lines, threads) bytes; otherwise as cpu_avx_thomas, but it eliminates in
+            another order: a matrix that is not dominant can pass one and fail the other
    Returns  as cpu_avx_thomas
    Cost     reads a, b, c, d and writes x once, each in the order of memory; 10 FMA, 3 mul and a reciprocal an element.
             If n is a multiple of lanes^2, faster than cpu_avx_thomas from about 1024 rows on (512 in double precision)

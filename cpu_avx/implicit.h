@@ -1,8 +1,8 @@
 /* implicit.h - a room of cpu_avx.h: implicit time steps of options on one asset, three rungs.
    MIT licence, see LICENSE.
 
-   Each rung has a function of vector scope that marches options first .. last-1 of a batch. Its work is the thread's
-   share, which begins on a cache line. */
+   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its work is the
+   thread's share, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
@@ -147,7 +147,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_far(cpu_avx_vec v, int step, int backward)
     return backward ? cpu_avx_down(v, zero, by) : cpu_avx_up(zero, v, by);
 }
 
-/* Solves the linear recurrence from lane to lane, v[l] += factor[l] v[l -+ 1], by a scan. */
+/* Solves the linear recurrence from lane to lane, v[l] += factor[l] v[l -+ 1], with a scan. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *factor, int steps, int backward)
 {
     if (steps > 0) v = cpu_avx_fma(factor[0], cpu_avx_p_far(v, 0, backward), v);
@@ -157,7 +157,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *fact
     return v;
 }
 
-/* Computes the factors of a scan. Returns how many steps it takes until no further one matters to rounding. */
+/* Computes the factors of a scan. Returns how many steps it takes until any further one changes less than rounding. */
 CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, int backward)
 {
     const cpu_avx_real roundoff = 8 * CPU_AVX_P_LOST;
@@ -271,7 +271,7 @@ CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int 
    Thomas algorithm over several options. Row j of option i lies at [i*n + j]. Each step eliminates the matrix anew, as
    if it had changed.
    Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M diagonally dominant, or close, as there is no pivoting;
-            else as cpu_avx_explicit1
+            otherwise as cpu_avx_explicit1
    Leaves   the values after the last step in u; those of an option with a bad pivot are unspecified, all others correct
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the first option with a bad pivot
    Cost     3 FMA, 2 mul and a division for each row and step, 6 loads, 3 stores
@@ -295,8 +295,8 @@ CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with a time-independent matrix, which is factored once. Lanes are partitions of a grid, so that
-   two options at once stay in the first-level cache. Scans over the lanes join the partitions; scan steps that change
-   nothing to rounding are omitted.
+   two options at once stay in the first-level cache. Scans over the lanes join the partitions, without the scan steps
+   that change less than rounding does.
    Needs, Leaves, Returns as cpu_avx_implicit1
    Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles a
             time step, where s <= log2 lanes is the number of scan steps

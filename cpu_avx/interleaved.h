@@ -79,8 +79,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
 }
 
 /* Prefetches the cache lines of a, b, c and d at `at` (of d only, if all systems have `one` matrix) into the
-   second-level cache; if `first`, into the first-level cache as well. If `x_too`, also prefetches the line of x, which
-   is then stored through the caches. */
+   second-level cache; if `first` is set, into the first-level cache as well. If `x_too` is set, also prefetches the
+   line of x, which is then stored through the caches. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first, int x_too)
 {
     if (x_too) CPU_AVX_P_PREFETCH(batch->x + at);
@@ -357,8 +357,8 @@ CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, co
     }
 }
 
-/* Solves tiles from .. to-1. Returns the first system with a bad pivot, or LLONG_MAX. In arrays from memory a tile is
-   substituted back while the next is eliminated, so that memory is read and written all the time. */
+/* Solves tiles `from` .. `to` - 1. Returns the first system with a bad pivot, or LLONG_MAX. In arrays from memory a
+   tile is substituted back while the next is eliminated, so that memory is read and written all the time. */
 CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                             cpu_avx_real *store, long long from, long long to)
 {
@@ -386,7 +386,7 @@ CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan,
     return bad;
 }
 
-/* Solves tiles from .. to-1, with a store of cpu_avx_p_store_len elements. Returns the first system with a bad
+/* Solves tiles `from` .. `to` - 1, with a store of cpu_avx_p_store_len elements. Returns the first system with a bad
    pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_interleaved_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                    cpu_avx_real *store, long long from, long long to)

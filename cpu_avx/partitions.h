@@ -98,7 +98,7 @@ CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c
 
 /* Solves the reduced system. Eliminates the next partition's first unknown from the last row of each partition, so that
    only the last unknowns, X, remain. Stores X in the last column's slot, as a row with d = X and c = f = 0.
-   Leaves   in *left X of the partition before */
+   Leaves   *left: X of the partition before */
 CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_real *slot,
                                             cpu_avx_vec *left)
 {

@@ -178,8 +178,8 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
     }
 }
 
-/* Solves systems from .. to-1, two at a time, or a vector of them if they share cache lines, so that each line is read
-   once. Returns the first system with a bad pivot, or LLONG_MAX. */
+/* Solves systems `from` .. `to` - 1, two at a time, or a vector of them if they share cache lines, so that each line is
+   read once. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {

@@ -78,6 +78,7 @@ enum {
     CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile, to fit the second-level cache */
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x */
     CPU_AVX_P_APART_BYTES = 1 << 24, /* a larger store with d comes from memory: d then lies in x and is read again */
+    CPU_AVX_P_SMALL_TILE = 1 << 17,  /* a tile of interleaved systems with so many bytes of each array may be divided */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* the distance of prefetching, in each array */
     CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with so many bytes of each array fills the second-level cache:
@@ -120,6 +121,21 @@ CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
     return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
 }
 
+/* Returns whether two elements coincide that differ in two of their three indices (row, system, group). One of the two
+   takes m values at a distance of p, the other n values at a distance of q; a distance is 0 only if there is one
+   value. */
+CPU_AVX_API int cpu_avx_p_coincide(long long p, long long m, long long q, long long n)
+{
+    const double far = fabs((double)p), wide = fabs((double)q);
+    if (m < 2 || n < 2 || far >= wide * (double)n || wide >= far * (double)m) return 0;
+    long long a = p, b = q;
+    while (b) { /* a becomes the greatest common divisor, or minus that */
+        const long long rest = a % b;
+        a = b, b = rest;
+    }
+    return fabs((double)(q / a)) < (double)m && fabs((double)(p / a)) < (double)n;
+}
+
 /* Copies a caller's lines, joined into as few groups as possible; groups = 0 means one. Returns 0 for invalid lines. */
 CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *lines)
 {
@@ -129,6 +145,10 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
     if (!lines->n || !lines->systems) return 1;
     /* a distance of 0 would put rows, systems or groups in the same elements */
     if ((lines->n > 1 && !lines->step) || (lines->systems > 1 && !lines->stride) || (lines->groups > 1 && !lines->jump))
+        return 0;
+    if (cpu_avx_p_coincide(lines->step, lines->n, lines->stride, lines->systems) ||
+        cpu_avx_p_coincide(lines->step, lines->n, lines->jump, lines->groups) ||
+        cpu_avx_p_coincide(lines->stride, lines->systems, lines->jump, lines->groups))
         return 0;
     if (lines->systems == 1) {
         lines->systems = lines->groups;
@@ -230,27 +250,31 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     /* In place, x overwrites the d that elimination read. Rows far apart compete for a few sets of the cache and have
        been evicted, so x is stored past the caches. Rows close together are still in the cache. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
-    plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) &&
+    const int halved = lines->systems > narrow && lines->systems * size <= 256; /* rows, by the narrowest tile */
+    plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) && !halved &&
                   (batch->f ? 1 : 2) * lines->n * narrow * size <= CPU_AVX_P_APART_BYTES &&
                   (lines->systems < narrow ? lines->systems : narrow) * size >= 128 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
     plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES;
-    plan.width = lines->stride != 1          ? lanes
-                 : batch->f && !plan.fetched ? 4 * lanes
-                                             : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
-    for (;;) { /* tiles become narrower until every thread has enough of them */
-        plan.per_group = (lines->systems - 1) / plan.width + 1;
-        plan.tiles = plan.per_group * lines->groups;
-        if (plan.width <= least || plan.tiles >= 4LL * threads || threads == 1) break;
-        plan.width /= 2;
-    }
+    plan.width = lines->stride != 1 ? lanes : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
+    if (threads > 1) /* tiles become narrower until every thread has enough of them */
+        while (plan.width > least && ((lines->systems - 1) / plan.width + 1) * lines->groups < 4LL * threads)
+            plan.width /= 2;
+    /* In cache, parts of rows and short rows are solved in registers, in tiles of up to four vectors: equally wide ones,
+       except with one matrix, which is faster in as many tiles of four as there are. */
+    const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
+    const int small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
+    if (lines->stride == 1 && !plan.fetched && (batch->f || row < lines->systems || small))
+        plan.width = (batch->f ? 4 : (vectors - 1) / ((vectors - 1) / 4 + 1) + 1) * lanes;
+    plan.per_group = (lines->systems - 1) / plan.width + 1;
+    plan.tiles = plan.per_group * lines->groups;
     return plan;
 }
 
 /* Returns the elements of a thread's store, enough for any set. Without vectors, each row of each system in flight
-   takes one element. In a tile of contiguous systems each row of each system takes two, and the rows are rounded up to
-   whole cache lines. In a tile of interleaved systems each row of each system takes one or two, and there are two more
+   takes one element. In a tile of contiguous systems each row of each system takes two, and rows are padded to whole
+   cache lines. In a tile of interleaved systems each row of each system takes one or two, and there are two more
    rows. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
@@ -307,7 +331,8 @@ CPU_AVX_API int cpu_avx_p_batch_status(int isa, const cpu_avx_lines *lines, cons
     if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
     if (!all->n) all->systems = 0;
     const int there = (batch->f || (batch->a && batch->b && batch->c)) && batch->d && batch->x && work;
-    return there || !all->systems ? CPU_AVX_OK : CPU_AVX_BAD_ARGUMENT;
+    const int apart = batch->x != batch->a && batch->x != batch->b && batch->x != batch->c && batch->x != batch->f;
+    return (there && apart) || !all->systems ? CPU_AVX_OK : CPU_AVX_BAD_ARGUMENT;
 }
 
 #endif /* CPU_AVX_PASS */

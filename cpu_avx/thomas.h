@@ -16,7 +16,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Solves tiles from .. to-1 as planned. Returns the first system with a bad pivot, or LLONG_MAX. */
+/* Solves tiles `from` .. `to` - 1 as planned. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {
@@ -48,7 +48,9 @@ CPU_AVX_API size_t cpu_avx_p_cut_store_len(cpu_avx_p_cut cut)
     return (size_t)((cut.rows + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
 }
 
-/* Returns the bytes of work for cpu_avx_solve on these lines; 0 for invalid lines, no rows, or threads < 1. */
+/* Returns the bytes of work for cpu_avx_solve on these lines; 0 for invalid lines, no rows, or threads < 1. Interleaved
+   systems (step not 1, stride 1, one group) of up to 8192 rows never need less if there are more rows, systems or
+   threads, so work for the largest of several calls serves all of them. */
 CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
 {
     cpu_avx_lines all;
@@ -57,7 +59,7 @@ CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
     return cpu_avx_p_work_bytes(&all, cpu_avx_p_store_len(&all, threads), threads);
 }
 
-/* Returns the bytes of work for cpu_avx_thomas, in the same way. */
+/* Returns the bytes of work for cpu_avx_thomas, in the same way, with the same promise for interleaved systems. */
 CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
 {
     const size_t whole = cpu_avx_solve_bytes(lines, threads);
@@ -115,6 +117,7 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
    its own matrix.
    Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; matrices that need no pivoting, such as diagonally
             dominant ones; a[0] and c[n-1] readable, with any contents; x may be d, but overlaps no other array
+            (x that is a, b or c is refused; other overlaps are not looked for)
    Returns  0, an error, or 1 + the first system with a bad pivot, whose x is then unspecified
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast if stride or step is 1,
             fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
@@ -135,6 +138,7 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
 
 /* Solves every system of the lines, all with the matrix whose factors cpu_avx_factor left in f.
    Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but overlaps no other array
+            (x that is f is refused)
    Returns  0 or an error
    Cost     reads d and writes x once; 2 FMA and a mul an element */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,

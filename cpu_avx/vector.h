@@ -106,7 +106,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
 #else
     cpu_avx_vec v = cpu_avx_set(0);
     CPU_AVX_P_UNROLL
-    for (int l = 0; l < cpu_avx_lanes; l++) /* the compiler would replace a loop of n by a call of memcpy */
+    for (int l = 0; l < cpu_avx_lanes; l++) /* the compiler would replace a loop of n by a call to memcpy */
         if (l < n) v[l] = p[l];
     return v;
 #endif
@@ -361,7 +361,7 @@ CPU_AVX_INLINE int cpu_avx_p_clip(long long n)
     return n < 0 ? 0 : n < cpu_avx_lanes ? (int)n : cpu_avx_lanes;
 }
 
-/* Copies the columns of rows that are pitch elements apart to vectors: column j to to[j step]. Lanes beyond the rows
+/* Copies the columns of rows that are pitch elements apart to vectors: column j to `to[j step]`. Lanes beyond the rows
    become 0. */
 CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
                                        cpu_avx_vec *to, ptrdiff_t step)

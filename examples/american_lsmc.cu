@@ -1,7 +1,7 @@
 /* american_lsmc.cu - American options by least-squares Monte Carlo, and the ladder from launches to one kernel.
    MIT licence, see LICENSE.
 
-       american_lsmc [--csv [FILE]]       also writes the rows as CSV to FILE, or only as CSV to the terminal
+       american_lsmc [--csv [FILE]]       with FILE also writes the rows to it as CSV; without, prints only CSV
 
    The method (Longstaff and Schwartz 2001; american_lsmc_host.c has it in plain C): backwards from maturity, at each
    date, regress the later cash flow of each path on a polynomial in x = S/K - 1 over the paths in the money, and

@@ -1,7 +1,7 @@
 /* bs1d_timing.cu - the ladder of bs1d.h on the paper's model problem: time, speed and accuracy of each rung.
    MIT licence, see LICENSE.
 
-       bs1d_timing [--csv [FILE]]         also writes the rows as CSV to FILE, or only as CSV to the terminal
+       bs1d_timing [--csv [FILE]]         with FILE also writes the rows to it as CSV; without, prints only CSV
 
    The problem: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200, in 50000 explicit or 2500
    implicit steps, 2048 and 16896 times. Times are medians of 9 runs after a warm-up. The answer is the mean of the two
@@ -96,14 +96,14 @@ static int disturbed;      /* rows */
 static void heading(const char *machine, const double peak[2])
 {
     if (table && peak[0] > 0)
-        printf("Table 1, one factor: 2048 and 16896 calls on %d points, %d explicit or %d implicit steps. %d rows,\n"
-               "10 s on an H200. GFlop/s are of the operations that the paper's kernels need, whatever a rung does in\n"
-               "fact, and their share is of a loop of multiply-adds: a rung that saves work, as explicit3 does by\n"
-               "making one step of many, passes 100 %%.\n",
+        printf("Table 1, one factor: 2048 and 16896 calls on %d points, %d explicit or %d implicit steps. %d rows\n"
+               "take 10 s on an H200. GFlop/s count the operations of the paper's kernels, whatever a rung computes,\n"
+               "and %% of peak compares with a loop of multiply-adds. So a rung that saves work, as explicit3 does by\n"
+               "composing steps, passes 100 %%.\n",
                POINTS, EXPLICIT_STEPS, IMPLICIT_STEPS, 4 * (int)(sizeof ladder / sizeof ladder[0]));
     else if (table)
         printf("Table 1, one factor, without a GPU: the host reference marches %d calls on %d points, %d explicit\n"
-               "or %d implicit steps, 4 rows in some seconds. Skipped: all rungs, which are kernels.\n",
+               "or %d implicit steps, 4 rows in a few seconds. Skipped: all rungs, which are kernels.\n",
                HOST_OPTIONS, POINTS, EXPLICIT_STEPS, IMPLICIT_STEPS);
     char date[32];
     time_t now = time(NULL);
@@ -339,7 +339,7 @@ int main(int argc, char **argv)
     else
         on_host();
     if (table && disturbed)
-        printf("Warning: %d row%s marked \"!\": more than a tenth between runs, so something else was running.\n",
+        printf("Warning: %d row%s marked \"!\": runs differ by more than a tenth, so something else was running.\n",
                disturbed, disturbed == 1 ? "" : "s");
     if (csv && csv != stdout && fclose(csv)) {
         perror(argv[2]);

@@ -6,16 +6,16 @@
    The problem: a call on the geometric average of three assets, S = K = 100, r = 0.05, sigma = 0.2, T = 0.05, every
    correlation 0.5, on 256^3 points up to 200, in 500 explicit or 100 implicit steps. Times are medians of 9 runs (5 if
    one takes a second) after a warm-up (none before a single run), from before a call until its result is there. --large
-   adds the best rungs at 512^3. --csv writes the rows as CSV, also to FILE, or only to the terminal. On more than 256
-   points 500 explicit steps are stable only if they are shorter, by the square of the spacing, so the maturity is
-   shortened. Other --steps change the maturity, not the step. Where the maturity is not T, value_at_strike and
-   abs_error are left empty. The limit: a step reads and writes one array, at the speed of a device-to-device copy of 4
-   GiB in the same run. gbytes_per_s are these bytes over the measured time, and pct_of_limit their share of the copy's
-   speed, whatever a rung moves in fact; a rung that makes two steps in a sweep can pass 100. GFlop/s count the
-   operations a point and step that the times and GFlop/s of the paper's table 2 imply: 53 explicit, 108 (single) or 129
-   (double precision) implicit, whatever a rung needs in fact. Without a GPU the host reference prices 64^3 points. The
-   program fails if a rung is less accurate than expected. A row is marked "!" if its median exceeds its least time by a
-   tenth: something else was running. */
+   adds the best rungs at 512^3. --csv prints the rows as CSV only; --csv FILE prints the table, and writes the rows to
+   FILE. On more than 256 points 500 explicit steps are stable only if they are shorter, by the square of the spacing,
+   so the maturity is shortened. Other --steps change the maturity, not the step. Where the maturity is not T,
+   value_at_strike and abs_error are left empty. The limit: a step reads and writes one array, at the speed of a
+   device-to-device copy of 4 GiB in the same run. gbytes_per_s are these bytes over the measured time, and pct_of_limit
+   their share of the copy's speed, whatever a rung moves in fact; a rung that makes two steps in a sweep can pass 100.
+   GFlop/s count the operations a point and step that the times and GFlop/s of the paper's table 2 imply: 53 explicit,
+   108 (single) or 129 (double precision) implicit, whatever a rung needs in fact. Without a GPU the host reference
+   prices 64^3 points. The program fails if a rung is less accurate than expected. A row is marked "!" if its median
+   exceeds its least time by a tenth: something else was running. */
 #include "bs3d.h"
 #include "cuda_check.h"
 
@@ -89,13 +89,13 @@ static void heading(const char *machine, double copy, size_t copied)
 {
     if (table && copy > 0)
         printf("Table 2, three factors: a call on three assets, %d explicit or %d implicit steps unless --steps\n"
-               "says otherwise. 14 rows on 256^3 points take 10 s on an H200, the 6 on 512^3 another 10 s. GB/s\n"
-               "are of one array read and written a step, whatever a rung moves in fact, and the limit is the\n"
-               "speed of a copy: a rung that makes two steps in one sweep can pass 100 %%.\n",
+               "says otherwise. 14 rows on 256^3 points take 10 s on an H200, 6 rows on 512^3 another 10 s. GB/s\n"
+               "count one array read and written a step, whatever a rung moves, and the limit is the speed of a\n"
+               "copy. So a rung that makes two steps in one sweep can pass 100 %%.\n",
                STEPS, IMPLICIT_STEPS);
     else if (table)
         printf("Table 2, three factors, without a GPU: the host reference prices a call on three assets, 4 rows in\n"
-               "some seconds on %d^3 points. Skipped: all rungs, which are kernels.\n",
+               "a few seconds on %d^3 points. Skipped: all rungs, which are kernels.\n",
                HOST_POINTS);
     char date[32];
     time_t now = time(NULL);
@@ -378,7 +378,7 @@ int main(int argc, char **argv)
     else
         on_host();
     if (table && disturbed)
-        printf("Warning: %d row%s marked \"!\": more than a tenth between runs, so something else was running.\n",
+        printf("Warning: %d row%s marked \"!\": runs differ by more than a tenth, so something else was running.\n",
                disturbed, disturbed == 1 ? "" : "s");
     if (file && fclose(csv)) {
         perror(file);

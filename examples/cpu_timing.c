@@ -387,18 +387,18 @@ static void heading(void)
 }
 
 static const char *const legend_3 =
-    "Table 3, one factor: a call on 256 points. For 2048 options and 50000 explicit or 2500 implicit\n"
-    "steps, as the paper marches them, \"paper's s\" is the time in seconds at the speed of the row. GFlop/s\n"
-    "are of the operations that the plain rung needs, whatever a rung does in fact, and their share is of\n"
-    "a loop of multiply-adds by the same threads: a rung that saves work, as explicit4 does by making one\n"
-    "step of many, passes 100 %. \"x plain\": times as fast as thomas_plain.\n";
+    "Table 3, one factor: a call on 256 points. \"paper's s\" is the time in seconds, at the speed of the row,\n"
+    "for the paper's 2048 options and 50000 explicit or 2500 implicit steps. GFlop/s count the operations\n"
+    "of the plain rung, whatever a rung computes, and \"% of peak\" compares with a loop of multiply-adds by\n"
+    "the same threads. So a rung that saves work, as explicit4 does by composing steps, passes 100 %.\n"
+    "\"x plain\": how many times as fast as thomas_plain.\n";
 static const char *const legend_4 =
     "Table 4, three factors: a call on three assets, and batches of tridiagonal systems in each direction\n"
-    "of the grid. \"paper's s\" is for 256^3 points and 500 explicit or 100 implicit steps. GB/s are of two\n"
-    "arrays for an explicit step, five for an implicit one, five or two for a batch, and their share is\n"
-    "of a copy with non-temporal stores by the same threads, measured before and after each run: what stays in the\n"
-    "caches, or makes two steps in one sweep, passes 100 %. \"% of 4:1\" is the share of a loop that reads four\n"
-    "arrays and writes one, as a batch of distinct systems does.\n";
+    "of the grid. \"paper's s\" is for 256^3 points and 500 explicit or 100 implicit steps. GB/s count two\n"
+    "arrays for an explicit step, five for an implicit one, five or two for a batch, and \"% of copy\" compares\n"
+    "with a copy by the same threads with non-temporal stores, measured before and after each run. What stays\n"
+    "in the caches, or makes two steps in one sweep, passes 100 %. \"% of 4:1\" compares with a loop that reads\n"
+    "four arrays and writes one, as a batch of distinct systems does.\n";
 
 static void table_heading(const char *legend)
 {

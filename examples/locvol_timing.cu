@@ -1,7 +1,7 @@
 /* locvol_timing.cu - local volatility calibration, a benchmark of two-factor solvers, as a model of pde/adi2d.h.
    MIT licence, see LICENSE.
 
-       locvol_timing [--quick] [--csv [FILE]]     also writes the rows as CSV to FILE, or only as CSV to the terminal
+       locvol_timing [--quick] [--csv [FILE]]     with FILE also writes the rows to it as CSV; without, prints only CSV
 
    examples/locvol_plain.h describes the equation, its discretisation and the three data sets. The rows are:
        naive, coalesced, onchip    the versions on the GPU, with all arguments in its memory: payoff and all steps;

@@ -28,7 +28,7 @@ static __device__ void solve_by_pcr(float a, float c, float *d, float (*shared)[
     }
 }
 
-/* Solves two systems of n <= K * W = 64 rows a warp. */
+/* Solves systems of n <= K * W = 64 rows. A warp solves two of them. */
 __global__ void solve(int n, int systems, const float *a, const float *b, const float *c, const float *d, float *x)
 {
     __shared__ float shared[WARPS][3][32];

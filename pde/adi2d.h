@@ -4,8 +4,8 @@
 
    The equation is V_t + drift_x V_x + drift_y V_y + diffusion_x V_xx + diffusion_y V_yy + mixed V_xy + source = kill V.
    The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model supplies its terms, as for one
-   factor (pde/common/model.h). It is one file of C, for both precisions, for the host and for kernels. One example is
-   examples/heston_model.h, which adi2d_host.c solves on a CPU and adi2d_heston.cu on a GPU:
+   factor (pde/common/model.h). It is one file of C, for both precisions, for the host and for kernels. (One is
+   examples/heston_model.h, which adi2d_host.c solves on a CPU and adi2d_heston.cu on a GPU.) A model has this form:
 
        #include "pde/adi2d.h"
        typedef struct { .. } MODEL_parameters;
@@ -25,18 +25,19 @@
    with FD_MODEL set. The second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
-       MODEL_host               solves a batch by several workers: OpenMP's threads if the program is compiled with
+       MODEL_host               solves a batch with several workers: OpenMP's threads if the program is compiled with
                                 OpenMP. If they outnumber the problems, they share each large grid
        MODEL_host_problems      solves some of the problems in the calling thread; works with any threads
        MODEL_host_worker        does one worker's part of problems that all workers share; works with any threads that
                                 can wait for each other
        MODEL_suggest            finds the points and steps for a tolerance (common/suggest.h)
        MODEL_suggest_bytes      bytes of memory for MODEL_suggest
-     GPU (nvcc; tests/simt without one); batch, parameters and memory lie in device memory (adi2d/onchip.h)
+     GPU (nvcc; tests/simt without one); parameters, memory and the batch's arrays lie in device memory
+     (adi2d/onchip.h)
        MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
        MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
-                                block or of the blocks of a cluster; solves grids that fit in none as MODEL_coalesced
-                                does
+                                block or of the blocks of a cluster; MODEL_coalesced solves a batch whose grids fit
+                                in no cluster
      the ladder's lower rungs (adi2d/rungs.h)
        MODEL_rung_bytes         bytes of device memory for the next two
        MODEL_naive              the plain version: grids in device memory, two kernels per stage, a thread per line
@@ -46,10 +47,10 @@
        adi2d_status_string      returns the text of a status
 
    The cost of a step on chip depends on batch.kind. With ADI2D_PRODUCTS a step holds one array in shared memory and
-   passes over all points for two solves. Douglas' scheme holds two arrays, and also passes over them to form the
-   differences. The other schemes hold three arrays and make all these passes twice. A march of products whose model
-   declares FD_MODEL_INDEPENDENT and FD_MODEL_STEADY along y (or has no numbers of t) factors the matrix along y once,
-   for all columns and all steps of the same length.
+   passes over all points for two solves. With ADI2D_ONE_STAGE (Douglas' scheme) it holds two arrays, and also passes
+   over all points to form the differences. With ADI2D_TWO_STAGES it holds three arrays, and schemes other than Douglas'
+   make all these passes twice. A march of products whose model declares FD_MODEL_INDEPENDENT and FD_MODEL_STEADY along
+   y (or has no numbers of t) factors the matrix along y once, for all columns and all steps of the same length.
 
    pde/common/rooms.h lists the rooms. To add a version, write a room like rungs.h, and include it there.
 
@@ -85,7 +86,7 @@ enum {
                          (docs/adi2d.md) */
 };
 
-/* Statuses of a problem beside those of fd_status; ADI2D_BAD_KIND is a batch's. */
+/* Statuses of a problem in addition to those of fd_status; ADI2D_BAD_KIND is a batch's. */
 enum {
     ADI2D_NO_PRODUCT = -60, /* batch.kind says that all steps are products, but one is not: see ADI2D_PRODUCTS */
     ADI2D_TWO_STAGED = -61, /* batch.kind says that all steps have one stage, but one has two */

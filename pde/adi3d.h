@@ -29,7 +29,7 @@
    with FD_MODEL set. The second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
-       MODEL_host               solves a batch by several workers: OpenMP's threads if the program is compiled with
+       MODEL_host               solves a batch with several workers: OpenMP's threads if the program is compiled with
                                 OpenMP. If workers outnumber problems, all of them share each problem
        MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
        MODEL_host_worker        does one worker's part of problems that all share: for threads of any kind that can wait

@@ -67,7 +67,7 @@
        fd_lane_exercise     a value after a step, with early exercise   1 div + 1 add + 1 sub + 1 FMA, 2 comparisons
        fd_lane_at_date      a value after the events of a date, with early exercise                 2 comparisons
        fd_lane_lag          the row without couplings of the wrong sign    2 selections
-       fd_lane_face_three   eliminates a face's third point by its neighbour's row
+       fd_lane_face_three   eliminates a face's third point with its neighbour's row
        fd_lane_value        a value or derivative from four values or a tensor of them
      messages
        fd_status_string, fd_status_of
@@ -90,7 +90,8 @@
 enum {
     FD_OK = 0,
     FD_BAD_ARGUMENT = -1, /* a null pointer, or misaligned memory */
-    FD_BAD_SIZE = -2,     /* fewer than 4 points, a count out of range, or steps too short to be distinguished */
+    FD_BAD_SIZE = -2,     /* points outside 4 .. 1024 (in a solver of two factors 32768, in this header 2^28), another
+                             count out of range, or steps too short to be distinguished */
     FD_BAD_NUMBER = -3,   /* NaN, infinite, out of order, or not positive where it must be */
     FD_NO_ROOM = -5,      /* too little room for the steps, or too little memory */
     FD_OUTSIDE = -6,      /* a point outside the grid */
@@ -127,6 +128,7 @@ enum {
     FD_BAD_THETA = -41,      /* theta not in 0 .. 1 */
     FD_TOO_MANY_STEPS = -42, /* batch.steps has no room for the march; detail is how many steps it takes */
     FD_TOO_MANY_DATES = -43, /* batch.dates has no room for the problem's dates; detail is how many there are */
+    FD_BAD_TOLERANCE = -50,  /* MODEL_suggest only: the tolerance needs more points or steps than the solver takes */
     /* For a march's choices: */
     FD_BAD_SCHEME = -44,       /* scheme is unknown */
     FD_BAD_COEFFICIENTS = -45, /* coefficients is unknown */
@@ -143,7 +145,8 @@ TB_HD const char *fd_status_string(int status)
     return status == FD_OK              ? "done"
            : status > 0                 ? "point, date or row status - 1 is not finite, out of order, or too late"
            : status == FD_BAD_ARGUMENT  ? "bad argument: a null pointer, or memory off its alignment"
-           : status == FD_BAD_SIZE      ? "points out of range (see axis), a count out of range, or steps too short"
+           : status == FD_BAD_SIZE      ? "points outside 4 .. 1024 (two factors: 32768; see axis), another count out "
+                                          "of range, or steps too short"
            : status == FD_BAD_NUMBER    ? "a number is NaN or infinite, out of order, or not positive"
            : status == FD_NO_ROOM       ? "too little room for the steps, or too little memory"
            : status == FD_OUTSIDE       ? "the point is outside the grid"
@@ -176,6 +179,7 @@ TB_HD const char *fd_status_string(int status)
            : status == FD_BAD_THETA          ? "theta must be 0 .. 1"
            : status == FD_TOO_MANY_STEPS     ? "the march takes more steps than batch.steps: detail says how many"
            : status == FD_TOO_MANY_DATES     ? "there are more dates than batch.dates: detail says how many"
+           : status == FD_BAD_TOLERANCE      ? "the tolerance needs more points or steps than the solver takes"
            : status == FD_BAD_SCHEME         ? "unknown scheme"
            : status == FD_BAD_COEFFICIENTS   ? "unknown choice of coefficients"
            : status == FD_BAD_FINALS         ? "unknown choice of final values"
@@ -190,7 +194,7 @@ typedef struct {
     int what, detail;        /* FD_OK, or an error */
     int axis, i, j, k, step; /* the position; -1 if it does not apply; step 0 is the first, from maturity */
     int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together */
-    float growth; /* the largest magnitude at time 0 over the largest that the march was given. Given are final values,
+    float growth; /* the largest magnitude at time 0 over the largest that the march was given: among final values,
                      boundary values at time 0, slopes at time 0 times the length of the axis, and the amounts that
                      FD_CHANGE_VALUES added at a point. 0 if all of these are 0, or if the march did not end */
 } fd_status;

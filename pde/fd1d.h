@@ -26,7 +26,7 @@
    with FD_MODEL set. The second time it defines, in both precisions (_f32 and _f64):
      host (fd1d/host.h)
        MODEL_host_bytes     bytes of memory for all workers together
-       MODEL_host           solves a batch by a number of workers: OpenMP's threads if the program is compiled with
+       MODEL_host           solves a batch with a number of workers: OpenMP's threads if the program is compiled with
                             OpenMP
        MODEL_suggest        finds the points and steps for a tolerance (common/suggest.h); MODEL_suggest_bytes: its
                             bytes of memory

@@ -287,7 +287,7 @@ static void test_solve(const char *name, trid_lines lines, int flags, int in_pla
             batch_answer(n, la.data(), lb.data(), lc.data(), ld.data(), lx.data());
             double size = 0, error = 0;
             if (check &&
-                !add) { /* x, and so the residual, is what was rounded last: the two differ by roundings alone */
+                !add) { /* both residuals are of the same x, so they differ only by rounding */
                 for (int j = 0; j < n; j++) lx[(size_t)j] = after[(size_t)(before.origin + offset(lines, g, s, j))];
                 double e = batch_residual(n, la.data(), lb.data(), lc.data(), ld.data(), lx.data()) -
                            residual[(size_t)(g * lines.systems + s)];

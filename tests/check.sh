@@ -1,7 +1,7 @@
-# check.sh - how costs.sh and headers.sh try commands and count. They say name=..., then . tests/check.sh
+# check.sh - functions by which scripts try commands and count results. A script sets name=..., then . tests/check.sh
 #
-# Run from the top folder, which is $top from then on; the work goes on in build/$name, empty. CC, CXX and NVCC name the
-# compilers. SHORT_TESTS in the environment asks for a sample of what takes long.
+# Run from the top folder, which $top names from then on. The work is done in build/$name, emptied first. CC, CXX and
+# NVCC name the compilers. With SHORT_TESTS in the environment only a sample of long checks runs.
 
 CC=${CC:-gcc} CXX=${CXX:-g++}
 top=$PWD
@@ -23,7 +23,7 @@ check() {
     fi
 }
 
-# compile FILE COMMAND...: to FILE.o, with what it defines in FILE.has: names, and bytes of code and of data
+# compile FILE COMMAND...: compiles to FILE.o, and lists in FILE.has the names it defines and its bytes of code and data
 compile() {
     file=$1
     shift
@@ -32,12 +32,12 @@ compile() {
         size -A $file.o | awk '/^\.(text|data|rodata|bss|noinit|nv_fatbin)/ { print $1, $2 }' >>$file.has
 }
 
-# kit_headers: those that a program includes, one a line
+# kit_headers: the headers that a program includes, one a line
 kit_headers() {
     (cd "$top" && ls *.h trid/*.h pde/*.h)
 }
 
-# copy_kit FOLDER: every header, with its folder
+# copy_kit FOLDER: copies every header with its folder
 copy_kit() {
     for file in $(cd "$top" && ls *.h */*.h */*/*.h | grep -vE '^(tests|bench|examples|build)/'); do
         mkdir -p "$1/$(dirname $file)" && cp "$top/$file" "$1/$file"

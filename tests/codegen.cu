@@ -1,16 +1,16 @@
 /* codegen.cu - every device function of trid.h and transpose.h in a kernel of its own for every size that it supports;
-   tests/codegen.sh compiles them and looks at what came out.
+   tests/codegen.sh compiles them and checks the result.
    MIT licence, see LICENSE.
 
-   The kernels read and write global memory, so that nothing can be left out; they are not meant to be run. Names are
-   FUNCTION_PRECISION_K_W. nvcc defines CODEGEN_F64 for the kernels in double precision, else they are in single. */
+   The kernels read and write global memory, so that the compiler can leave nothing out; they are not meant to run.
+   Names are FUNCTION_PRECISION_K_W. With CODEGEN_F64 defined the kernels have double precision, otherwise single. */
 #include "transpose.h"
 #include "trid.h"
 #include "trid/interleaved.h"
 #include "trid/pivoted.h"
 #include "trid/lu.h"
 
-enum { BLOCK = 256 }; /* threads: leaves 255 registers to each */
+enum { BLOCK = 256 }; /* threads, which leaves 255 registers to each */
 
 #ifdef CODEGEN_F64
 typedef double real;
@@ -55,7 +55,8 @@ struct arrays {
 #define NAMED(name, precision, K, W) NAMED_(name, precision, K, W)
 #define NAMED_(name, precision, K, W) name##precision##_K##K##_W##W
 #define KERNEL(name, K, W) extern "C" __global__ void __launch_bounds__(BLOCK) NAMED(name, IN(), K, W)(arrays g)
-/* Where the compiler would else put some bytes into local memory, so that two blocks fit a multiprocessor. */
+/* For kernels in which the compiler would otherwise put some bytes into local memory to fit two blocks on a
+   multiprocessor. */
 #define KERNEL_ALONE(name, K, W)                                                                                       \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1) NAMED(name, IN(), K, W)(arrays g)
 
@@ -103,7 +104,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
         put_status(trid_warp_hybrid(K, W, g.n, a, b, c, d), g.status);                                                 \
         put(K, d, g.x);                                                                                                \
     }
-/* The PCR of the reduced rows left to the caller. */
+/* The caller makes the PCR of the reduced rows. */
 #define WARP_REDUCE(K, W)                                                                                              \
     KERNEL_ALONE(warp_reduce_expand, K, W)                                                                             \
     {                                                                                                                  \
@@ -115,7 +116,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
         put_status(status | bad, g.status);                                                                            \
         put(K, d, g.x);                                                                                                \
     }
-/* The use for which the factors must stay in registers: one matrix, many right-hand sides. */
+/* One matrix and many right-hand sides: the use for which factors must stay in registers. */
 #define WARP_FACTOR(K, W)                                                                                              \
     KERNEL(warp_factor_solve, K, W)                                                                                    \
     {                                                                                                                  \
@@ -175,7 +176,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
         put_status(trid_block_hybrid(K, g.n, a, b, c, d, shared), g.status);                                           \
         put(K, d, g.x);                                                                                                \
     }
-/* One block a multiprocessor is asked for, since for two ptxas spills a word of two rows in double precision. */
+/* These ask for one block a multiprocessor: for two, ptxas spills a word with two rows in double precision. */
 #define BLOCK_REFINED(K, W)                                                                                            \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1) NAMED(block_hybrid_refined, IN(), K, W)(arrays g)           \
     {                                                                                                                  \
@@ -282,7 +283,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
         trid_warp_lu_solve(K, W, 1, g.n, a, b, c, d);                                                                  \
         put(K, d, g.x);                                                                                                \
     }
-/* One block a multiprocessor is asked for, as for BLOCK_REFINED. */
+/* These ask for one block a multiprocessor, as BLOCK_REFINED. */
 #define BLOCK_LU(K, W)                                                                                                 \
     KERNEL(block_lu, K, W)                                                                                             \
     {                                                                                                                  \
@@ -431,7 +432,7 @@ BLOCK_LINES(8, 2) BLOCK_LINES(8, 4) BLOCK_LINES(8, 16) BLOCK_LINES(8, 32) EVERY_
 
 /* ---- trid.h, with pivoting --------------------------------------------------------------------------------------- */
 
-/* With few rows a block a multiprocessor must do, or else the compiler spills some words of six rows to fit in two. */
+/* With few rows these ask for one block a multiprocessor; to fit two, the compiler spills some words of six rows. */
 #define PIVOTED_KERNEL(name, K, W)                                                                                     \
     extern "C" __global__ void __launch_bounds__(BLOCK, (K) <= 8) NAMED(name, IN(), K, W)(arrays g)
 #define WARP_PIVOTED(K, W)                                                                                             \

@@ -1,9 +1,9 @@
 /* codegen_ladders.cu - every kernel of bs1d.h, bs3d.h and trid/batch.h, as the launch functions use them;
-   tests/codegen.sh compiles them and looks at what came out.
+   tests/codegen.sh compiles them and checks the result.
    MIT licence, see LICENSE.
 
-   Whoever takes a launch function's address has it compiled, and its kernels. nvcc defines CODEGEN_F64 for those in
-   double precision, else they are those in single. */
+   Taking the address of a launch function compiles it and its kernels. With CODEGEN_F64 defined they have double
+   precision, otherwise single. */
 #include "bs3d.h"
 #include "trid/batch.h"
 

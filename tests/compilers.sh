@@ -1,11 +1,12 @@
 #!/bin/sh
-# compilers.sh - no compiler warns of anything: each header alone as C11 and as C++17, all programs in C, and by gcc all
-# in CUDA through the emulator, and what nvcc leaves to the host's compiler.
+# compilers.sh - checks that no compiler warns. Each one compiles each header alone as C11 and as C++17, and all
+# programs in C; gcc also compiles all programs in CUDA for the emulator, and the code that nvcc leaves to the host's
+# compiler.
 #
 #     tests/compilers.sh [COMPILER...]
 #
-# Run from the top folder. CC names the compiler of all other tests, which see its warnings, and NVCC nvcc. Without
-# arguments each version below is tried that is in the PATH.
+# Run from the top folder. CC names the compiler of all other tests, which see its warnings, and NVCC names nvcc.
+# Without arguments this script tries each version below that is in the PATH.
 
 versions='gcc-11 gcc-12 gcc-13 gcc-14 gcc-15
 clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang-20 clang-21 clang-22'
@@ -13,22 +14,23 @@ compilers=${*:-$versions}
 name=compilers
 . tests/check.sh
 
-# gcc looks for variables without a value while it optimises, which takes ten times as long as to look at the rest. It
-# optimises these programs, which between them call what each header has; clang does not need to.
+# gcc finds variables without a value only while it optimises, which takes ten times as long as all other warnings. So
+# it optimises only these programs, which together call the functions of every header. clang need not optimise.
 optimised='
 tests/test_adi2d_orders.c tests/test_banks.c tests/test_bs1d_host.c tests/test_bs3d_host.c tests/test_fd_host.c
 tests/test_pivoted_host.c tests/test_trid_host.c
 examples/american_lsmc_host.c examples/cpu_own_kernel.c examples/drop_in_host.c examples/fd_call.c
 bench/adi3d_orders.c bench/bs1d_accuracy.c bench/fd_orders.c bench/pivoted.c bench/residual.c'
-# What nvcc leaves to the host's compiler is inlined otherwise than what the emulator's sees: there alone gcc 13 saw a
-# variable without a value.
+# The code that nvcc leaves to the host's compiler is inlined differently from the emulator's: only there did gcc 13
+# find a variable without a value.
 host_half=bench/adi3d.cu
 
-# The work is done two folders down. What expands without quotes must not hold $top, which may have spaces.
+# The work is done two folders down. Variables that are expanded without quotes must not contain $top, which may have
+# spaces.
 warnings="-Wall -Wextra -Wpedantic -Werror -I../.."
 emulated="-std=c++17 -Wall -Wextra -Werror -Winvalid-pch -I../../tests/simt/include -I../.. -x c++"
 toolkit=${NVCC:+$(dirname "$(dirname "$(readlink -f "$NVCC")")")/include}
-# Of these the toolkit has headers.
+# These need headers of the toolkit.
 of_toolkit='tests/test_nvrtc.c examples/from_c/solve.c'
 
 c_programs() {
@@ -36,12 +38,12 @@ c_programs() {
         grep -vxF "$(printf '%s\n' $of_toolkit)"; fi
 }
 
-# version COMPILER: what it says of itself, without the name by which it was called
+# version COMPILER: the version that it reports, without the name by which it was called
 version() {
     "$@" --version | sed '1s/^[^ ]* //'
 }
 
-# how_far PROGRAM: how far $compiler compiles it
+# how_far PROGRAM: the option that says how far $compiler compiles it
 how_far() {
     case $compiler in
     gcc*) for program in $optimised; do [ $program = $1 ] && echo -O2 -c -o program.o && return; done ;;
@@ -65,13 +67,13 @@ programs_in_c() {
     done
 }
 
-# cuda_of PROGRAM: looked at through the emulator
+# cuda_of PROGRAM: compiles it for the emulator
 cuda_of() {
     LC_ALL=C awk -f "$top/tests/simt/launches.awk" "$1" >program.cc &&
         $cxx $emulated -include ./simt.h -iquote "$(dirname "$1")" -fsyntax-only program.cc
 }
 
-# The emulator is read once: compiled before, which a file of its name and .gch stands for.
+# The emulator's header is compiled once, to a file of its name and .gch, which gcc then reads instead.
 programs_in_cuda() {
     echo "#include \"$top/tests/simt/simt.h\"" >simt.h
     check "$cxx: tests/simt/simt.h" $cxx $emulated-header -o simt.h.gch simt.h

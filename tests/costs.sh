@@ -1,10 +1,9 @@
 #!/bin/sh
-# costs.sh - what is not called costs nothing, as CUDA, for the emulator and by nvcc: a program that includes a header
-# and uses nothing of it is the empty program; one that calls a launch function has the kernels of that one alone. What
-# headers.sh tries of C and C++ is tried here too: macros, extern "C", C++20.
+# costs.sh - checks that functions that are not called cost nothing in CUDA, for the emulator and by nvcc. A program
+# that includes a header and uses nothing of it must compile to the empty program; one that calls a launch function must
+# have only that one's kernels. As headers.sh does for C and C++, it also tries macros, extern "C" and C++20.
 #
-# Run from the top folder, after "make build/cpu_batch". CC, CXX and NVCC name the compilers. Nothing here looks at a
-# clock.
+# Run from the top folder, after "make build/cpu_batch". CC, CXX and NVCC name the compilers. No check depends on time.
 
 name=costs
 . tests/check.sh
@@ -37,7 +36,7 @@ for header in $headers; do
     { echo "#include \"$header\"" && cat empty.cu; } >${header%.h}.cu
 done
 
-# cost_nothing WHAT PROGRAMS HOW COMMAND...: what HOW makes of each of the programs with the command is what it makes of
+# cost_nothing WHAT PROGRAMS HOW COMMAND...: with the command, HOW must give the same for each of the programs as for
 # the empty one
 cost_nothing() {
     language=$1 programs=$2 how=$3
@@ -49,7 +48,7 @@ cost_nothing() {
     done
 }
 
-# ptx FILE COMMAND...: what nvcc makes for a GPU, without the comments, to FILE.has
+# ptx FILE COMMAND...: writes what nvcc compiles for a GPU to FILE.has, without the comments
 ptx() {
     file=$1
     shift
@@ -74,7 +73,8 @@ else
     skip 'costs by nvcc: no CUDA Toolkit here'
 fi
 
-# Who calls one batch solver of cpu_avx.h has no other: the example as users compile it, and by other levels.
+# A program that calls one batch solver of cpu_avx.h must contain no other: the example as users compile it, and at
+# other levels of optimisation.
 cpu_batch=$top/build/cpu_batch
 for level in '' ${last:+-O0 -O1}; do
     [ -n "$level" ] && cpu_batch=cpu_batch.o &&
@@ -85,7 +85,7 @@ for level in '' ${last:+-O0 -O1}; do
     check "C: it has nothing of the hybrid $level" sh -c "! nm $cpu_batch | grep -E 'hybrid|partitions_'"
 done
 
-# The launch functions that a header declares in full, so that they can be found.
+# The launch functions that a header declares with their whole names, so that this script can find them.
 launches() {
     cat "$top/$1" $(ls "$top/${1%.h}"/*.h 2>/dev/null) |
         sed -n 's/^static int \(bs[13]d_[a-z]*[0-9]_f[0-9]*\)(.*/\1/p
@@ -100,7 +100,7 @@ suffixes() {
     sed -E 's/tb_(f32|f64)::([a-z0-9_]+)/\2_\1/g; s/_(f32|f64)_(f32|f64)/_\1/g'
 }
 
-# only_that FUNCTION: of all launch functions the object has that one, and the one that it hands over to.
+# only_that FUNCTION: of all launch functions the object must have only that one and the one that it hands over to
 only_that() {
     nm -C launch.o | suffixes | grep -oE '(bs[13]d_[a-z]*[0-9]|trid_batch_[a-z]*)_f[0-9]*<' | sort -u >has
     case $1 in bs3d_implicit3_*) echo "bs3d_implicit2_${1##*_}<" ;; esac >wanted
@@ -108,8 +108,8 @@ only_that() {
     diff wanted has
 }
 
-# only_its_kernels FUNCTION: of those that bear a rung's name or a precision, as the kernels of explicit rungs do; of
-# trid/batch.h none of another type, none that pivots and none for one matrix, which trid_batch_solve has no use for.
+# only_its_kernels FUNCTION: of the kernels whose name has a rung or a precision, only this function's may be there;
+# from trid/batch.h none of another type, none that pivots and none for one matrix, which trid_batch_solve does not need
 only_its_kernels() {
     rung=${1#*_}
     c++filt <entries | suffixes >kernels

@@ -1,22 +1,24 @@
 #!/bin/sh
-# faults.sh - does a test fail where the code is wrong? Plants the faults of tests/faults.txt, one at a time, in a copy
-# of the tree, runs the parts that own the code until one fails, and says which part of which run killed the fault.
+# faults.sh - checks that tests fail where code is wrong. It plants the faults of tests/faults.txt, one at a time, in a
+# copy of the tree, runs the parts that test the code until one fails, and says which part of which run killed the
+# fault.
 #
 #     sh tests/faults.sh [-l] [-n] [-j N] [-t SECONDS] [-C TREE] [-o OUTFILE] [NAME ...]
 #
-#     -l          tries faults that "make test" leaves alive with "make test-long": the same parts, and more of them
-#     -n          only sees whether every fault can still be planted; builds and runs nothing
+#     -l          also tries faults that "make test" leaves alive with "make test-long", whose parts do more
+#     -n          only checks that every fault can still be planted; builds and runs nothing
 #     -j N        N faults at a time, each in a copy of its own
-#     -t SECONDS  a part that takes longer hangs, and has killed the fault (1800)
+#     -t SECONDS  a part that takes longer (than 1800, if not given) counts as hanging, and has killed the fault
 #     -C TREE     plants the faults of this tree's table in the files of another tree
-#     -o OUTFILE  writes the table there too
-#     NAME ...    these faults alone; NAME may be a pattern
+#     -o OUTFILE  also writes the table to OUTFILE
+#     NAME ...    only these faults; NAME may be a pattern
 #
 # A fault is a line of the table: name, file, parts, edit. The parts are patterns with commas between them, cheapest
-# first; the Makefile's PARTS and LONG_PARTS say to which run a part belongs. The edit is for sed, names its line by its
-# text, and changes or deletes one line. It is an error if it does not, if the fault does not compile, or if the part
-# that killed it fails without the fault as well. The last line is the sum: faults killed, all others, and faults whose
-# parts cannot run here. build/faults/NAME.result says what the part that failed said first.
+# first; the Makefile's PARTS and LONG_PARTS say to which run a part belongs. The edit is a command for sed that finds
+# its line by its text, and changes or deletes one line. It is an error if it changes none or several, if the fault does
+# not compile, or if the part that killed it fails without the fault as well. The last line has the sums: faults killed,
+# all others, and faults whose parts cannot run here. build/faults/NAME.result has the first message of the part that
+# failed.
 #
 # Run from the top folder. CC and CXX in the environment name the compilers.
 
@@ -37,7 +39,7 @@ shift $((OPTIND - 1))
 wanted=$* work=$PWD/build/faults${dry:+-planted}
 unset MAKEFLAGS MAKELEVEL
 
-# parts_of VARIABLE: the parts that the tree's Makefile has in it, one a line
+# parts_of VARIABLE: the parts in this variable of the tree's Makefile, one a line
 parts_of() {
     make -s -C "$tree" --no-print-directory --eval="list-of-parts: ; @echo \$($1)" list-of-parts | tr ' ' '\n'
 }
@@ -61,7 +63,7 @@ owners() {
     done | awk '!seen[$0]++'
 }
 
-# copy_tree TO: everything but what was built
+# copy_tree TO: copies everything except build products
 copy_tree() {
     rm -rf "$1" && mkdir -p "$1" || return
     for entry in "$tree"/*; do
@@ -94,14 +96,14 @@ run_part() {
     fi
 }
 
-# first_failure COPY PART: what a part that failed, or the compiler, says first
+# first_failure COPY PART: the first message of a part that failed, or of the compiler
 first_failure() {
     said=$1/build/log/$2.log
     [ -f "$said" ] || said=$1/out.$2
     grep -iE 'failed: |error: |sanitizer|simt: |exit status' "$said" | head -n 1 | cut -c 1-160
 }
 
-# try_parts COPY RUN PARTS...: until one kills the fault, or does not compile; sets result
+# try_parts COPY RUN PARTS...: runs parts until one kills the fault or does not compile; sets result
 try_parts() {
     copy=$1 run=$2
     shift 2
@@ -117,8 +119,8 @@ try_parts() {
     done
 }
 
-# try_fault NAME REST-OF-LINE: what became of it goes to $work/NAME.result: the name, the file, killed, alive, skipped,
-# applies or error, then the part, the run and why
+# try_fault NAME REST-OF-LINE: tries a fault and writes to $work/NAME.result: the name; the file; killed, alive,
+# skipped, applies or error; then the part, the run and the reason
 try_fault() {
     name=$1 copy=$work/$1 result=skipped
     read -r file parts edit <<END
@@ -145,7 +147,7 @@ END
     rm -rf "$copy"
 }
 
-# try_killer PART RUN: a part that has killed must pass without a fault; if it does not it goes to $work/unsound
+# try_killer PART RUN: a part that has killed a fault must pass without one; otherwise its name goes to $work/unsound
 try_killer() {
     copy=$work/sound.$1.$2
     copy_tree "$copy"
@@ -175,7 +177,7 @@ in_parallel() {
     wait
 }
 
-# report: the table in the order of faults.txt, then the sum
+# report: prints the table in the order of faults.txt, then the sums
 report() {
     while read -r name _; do
         cat "$work/$name.result"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# getting.sh - programs compile and run with what get.sh made, and with nothing else of the kit: with copied headers, with
-# one file, with what is installed, by pkg-config and by CMake.
+# getting.sh - checks that programs compile and run with what get.sh makes, and with nothing else of the kit: with
+# copied headers, with single files, and with installed headers, by pkg-config and by CMake.
 #
 # Run from the top folder; CC, CXX and NVCC are the Makefile's.
 
@@ -36,7 +36,7 @@ built() { # built FOLDER PROGRAM OPTIONS...: compiles FOLDER/PROGRAM.c and runs 
     $CC -std=c11 $warnings "$@" -o "$program" "$program.c" -lm && "./$program"
 }
 
-# The examples, with the names that single files have.
+# The examples, with the names of single files in their includes.
 for example in drop_in_host.c fd1d_host.c cev_model.h cpu_batch.c; do
     mkdir -p "$work/copied" "$work/one"
     cp "examples/$example" "$work/copied"
@@ -92,7 +92,7 @@ else
     check 'cpu_batch, one file' built one cpu_batch
 fi
 
-# Alone, a header finds everything that it needs, in C and where there are kernels.
+# A header copied alone must find everything that it needs, in C and with its kernels.
 preprocessed() { # preprocessed FOLDER HEADER
     ! [ -e "$1/Makefile" ] && echo "#include \"$2\"" >"$1/alone.c" && $CC -E -o /dev/null "$1/alone.c" &&
         $CXX -std=c++17 -E -x c++ -include "$kit/tests/simt/simt.h" -o /dev/null "$1/alone.c"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# headers.sh - every header of the kit as its users meet it: alone, twice, in a folder, in several files of one program,
-# among their own macros, inside extern "C", with -ffast-math; as C11, C17 and what follows, C++17 and C++20, by gcc and
-# by clang. What is not called costs nothing. As CUDA tests/costs.sh tries them.
+# headers.sh - compiles every header of the kit in the ways in which users include it: alone, twice, in a folder, in
+# several files of one program, among their own macros, inside extern "C", with -ffast-math; as C11, C17 and later,
+# C++17 and C++20, by gcc and by clang. It also checks that functions that are not called cost nothing. tests/costs.sh
+# tries the headers as CUDA.
 #
 #     tests/headers.sh          by gcc
 #     tests/headers.sh clang    by clang and clang++
@@ -16,7 +17,7 @@ cxx_flags='-std=c++17 -Wall -Wextra -Wpedantic -Werror'
 
 . "$top"/tests/macros.sh
 
-# What -ffast-math must not optimise away: a zero or infinite pivot is seen, and NaN is not taken for a number.
+# Checks that -ffast-math must not optimise away: a zero or infinite pivot is reported, and NaN is no number.
 cat >status.c <<'END'
 #include "trid.h"
 #include "trid/pivoted.h"
@@ -51,7 +52,7 @@ int main(int argc, char **argv)
 }
 END
 
-# A problem with a number that is none, or whose answer is none.
+# The same for problems with NaN among their numbers, or with NaN as the answer.
 cat >problem.c <<'END'
 #include "bs3d.h"
 
@@ -84,7 +85,7 @@ int main(int argc, char **argv)
 }
 END
 
-# The same of coordinates, dates and averages.
+# The same for coordinates, dates and averages.
 cat >grid.c <<'END'
 #include "pde/fd.h"
 
@@ -147,8 +148,8 @@ int main(int argc, char **argv)
 }
 END
 
-# The same of the vector sets, for a batch of two systems of which the second has a bad pivot: also the smallest number,
-# and the largest, whose reciprocal may underflow to zero. Where it does not, x is right.
+# The same for the vector sets, with a batch of two systems, the second with a bad pivot. Pivots here are also the
+# smallest number, and the largest, whose reciprocal may underflow to zero. Where it does not, x must be right.
 cat >pivots.c <<'END'
 #include "cpu_avx.h"
 
@@ -185,7 +186,7 @@ int main(int argc, char **argv)
 }
 END
 
-# The same of a model's numbers.
+# The same for a model's numbers.
 cat >model.c <<'END'
 #include "examples/heston_model.h"
 
@@ -229,7 +230,7 @@ int main(int argc, char **argv)
 }
 END
 
-# And of one with three factors, whose terms have all that there can be.
+# And for a model with three factors, whose terms use every member.
 cat >basket_model.h <<'END'
 #ifndef BASKET_MODEL_H
 #define BASKET_MODEL_H
@@ -304,8 +305,9 @@ END
 
 headers=$(kit_headers)
 
-# each_alone: each header alone, in the strict sense where it says so, in a folder of which the compiler hears only by
-# the path in the #include; a program that uses nothing of it is the empty one. To alone/STEM.o, without a main.
+# each_alone: compiles each header alone (without the rest of the kit, if it says that it needs none), in a folder that
+# the compiler knows only by the path in the #include. A program that uses nothing of it must be the empty one. The
+# objects are alone/STEM.o, without a main.
 each_alone() {
     echo 'int main(void) { return 0; }' >empty.$suffix
     check "$language: the empty program" compile empty.$suffix $compiler $flags $level
@@ -330,8 +332,8 @@ each_alone() {
     done
 }
 
-# all_together: all headers twice, and models, which make the bodies of pde/adi2d.h and pde/adi3d.h, among the user's
-# macros and macros with their own names, in C++ inside extern "C", as the newest standard. To together.o.
+# all_together: compiles to together.o all headers twice, and models, which instantiate pde/adi2d.h and pde/adi3d.h,
+# among a user's macros and macros with the headers' own names, by the newest standard, and in C++ inside extern "C".
 all_together() {
     {
         echo '#include "macros.h"'
@@ -348,7 +350,7 @@ all_together() {
         compile together.$suffix $compiler $flags -O2 -std=$newest -I"$top"
 }
 
-# in_two_files: two objects with the same headers and models make a program, and models cost nothing
+# in_two_files: two objects with the same headers and models must link to a program, and models must cost nothing
 in_two_files() {
     { cat models.h && echo 'int main(void) { return 0; }'; } >models.$suffix
     check "$language: models" compile models.$suffix $compiler $flags -O2 -I"$top"
@@ -359,8 +361,8 @@ in_two_files() {
         together.$suffix.o alone/*.o -lm
 }
 
-# without_ieee: what -ffast-math must not optimise away. In the short run as C alone, and models as the compiler's first
-# pass leaves them, which already takes it that there is no NaN.
+# without_ieee: checks that -ffast-math must not optimise away. The short run compiles them only as C, and models
+# without optimisation, since even the compiler's first pass assumes that there is no NaN.
 without_ieee() {
     for program in status problem grid model model3 pivots; do
         level=-O3
@@ -406,7 +408,7 @@ if [ "$1" = clang ]; then
     exit
 fi
 
-# What a compiler lacks, a header says in words: it was refused, and said so.
+# If a compiler lacks something, the header must refuse it with an #error that says what.
 refused() { # refused TEXT COMMAND...
     text=$1
     shift

@@ -1,8 +1,8 @@
-# macros.sh - the macros of a program that includes the kit, for headers.sh and costs.sh: macros.h has a user's own,
-# names.h the kit's names; names_still.h sees that the latter are still there. Both . it after check.sh, in $work.
+# macros.sh - writes macros of a program that includes the kit, for headers.sh and costs.sh: macros.h has those of a
+# user, names.h defines the kit's names as macros, and names_still.h checks that these are still defined. Both scripts
+# . it after check.sh, in $work.
 
-# The names that a program is most likely to have used itself, and those of Windows; the function-like ones take their
-# argument away.
+# The names that a program is most likely to use itself, and those of Windows; the macro with an argument drops it.
 cat >macros.h <<'END'
 #define REAL quad
 #define C "c"
@@ -21,10 +21,10 @@ cat >macros.h <<'END'
 #define far
 END
 
-# All other names in capitals that stand in a header, which a program may have taken for its macros: those that begin
-# with the stem of a header are the kit's, SIMT_ is the emulator's, CUDART_ CUDA's, and what the headers' own #includes
-# define is the language's. Parameters in small letters are as everywhere: a macro of such a name has to end before the
-# #include.
+# All other names in capitals in the headers, which a program may use for macros of its own. Not among them are names
+# that begin with the stem of a header, which are the kit's, SIMT_ (the emulator's), CUDART_ (CUDA's), and what the
+# headers' own #includes define. Names in small letters are not tried: as with any library, a program must undefine a
+# macro of such a name before the #include.
 sed 's/^#define \([A-Z]*\).*/\1/' macros.h >taken
 stems=$(kit_headers | sed 's|.*/||; s/\.h$//' | tr a-z A-Z | tr '\n' '|')TB
 rm -rf kit && copy_kit kit

@@ -1,10 +1,10 @@
 #!/bin/sh
-# shown.sh - the commands that README.md and the pages of docs named below show (blocks marked sh) do what is said.
+# shown.sh - checks that the commands shown by README.md and by the pages of docs named below (blocks marked sh) work.
 #
-# A page's blocks are run one after another, as a reader types them, in a copy of the kit without what was built. One
-# that calls nvcc is run where there is a GPU; one that ends with status 3 had something missing, and says what. A block
-# marked text behind one marked sh has lines that it prints, in their order; ".." stands for others.
-# Run from the top folder; CC, CXX, NVCC, GPU and PYTHON are the Makefile's.
+# A page's blocks are run one after another, as a reader types them, in a copy of the kit without build products. A
+# block that calls nvcc is run only where there is a GPU. If a block ends with status 3, something is missing, and the
+# last line of its output says what. A block marked text after one marked sh has lines that it must print, in their
+# order; ".." stands for other lines. Run from the top folder; CC, CXX, NVCC, GPU and PYTHON are the Makefile's.
 
 work=$PWD/build/shown
 rm -rf "$work" && mkdir -p "$work"
@@ -13,7 +13,7 @@ NVCC=${NVCC:-} GPU=${GPU:-} PYTHON=${PYTHON:-} SHORT_TESTS=${SHORT_TESTS:-}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 [ -n "$NVCC" ] && PATH=${NVCC%/*}:$PATH
 
-# prints BLOCK: its log has the lines that the page shows, in their order
+# prints BLOCK: checks that its log has the lines that the page shows, in their order
 prints() {
     [ ! -f "$1.prints" ] || awk '
         FNR == NR { if ($0 != "..") line[++lines] = $0; next }

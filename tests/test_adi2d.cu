@@ -2,8 +2,8 @@
    everything that can be wrong with a problem.
    MIT licence, see LICENSE.
 
-   One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi2d_host.c tells whether
-   the host is right; test_adi2d_long.cu has the other models and ways, test_adi2d_models.cu the examples. */
+   One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi2d_host.c tests the host's march,
+   test_adi2d_long.cu the other models and paths, and test_adi2d_models.cu the examples. */
 #include "device_adi2d.h"
 
 enum { SEED = 20251123 };
@@ -30,7 +30,8 @@ static const case_runner asking[] = {
     {"alone by a cluster, double", FD_UPWIND, CASE_ALONE, 0, alone_asked_solver_f64},
 };
 
-/* Without being asked: one block, or so many that a device which is idle has something to do. */
+/* Checks the size of cluster that a march chooses: one block, or so many that an idle device has work for all
+   multiprocessors. */
 static void choice(void)
 {
 #ifdef SIMT_EMULATOR
@@ -73,8 +74,8 @@ static void no_batches()
     CHECK(central_onchip_bytes_f32<>(&b) == 0 && central_onchip_bytes_f64<>(&b) == 0, "bytes of a batch that is none");
 }
 
-/* A launch whose thread has chosen a kernel, and then another thread the same one for a smaller batch: the latter must
-   not take shared memory from it. The problem is none, so that the march is short. */
+/* Checks that after one thread has chosen a kernel, another thread that chooses the same one for a smaller batch does
+   not take shared memory from it. The problem is invalid, so that the march is short. */
 static void another_thread()
 {
     fd_problem problem;

@@ -254,7 +254,7 @@ static void exercise_at_dates(void)
                "exercised before the barrier by right");
 }
 
-/* Checks that a constant source adds what it has paid: to rounding the whole sum, if nothing is discounted. */
+/* Checks that a constant source adds what it has paid: the whole sum, to within rounding, if nothing is discounted. */
 static void coupons(void)
 {
     const fd_date nothing = {0, 0, 0};
@@ -495,7 +495,8 @@ static void no_batches(void)
         /* If there is a status, and the number of problems is valid, the status says so too. */
         const int told = b.status && b.problems == 1;
         CHECK(central_host_f64(&b, &c.parameters, 1, memory, bytes) == want, "host with batch %d", k);
-        CHECK(!told || status.what == want, "status of batch %d: %d", k, status.what);
+        CHECK(!told || (status.what == want && status.axis == (k > 0 && k < 5 ? (k - 1) / 2 : -1)),
+              "status of batch %d: %d, axis %d", k, status.what, status.axis);
         const int wrong = central_host_problems_f64(&b, &c.parameters, 0, 1, memory, bytes);
         CHECK(wrong == (b.problems < 1 ? FD_BAD_SIZE : want), "problems of batch %d: %d", k, wrong);
     }

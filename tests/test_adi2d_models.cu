@@ -1,4 +1,4 @@
-/* test_adi2d_models.cu - pde/adi2d.h on chip: the examples' models against the host, to rounding.
+/* test_adi2d_models.cu - pde/adi2d.h on chip: the examples' models against the host, to within rounding.
    MIT licence, see LICENSE. */
 #include "device_adi2d.h"
 
@@ -25,7 +25,7 @@ struct results {
     }
 };
 
-/* The largest difference of two grids' numbers, in units of the largest number. */
+/* Returns the largest difference between two grids, relative to the largest number. */
 template <class Parameters, class One, class Other>
 static double difference(const results<Parameters, One> &one, const results<Parameters, Other> &other)
 {
@@ -50,8 +50,8 @@ static int heston_on_host(const fd_batch *batch, const heston_parameters *parame
     return heston_host_f64(batch, parameters, 1, memory.data(), memory.size() * sizeof(double));
 }
 
-/* Some problems of the benchmark, in both precisions, as products and by stages. The tolerances are the benchmark's, in
-   single precision also its size: values are up to 0.1. */
+/* Compares some problems of the benchmark, in both precisions, by products of factors and by stages. The tolerances are
+   those of the benchmark, whose values are up to 0.1. */
 static void locvol_set_there(const locvol_set &set)
 {
     std::vector<fd_problem> problem((size_t)set.outer);
@@ -74,7 +74,7 @@ static void locvol_set_there(const locvol_set &set)
                        k, kind);
         }
         check_near(difference(host, f64), 0, 1e-11, "%s, kind %d: the grids", set.name, kind);
-        /* Steps of two years and more leave much to rounding. */
+        /* With steps of two years and more, rounding errors are large. */
         check_near(difference(host, f32), 0, 1e-3, "%s, kind %d: the grids, single precision", set.name, kind);
     }
 }
@@ -89,13 +89,14 @@ static void benchmark()
 #ifndef SIMT_EMULATOR
     for (int s = 0; s < 3; s++) {
         locvol_set set = locvol_sets[s];
-        if (s == 2) set.outer = 32; /* the host takes its time */
+        if (s == 2) set.outer = 32; /* the host is slow */
         locvol_set_there(set);
     }
 #endif
 }
 
-/* Prices by parameters that differ, of which some are American puts; too large a grid for any block goes by the way. */
+/* Compares Heston prices for different parameters, some of American puts, with the host's. One grid is too large for
+   any block, and is marched in device memory. */
 static void heston_there()
 {
     enum { COUNT = 4, STEPS = 6 };

@@ -1,5 +1,5 @@
-/* test_adi2d_rungs.cu - pde/adi2d.h's rungs in device memory: all that the host marches, to its last digits; any size;
-   and problems that fail beside others that do not.
+/* test_adi2d_rungs.cu - pde/adi2d.h's rungs in device memory: the host's results, to their last digits; any size; and
+   problems that fail beside others that do not.
    MIT licence, see LICENSE. */
 #include "adi2d_orders.h"
 
@@ -41,10 +41,10 @@ static int same(double x, double y, double tolerance)
     return fabs(x - y) <= tolerance || (!(x - x >= 0) && !(y - y >= 0));
 }
 
-/* Both rungs against the host: grids, values and statuses. What the problems point to is device memory as well. The
-   tolerance is of values up to `scale`, or to the largest there is: a GPU contracts what the host does not, and its
-   reciprocals are a few units of the last place off, so that differences grow by some thousand roundings; under the
-   emulator they do not differ. */
+/* Compares both rungs with the host: grids, values and statuses. What the problems point to is in device memory as
+   well. The tolerance is relative to `scale`, or to the largest value if that is larger. A GPU contracts operations
+   that the host does not, and its reciprocals are a few units in the last place off, so results differ by some thousand
+   roundings; under the emulator they do not differ. */
 template <class Real, class Parameters>
 static void compare(const char *name, fd_batch batch, const std::vector<fd_problem> &problems,
                     const std::vector<Parameters> &parameters, const Functions<Parameters> &f, double scale)
@@ -102,7 +102,7 @@ static void compare(const char *name, fd_batch batch, const std::vector<fd_probl
                 return (k * dates + time) * points + (size_t)(at / n0 * batch.points[0] + at % n0);
             };
             for (int at = 0; at < n0 * n1; at++) largest = fmax(largest, fabs((double)grid[0][place(0, at)]));
-            if (largest > 1e6 * scale) continue; /* unstable: what rounding began has grown as the rest has */
+            if (largest > 1e6 * scale) continue; /* unstable: rounding errors have grown as much as the values */
             const double tolerance = largest * (sizeof(Real) == 4 ? 2e-4 : 1e-11);
             CHECK(same(got.growth, want.growth, want.growth * (sizeof(Real) == 4 ? 1e-3 : 1e-6)),
                   "%s %zu, rung %d: growth %g, want %g", name, k, rung, (double)got.growth, (double)want.growth);
@@ -157,7 +157,8 @@ static fd_batch batch_of(int nx, int ny, int steps, int dates, int kind)
     return batch;
 }
 
-/* The benchmark with the least and odd sizes: lines of 4 points, of one more and one less than a warp's tile. */
+/* Tests the benchmark in the smallest and in odd sizes: lines of 4 points, and of one point more and less than a warp's
+   tile. */
 static void sizes(void)
 {
     static const double spot[2] = {0.03, -1.6};
@@ -180,8 +181,8 @@ static void sizes(void)
     }
 }
 
-/* A line that no block holds goes through memory by itself. On points so close the host, which multiplies factors,
-   rounds differently by more than elsewhere. */
+/* Checks that a line that no block can hold is marched in device memory without being asked. On points as close as
+   these the host, which takes products of factors, rounds more differently than elsewhere. */
 static void too_large(void)
 {
     static const double spot[2] = {0.03, -1.6};
@@ -196,7 +197,7 @@ static void too_large(void)
             std::vector<locvol_parameters>(1, q), single, twice, 1);
 }
 
-/* Every scheme, exercise, and what can happen at dates, with faces of three kinds. */
+/* Tests every scheme, kind of exercise and event at a date, with faces of three kinds. */
 static void heston(void)
 {
     static const double date[2] = {0.3, 0.7}, spot[2] = {100, 0.04};
@@ -218,7 +219,7 @@ static void heston(void)
     in_both("Heston", batch_of(40, 30, 9, 2, ADI2D_TWO_STAGES), problems, parameters, single, twice, 300);
 }
 
-/* Coefficients and faces that depend on time. */
+/* Tests coefficients and faces that depend on time. */
 static void powers(void)
 {
     static const double spot[2] = {1.1, 1.1};
@@ -240,7 +241,7 @@ static void powers(void)
     in_both("powers", batch_of(25, 37, 5, 0, ADI2D_TWO_STAGES), problems, parameters, single, twice, 10);
 }
 
-/* Problems that are refused, or whose numbers are lost on the way, between two that are not. */
+/* Tests problems that are refused, or that become NaN on the way, between two that are solved. */
 static void failures(void)
 {
     static const double spot[2] = {100, 0.04};
@@ -251,10 +252,10 @@ static void failures(void)
         fd_axis x = {0, 400, 36, 0, {0}, {0}, {0}}, y = {0, 1, 20, 0, {0}, {0}, {0}};
         heston_parameters q = {100, 1.5, 0.04, 0.3, -0.9, 0.025, 0.01, 0};
         if (k == 1) y.high = -1;
-        if (k == 2) q.sigma = 1e30;               /* single precision has no such squares: a table is not finite */
-        if (k == 3) p.times.steps = 1000;         /* more than the batch says */
-        if (k == 4) x.high = 1e15, y.high = 1e10; /* nor such products: terms are not */
-        if (k == 5) p.times.kind = FD_EXPLICIT, p.scheme = FD_DOUGLAS, q.sigma = 1e7; /* unstable: it grows beyond */
+        if (k == 2) q.sigma = 1e30;               /* its square overflows in single precision: a table is not finite */
+        if (k == 3) p.times.steps = 1000;         /* more than the batch allows */
+        if (k == 4) x.high = 1e15, y.high = 1e10; /* products overflow: terms are not finite */
+        if (k == 5) p.times.kind = FD_EXPLICIT, p.scheme = FD_DOUGLAS, q.sigma = 1e7; /* unstable: values overflow */
         p.axis[0] = x, p.axis[1] = y, p.spot = spot;
         problems.push_back(p), parameters.push_back(q);
     }

@@ -1,5 +1,5 @@
 /* test_adi3d.cu - pde/adi3d.h on the device: random problems against a plain march, grids of all shapes that the
-   kernels have against the host's engine, and what is no problem.
+   kernels have against the host's march, and invalid problems.
    MIT licence, see LICENSE.
 
    One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi3d_host.c tells whether
@@ -9,8 +9,8 @@
 
 enum { SEED = 20251124 };
 
-/* Solves a batch with device memory of exactly the bytes asked for, full of NaN, between guards that stay as they are.
-   */
+/* Solves a batch in device memory of exactly the bytes that the launch asks for, full of NaN, between guards, and
+   checks the guards. */
 #define SOLVER(model, precision)                                                                                       \
     static int model##_solver##precision(const fd_batch *batch, const case_parameters *parameters)                     \
     {                                                                                                                  \
@@ -21,9 +21,9 @@ enum { SEED = 20251124 };
         return call;                                                                                                   \
     }
 
-/* One text, two programs with half of the instances each, as each instance takes compilers long. This one has
-   coefficients of every kind in single precision and axes apart in double; test_adi3d_others.cu has them the other way
-   round, and drifts taken upwind and fitted, which differ in pde/fd.h's rows alone. */
+/* One text makes two programs with half of the instances each, since each instance takes compilers long. This one has
+   coefficients of every kind in single precision, and independent axes in double. test_adi3d_others.cu has them the
+   other way round, and also upwind and fitted drifts, which differ only in the rows of pde/fd.h. */
 #ifndef TEST_ADI3D_OTHERS
 #define CENTRAL(name) central##name##_f32
 #define APART(name) apart##name##_f64
@@ -54,7 +54,7 @@ static const case_runner runners[] = {
 };
 enum { RUNNERS = sizeof runners / sizeof *runners };
 
-/* Against the plain march: rounding, which marches that are not stable make larger. */
+/* Compares random problems with the plain march, to rounding, which unstable marches amplify. */
 static void random_problems()
 {
     static case_problem c;
@@ -72,7 +72,7 @@ static void random_problems()
     if (check_short()) check_skip(74, "random problems: SHORT_TESTS is set");
 }
 
-/* Each scheme and kind of coefficients on the smallest grid, and with faces of each kind on every side. */
+/* Tries each scheme and kind of coefficients on the smallest grids, with faces of each kind on every side. */
 static void every_kind()
 {
     static case_problem c;
@@ -95,7 +95,7 @@ static void told(int step, int, void *context)
     ++*(int *)context;
 }
 
-/* A problem on a grid of any size, by the device and by the host: the same to rounding. */
+/* Solves a problem on a grid of any size by the device and by the host, and compares to within rounding. */
 static void as_host(const char *name, int single, const case_problem *c, double tolerance,
                     int there(const fd_batch *, const case_parameters *), size_t host_bytes(const fd_batch *, int),
                     int host(const fd_batch *, const case_parameters *, int, void *, size_t))
@@ -126,8 +126,8 @@ static double tolerance_of()
     return sizeof(R) == 4 ? 1e-4 : 1e-11;
 }
 
-/* Rows of every number of warps, and lines of every number of sections, at their limits. Faces of all kinds; of those
-   that keep a step from changing, where x is long in the last two. */
+/* Tests rows of every number of warps, and lines of every number of partitions, at their limits, with faces of all
+   kinds. In the last two, where x is long, all steps are alike: their faces are those that allow it. */
 static void sizes()
 {
     static const int points[][3] = {{256, 4, 4},  {257, 4, 5}, {5, 129, 4}, {4, 5, 129}, {513, 4, 4},  {4, 257, 4},
@@ -165,9 +165,9 @@ static void sizes()
     if (check_short()) check_skip(count - (count + 4) / 5, "sizes: SHORT_TESTS is set");
 }
 
-/* Steps whose solves along y and z change places, so that two sweeps take them: faces of every kind for which they do,
-   first stages and only ones, every exercise; z of 4 points, of one partition, of as many as there may be and not a
-   multiple of them, y of each shape. And beside them, far faces for which they do not. */
+/* Tests steps whose solves along y and z change places, so that two sweeps suffice: with faces of every kind that allow
+   this, as first and as only stages, with every exercise; with z of 4 points, of one partition, and of as many
+   partitions as are allowed, full or not; and with y of each shape. Also tests far faces that do not allow it. */
 static void sweeps()
 {
     static const int points[][3] = {{9, 6, 4},   {33, 17, 7},  {256, 5, 16}, {7, 130, 9},
@@ -200,8 +200,8 @@ static void sweeps()
     if (check_short()) check_skip(2 * count - (2 * count + 4) / 5, "sweeps: SHORT_TESTS is set");
 }
 
-/* Coefficients that change in the first steps and rest in the others: factors are those of the step, whatever kernels
-   the step before it took. */
+/* Tests coefficients that change in the first steps and then stay constant: factors must be those of the step, whatever
+   kernels the previous step took. */
 static void rests()
 {
     static const int kinds[] = {FD_LINEAR, FD_VALUE};
@@ -216,7 +216,7 @@ static void rests()
     }
 }
 
-/* Several problems, one of which fails, each as if alone; what is recorded at dates. */
+/* Checks that several problems, one of which fails, get the results that each gets alone, also at dates. */
 static void several()
 {
     enum { PROBLEMS = 3, GRID = 8 * 8 * 9, SINGLE = sizeof(central_real) == 4 };
@@ -253,7 +253,7 @@ static void several()
     }
 }
 
-/* What is told of progress, MODEL_solve, and calls that are refused. */
+/* Tests MODEL_solve, the progress that it reports, and calls that are refused. */
 static void the_one_that_there_is()
 {
     static case_problem c;

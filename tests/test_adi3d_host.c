@@ -48,7 +48,7 @@ static const case_runner runners[] = {
 static const case_runner *const apart_runner = &runners[6];
 enum { RUNNERS = sizeof runners / sizeof *runners };
 
-/* Compares random problems with the plain march, to rounding, which unstable marches amplify. */
+/* Compares random problems with the plain march, to within rounding, which unstable marches amplify. */
 static void random_problems(void)
 {
     static case_problem c;
@@ -242,8 +242,8 @@ static int same_results(const case_results *one, const case_results *other)
            !memcmp(one->batch.grid, other->batch.grid, one->grid_bytes);
 }
 
-/* Checks that threads of the test's own, also more than there are planes, compute the same numbers to the bit; also if
-   terms fail only in one worker's part. */
+/* Checks that threads of the test's own compute the same numbers to the bit, even if they are more than the planes, and
+   even if terms fail only in one worker's part. */
 static void own_threads(void)
 {
     static case_problem c;
@@ -385,7 +385,7 @@ static void correlations(void)
     }
 }
 
-/* ---- calls that are refused -------------------------------------------------------------------------------------- */
+/* ---- calls that are refused, and progress ------------------------------------------------------------------------ */
 
 static int reported;
 

@@ -1,16 +1,15 @@
-/* test_adi3d_onchip.cu - pde/adi3d.h's batches, on chip and by the host: random problems against a plain march, batches
-   against the host's engine, clusters of every size, what is wrong with a problem among others that are none the worse,
-   and which sizes fit.
+/* test_adi3d_onchip.cu - pde/adi3d.h's batches, on chip and on the host: random problems against a plain march, batches
+   against the host's march, clusters of every size, invalid problems among others, which must not change, and the sizes
+   that fit.
    MIT licence, see LICENSE.
 
-   One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi3d_host.c tells whether
-   the host is right. */
+   One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi3d_host.c tests the host's march. */
 #include "adi3d_cases.h"
 #include "device_memory.h"
 
 enum { SEED = 20251126, MOST = 9 /* points of the batches' axes */, PROBLEMS = 5 };
 
-/* A batch of the host's, its results between guards. */
+/* A batch in host memory, its results between guards. */
 struct case_batch {
     std::vector<case_parameters> parameters;
     std::vector<fd_problem> problem;
@@ -40,10 +39,12 @@ struct case_batch {
     }
 };
 
-/* Where a launch is asked to go: clusters of so many blocks, of so many threads at most; 0: as MODEL_onchip has it. */
+/* The number of blocks of a cluster and the largest number of threads of a block for launches; 0: MODEL_onchip
+   chooses. */
 static int asked_size, asked_threads;
 
-/* Solves it on the device: with all that it points to there, and memory of exactly the bytes asked for. */
+/* Solves a batch on the device: copies all that it points to there, and allocates exactly the bytes that the launch
+   asks for. */
 template <class Launch>
 static int solve_there(const case_batch &host, size_t bytes, Launch launch)
 {
@@ -91,7 +92,7 @@ static int solve_there(const case_batch &host, size_t bytes, Launch launch)
     return done;
 }
 
-/* A model in a precision: its batches by the device and by the host. */
+/* A model in one precision: its batches on the device and on the host. */
 typedef struct {
     const char *name;
     size_t real;
@@ -125,7 +126,7 @@ typedef struct {
 ENGINE(central, f64, double)
 ENGINE(central, f32, float)
 ENGINE(apart, f64, double)
-#ifdef __CUDACC__ /* the others differ from these in pde/fd.h's rows alone, and nvcc takes a minute for each */
+#ifdef __CUDACC__ /* the others differ from these only in pde/fd.h's rows, and nvcc takes a minute for each */
 static const engine *const engines[] = {&central_f64, &central_f32, &central_f32, &central_f64};
 #else
 ENGINE(upwind, f32, float)
@@ -133,7 +134,7 @@ ENGINE(fitted, f64, double)
 static const engine *const engines[] = {&central_f64, &central_f32, &upwind_f32, &fitted_f64};
 #endif
 
-/* Solves a batch by the host, in memory of exactly the bytes asked for. */
+/* Solves a batch on the host, in memory of exactly the bytes asked for. */
 static int solve_here(const engine *e, const case_batch &batch, int workers)
 {
     const size_t bytes = e->host_bytes(&batch.batch, workers);
@@ -143,7 +144,7 @@ static int solve_here(const engine *e, const case_batch &batch, int workers)
     return call;
 }
 
-/* Solves a problem in the middle of a batch of three, the others of which are good: as case_runner wants it. */
+/* A case_runner: solves a problem as the second of a batch of three, of which the other two are good. */
 static int among_others(const engine *e, int by_host, const fd_batch *own, const case_parameters *parameters)
 {
     static case_problem c[3];
@@ -204,7 +205,7 @@ static const case_runner runners[] = {
 };
 enum { RUNNERS = sizeof runners / sizeof *runners };
 
-/* How launches are to go, the k-th time. */
+/* Chooses the shape of launches, the k-th time. */
 static void ask(int k)
 {
     static const int sizes[] = {0, 1, 2, 4, 8};
@@ -214,7 +215,7 @@ static void ask(int k)
 #endif
 }
 
-/* Against the plain march: rounding, which marches that are not stable make larger. */
+/* Against the plain march, to rounding, which unstable marches magnify. */
 static void random_problems()
 {
     static case_problem c;
@@ -230,7 +231,7 @@ static void random_problems()
     if (check_short()) check_skip(110, "random problems: SHORT_TESTS is set");
 }
 
-/* Each scheme and kind of coefficients, and faces of each kind on every side. */
+/* Each scheme, each kind of coefficients, and faces of each kind on every side. */
 static void every_kind()
 {
     static case_problem c;
@@ -244,7 +245,7 @@ static void every_kind()
     if (check_short()) check_skip(38, "kinds: SHORT_TESTS is set");
 }
 
-/* Compares what a batch's problem has got on chip with what it has got by the host. */
+/* Compares the results of one problem of a batch on chip with those on the host. */
 static void as_here(const engine *e, const case_batch &there, const case_batch &here, int which)
 {
     const int single = e->real == 4;
@@ -263,12 +264,13 @@ static void as_here(const engine *e, const case_batch &there, const case_batch &
         if (!(fabs(got - due) <= worst)) worst = fabs(got - due);
         if (!(fabs(due) <= largest)) largest = fabs(due);
     }
-    /* What is not recorded has the same bits in both. */
+    /* Values that were not recorded have the same bits in both. */
     CHECK(worst <= largest * (single ? 3e-4 : 1e-11), "%s, problem %d: off by %.2e, values to %.2e", e->name, which,
           worst, largest);
 }
 
-/* Batches of any problems against the host's engine: on chip to rounding; by the host together to the bit. */
+/* Batches of any problems: on chip they agree with the host to within rounding, and on the host two workers give the
+   same bits as one. */
 static void batches()
 {
     static case_problem c[PROBLEMS];
@@ -295,7 +297,7 @@ static void batches()
     if (check_short()) check_skip(15, "batches: SHORT_TESTS is set");
 }
 
-/* Longer lines, to the limit, and results that depend on no cluster's size. */
+/* Longer lines, up to the limit, and results that do not depend on the size of clusters. */
 static void sizes()
 {
     static const int points[][3] = {{48, 4, 5}, {4, 33, 6}, {5, 4, 48}, {31, 7, 4}, {4, 32, 17}, {17, 16, 9}};
@@ -339,7 +341,7 @@ static void sizes()
     if (check_short()) check_skip(4, "sizes: SHORT_TESTS is set");
 }
 
-/* What is no batch. */
+/* Arguments that are no batch. */
 static void batches_that_are_none()
 {
     static case_problem c;
@@ -348,7 +350,7 @@ static void batches_that_are_none()
     case_plain(&c);
     case_batch good(1, all, points, sizeof(float));
     fd_batch b = good.batch;
-    void *const memory = good.grid.data(); /* that nothing writes to; on no boundary of 128 bytes, perhaps */
+    void *const memory = good.grid.data(); /* that nothing writes to; perhaps not aligned to 128 bytes */
     auto what = [&](const fd_batch *batch, const case_parameters *p, void *m, size_t bytes) {
         return central_onchip_f32<>(batch, p, m, bytes, 0);
     };
@@ -380,7 +382,7 @@ static void batches_that_are_none()
     }
 }
 
-/* What fits: in blocks of 227 KiB; many problems, for which no cluster is larger than need be. */
+/* The sizes that fit in blocks of 227 KiB. With many problems no cluster is larger than it must be. */
 static void what_fits()
 {
     static const struct {
@@ -408,7 +410,7 @@ static void what_fits()
     CHECK(central_onchip_blocks_f32<>(&b) >= 1, "a small one");
 }
 
-/* What a batch has no room for. */
+/* Problems for which a batch has no room. */
 static void no_room()
 {
     static case_problem c;

@@ -1,9 +1,9 @@
 /* test_batch.cu - trid/batch.h: every layout, size and operation, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
-   tests/batch_field.h has what each call is checked for. Answers come from pivoted elimination in long double. Launches
-   take minutes to compile, so each precision is a program of its own: this one and test_batch_single.cu;
-   test_batch_linked.cu calls the functions with C linkage, in both. */
+   tests/batch_field.h checks each call. Answers come from pivoted elimination in long double. Launches take minutes to
+   compile, so each precision is a program of its own: this one and test_batch_single.cu; test_batch_linked.cu calls the
+   functions with C linkage, in both. */
 #define TRID_P_BATCH_LEAST_BLOCKS 2 /* so that warps take several tiles of small batches already */
 #include "trid/batch.h"
 
@@ -16,7 +16,8 @@ typedef float real;
 typedef double real;
 #endif
 
-/* The short tests take one in four of the larger sizes, others in each precision. */
+/* Returns whether the short run leaves this case out: of the larger sizes it takes one in four, different ones in each
+   precision. */
 template <class T>
 static int left_out(int n)
 {
@@ -37,7 +38,7 @@ static void test_layouts()
             if (index++ == 2 && n > 256 && getenv("SHORT_TESTS")) continue;
             for (const layout &l : layouts(n, m)) {
                 if (m > 40 && strcmp(l.name, "contiguous") && strcmp(l.name, "interleaved")) continue;
-                if (n > 256 && m > 1 && m < 9 && case_below(&dice, 2)) continue; /* a sample of what takes long */
+                if (n > 256 && m > 1 && m < 9 && case_below(&dice, 2)) continue; /* a sample, since these take long */
                 test_solve<T>(l.name, l.lines, transposed_or_not(), 0, case_below(&dice, 4));
             }
         }
@@ -57,10 +58,10 @@ static void test_operations()
                 }
 }
 
-/* Dominant systems in every layout, and systems that need the pivoting: a zero diagonal, off-diagonals of random sign,
-   which are well conditioned enough where n is even (for odd n such a matrix is singular). A launch without pivoting
-   fails at all of them, and the repair solves those that failed and leaves its own status. And dominant systems, one of
-   which has two rows, anywhere, that must be exchanged, in both layouts. */
+/* Tests pivoting: dominant systems in every layout, and systems that need pivots, with a zero diagonal and
+   off-diagonals of random sign, which are well conditioned enough if n is even (for odd n such a matrix is singular). A
+   launch without pivoting fails at all of the latter; the repair solves those that failed and leaves its own status.
+   Also tests dominant systems, one of which has two rows, anywhere, that must be exchanged. */
 template <class T>
 static void test_pivoted()
 {
@@ -85,7 +86,7 @@ static void test_pivoted()
             for (long long i = 0; i < (long long)n * systems; i++) {
                 const long long row = i % n, system = i / n, at = offset(lines, 0, (int)system, (int)row);
                 const int within = kind < 3 || row == swapped || row == swapped + 1;
-                /* every third is dominant, or all but the first */
+                /* every third system is dominant, or all but the first */
                 int hard = kind < 2 ? system % 3 != 1 : system == 0 && within;
                 /* Products of ratios of neighbours stay near 1: the condition grows with n alone. */
                 double size = case_between(&dice, 0.9, 1.1) * (case_below(&dice, 2) ? 1 : -1);
@@ -127,7 +128,7 @@ static void test_pivoted()
                 double r = batch_residual(n, m[0].data(), m[1].data(), m[2].data(), m[3].data(), m[4].data());
                 if (!(r <= worst)) worst = r;
             }
-            /* Pivoting keeps the residual at some unit roundoffs, whatever the condition. */
+            /* Pivoting keeps the residual at some unit roundoffs, whatever the condition number. */
             check_near(worst, 0, 64 * unit, "pivoted %s n %d, kind %d: residual", sizeof(T) == 4 ? "f32" : "f64", n,
                        kind);
             for (field<T> *f : all) GPU_OK(cudaFree(f->device));
@@ -136,7 +137,7 @@ static void test_pivoted()
         }
 }
 
-/* So many tiles that a block of a persistent launch takes several, in several groups. */
+/* Tests so many tiles that a block of a persistent launch takes several, in several groups. */
 template <class T>
 static void test_many_tiles()
 {
@@ -158,9 +159,9 @@ static void test_many_tiles()
         }
 }
 
-/* Interleaved systems in arrays that all are aligned to 16 bytes, with pitches that keep them so: they come in pieces
-   of 16 bytes then. Full tiles, and tiles that end between two pieces; several tiles a block; a last partition with a
-   row. */
+/* Tests interleaved systems in arrays that are aligned to 16 bytes, with pitches that keep them aligned, so that tiles
+   are loaded in pieces of 16 bytes: full tiles, and tiles that end within a piece; several tiles a block; a last
+   partition of one row. */
 template <class T>
 static void test_wide()
 {
@@ -176,7 +177,7 @@ static void test_wide()
             {"wide, y lines", {n, few, few, 1, 5, few * n + 4}},
             {"wide, many", {n, many, many, 1, 1, 0}},
             {"wide, many y lines", {n, 64, 64, 1, n > 200 ? 2 : 4, -(64 * n + 4)}},
-            {"half wide", {n, few, few - 2, 1, 1, 0}},          /* in double precision alone: pieces of whole systems */
+            {"half wide", {n, few, few - 2, 1, 1, 0}},          /* pieces of whole systems only in double precision */
             {"half wide, y lines", {n, 8, 8, 1, 3, 8 * n + 2}}, /* and jumps */
             {"not wide, odd pitch", {n, few + 1, few, 1, 1, 0}},
         };
@@ -209,10 +210,11 @@ static void test_checked()
                 test_solve<T>("aligned", trid_lines_contiguous(n, n > 100 ? 8 : 64), flags, 0, ALIGNED, 1);
 }
 
-/* Some systems fail: the others are solved, and the report says which. Kinds: 0 a system without fault; 1 its first row
-   is zero; 2 NaN on its last diagonal; 3 a first pivot far below the roundoff of the others, which no pivot shows; 4
-   singular across two partitions; 5 as 3, in the first row of the second partition, which another thread has; 6 its
-   last row and column are zero. With pivoting 3 and 5 are no faults and the others have the status 1 (4 perhaps 0). */
+/* Tests batches in which some systems fail: the others are solved, and the report says which failed. Kinds: 0 without
+   fault; 1 the first row is zero; 2 NaN on the last diagonal; 3 a first pivot far below the roundoff of the others,
+   which no pivot shows; 4 singular across two partitions; 5 as 3, in the first row of the second partition, which
+   another thread holds; 6 the last row and column are zero. With pivoting 3 and 5 are no faults, and the others have
+   the status 1 (4 perhaps 0). */
 template <class T>
 static void test_failures()
 {
@@ -243,7 +245,7 @@ static void test_failures()
                 if (kind[k] == 6) a[end] = b[end] = c[offset(lines, g, s, n - 2)] = 0;
                 if (kind[k] == 3) b[top] = (T)(unit / 256);
                 if (kind[k] == 5) b[offset(lines, g, s, 16)] = (T)(unit / 256);
-                if (kind[k] == 4) { /* rows 15 and 16, in two partitions where these have 16 rows, say the same */
+                if (kind[k] == 4) { /* rows 15 and 16, in two partitions if these have 16 rows, are equal */
                     long long upper = offset(lines, g, s, 15), lower = offset(lines, g, s, 16);
                     a[upper] = c[lower] = 0;
                     b[upper] = c[upper] = a[lower] = b[lower] = 1;
@@ -276,13 +278,13 @@ static void test_failures()
                                : kind[k] == 6                                 ? (check == 2 ? 1 : n)
                                : (kind[k] == 3 || kind[k] == 5) && check == 1 ? n + 1
                                                                               : 0;
-                    /* NaN spreads through the partition before a pivot meets it: a row at or above the last. */
+                    /* NaN spreads through the partition before a pivot meets it, so any row up to the last is right. */
                     int right = kind[k] == 2 || kind[k] == 4 ? status[k] >= 1 && status[k] <= n : status[k] == want;
                     if (check == 2 && kind[k] == 2) right = status[k] == 1;
-                    if (check == 2 && kind[k] == 4) right = status[k] <= 1; /* the two rows may differ by a rounding */
+                    if (check == 2 && kind[k] == 4) right = status[k] <= 1; /* rounding may make the two rows differ */
                     if (check == 1 && (kind[k] == 3 || kind[k] == 5)) right = right && residual[k] > 1e-4f;
                     if (check == 1 && kind[k] == 0) right = right && residual[k] <= (float)(16 * unit);
-                    if (check == 1 && kind[k] == 2) right = right && !(residual[k] <= 1e-4f); /* NaN stays one */
+                    if (check == 1 && kind[k] == 2) right = right && !(residual[k] <= 1e-4f); /* NaN stays NaN */
                     wrong += !right;
                     if (status[k]) count++, first = first == ~0ull ? k : first;
                 }
@@ -298,9 +300,9 @@ static void test_failures()
         }
 }
 
-/* Matrices that are only just dominant, where elimination by partitions of K rows leaves many unit roundoffs: a step of
-   refinement leaves a few, as long as K^2.5 (dominance - 1) exceeds the root of the unit roundoff (docs/hybrid.md),
-   which the margins do for K >= 8. What it leaves is measured outside. */
+/* Tests matrices that are only just dominant, where elimination by partitions of K rows leaves many unit roundoffs. A
+   step of refinement leaves a few, as long as K^2.5 (dominance - 1) exceeds the root of the unit roundoff
+   (docs/hybrid.md), which these margins do for K >= 8. The residual is computed on the host. */
 template <class T>
 static void test_refined()
 {
@@ -343,7 +345,7 @@ static void test_refined()
     CHECK(hardest > 8 * unit, "%g unit roundoffs: there was nothing to refine", hardest / unit);
 }
 
-/* Systems of n rows in arrays that a launch takes, packed as lines say, one after another. */
+/* Copies systems of n rows to the arrays of a launch, in the layout of the lines. */
 static void pack(const trid_lines &lines, const std::vector<case_system> &systems, field<double> *all[5])
 {
     for (int k = 0; k < 5; k++) *all[k] = make_field<double>(lines, 0);
@@ -356,7 +358,7 @@ static void pack(const trid_lines &lines, const std::vector<case_system> &system
     for (int k = 0; k < 5; k++) upload(*all[k]);
 }
 
-/* What came back of system s. */
+/* Returns the solution of system s. */
 static std::vector<double> unpack(const trid_lines &lines, field<double> &x, size_t s)
 {
     std::vector<double> of((size_t)lines.n);
@@ -364,7 +366,7 @@ static std::vector<double> unpack(const trid_lines &lines, field<double> &x, siz
     return of;
 }
 
-/* The largest error of an unknown relative to itself, but not less than a few roundoffs; NaN if any is. */
+/* Returns the largest error of an unknown relative to itself, but at least a few roundoffs; NaN if any x is NaN. */
 static double worst_unknown(const std::vector<double> &x, const std::vector<case_wide> &y)
 {
     double error = 4 * UNIT_F64;
@@ -375,11 +377,11 @@ static double worst_unknown(const std::vector<double> &x, const std::vector<case
     return error;
 }
 
-/* The 20 matrices of pivoted_cases.h at 512 rows, in double precision, each with some right-hand sides.
-   Without pivoting, checked: dominant ones are right to 1e-14, and of the others none is wrong in silence: what is not
-   flagged has a residual within the tolerance, as worked out here in more than double precision. Then what was flagged
-   is repaired, and has to come within the factor of 10 of LAPACK's error, in the mean of the logarithms over the
-   matrices and right-hand sides of a kind; number 16 each within 1e-12. And all once more with pivoting alone. */
+/* Tests the 20 matrices of pivoted_cases.h with 512 rows, in double precision, each with some right-hand sides. Checked
+   without pivoting, dominant systems are right to 1e-14, and no other system is wrong in silence: if it is not flagged,
+   its residual, computed here in more than double precision, is within the tolerance. Flagged systems are then
+   repaired; their errors must be within a factor of 10 of LAPACK's, in the mean of the logarithms over the matrices and
+   right-hand sides of a kind, and those of number 16 within 1e-12 each. Finally all are solved with pivoting alone. */
 CASE_FUNCTION void test_the_20()
 {
     enum { ROWS = 512, SEED = 20240815, SEEDS = 2, SIDES = 8, EACH = SEEDS * SIDES };
@@ -387,7 +389,7 @@ CASE_FUNCTION void test_the_20()
                                       false, false, false, false, false, false, true, true,  true,  true};
     const double least = 4 * UNIT_F64;
     case_random random = {SEED};
-    std::vector<case_system> systems; /* EACH of every number */
+    std::vector<case_system> systems; /* EACH systems of every number */
     std::vector<std::vector<case_wide>> answer;
     std::vector<double> lapack;
     for (int number = 1; number <= 20; number++)
@@ -478,10 +480,10 @@ CASE_FUNCTION void test_the_20()
     for (const case_system &s : systems) case_free(s);
 }
 
-/* Random entries of random sign, by trid_batch_pivoted: with a diagonal, without, with rows and with columns multiplied
-   by powers of ten, 1e-150 .. 1e150. The residuals are some unit roundoffs; where columns are scaled each unknown has a
-   size of its own, and its error is compared with LAPACK's, which does not depend on such a scaling, in the mean of the
-   logarithms. */
+/* Tests trid_batch_pivoted on random entries of random sign: with a diagonal, without, and with rows or columns
+   multiplied by powers of ten, 1e-150 .. 1e150. Residuals are some unit roundoffs. If columns are scaled, unknowns
+   differ in size, so the error of each is compared with LAPACK's, which does not depend on such a scaling, in the mean
+   of the logarithms. */
 CASE_FUNCTION void test_random_signs()
 {
     enum { KINDS = 4, NO_DIAGONAL = 1, ROWS_SCALED = 2, COLUMNS_SCALED = 3, SYSTEMS = 40 };
@@ -546,8 +548,8 @@ CASE_FUNCTION void test_random_signs()
         }
 }
 
-/* A matrix that a function makes, of the system's index and the row: the second difference with a diagonal of its
-   own. Nobody uses a of row 0 and c of row n-1. */
+/* A function object that makes a matrix from the system's index and the row: the second difference with a diagonal of
+   its own. Nobody uses a of row 0 and c of row n-1. */
 struct made_rows {
     double size;
     int n;
@@ -609,7 +611,8 @@ static void test_rows()
         }
 }
 
-/* More than 1024 rows: blocks of several warps, around the sizes that they hold, and two levels, as they are used. */
+/* Tests more than 1024 rows: blocks of several warps, around the sizes that they hold, and two levels, without forced
+   limits. */
 template <class T>
 static void test_more_than_1024()
 {
@@ -630,7 +633,7 @@ static void test_more_than_1024()
     }
 }
 
-/* Rows of zeros: the status names them, wherever in a chunk of 512 rows they are. */
+/* Checks that the status names a row of zeros, wherever in a chunk of 512 rows it is. */
 CASE_FUNCTION void test_zero_rows()
 {
     static const int n = 2100, zero[] = {700, 511, -1, 512, 0, 2099};
@@ -658,8 +661,8 @@ CASE_FUNCTION void test_zero_rows()
     GPU_OK(cudaFree(device_status));
 }
 
-#ifndef TEST_BATCH_LONG /* which includes this file and has limits and a main of its own */
-/* Do places coincide, as the exact search says, and as trying all pairs does? */
+#ifndef TEST_BATCH_LONG /* test_batch_long.cu includes this file, and has limits and a main of its own */
+/* Checks that the exact search for elements that coincide agrees with trying all pairs. */
 CASE_FUNCTION void test_lines()
 {
     for (int i = 0; i < 20000; i++) {
@@ -700,7 +703,7 @@ CASE_FUNCTION void test_lines()
                               trid_lines_contiguous(1 << 30, 1 << 30),
                               trid_lines_axis(2, 2, 2, 3)};
     for (const trid_lines &l : bad) CHECK(trid_lines_check(l) == TRID_BATCH_BAD_SIZE, "%lld %lld", l.n, l.systems);
-    /* The largest that are accepted: of scratch each flag's arrays, and nothing beyond a long long. */
+    /* The largest lines that are accepted: the scratch for each flag fits a long long. */
     for (int n_log2 = 12; n_log2 <= 30; n_log2++)
         for (int interleaved = 0; interleaved < 2; interleaved++) {
             const long long n = 1ll << n_log2, systems = (1ll << 56) / n, bytes = n * systems * 8;
@@ -731,7 +734,7 @@ CASE_FUNCTION void test_lines()
     CHECK(bytes > 0 && trid_batch_scratch(long_ones, TRID_BATCH_PERIODIC, 8) == bytes, "scratch of no groups");
 }
 
-/* Each array by a byte off its alignment; none is read. */
+/* Checks arrays that are a byte off their alignment; none is read. */
 template <class T>
 static void test_misaligned()
 {
@@ -743,7 +746,7 @@ static void test_misaligned()
 }
 
 /* What is refused, and what is nothing to do. */
-/* Scratch that is missing, off its alignment or too little is refused before anything is launched. */
+/* Checks that scratch that is missing, misaligned or too small is refused before anything is launched. */
 CASE_FUNCTION void test_scratch_given()
 {
     const trid_lines l = trid_lines_contiguous(1 << 20, 4);
@@ -802,7 +805,7 @@ CASE_FUNCTION void test_arguments()
     CHECK(solve({8, 1, 4, 7, 1, 0}, 0, a, b, c, d, x, 0) == TRID_BATCH_OVERLAP, "systems overlap");
     CHECK(solve(trid_lines_contiguous((1ll << 30) + 1, 1), 0, a, b, c, d, x, 0) == TRID_BATCH_BAD_SIZE, "n");
     CHECK(solve(trid_lines_contiguous(-8, 4), 0, a, b, c, d, x, 0) == TRID_BATCH_BAD_SIZE, "negative");
-    float *far[5]; /* where nothing is read: more systems than a launch has blocks */
+    float *far[5]; /* never read: refused, for more systems than a launch has blocks */
     for (size_t i = 0; i < 5; i++) far[i] = (float *)((i + 1) << 52);
     CHECK(solve(trid_lines_contiguous(1000, 1ll << 34), 0, far[0], far[1], far[2], far[3], far[4], 0) == -2, "tiles");
     CHECK(solve(trid_lines_contiguous(0, 4), 0, 0, 0, 0, 0, (float *)0, 0) == TRID_BATCH_OK &&
@@ -826,8 +829,8 @@ CASE_FUNCTION void test_arguments()
 }
 
 #if !defined TEST_BATCH_LINKED && !defined TEST_BATCH_SINGLE
-/* Closed splines: one periodic matrix 1 4 1 for all systems. A wave of k periods, d[j] = cos(2 pi k j / n), is an
-   eigenvector: x = d / (4 + 2 cos(2 pi k / n)). In single precision the residual's bound as in test_solve, twice. */
+/* Tests closed splines: one periodic matrix 1 4 1 for all systems. A wave of k periods, d[j] = cos(2 pi k j / n), is an
+   eigenvector: x = d / (4 + 2 cos(2 pi k / n)). The bound in single precision is twice that of test_solve. */
 CASE_FUNCTION void test_closed_splines()
 {
     static const int sizes[] = {3, 16, 100};
@@ -866,8 +869,8 @@ CASE_FUNCTION void test_closed_splines()
         }
 }
 
-/* Partitions of lines: a row without a pivot is named, be it the partition's first, its last or one within; there are
-   no weights of more rows than a partition has. */
+/* Tests partitions of lines: a row without a pivot is named, whether it is the partition's first, its last or another
+   one, and weights for more rows than a partition has are refused. */
 CASE_FUNCTION void test_partitions()
 {
     static const int n = 40, zero[] = {-1, 20, 0, 39, 17};

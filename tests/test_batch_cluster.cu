@@ -2,9 +2,10 @@
    clusters or under tests/simt.
    MIT licence, see LICENSE.
 
-   The kernel is launched in every size of cluster, also where the header's table would choose another one, and through
-   the public functions; on a device without clusters these must do the same. What is not an element of x must be as it
-   was. Answers come from pivoted elimination in long double. */
+   The kernel is launched in every size of cluster, even where the header's table would choose another one, and through
+   the public functions, which must give the same on a device without clusters. Everything that is not an element of x
+   must stay as it was. Answers come from pivoted elimination in long double. */
+#define TRID_P_BATCH_MANY_TILES 0 /* wide clusters for few systems too */
 #include "trid/batch.h"
 
 #include "batch_field.h"
@@ -17,8 +18,8 @@ static int clusters_here(void)
     return major >= 9;
 }
 
-/* How a case is launched: as the public functions do, or in clusters of so many blocks, with partitions of 16 rows, S
-   of them in a block. */
+/* How a case is launched: by the public functions, or in clusters of this many blocks, each with S partitions of 16
+   rows. */
 enum { PUBLIC = 0 };
 struct way {
     int parts, S;
@@ -58,14 +59,14 @@ static int launch(way w, int pivoted, trid_lines lines, int flags, const T *a, c
 
 enum { ADD = 1, IN_PLACE = 2, SILENT = 4, FAILURES = 8, WITH_PIVOTS = 16 };
 
-/* One call on random systems with |b| >= 1.4 (|a| + |c|): see tests/test_batch.cu for the tolerance. With FAILURES
-   every third system has a row that is zero, alone with its two couplings: the status names it. */
+/* Tests one call on random systems with |b| >= 1.4 (|a| + |c|); tests/batch_field.h explains the tolerance. With
+   FAILURES every third system has a row that is zero, and nothing is coupled to it: the status names it. */
 template <class T>
 static void test_case(const char *name, way w, trid_lines lines, int what, int shift)
 {
     static int turn;
     if (check_short() && turn++ % 4) return;
-    /* What these tell each other leaves no room for the x that is added to. */
+    /* The messages of 16 partitions leave no room for the old x. */
     if (w.parts == 16 && (what & WITH_PIVOTS)) what &= ~ADD;
     const double unit = sizeof(T) == 4 ? UNIT_F32 : UNIT_F64, tolerance = 128 * unit;
     const int n = (int)lines.n, in_place = (what & IN_PLACE) != 0, add = (what & ADD) != 0;
@@ -115,10 +116,10 @@ static void test_case(const char *name, way w, trid_lines lines, int what, int s
         for (long long s = 0; s < lines.systems; s++) {
             long long index = g * lines.systems + s;
             int bad = zero[(size_t)index], got = status[(size_t)index + 1];
-            /* The zero row is its own partition's, or the link's of the partition before, where it is found. */
+            /* The zero row is found in its own partition, or in the link of the partition before. */
             wrong += bad < 0                ? got != 0
                      : (what & WITH_PIVOTS) ? got != 1
-                                            : !(got > 0 && got <= std::min(n, bad + 1) && got > bad - 16);
+                                            : !(got > 0 && got <= std::min(n, bad + 1) && got > bad - 22);
             if (bad >= 0) count++, least = std::min(least, (unsigned long long)index);
             for (int j = 0; j < n; j++) {
                 size_t i = (size_t)j;
@@ -157,7 +158,7 @@ static void test_case(const char *name, way w, trid_lines lines, int what, int s
     GPU_OK(cudaFree(device_failed));
 }
 
-/* Those of all layouts in which systems are interleaved. */
+/* Returns the layouts in which systems are interleaved. */
 static std::vector<layout> beside(int n, int systems)
 {
     std::vector<layout> all = layouts(n, systems), list;
@@ -166,7 +167,8 @@ static std::vector<layout> beside(int n, int systems)
     return list;
 }
 
-/* Sizes around those of the parts, of which some then hold nothing; systems fewer than a tile has, a tile, several. */
+/* Tests sizes around those of the partitions, some of which are then empty; fewer systems than a tile, a tile,
+   several. */
 template <class T>
 static void test_parts()
 {
@@ -194,18 +196,18 @@ static void test_parts()
     }
 }
 
-/* By the public function; without clusters the same must come out. */
+/* Tests the public functions, which must give the same without clusters. */
 template <class T>
 static void test_public()
 {
-    for (int n : {257, 300, 511, 512, 513, 700, 1000, 1024, 1025, 2000, 4096, 5000})
+    for (int n : {257, 300, 352, 353, 511, 512, 513, 700, 880, 1000, 1024, 1025, 2000, 4096, 5000})
         for (const layout &l : beside(n, n % 2 || n > 1024 ? 5 : 40)) {
-            if (n > 1024 && case_below(&dice, n > 2048 ? 7 : 4)) continue; /* a sample of what takes long */
+            if (n > 1024 && case_below(&dice, n > 2048 ? 7 : 4)) continue; /* a sample, since these take long */
             test_case<T>(l.name, {PUBLIC, 0}, l.lines, case_below(&dice, 32) & ~IN_PLACE, case_below(&dice, 4));
         }
 }
 
-/* The functions of trid.h that it is made of: blocks tell each other a number, time after time. */
+/* Tests the cluster functions of trid/launch.h: blocks send each other a number, again and again. */
 template <class T, int LANES>
 TRID_KERNEL void exchange(T *out, int times)
 {
@@ -245,7 +247,7 @@ static void test_exchange()
     T *device;
     std::vector<T> got(2 * 16 * THREADS);
     GPU_OK(cudaMalloc((void **)&device, got.size() * sizeof(T)));
-    for (int size = 2; size <= 16; size++) { /* compute-sanitizer knows no clusters of one block */
+    for (int size = 2; size <= 16; size++) { /* compute-sanitizer does not support clusters of one block */
         int clusters = trid_clusters(exchange<T, LANES>, size, dim3(THREADS), 0);
         if (clusters == 0) {
             check_skip(1, "clusters of %d blocks", size);

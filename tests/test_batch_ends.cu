@@ -1,16 +1,16 @@
 /* test_batch_ends.cu - lines cut into partitions, one a rank (trid/batch.h): reduced to their ends, exchanged, solved
    and expanded; on a GPU or under tests/simt. MIT licence, see LICENSE.
 
-   The ranks are played one after another, each with arrays of its own between guards, and every message is a copy of
-   elements that lie one after another, as it would be between GPUs. Answers are those of the whole lines, from pivoted
-   elimination in long double. */
+   One process plays all ranks in turn, each with arrays of its own between guards. Every message is a copy of
+   contiguous elements, as it would be between GPUs. Answers are those of the whole lines, from pivoted elimination in
+   long double. */
 #include "trid/batch.h"
 
 #define BATCH_FIELD_OWN_LAUNCHES
 #include "batch_field.h"
 
-/* The launches of both precisions by one name. Of what they share with trid_batch_solve only single precision compiles
-   all, and reduced systems are interleaved. */
+/* The launches of both precisions by one name. Only single precision compiles all of the kernels that they share with
+   trid_batch_solve; reduced systems are interleaved. */
 #define BESIDE 1024, 1, TRID_BATCH_ONLY_INTERLEAVED
 #define ENDS_LAUNCHES(T, suffix, ...)                                                                                  \
     CASE_FUNCTION int reduce_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
@@ -57,7 +57,7 @@
 ENDS_LAUNCHES(float, f32, TRID_BATCH_MAX_N)
 ENDS_LAUNCHES(double, f64, BESIDE)
 
-/* Some elements between guards on the device. */
+/* Makes an array of `count` elements between guards on the device. */
 template <class T>
 static field<T> make_row(long long count)
 {
@@ -70,7 +70,7 @@ static std::vector<T> download(const field<T> &f)
     GPU_OK(cudaMemcpy(all.data(), f.device, all.size() * sizeof(T), cudaMemcpyDeviceToHost));
     return all;
 }
-/* Are all but `count` elements from the origin on as they were? */
+/* Returns whether all elements except `count` from the origin on are as they were. */
 template <class T>
 static int guarded(const field<T> &f, long long count)
 {
@@ -87,17 +87,17 @@ static void message(T *to, const T *from, long long count)
 /* How a case goes. */
 enum {
     SHARED = 1,     /* one matrix for all lines */
-    FACTORED = 2,   /* weights, right-hand sides alone are sent */
+    FACTORED = 2,   /* with weights: only right-hand sides are sent */
     NEIGHBOURS = 4, /* and only between neighbours */
-    GATHERED = 8,   /* one rank solves all reduced systems; else all do, a share each */
+    GATHERED = 8,   /* one rank solves all reduced systems; else each rank solves a share */
     IN_PLACE = 16,
     ADD = 32,
     MADE = 64,     /* matrices made in registers; with SHARED */
-    ON_HOST = 128, /* factored there; with SHARED */
+    ON_HOST = 128, /* factored on the host; with SHARED */
     RING = 256     /* the last rank's neighbour is the first: periodic lines, in single precision */
 };
 
-/* A matrix of rows that a function makes: of all lines one. */
+/* A function object that makes the rows of one matrix for all lines. */
 template <class T>
 struct made_rows {
     const T *a, *b, *c;
@@ -143,7 +143,7 @@ struct whole_case {
               trid_batch_status_string(launched_));                                                                    \
     } while (0)
 
-/* Random dominant lines, |b| >= stiff (|a| + |c|). */
+/* Makes random dominant lines, |b| >= stiff (|a| + |c|). */
 template <class T>
 static void fill_whole(whole_case<T> &w)
 {
@@ -177,7 +177,7 @@ static void make_rank(whole_case<T> &w, rank_data<T> &r, const layout &l, int sh
             for (int k = 0; k < 3 && (i == 0 || !(w.how & SHARED)); k++) {
                 const int unread =
                     !(w.how & RING) && ((k == 0 && r.first + j == 0) || (k == 2 && r.first + j == w.rows - 1));
-                const int alone = (w.how & MADE) && unread; /* a function gives something */
+                const int alone = (w.how & MADE) && unread; /* a function must return a number */
                 (*matrix[k])[w.how & SHARED ? j : to] =
                     unread && !alone ? (T)NAN : (*from[k])[(size_t)w.matrix_at(i, r.first + j)];
             }
@@ -194,7 +194,7 @@ static void make_rank(whole_case<T> &w, rank_data<T> &r, const layout &l, int sh
     GPU_OK(filled((void **)&r.device_reach, 2 * sizeof(int)));
 }
 
-/* Each rank's ends. */
+/* Reduces each rank's partition to its ends. */
 template <class T>
 static void reduce_ranks(whole_case<T> &w)
 {
@@ -219,7 +219,7 @@ static void reduce_ranks(whole_case<T> &w)
                 GPU_OK(cudaMemcpy(r.reach, r.device_reach, sizeof r.reach, cudaMemcpyDeviceToHost));
             }
             const int all = !(w.how & NEIGHBOURS);
-            if (!all) { /* what lies beyond reach is not read */
+            if (!all) { /* rows beyond reach are not read */
                 CHECK(r.reach[0] < r.n && r.reach[1] < r.n, "%s: reach %d %d of %d rows", w.name, r.reach[0],
                       r.reach[1], r.n);
                 field<T> holes = r.d;
@@ -241,7 +241,7 @@ static void reduce_ranks(whole_case<T> &w)
     }
 }
 
-/* Where lines begin and end nothing couples beyond, whatever lies in the corners. */
+/* Checks that nothing couples beyond the beginning and end of lines, whatever a[0] and c[n-1] hold. */
 template <class T>
 static void check_corners(whole_case<T> &w)
 {
@@ -260,7 +260,8 @@ static void check_corners(whole_case<T> &w)
     CHECK(wrong == 0, "%s, case %d: %ld corners", w.name, w.how, wrong);
 }
 
-/* The reduced systems of `rows` rows in the ranks' shares, in place; a and c of one matrix are those of one line. */
+/* Solves the reduced systems of `rows` rows in the ranks' shares, in place. With one matrix, a and c are those of one
+   line. */
 template <class T>
 static void solve_reduced(whole_case<T> &w, long long rows, long long lines, const T *a, const T *c, T *d)
 {
@@ -277,7 +278,7 @@ static void solve_reduced(whole_case<T> &w, long long rows, long long lines, con
     GPU_OK(cudaFree(b));
 }
 
-/* To each rank its share of all ends, its unknowns back to each: or all to rank 0, if there is one share. */
+/* Sends each rank its share of all ends, and the unknowns back to each rank; if there is one share, rank 0 gets all. */
 template <class T>
 static void exchange(whole_case<T> &w)
 {
@@ -298,14 +299,15 @@ static void exchange(whole_case<T> &w)
     }
 }
 
-/* a, c or d of what it sends. */
+/* Returns a, c or d of what a rank sends. */
 template <class T>
 static const T *ends_of(const rank_data<T> *r, int k)
 {
     return (k == 0 ? r->ends_a : k == 1 ? r->ends_c : r->ends_d).at();
 }
 
-/* Four planes on each rank: z's row of the rank above, f's, z's, f's of the rank below. */
+/* Solves with neighbours only, by four planes on each rank: the row of z of the rank above, its own of f and z, and
+   that of f of the rank below. */
 template <class T>
 static void exchange_with_neighbours(whole_case<T> &w)
 {
@@ -337,7 +339,7 @@ static void expand_ranks(whole_case<T> &w)
 {
     const int one = w.how & SHARED ? TRID_BATCH_SHARED : 0, add = w.how & ADD ? TRID_BATCH_ADD : 0;
     for (rank_data<T> &r : w.ranks) {
-        /* of the first and the last row nobody reads the matrix, nor d */
+        /* nobody reads the matrix or d of the first and the last row */
         T *const x = w.how & IN_PLACE ? r.d.at() : r.x.at();
         const T *a = r.a.at(), *b = r.b.at(), *c = r.c.at(), *d = r.d.at(), *ends = r.back.at();
         const made_rows<T> made = {a, b, c};
@@ -349,7 +351,8 @@ static void expand_ranks(whole_case<T> &w)
     }
 }
 
-/* |A^-1| |A| <= 6 where |b| >= 1.4 (|a| + |c|), times a dozen roundings in each of reducing, solving and expanding. */
+/* Compares with the answers. |A^-1| |A| <= 6 if |b| >= 1.4 (|a| + |c|), and there are a dozen roundings in each of
+   reducing, solving and expanding. */
 template <class T>
 static void check_whole(whole_case<T> &w)
 {
@@ -375,7 +378,7 @@ static void check_whole(whole_case<T> &w)
                 const double e = (double)fabsl((long double)after[q][at] - x - was);
                 size = std::max(size, (double)(fabsl(x) + fabsl(was)));
                 if (!(e <= error)) error = e;
-                kept.host[at] = after[q][at]; /* what is left to compare are the guards */
+                kept.host[at] = after[q][at]; /* below, only the guards are compared */
             }
         if (!(error / size <= worst)) worst = error / size;
     }
@@ -391,7 +394,7 @@ static void check_whole(whole_case<T> &w)
     }
 }
 
-/* What is left of d, over all that is taken off it: some roundings. */
+/* Checks the residual, relative to all terms that are subtracted from d: some roundings. */
 template <class T>
 static void check_ring(whole_case<T> &w)
 {
@@ -419,7 +422,7 @@ static void check_ring(whole_case<T> &w)
                n, w.how);
 }
 
-/* Partitions of these lengths, about this many lines; the layout is the k-th. */
+/* Tests partitions of these lengths, about this many lines, in the k-th layout. */
 template <class T>
 static void test_case(const std::vector<int> &partitions, int k, int systems, int how, double stiff = 1.4)
 {
@@ -461,7 +464,7 @@ static void test_case(const std::vector<int> &partitions, int k, int systems, in
     }
 }
 
-/* In place or not; what is added to is an array of its own. */
+/* Returns flags at random: in place or not, or adding to an array of its own. */
 static int some(void)
 {
     const int how = case_below(&dice, 4);
@@ -488,7 +491,7 @@ static void test_ranks(void)
         }
 }
 
-/* Partitions whose ends do not feel each other, of odd lengths. */
+/* Tests partitions of odd lengths whose two ends do not depend on each other. */
 template <class T>
 static void test_neighbours(void)
 {
@@ -504,7 +507,7 @@ static void test_neighbours(void)
         }
 }
 
-/* Partitions that clusters and several launches solve. */
+/* Tests partitions that clusters, and that several launches, solve. */
 template <class T>
 static void test_long(void)
 {
@@ -515,8 +518,8 @@ static void test_long(void)
             for (int how : {0, (int)SHARED}) test_case<T>({5000, 1030}, k, 2, how | some());
 }
 
-/* Reach is the least number of rows beyond which no weight times its coupling exceeds the unit roundoff, and the
-   weights are rows of inverses. */
+/* Checks that reach is the least number of rows beyond which no weight times its coupling exceeds the unit roundoff,
+   and that weights are rows of inverses. */
 template <class T>
 static void test_weights(void)
 {
@@ -542,7 +545,7 @@ static void test_weights(void)
                     double sum = (double)b[i] * (double)w[i] - (j == least), size = fabs((double)b[i] * (double)w[i]);
                     if (j > low) sum += (double)c[i - 1] * (double)w[i - 1];
                     if (j < high) sum += (double)a[i + 1] * (double)w[i + 1];
-                    if (size < 1e-30) continue; /* weights that are about to underflow have lost digits */
+                    if (size < 1e-30) continue; /* weights close to underflow have lost digits */
                     if (!(fabs(sum) <= worst * size)) worst = fabs(sum) / size;
                 }
                 check_near(worst, 0, 2.0 * n * unit, "%d rows, stiff %g: weights %d", n, stiff, side);
@@ -560,7 +563,7 @@ static void test_weights(void)
         }
 }
 
-/* The rows asked for, no more and no less, whatever the weights. */
+/* Checks that exactly the rows asked for are weighed, whatever the weights. */
 template <class T>
 static void test_products(const trid_lines &lines)
 {
@@ -604,7 +607,7 @@ static void test_products(const trid_lines &lines)
     for (T *p : all) GPU_OK(cudaFree(p));
 }
 
-/* Bad rows are told one by one, be it a part's first row, the partition's first or its last. */
+/* Checks that each bad row is reported, whether it is a part's first row, the partition's first or its last. */
 template <class T>
 static void test_reports(const trid_lines &lines)
 {
@@ -642,7 +645,7 @@ static void test_reports(const trid_lines &lines)
     GPU_OK(cudaFree(failed));
 }
 
-/* The same of one matrix for all systems, each of which fails then. */
+/* Checks the same with one matrix for all systems, each of which then fails. */
 template <class T>
 static void test_shared_reports(const trid_lines &lines)
 {
@@ -672,7 +675,7 @@ static void test_shared_reports(const trid_lines &lines)
     GPU_OK(cudaFree(failed));
 }
 
-/* What is refused. */
+/* Checks calls that must be refused. */
 template <class T>
 static void test_statuses(void)
 {
@@ -745,7 +748,7 @@ int main(void)
     else
         test_long<float>();
 #ifdef SIMT_EMULATOR
-    simt_capability(7, 5); /* neither clusters nor staging, so that partitions interleaved are cut into chunks, too */
+    simt_capability(7, 5); /* no clusters and no pipeline, so that interleaved partitions are cut into chunks, too */
     for (int how : {0, (int)SHARED}) {
         test_case<float>({40, 2, 130}, 3, 9, how | some());
         if (!check_short()) test_case<float>({1030, 1500}, 3, 9, how | some());

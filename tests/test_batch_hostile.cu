@@ -4,11 +4,12 @@
        test_batch_hostile               everything; SHORT_TESTS takes a sample
        test_batch_hostile SEED [COUNT]  random calls alone, from this seed on: what a failure prints, and 1, repeats it
 
-   A call either is refused by the right status and leaves every array untouched, or it solves right: there is no third.
-   Right is what the rows of a system say of its x, and where there is no need of pivots, what elimination with pivoting
-   in long double says. Random calls have lines that lie anyhow, among NaN, and any flags that the launch takes. Then
-   come all flags and null, misaligned and overlapping pointers; systems beside a bad one; numbers at the ends of the
-   range; the matrices on which others tried pivoting; and lines cut into partitions of any lengths. */
+   A call either is refused with the right status and leaves every array untouched, or it solves its systems; there is
+   no third outcome. A solution is right if it satisfies the rows of its system and, where no pivoting is needed, agrees
+   with elimination with pivoting in long double. Random calls have lines in any layout, surrounded by NaN, and any
+   flags that the launch takes. Then come all flags; null, misaligned and overlapping pointers; systems beside a bad
+   one; numbers at the ends of the range; matrices from publications on pivoting; and lines cut into partitions of any
+   lengths. */
 #include "trid/batch.h"
 
 #define BATCH_FIELD_OWN_LAUNCHES
@@ -27,7 +28,7 @@ static const double UNIT = sizeof(real) == 4 ? UNIT_F32 : UNIT_F64;
 
 /* ---- a call and what it leaves ----------------------------------------------------------------------------------- */
 
-/* FACTOR is trid_batch_factor, and then trid_batch_several from what that left. */
+/* FACTOR is trid_batch_factor and then trid_batch_several with its factors. */
 enum { SOLVE, SHARED, CHECKED, REFINED, PIVOTED, SEVERAL, FACTOR, LAUNCHES };
 static const struct {
     const char *name;
@@ -38,10 +39,10 @@ static const struct {
     {"factor", TRID_BATCH_FACTOR_FLAGS},
 };
 
-/* Which scratch a call is given. */
+/* The scratch that a call is given. */
 enum { GIVEN, NONE, SHORT, MISALIGNED };
 
-/* What is asked for in the options. */
+/* What the options ask for. */
 enum { STATUS = 1, RESIDUAL = 2, FAILED = 4, ALL_TOLD = 7 };
 
 template <class T>
@@ -62,9 +63,9 @@ struct batch_call {
     trid_lines lines;                              /* of d and x */
     long long sides, pitch;
     int scratch;             /* GIVEN, .. */
-    unsigned long long seed; /* with which it was drawn */
+    unsigned long long seed; /* with which the call was drawn */
     field<real> a, b, c, d, x, r, u;
-    int launched; /* what the call returned; and what it left */
+    int launched; /* what the call returned; below, what it left */
     std::vector<real> after;
     std::vector<int> status;
     std::vector<float> residual;
@@ -111,7 +112,7 @@ static const char *words(const batch_call &k)
     return text;
 }
 
-/* Arrays off each other's alignment; what is read and is no element is NaN. */
+/* Makes the arrays, at random alignments; words that may be read and are no elements are NaN. */
 static void make_arrays(batch_call &k)
 {
     field<real> *const matrix[5] = {&k.a, &k.b, &k.c, &k.r, &k.u};
@@ -129,7 +130,7 @@ static void make_arrays(batch_call &k)
     k.memory.push_back(k.x.device);
 }
 
-/* A row; a of the first and c of the last are NaN where they do not count. */
+/* Stores a row; a of the first and c of the last row are NaN where they do not count. */
 static void put_row(batch_call &k, long long system, int row, double a, double b, double c)
 {
     const long long at = matrix_place(k, system, row);
@@ -138,7 +139,7 @@ static void put_row(batch_call &k, long long system, int row, double a, double b
     k.c[at] = row < k.n() - 1 || k.periodic() ? (real)c : (real)NAN;
 }
 
-/* Matrices dominant by rows and by columns, |b| >= 1.4 of the larger sum; for pivoting, any matrices. */
+/* Matrices dominant by rows and by columns, with |b| >= 1.4 times the larger sum; for pivoting, any matrices. */
 static void fill_matrices(batch_call &k)
 {
     const int n = k.n();
@@ -205,7 +206,7 @@ static int launch_of(const batch_call &k, const told *report)
 
 enum { UNTOLD = 77 };
 
-/* Makes the call; status holds what it is to find there, if anything. */
+/* Makes the call; k.status holds what the call finds there, if it is not empty. */
 static void make_call(batch_call &k)
 {
     const field<real> *const all[7] = {&k.a, &k.b, &k.c, &k.r, &k.u, &k.d, &k.x};
@@ -246,13 +247,14 @@ static bool as_before(const field<real> &f)
 }
 static bool inputs_as_before(const batch_call &k)
 {
-    if (k.one_memory && k.launched == TRID_BATCH_OK) return true; /* what is around x has been looked at */
+    if (k.one_memory && k.launched == TRID_BATCH_OK) return true; /* check_around has looked at the rest */
     return as_before(k.a) && as_before(k.b) && as_before(k.c) && (k.in_place || as_before(k.d));
 }
 
 /* ---- right or refused -------------------------------------------------------------------------------------------- */
 
-/* One system of a call, not transposed any more, in long double: x is what the call computed, was what it added to. */
+/* One system of a call, with its matrix no longer transposed, in long double. x is what the call computed, and was is
+   what it was added to. */
 struct whole {
     std::vector<long double> a, b, c, d, x, was;
 };
@@ -274,7 +276,8 @@ static whole system_of(batch_call &k, long long system, long long side)
     return w;
 }
 
-/* The residual, as trid_batch_checked defines it; what is added to makes roundings too. NaN if any number is. */
+/* The residual as trid_batch_checked defines it, plus a term for the roundings of the sum with w.was. NaN if any number
+   is NaN. */
 static double residual_of(const whole &w)
 {
     const size_t n = w.b.size();
@@ -291,7 +294,7 @@ static double residual_of(const whole &w)
     return (double)(error == 0 ? 0 : error / size);
 }
 
-/* The error over the largest element, by elimination with pivoting. */
+/* The error, against elimination with pivoting, as a share of the largest element. */
 static double error_of(const whole &w)
 {
     const size_t n = w.b.size();
@@ -306,7 +309,7 @@ static double error_of(const whole &w)
     return (double)(error == 0 ? 0 : error / size);
 }
 
-/* Is the solution beyond the numbers of this precision? */
+/* Is the solution beyond the range of this precision? */
 static bool is_beyond(batch_call &k, long long system)
 {
     const whole w = system_of(k, system, 0);
@@ -317,7 +320,8 @@ static bool is_beyond(batch_call &k, long long system)
     return size > std::numeric_limits<real>::max();
 }
 
-/* The larger of both. |A^-1| |A| <= 6 where |b| >= 1.4 of the rest, times a dozen roundings. */
+/* wrong_by is the larger of residual and error. Where |b| >= 1.4 times the rest, |A^-1| |A| <= 6; the bound is that
+   times a dozen roundings, and room. */
 enum { TOLERANCE = 128 };
 static double wrong_by(batch_call &k, long long system)
 {
@@ -331,7 +335,7 @@ static double wrong_by(batch_call &k, long long system)
     return worst;
 }
 
-/* Is x of a system what it was? */
+/* Is x of a system what it was before the call? */
 static bool untouched(batch_call &k, long long system)
 {
     for (long long side = 0; side < k.sides; side++)
@@ -342,7 +346,7 @@ static bool untouched(batch_call &k, long long system)
     return true;
 }
 
-/* All that is no element of x. */
+/* Everything in the memory of x that is no element must be what it was. */
 static void check_around(batch_call &k)
 {
     std::vector<real> rest = k.after;
@@ -355,7 +359,7 @@ static void check_around(batch_call &k)
     CHECK(!memcmp(rest.data(), k.x.host.data(), rest.size() * sizeof(real)), "%s: wrote beyond x", words(k));
 }
 
-/* The number of statuses that are not 0, and the first: what `failed` says. */
+/* `failed` must hold the number of statuses that are not 0, and the first system that has one. */
 static void check_counts(const batch_call &k)
 {
     unsigned long long count = 0, first = ~0ull;
@@ -366,7 +370,7 @@ static void check_counts(const batch_call &k)
               k.failed[0], k.failed[1], count, first);
 }
 
-/* Every system is solved, and nothing else is told. Of systems that a repair was not to solve some are. */
+/* Every system must be solved, and nothing else reported. A repair may also solve systems that it need not. */
 static void check_solved(batch_call &k, const std::vector<int> &to_repair = std::vector<int>())
 {
     if (!CHECK(k.launched == TRID_BATCH_OK, "%s: %s", words(k), trid_batch_status_string(k.launched))) return;
@@ -402,7 +406,7 @@ static int one_of(std::initializer_list<int> list)
     return list.begin()[case_below(&dice, (int)list.size())];
 }
 
-/* Rows around the limits of every kernel, and any. */
+/* Numbers of rows around the limits of every kernel, and any. */
 static int some_rows(void)
 {
     if (case_below(&dice, 3) == 0) return 1 + case_below(&dice, case_below(&dice, 4) ? 130 : 3000);
@@ -411,7 +415,7 @@ static int some_rows(void)
                    513, 700, 768, 769, 900, 1000, 1023, 1024, 1025, 1100, 2047, 2048, 2049, 3000});
 }
 
-/* Lines that lie anyhow: one system after another or row by row, with gaps, backwards, in groups, along an axis. */
+/* Lines in any layout: one system after another or row by row, with gaps, backwards, in groups, along an axis. */
 static trid_lines some_lines(int n)
 {
     enum { ELEMENTS = 6000 };
@@ -443,7 +447,7 @@ static trid_lines some_lines(int n)
     return l;
 }
 
-/* Right-hand sides behind each other, with a gap, backwards, or side by side within each element's place. */
+/* Right-hand sides one after another, with a gap, backwards, or with the elements of all sides beside each other. */
 static void some_sides(batch_call &k)
 {
     trid_lines &l = k.lines;
@@ -482,7 +486,8 @@ static void test_random_call(void)
     check_solved(k, to_repair);
 }
 
-/* Every other one of them where there are neither clusters of blocks nor copies past registers. */
+/* Under the emulator every other call runs on compute capability 7.5, which has neither clusters nor asynchronous
+   copies. */
 static void test_random_calls(int count)
 {
     for (int i = 0; i < count; i++) {
@@ -498,7 +503,7 @@ static void test_random_calls(int count)
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-/* The flags of which a launch says that it takes them. */
+/* Are these flags that a launch is documented to take? */
 static int takes(int launch, int flags, int in_place)
 {
     if (flags & ~LAUNCH[launch].flags) return 0;
@@ -520,21 +525,21 @@ static void test_flags(int launch, int flags, int in_place, int told, const trid
         check_solved(k);
 }
 
-/* Every combination of flags, and one that there is not. */
+/* Every combination of flags, and a flag that does not exist. */
 static void test_all_flags(void)
 {
     const int all = 1024, step = check_short() ? 3 : 1;
     for (int launch = 0; launch < LAUNCHES; launch++)
         for (int flags = 0; flags < all; flags += takes(launch, flags, 0) ? 1 : step) {
             const int any = case_below(&dice, 4);
-            for (int way = 0; way < 4; way++) /* a repair asks for more than flags */
+            for (int way = 0; way < 4; way++) /* a repair depends on more than flags */
                 if (way == any || launch == PIVOTED)
                     test_flags(launch, flags, way % 2, way / 2,
                                case_below(&dice, 2) ? trid_lines_contiguous(5, 3) : trid_lines_interleaved(4, 3));
         }
 }
 
-/* A pointer that is null, or off the alignment of its element. */
+/* A pointer that is null or not aligned for its element. */
 static void test_pointers(void)
 {
     for (int launch = 0; launch < LAUNCHES; launch++)
@@ -556,7 +561,7 @@ static void test_pointers(void)
             }
 }
 
-/* Sizes that there are not, and none. */
+/* Sizes that are invalid, and 0. */
 static void test_sizes(void)
 {
     const long long far = 1ll << 60;
@@ -596,7 +601,7 @@ static void test_sizes(void)
         }
 }
 
-/* Scratch that is too short or off its alignment is refused; where there is none, who needs it. */
+/* Scratch that is too short or misaligned is refused; without scratch, the calls that need it are. */
 static void test_scratch(void)
 {
     for (int launch = 0; launch < LAUNCHES; launch++)
@@ -615,8 +620,8 @@ static void test_scratch(void)
             }
 }
 
-/* x laid anyhow near another array in one memory: refused where elements coincide, else
-   solved. One matrix for all systems may be refused between elements of x too. */
+/* x at any distance from another array in one memory: the call is refused where elements coincide, and solves
+   otherwise. One matrix for all systems may also be refused where it lies between elements of x. */
 static void test_overlap(void)
 {
     enum { CELLS = 2400, APART = 300 };
@@ -668,7 +673,7 @@ static void test_overlap(void)
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-/* What becomes of one system of a batch. */
+/* How one system of a batch is spoilt. */
 enum { D_NAN, D_INF, D_HUGE, D_ZERO, OF_MATRIX, B_NAN = OF_MATRIX, A_NAN, B_INF, B_ZERO, ALL_ZERO, SPOILS };
 static const char *const SPOIL[SPOILS] = {"NaN in d", "inf in d", "huge d",    "no d",    "NaN in b",
                                           "NaN in a", "inf in b", "b is zero", "all zero"};
@@ -693,16 +698,16 @@ static void spoil_system(batch_call &k, long long system, int row, int how)
     }
 }
 
-/* Is x of system i allowed to have other last digits because of system `victim`? */
+/* May system `victim` change the last digits of x of system i? */
 static int may_depend(const batch_call &k, long long i, long long victim)
 {
     const int interleaved = trid_p_lines_are_interleaved(trid_p_lines_join(k.lines)), share = interleaved ? 128 : 32;
     return k.launch >= REFINED && (interleaved || k.n() <= 256) && i / share == victim / share;
 }
 
-/* Are the neighbours' x and status what they are without the bad one, to the last bit, and is told of it what must be?
-   Where a warp or tile factors, refines, or asks whether pivots are needed, a bad system among its own makes it take
-   another way: these neighbours' x are as right as before. */
+/* The neighbours' x and status must have the same bits as without the bad system, and what is reported of that one must
+   be right. Where a warp or tile factors, refines, or asks whether pivots are needed, a bad system among its own makes
+   it take another path; x of these neighbours must still be right to rounding. */
 static void check_beside(batch_call &k, const std::vector<real> &clean, long long victim, int how)
 {
     const int checked = k.launch == CHECKED || k.launch == REFINED, status = k.status[(size_t)victim];
@@ -769,7 +774,7 @@ static void test_bad_neighbours(void)
             }
 }
 
-/* Matrices and right-hand sides of these sizes, and rows of very different sizes. */
+/* Matrices and right-hand sides of these magnitudes, and rows of very different magnitudes. */
 static void test_scales(int launch, int matrix, int side, int rows, const trid_lines &lines)
 {
     batch_call k(launch, 0, lines);
@@ -777,7 +782,7 @@ static void test_scales(int launch, int matrix, int side, int rows, const trid_l
     for (long long i = 0; i < k.systems(); i++)
         for (int j = 0; j < k.n(); j++) {
             const long long at = matrix_place(k, i, j), here = place(lines, i, j);
-            /* of one matrix for all every system's row is as large */
+            /* with one matrix for all, row j has one size in all systems */
             const int row = rows ? (int)((unsigned)j * 2654435761u >> 8) % (2 * rows) - rows : 0;
             if (i == 0 || !k.shared()) {
                 k.a[at] = (real)ldexp((double)k.a[at], matrix + row);
@@ -807,8 +812,8 @@ static void test_range(void)
             }
 }
 
-/* Numbers below the normal range: as off-diagonals they are nothing, as right-hand sides they give x to the last bit of
-   the range or the least normal number, and as pivots they are told, or x is right. */
+/* Numbers below the normal range. As off-diagonals they count as 0. As right-hand sides they give x to within the last
+   bit of the range or the least normal number. As pivots they are reported, or x is right. */
 static void test_denormal(int launch, const trid_lines &lines)
 {
     enum { SIDES, COUPLINGS, PIVOTS, KINDS };
@@ -857,7 +862,7 @@ static void test_denormals(void)
 
 /* ---- the matrices of others -------------------------------------------------------------------------------------- */
 
-/* Those of pivoted_cases.h, by number, and some that have been thought of beside. */
+/* The matrices of pivoted_cases.h, by number, and some of our own. */
 enum { OTHERS = 20, HARD = 24 };
 static case_system hard_matrix(int number, int n, unsigned long long seed)
 {
@@ -873,14 +878,14 @@ static case_system hard_matrix(int number, int n, unsigned long long seed)
     return s;
 }
 
-/* Those that are singular once rounded, or have x beyond the range, may be told so. */
+/* Matrices that are singular once rounded, or whose x is beyond the range, may be reported. */
 static bool nearly_singular(int number)
 {
     return (number >= 8 && number <= 11) || number == 23;
 }
 
-/* Pivoting leaves residuals of some roundings, whatever the matrix; and what trid_batch_checked says of its own without
-   pivoting is so, but for what its roundings decide. */
+/* With pivoting the residual is a few roundings, whatever the matrix. What trid_batch_checked reports of its solution
+   without pivoting must be true, except where its roundings decide. */
 static void test_hard(int launch, int number, const trid_lines &lines)
 {
     batch_call k(launch, 0, lines);
@@ -908,7 +913,7 @@ static void test_hard(int launch, int number, const trid_lines &lines)
     }
 }
 
-/* No diagonal, ones beside it, an odd number of rows: singular, in exact arithmetic too, and so it is told. */
+/* No diagonal, ones beside it, an odd number of rows: singular, also in floating point, so it must be reported. */
 static void test_singular(void)
 {
     for (int n : {1, 3, 5, 17, 33, 65, 257, 513, 1025, 2501})
@@ -1003,14 +1008,14 @@ static int launch_cut(const partition &p, int which, int flags)
     }
 }
 
-/* Where the row of f, or of z, of a system is in the shares. */
+/* The place in the shares of a system's row of f, or of z. */
 static long long end_place(const partition &p, long long system, int last)
 {
     const long long all = p.lines.systems * p.lines.groups, before = system / p.share * p.share;
     return before + system + last * std::min(p.share, all - before);
 }
 
-/* Dominant systems cut into partitions; what is not said to be read is NaN. */
+/* Dominant systems cut into partitions; what the calls must not read is NaN. */
 struct cut_systems {
     int rows, shared, weighed, add;
     long long count;
@@ -1155,7 +1160,7 @@ static void check_cut_refused(partition &p, int which, int flags, int got, int w
           got, want, wrote);
 }
 
-/* Flags that a launch for partitions does not take, and pointers that are null or off their alignment. */
+/* Flags that a launch for partitions does not take, and pointers that are null or misaligned. */
 static void test_cut_arguments(void)
 {
     const int used[CUTS] = {0x38f, 0x21f, 0x1e7, 0x268}; /* bits in the order of all() */
@@ -1185,7 +1190,7 @@ int main(int count, char **argument)
     if (count > 1) dice.state = strtoull(argument[1], 0, 10);
     printf("seed %llu\n", dice.state);
     const int shorter = check_short() ? 8 : 1;
-    ways_to_ask = 3; /* what others are solved for is compared bit by bit */
+    ways_to_ask = 3; /* not the last way: bits are compared */
     if (count > 1) {
         test_random_calls(count > 2 ? atoi(argument[2]) : 1000);
         return check_report();

@@ -1,7 +1,7 @@
 /* test_batch_long.cu - trid/batch.h: systems that are solved in levels, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
-   Limits are forced down, so that systems of a few rows are long ones already and a thousand rows need several levels.
+   Limits are forced down, so that systems of a few rows already count as long and a thousand rows need several levels.
    Most tests are those of test_batch.cu, which is included. This program has double precision;
    test_batch_long_single.cu has single precision. */
 #define TEST_BATCH_LONG
@@ -19,7 +19,7 @@
 #define TRID_P_BATCH_PATIENCE 2
 #include "test_batch.cu"
 
-/* Around the limits: of the chip, of a chunk, of two, and of two and three levels. */
+/* Rows around the limits: what fits on chip, one chunk, two chunks, two and three levels. */
 static const int around[] = {24,  25,  33,  128, 129,  130,  255,  256,  257, 258,
                              300, 511, 512, 513, 2000, 3072, 3073, 3500, 4097};
 
@@ -45,9 +45,9 @@ static void test_levels()
     test_solve<T>("two levels of faces", trid_lines_contiguous(60000, 1), 0, 0, 0, 2);
 }
 
-/* Rows of zeros: each is met by a pivot wherever it lies, as itself. Of two the first counts, whether it fails among
-   the rows of its chunk, or as the first of its chunk in what is left, or in what is left of that; but in one chunk
-   the first row is not asked where another failed. */
+/* Rows of zeros: each must be reported as a zero pivot under its own number, wherever it lies. Of two such rows the
+   first is reported, whether it fails among the rows of its chunk, or as the first row of its chunk in the reduced
+   system, or in the next reduced system. Of two in one chunk either may be reported. With pivoting the status is 1. */
 template <class T>
 static void test_zeros()
 {
@@ -107,10 +107,10 @@ static void test_zeros()
     }
 }
 
-/* Couplings that partitions drop, and others that they must not, in systems side by side: b = 2.5, 2.01, 2, and once
-   2 in the first half alone; with a few partitions, and so many that their links are systems by themselves. Each is
-   solved to rounding, and twice to the same bits; NaN on the right is NaN everywhere in a system that couples it, and
-   nowhere in another one. */
+/* Couplings that partitions drop, and others that they must not drop, in systems side by side: b = 2.5, 2.01, 2, and in
+   one system 2 in the first half only. There are a few partitions, or so many that their links are systems of their
+   own. Each must be solved to within rounding, and twice with the same bits. NaN in a right-hand side must make all of
+   x NaN where the couplings do not decay, and some of x in the other systems. */
 template <class T>
 static void test_coupled()
 {
@@ -137,7 +137,7 @@ static void test_coupled()
             for (int again = 0; again < 2; again++) {
                 upload(d);
 #ifdef SIMT_EMULATOR
-                simt_multiprocessors(again ? 1 : 4); /* other partitions wait in vain */
+                simt_multiprocessors(again ? 1 : 4); /* partitions wait for others in vain */
 #endif
                 const int launched =
                     solve(lines, 0, a.at(), b.at(), c.at(), d.at(), in_place ? d.at() : x.at(), (const told *)0);

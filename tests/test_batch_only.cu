@@ -1,14 +1,14 @@
-/* test_batch_only.cu - launches of trid/batch.h that are compiled for some systems alone, and kernels that stand in for
-   others that a device or a program has not, on a GPU or under tests/simt.
+/* test_batch_only.cu - launches of trid/batch.h compiled for some systems only, and kernels that replace others that a
+   device or a program does not have, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
-   Every launch must solve what its template argument has kernels for, whatever its layout up to 1024 rows, and refuse
-   the rest. The matrices are dominant, their row sums known: x is to be 1 everywhere. */
+   Every launch must solve the systems that its template argument has kernels for, in any layout up to 1024 rows, and
+   refuse the rest. The matrices are dominant and d holds their row sums, so x must be 1 everywhere. */
 #include "trid/batch.h"
 
 #include "batch_field.h"
 
-/* Four arrays in which row j of A times ones is d[j], and x full of NaN. Of one matrix for all these are the same. */
+/* Systems in which d[j] is the sum of row j of the matrix, and x full of NaN. If shared, one matrix for all. */
 template <class T>
 struct ones {
     field<T> a, b, c, d, x;
@@ -53,7 +53,7 @@ struct ones {
 
 enum { SOLVE, CHECKED, SHARED, SEVERAL };
 
-/* |A^-1| < 2 and few operations a row: 64 roundings are more than enough. */
+/* |A^-1| < 2 and there are few operations a row, so 64 roundings are more than enough. */
 template <class T>
 static void expect(const char *name, int only, ones<T> *system, int status, int refused)
 {
@@ -103,7 +103,7 @@ static constexpr int first_unpipelined(void)
     while (trid_p_batch_tilings::rows[at].kind < trid_p_batch_how::unpipelined) at++;
     return at;
 }
-/* The kernels that stage nothing, of which one serves all n where the others are empty. */
+/* The kernels without a pipeline, one of which serves all n where the others are empty. */
 template <class T>
 static void test_unstaged(void)
 {
@@ -119,7 +119,7 @@ static void test_unstaged(void)
     }
 }
 
-/* Of the shapes for contiguous systems, what a bound on n compiles is what some n within it is served by. */
+/* The shapes for contiguous systems that bounds on n compile must be those that serve some n within the bounds. */
 template <class T>
 static void test_reached(void)
 {
@@ -141,7 +141,7 @@ static void test_reached(void)
             }
 }
 
-/* Bounds on n: what lies within is solved, what lies without is refused. */
+/* With bounds on n, systems within them are solved and the others refused. */
 template <int MOST, int LEAST>
 static void test_bounds(void)
 {

@@ -1,9 +1,9 @@
-/* test_batch_several.cu - trid/batch.h: several right-hand sides, factors that stay, transposed and periodic systems,
-   on a GPU or under tests/simt.
+/* test_batch_several.cu - trid/batch.h: several right-hand sides, factors that are kept, transposed and periodic
+   systems, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
-   The answer is that of elimination with pivoting in long double; of periodic systems it is bordered, and accepted only
-   where the rows of the system say so themselves. */
+   The reference is elimination with pivoting in long double. For periodic systems it is bordered, and used only if it
+   satisfies the rows of the system. */
 #include "trid/batch.h"
 
 #include "batch_field.h"
@@ -64,22 +64,21 @@ static bool unchanged(const field<T> &f)
     return after.empty() || !memcmp(after.data(), f.host.data(), after.size() * sizeof(T));
 }
 
-/* Row `row` of a system gets a pivot that is zero. */
+/* The row of a system that gets a pivot of zero. */
 struct fault {
     long long group, system;
     int row;
 };
 
-/* What the columns of some periodic matrices are multiplied by: recurrences grow where it falls, so that threads take
-   turns. */
+/* A factor for the columns of some periodic matrices: recurrences grow where it falls, so that threads take turns. */
 static double steepness(int j)
 {
     return pow(10, 2.5 * sin(0.3 * j));
 }
 
-/* One call on random matrices, dominant by rows and by columns, |b| >= 1.4 of the larger sum: as test_solve, with the
-   same bound, twice for periodic systems, which add two solutions. What is not said to be read is NaN, or has no
-   memory. */
+/* One call on random matrices, dominant by rows and by columns, with |b| >= 1.4 times the larger sum, as in test_solve.
+   The bound is the same, and twice that for periodic systems, which add two solutions. What the call must not read is
+   NaN or has no memory. */
 template <class T>
 static void test_several(const char *name, trid_lines lines, long long sides, long long pitch, int flags, int in_place,
                          int shift, const fault *spoil = 0)
@@ -120,7 +119,7 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
                 double size = std::max(row, column) * case_between(&dice, 1.4, 3) + 0.1;
                 b[at] = (T)(case_below(&dice, 2) ? size : -size);
             }
-            if (bad >= 0) { /* the row is coupled to nothing, and nothing to it */
+            if (bad >= 0) { /* the row and the others are not coupled */
                 b[offset(own, g, s, bad)] = 0;
                 if (bad > 0 || periodic) a[offset(own, g, s, bad)] = 0;
                 if (bad < n - 1 || periodic) c[offset(own, g, s, bad)] = 0;
@@ -168,7 +167,7 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
                       : several(group_left_out(lines), sides, pitch, flags, a.at(), factored ? fr.at() : b.at(),
                                 factored ? fu.at() : c.at(), d.at(), in_place ? d.at() : x.at(), silent ? 0 : &report);
         CHECK(launched == TRID_BATCH_OK, "%s: %s", what, trid_batch_status_string(launched));
-        if (call == 0) { /* nothing but factors has been written */
+        if (call == 0) { /* only factors have been written */
             field<T> *both[2] = {&fr, &fu};
             for (field<T> *f : both) {
                 std::vector<T> after(f->host.size());
@@ -246,11 +245,11 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
     GPU_OK(cudaFree(device_failed));
 }
 
-/* Around the limits of rows a lane, lanes a system, and of partitions, in both precisions. */
+/* Rows around the limits of rows a lane, of lanes a system and of partitions, in both precisions. */
 static const int sizes[] = {1,  2,   3,   4,   5,   8,   9,   15,  16,  17,  31,  32,  33,  63,   64,
                             65, 100, 127, 128, 129, 255, 256, 257, 300, 511, 512, 513, 700, 1023, 1024};
 
-/* The sides behind one another, with a gap, backwards, or next to one another within each element's place. */
+/* Right-hand sides one after another, with a gap, backwards, or with the elements of all sides beside each other. */
 template <class T>
 static void test_pitches(const layout &l, int flags, const fault *spoil = 0)
 {
@@ -285,7 +284,7 @@ static void test_layouts(void)
                            case_below(&dice, n)};
             test_pitches<T>(l, case_below(&dice, spoilt + 1) & spoilt, &spoil);
         }
-    /* Every way of solving at the ends of what it holds. */
+    /* Every combination of flags at the limits of the kernels' rows. */
     for (int n : {1, 2, 3, 16, 64, 512, 1024})
         for (int flags = 0; flags <= all; flags++)
             if ((flags & all) == flags && (n < 100 || !(flags & TRID_BATCH_ADD))) {
@@ -295,7 +294,7 @@ static void test_layouts(void)
             }
 }
 
-/* Longer than a block holds. */
+/* Systems longer than a block can hold. */
 template <class T>
 static void test_long(void)
 {
@@ -323,7 +322,7 @@ static void test_long(void)
     const int beyond = 16384 / (int)sizeof(T) + 1; /* a block */
     test_several<T>("longer", trid_lines_contiguous(beyond, 1), 2, 5000, TRID_BATCH_TRANSPOSED, 1, 1);
     test_several<T>("longer", trid_lines_contiguous(beyond, 1), 1, 0, TRID_BATCH_PERIODIC, 0, 0);
-    /* Periodic ones of whole chunks; and such as leave periodic ones that are long again. */
+    /* Periodic systems of whole chunks, and some whose reduced systems are long again. */
     test_several<T>("whole chunks", trid_lines_contiguous(1536, 2), 1, 0, TRID_BATCH_PERIODIC, 0, 0);
     test_several<T>("whole chunks", trid_lines_interleaved(1152, 3), 1, 0, TRID_BATCH_PERIODIC, 0, 0);
     const trid_lines longest = sizeof(T) == 4 ? trid_lines_interleaved(70001, 2) : trid_lines_contiguous(300001, 1);
@@ -334,7 +333,7 @@ static void test_long(void)
     test_several<T>("long", trid_lines_contiguous(1025, 2), 2, 3000, TRID_BATCH_PERIODIC, 0, 0, &spoil);
 }
 
-/* Which calls are refused for what shares memory, against a look at every element; a matrix that all systems share may
+/* Which calls are refused because arrays overlap, against a test of every element. A matrix that all systems share must
    not lie between elements of x either. */
 template <class T>
 static void test_overlaps(void)
@@ -372,7 +371,7 @@ static void test_overlaps(void)
                                 else if (owner[cell] && !(pass == 1 && at[3] == at[4]))
                                     want = TRID_BATCH_OVERLAP;
                             }
-        if (want == TRID_BATCH_OK && made > 60) continue; /* runs, and takes its time */
+        if (want == TRID_BATCH_OK && made > 60) continue; /* enough such calls have run */
         int got = several(lines, sides, pitch, periodic | shared, memory + at[0], memory + at[1], memory + at[2],
                           memory + at[3], memory + at[4], 0);
         CHECK(got == want, "n %lld step %lld, %lld by %lld, %lld by %lld, %lld sides by %lld: %d, not %d", lines.n,

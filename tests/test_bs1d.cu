@@ -1,9 +1,9 @@
 /* test_bs1d.cu - every rung of bs1d.h in both precisions, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
-   The reference is the host's march in double precision, which test_bs1d_host.c has held against everything else.
-   With SHORT_TESTS in the environment a GPU leaves out the long marches, since it is then under a tool that makes each
-   step a thousand times slower; the emulator leaves out what main() says.
+   The reference is the host's march in double precision, which test_bs1d_host.c tests. With SHORT_TESTS in the
+   environment, set for tools that make each step a thousand times slower, a GPU leaves out the long marches; the
+   emulator leaves out what main() says.
    Run from the repository root, or with KNOWN_ANSWERS naming the file with the known answers. */
 #include "bs1d.h"
 
@@ -23,7 +23,7 @@
 
 enum { SEED = 20240912 };
 
-/* How many options take the paper's number of steps: the fewest of which two can differ, or enough to fill blocks. */
+/* How many options take the paper's number of steps: two, the fewest that can differ, or enough to fill blocks. */
 #ifdef SIMT_EMULATOR
 enum { LONG_BATCH = 2 };
 #else
@@ -80,7 +80,7 @@ static int call(const rung &r, int options, int points, const bs1d_option_f64 *o
     return r.f64(options, points, o, u, grid, stream);
 }
 
-/* What a rung, or the host, made of a batch. */
+/* The results of a batch from a rung or from the host. */
 struct outcome {
     std::vector<case_result> result;
     std::vector<int> status;
@@ -99,7 +99,7 @@ struct device_array {
 
 static cudaStream_t stream;
 
-/* A number beyond the precision becomes infinite, as it would in any program that has overflowed. */
+/* A number beyond the range of the precision becomes infinite. */
 template <class R>
 static R real(double x)
 {
@@ -122,9 +122,9 @@ static typename types<R>::option packed(const case_option &o)
     return p;
 }
 
-/* Launches a rung on a batch. All three arrays start lead elements into their memory, where only the alignment of one
-   number is left, and what lies before and behind the results and the grid must stay as it was. given, if not null, is
-   what the grid holds before. */
+/* Launches a rung on a batch. All three arrays start `lead` elements into their memory, so that they are aligned only
+   to one number. The memory before and behind the results and the grid must not change. given, if not null, is what the
+   grid holds before the launch. */
 template <class R>
 static outcome run(const rung &r, int points, const std::vector<case_option> &batch, int lead = 0,
                    bool with_grid = true, const std::vector<double> *given = NULL)
@@ -178,7 +178,7 @@ static outcome run(const rung &r, int points, const std::vector<case_option> &ba
     return out;
 }
 
-/* The reference takes one option at a time, so that it cannot be led astray by a neighbour. */
+/* The reference takes one option at a time, so that no neighbour can affect it. */
 static outcome reference(int is_implicit, int points, const std::vector<case_option> &batch)
 {
     outcome out;
@@ -199,7 +199,7 @@ static outcome reference(int is_implicit, int points, const std::vector<case_opt
     return out;
 }
 
-/* Holds one option of a batch against what it should be: a status and NaN, or numbers. */
+/* Compares one option of a batch with what it should be: a status and NaN, or numbers. */
 template <class R>
 static void compare(const rung &r, int points, const case_option &o, const outcome &got, const outcome &want, int i,
                     int want_status, const char *note)
@@ -224,7 +224,7 @@ static void compare(const rung &r, int points, const case_option &o, const outco
           o.flags, worst, tolerance);
     case_check(g, want.result[i], tolerance, points, o, what);
 
-    /* Price, delta and gamma are those of the grid that was returned, whatever the march has lost. */
+    /* Price, delta and gamma must be those of the returned grid, however inexact that is. */
     std::vector<long double> values(row, row + points);
     double u = types<R>::roundoff(), least = sizeof(R) == 4 ? 2e-45 : 0;
     case_result rounded, own = case_interpolate(points, o, values.data(), 2 * u, &rounded);
@@ -243,7 +243,7 @@ static void compare_batch(const rung &r, int points, const std::vector<case_opti
         compare<R>(r, points, batch[i], got, want, i, want_status.empty() ? (int)BS1D_OK : want_status[i], note);
 }
 
-/* A batch through a rung in both precisions; in the short tests in one of them, in turn. */
+/* A batch through a rung in both precisions; in the short tests in only one, in turn. */
 static void compare_both(const rung &r, int points, const std::vector<case_option> &batch, const outcome &want,
                          const char *note, const std::vector<int> &want_status = {}, int lead = 0)
 {
@@ -255,7 +255,7 @@ static void compare_both(const rung &r, int points, const std::vector<case_optio
 
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
 
-/* Steps that no composition divides, and such that all do. */
+/* Numbers of steps that no composition divides, and some that all divide. */
 static int some_steps(case_random *random, int is_implicit)
 {
     static const int explicit_steps[] = {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 16, 24, 29, 37, 48, 50};
@@ -307,7 +307,7 @@ static void test_batches(void)
         }
 }
 
-/* Batches of a few sizes, with which a warp, a block and a load of structs are filled partly, just, and overfull. */
+/* Batches of sizes that fill a warp, a block and a load of structs partly, exactly, and with some left over. */
 static void test_batch_sizes(void)
 {
     static const int sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 70};
@@ -328,8 +328,8 @@ static void test_batch_sizes(void)
     }
 }
 
-/* Each count of steps from 1 to 13 and some more, on a grid whose last lanes are partly filled; the options march for
-   different times side by side, and the prime counts leave a remainder for whatever is composed. */
+/* Each number of steps from 1 to 13 and some more, on a grid whose last lanes are partly filled. The options take
+   different numbers of steps side by side, and prime numbers leave a remainder whatever steps are composed. */
 static void test_steps(void)
 {
     static const int steps_of[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 17, 31, 50, 64, 97, 100, 101};
@@ -347,8 +347,8 @@ static void test_steps(void)
         }
 }
 
-/* Hundreds to thousands of steps: what is dropped from a composed stencil, left out of a reduction or carried from one
-   increment to the next must not add up. explicit1 has nothing of the kind. */
+/* Hundreds to thousands of steps: what a composed stencil drops, a reduction leaves out or one increment carries to the
+   next must not add up. explicit1 does nothing of the kind. */
 static void test_long_marches(void)
 {
     case_random random = {SEED + 4};
@@ -369,7 +369,7 @@ static void test_long_marches(void)
         }
 }
 
-/* Every way to spoil an option, the spoilt ones between good ones, which must not notice. */
+/* Every way to spoil an option; the spoilt ones stand between good ones, which they must not affect. */
 template <class R>
 static void test_bad_options(void)
 {
@@ -395,9 +395,9 @@ static void test_bad_options(void)
     }
 }
 
-/* An option's results and grid are the same bits alone and beside any that its kernel does not march: bad ones, and
-   those that are another kernel's. Everything that may stand in a warp, at every place; the good one takes more steps
-   than its neighbour's none, so that what is common to a warp is common to it alone. */
+/* An option's results and grid must have the same bits alone and beside options that its kernel does not march: bad
+   ones, and those of another kernel. The neighbours stand at every place of a warp. They take no steps and the good
+   option takes some, so what a warp has in common must come from the good one alone. */
 template <class R>
 static void test_neighbours(void)
 {
@@ -409,12 +409,12 @@ static void test_neighbours(void)
         const int cn = r.is_implicit ? BS1D_CRANK_NICOLSON : 0;
         for (int kind = 0; kind < 6; kind++) {
             if (kind == 4 && !r.is_implicit) continue;
-            if (check_short() && (kind + r.name[8]) % 2 == (sizeof(R) == 8)) continue; /* one precision in turn */
+            if (check_short() && (kind + r.name[8]) % 2 == (sizeof(R) == 8)) continue; /* one precision, in turn */
             case_option good = case_option_of(&random, r.is_implicit, POINTS, 21, kind % 2 ? cn : 0), bad;
             bad = kind == 4 ? case_lagged(&random, POINTS, 5, cn)
                             : case_option_of(&random, r.is_implicit, POINTS, 5 + 30 * (kind % 2), 0);
             const char *unused;
-            if (kind == 5) bad.flags |= BS1D_PUT; /* with a drift that the last row does not mind */
+            if (kind == 5) bad.flags |= BS1D_PUT; /* with a drift that the last row allows */
             int want = kind == 0                ? case_spoil(21, r.is_implicit, POINTS, 1e30, &bad, &unused)
                        : kind == 1 || kind == 5 ? case_spoil(36, r.is_implicit, POINTS, 1e30, &bad, &unused)
                                                 : (int)BS1D_OK;
@@ -441,8 +441,9 @@ static void test_neighbours(void)
     }
 }
 
-/* Marches from given values: the payoff, given, is the payoff; a march of some steps and one of the rest are the whole;
-   early exercise pays what the strike and the flags say. Without a grid there is nothing given. */
+/* Marches from given values: with the payoff given, the result is that of the payoff; a march of some steps and one of
+   the rest make the whole march; early exercise pays what the strike and the flags say. Without a grid nothing is
+   given. */
 template <class R>
 static void test_given(void)
 {
@@ -476,7 +477,7 @@ static void test_given(void)
                 }
                 outcome same = run<R>(r, points, whole, 0, true, &payoff);
                 for (int i = 0; i < 3; i++) {
-                    /* The multiplier of the early exercise begins anew, which costs an error of the size of a
+                    /* The multiplier of early exercise starts anew, which adds an error of the size of one
                        step's. */
                     double tolerance =
                         case_tolerance(r.is_implicit, r.increment, points, whole[i], types<R>::roundoff());
@@ -501,8 +502,8 @@ static void test_given(void)
 
 /* ---- known answers ----------------------------------------------------------------------------------------------- */
 
-/* Each case by every rung, in batches of a common grid. The file's numbers are rounded to float for the single
-   precision, which changes the problem itself, so that only doubles are held against them. */
+/* Each case by every rung, in batches with a common grid. Single precision rounds the file's numbers to float and so
+   changes the problem itself, so only double precision is compared with the answers. */
 static void test_known_answers(void)
 {
     std::vector<case_known> known(200);
@@ -557,8 +558,8 @@ static void test_arguments(void)
     GPU_OK(cudaGetLastError());
 }
 
-/* A launch reports its own failure, neither less nor more: what the user's own call did wrong before stays the user's
-   to ask for, and the launch does its work. */
+/* A launch reports its own failure and no other: an earlier error of the user's own call stays for the user to read,
+   and the launch does its work. */
 static void test_errors(void)
 {
     void *nothing = NULL;
@@ -576,11 +577,11 @@ static void test_errors(void)
     }
 }
 
-/* ---- as many steps as the paper takes ---------------------------------------------------------------------------- */
+/* ---- the paper's number of steps --------------------------------------------------------------------------------- */
 
-/* The bounds at the strike are what the ladder promises; over the grid the upper end is worst. A composed stencil whose
-   products are summed in the wrong order is off by 2e-4 to 2e-3 in single precision. The options are all the same, so
-   they must agree. */
+/* The bounds at the strike are what the ladder promises; over the grid the errors are largest at the upper end. A
+   composed stencil that sums its products in the wrong order is off by 2e-4 to 2e-3 in single precision. All options
+   are the same, so their values must be. */
 template <class R>
 static void test_model_problem(void)
 {
@@ -607,7 +608,7 @@ static void test_model_problem(void)
     }
 }
 
-/* Twice the points and the steps, a quarter of the error; strike and spot in the middle of a cell. */
+/* Twice the points and steps must leave a quarter of the error; strike and spot are in the middle of a cell. */
 static void test_second_order(void)
 {
     for (const rung &r : ladder) {
@@ -628,7 +629,8 @@ static void test_second_order(void)
     }
 }
 
-/* Theta at the strike of the model problem against the formula: space alone decides, even in single precision. */
+/* Theta at the strike of the model problem against the formula. The error of the grid decides, even in single
+   precision. */
 static void test_theta(void)
 {
     for (const rung &r : ladder) {

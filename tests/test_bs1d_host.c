@@ -267,7 +267,7 @@ static void test_status_strings(void)
 /* ---- what theory says -------------------------------------------------------------------------------------------- */
 
 /* Checks put-call parity. A call less a put is a straight line. The discrete model has no error in space for it, and
-   each step turns it into another straight line by known factors, so prices agree to rounding. */
+   each step turns it into another straight line by known factors, so prices agree to within rounding. */
 static void test_parity(void)
 {
     case_random random = {SEED + 3};

@@ -1,12 +1,12 @@
 /* test_bs3d.cu - every rung of bs3d.h in both precisions, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
-   The reference is the host's march in double precision, which test_bs3d_host.c has held against everything else.
-   The emulator, and with SHORT_TESTS in the environment a GPU, leave out what main() says; the emulator with
-   SHORT_TESTS marches in one precision at a time. */
+   The reference is the host's march in double precision, which test_bs3d_host.c tests. The emulator, and with
+   SHORT_TESTS in the environment also a GPU, leave out what main() says; the emulator with SHORT_TESTS marches in one
+   precision at a time. */
 #ifdef SIMT_EMULATOR
-/* Into how many sections grids are cut depends on the processors of the device, so the emulator gets many and few; by
-   which path, on the shared memory that a block can have, so it gets much and little. */
+/* The number of sections that grids are cut into depends on the multiprocessors of the device, so the emulator has few
+   or many. The path of a march depends on the shared memory that a block can have, so it has little or much. */
 static int emulated_processors = 4, emulated_shared = 227 * 1024;
 static cudaError_t emulated_attribute(int *value, cudaDeviceAttr attribute, int device)
 {
@@ -17,7 +17,7 @@ static cudaError_t emulated_attribute(int *value, cudaDeviceAttr attribute, int 
 }
 #define cudaDeviceGetAttribute emulated_attribute
 
-/* While this is set kernels are given no dynamic shared memory, so that launches which want some are refused. */
+/* While this is set, kernels get no dynamic shared memory, so launches that need some are refused. */
 static int emulated_refusal;
 template <class Kernel>
 static cudaError_t emulated_set(Kernel *kernel, cudaFuncAttribute attribute, int value)
@@ -41,7 +41,7 @@ static cudaError_t emulated_set(Kernel *kernel, cudaFuncAttribute attribute, int
 
 enum { SEED = 20240922 };
 
-/* Grids: under the emulator, or a tool that is as slow, just what tells the paths apart. */
+/* Grids. Under the emulator, or a tool that is as slow, only those that take different paths. */
 struct shape {
     int nx, ny, nz;
 };
@@ -116,8 +116,8 @@ static cudaStream_t stream;
 
 typedef std::vector<double> grid; /* tight, see bs3d_cases.h */
 
-/* A work area of just the size that the header asks for, with guards before and behind it, all of it NaN at first, so
-   that what is read outside, or before it was written, is seen too. The address sanitizer guards the end better. */
+/* A work area of exactly the size that the header asks for, with guards before and behind it. All of it is NaN at
+   first, so that reads outside it, or before a write, show too. The address sanitizer guards the end better. */
 #ifdef __SANITIZE_ADDRESS__
 enum { BEFORE = 256, BEHIND = 0 };
 #else
@@ -167,7 +167,7 @@ struct outcome {
     grid values;
 };
 
-/* A march from start, unless it is empty. Without a result, the result is what it was: bytes of 0x5a. */
+/* A march from start, unless that is empty. Without with_result the result stays bytes of 0x5a. */
 template <class R>
 static outcome run(const rung &r, const bs3d_problem &o, const grid &start, bool with_result = true)
 {
@@ -205,9 +205,9 @@ static grid random_start(case_random *random, const bs3d_problem &o)
     return start;
 }
 
-/* What the ladder promises, relative to the largest value: 1e-12, and in single precision 1e-4. That leaves room for
-   hundreds of steps; of a few steps, each with some roundoffs of weights that add up to 4 or, in implicit steps of
-   lambda up to 10, to 40, the errors are smaller. */
+/* What the ladder promises, relative to the largest value: 1e-12, and in single precision 1e-4. That is for hundreds of
+   steps. After a few steps the errors are smaller: each adds some roundoffs of weights whose sum is at most 4 or, in
+   implicit steps of lambda up to 10, at most 40. */
 template <class R>
 static double tolerance_of(const rung &r, const bs3d_problem &o)
 {
@@ -228,13 +228,13 @@ static void compare(const rung &r, const bs3d_problem &o, const grid &start, con
           "%s: %dx%dx%d, %d steps, payoff %d, correlations %.2g %.2g %.2g: off by %.3g of %.3g", what, o.points[0],
           o.points[1], o.points[2], o.steps, o.payoff, o.correlation[0], o.correlation[1], o.correlation[2], worst,
           largest);
-    /* The place of the spot, in units of the spacing, is rounded on each machine by itself. */
+    /* Each machine rounds the place of the spot, in units of the spacing, in its own way. */
     int most = std::max(o.points[0], std::max(o.points[1], o.points[2]));
     case_check(got.result, case_greeks(&o, got.values.data()), (16 + 2 * most) * DBL_EPSILON * largest, &o, what);
 }
 
-/* A problem through all rungs that march as it says, in both precisions; in the shortest tests through every other
-   rung, at the next problem through the others, and then in the other precision. */
+/* A problem through all rungs of its kind, explicit or implicit, in both precisions. In the shortest tests a problem
+   goes through every other rung, and the next one through the others, and then in the other precision. */
 static void compare_all(case_random *random, int implicit, const bs3d_problem &o, const char *note)
 {
     static int turns[2];
@@ -252,8 +252,8 @@ static void compare_all(case_random *random, int implicit, const bs3d_problem &o
 
 /* ---- against the reference --------------------------------------------------------------------------------------- */
 
-/* On each grid some forms of the differences and numbers of steps (fewer in implicit marches, which take the emulator
-   longer). A random start shows every point; a payoff, of which most is smooth or zero, less. */
+/* On each grid some forms of the differences and some numbers of steps (fewer in implicit marches, which take the
+   emulator longer). A random start shows an error at any point; a payoff, mostly smooth or zero, shows less. */
 static void test_shapes(const shape *shapes, int count, int rounds, int most_steps)
 {
     static const int steps[] = {1, 2, 3, 5};
@@ -290,14 +290,14 @@ static void test_forms(void)
 }
 
 #ifdef SIMT_EMULATOR
-/* What compute capability 7.5 has: in double precision neither tiles of two steps nor rows of more than 256 points
-   fit. */
+/* The shared memory of compute capability 7.5: in double precision neither tiles of two steps nor rows of more than 256
+   points fit. */
 static void test_little_memory(void)
 {
     case_random random = {SEED + 10};
     emulated_shared = 64 * 1024;
     for (int implicit = 0; implicit < 2; implicit++)
-        for (int again = 0; again < 1 + shortest_tests(); again++) /* each rung */
+        for (int again = 0; again < 1 + shortest_tests(); again++) /* for each rung */
             compare_all(&random, implicit, case_problem_of(&random, implicit, 260, 5, 6, 2, BS3D_GIVEN, 3 * implicit),
                         "little shared memory");
     emulated_shared = 227 * 1024;
@@ -316,8 +316,8 @@ static void test_payoffs(void)
             }
 }
 
-/* Implicit steps so long that matrices leave out the drift of their last rows, and drift that beats diffusion: on lines
-   of each length for which there is another kernel. */
+/* Implicit steps so long that matrices leave out the drift of their last rows, and drift larger than diffusion, on
+   lines of each length that has its own kernel. */
 static void test_last_rows_and_upwind(void)
 {
     static const shape shapes[] = {{20, 12, 9}, {260, 5, 4}, {4, 260, 5}, {4, 5, 260}, {513, 4, 4}, {4, 513, 4}};
@@ -331,10 +331,10 @@ static void test_last_rows_and_upwind(void)
             compare_all(&random, implicit, case_upwind(&random, implicit, 20, 9, 6, 2, BS3D_GIVEN, kind), "upwind");
 }
 
-/* Rows of 257 to 512 points, which implicit3 halves between the blocks of a pair: as many as there are and as few
-   beyond the seam, on more rows than a pair has, with one section and with several, from odd and even numbers of steps,
-   so that the halves are along x and along y first; seam and edge of the rows with both forms of the cross
-   differences. */
+/* Rows of 257 to 512 points, which implicit3 halves between the two blocks of a pair: with as many and as few points
+   beyond the seam as possible, on more rows than a pair has, with one section and with several, and with odd and even
+   numbers of steps, so that the halves are along x or along y first. Both forms of the cross differences occur at the
+   seam and at the edge of the rows. */
 template <class R>
 static void test_pairs(void)
 {
@@ -354,7 +354,7 @@ static void test_pairs(void)
 }
 
 #ifdef SIMT_EMULATOR
-/* Where implicit3 hands over to implicit2 (ladder[5]) its values are that one's to the bit, and nowhere else. */
+/* Where implicit3 hands over to implicit2 (ladder[5]), and only there, its values have the same bits. */
 template <class R>
 static void test_handing_over(void)
 {
@@ -383,7 +383,7 @@ static void test_handing_over(void)
 }
 #endif
 
-/* Exercise after each step, of which explicit4 then makes one at a time. */
+/* Early exercise after each step; explicit4 then makes one step at a time. */
 static void test_american(void)
 {
     case_random random = {SEED + 12};
@@ -401,7 +401,7 @@ static void test_american(void)
         }
 }
 
-/* Each number of steps, since two may be taken at once. */
+/* Odd and even numbers of steps, since a rung may take two at once. */
 static void test_steps(void)
 {
     case_random random = {SEED + 3};
@@ -411,7 +411,8 @@ static void test_steps(void)
                         "steps");
 }
 
-/* A payoff on the first asset stays a function of it: every line along x is the march of one factor. */
+/* With a payoff on the first asset alone, values depend on that asset alone: every line along x must be the march of
+   one factor. */
 template <class R>
 static void test_one_asset(const shape &s)
 {
@@ -457,7 +458,7 @@ static void test_results(void)
         outcome with = run<R>(r, o, start), without = run<R>(r, o, start, false);
         CHECK(with.values == without.values, "%s %s: the grid depends on whether a result is asked for", r.name,
               types<R>::name());
-        /* A grid full of NaN says so. */
+        /* A grid full of NaN has its own status. */
         CHECK(run<R>(r, o, grid(start.size(), NAN)).result.status == BS3D_NOT_FINITE, "%s %s: NaN goes unnoticed",
               r.name, types<R>::name());
     }
@@ -465,7 +466,7 @@ static void test_results(void)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-/* What must not be marched: the same status as from the host, and not a byte written. */
+/* Problems that must be refused: with the same status as from the host, and without a byte written. */
 template <class R>
 static void test_bad_problems(void)
 {
@@ -511,8 +512,8 @@ static void test_bad_problems(void)
         }
 }
 
-/* A call of the caller's own that has failed, earlier, is none of the march's business, which leaves it for the caller
-   to see; but on a GPU cudaFuncSetAttribute, which marches through shared memory call, was seen to forget it. */
+/* If an earlier call of the caller's own has failed, the march must neither fail nor clear the error. On a GPU,
+   however, cudaFuncSetAttribute clears it, as we have seen, and marches through shared memory call that. */
 template <class R>
 static void test_failure_before(void)
 {
@@ -539,7 +540,7 @@ static void test_failure_before(void)
 }
 
 #ifdef SIMT_EMULATOR
-/* The march's own failure counts: no kernel that wants dynamic shared memory gets any. */
+/* The march must report its own failure: here no kernel that needs dynamic shared memory gets any. */
 template <class R>
 static void test_failed_launch(void)
 {
@@ -561,7 +562,7 @@ static void test_failed_launch(void)
 }
 #endif
 
-/* Marches one after another in one work area, of which each finds what the last one left: as if it were alone. */
+/* Marches one after another in one work area: each must give what it gives alone, whatever the last one left there. */
 template <class R>
 static void test_one_after_another(void)
 {
@@ -589,7 +590,7 @@ static void test_one_after_another(void)
     }
 }
 
-/* Two marches at once, each in its stream and its work area. */
+/* Two marches at once, each in its own stream and work area. */
 template <class R>
 static void test_streams(void)
 {
@@ -602,7 +603,7 @@ static void test_streams(void)
         outcome alone[2] = {run<R>(r, o[0], grid()), run<R>(r, o[1], grid())};
         area<R> a(types<R>::bytes(&o[0])), b(types<R>::bytes(&o[1]));
         bs3d_result result[2];
-        GPU_OK(cudaDeviceSynchronize()); /* what fills the areas is in no stream */
+        GPU_OK(cudaDeviceSynchronize()); /* the areas are filled outside these streams */
         CHECK(types<R>::of(r)(&o[0], a.work(), &result[0], streams[0]) == BS3D_OK, "the first stream");
         CHECK(types<R>::of(r)(&o[1], b.work(), &result[1], streams[1]) == BS3D_OK, "the second stream");
         GPU_OK(cudaStreamSynchronize(streams[1]));
@@ -617,7 +618,7 @@ static void test_streams(void)
 /* ---- at full size, on a GPU -------------------------------------------------------------------------------------- */
 
 #ifndef SIMT_EMULATOR
-/* As many steps as errors need in order to add up, or to show that some are not lost. */
+/* So many steps that errors would add up. */
 static void test_long_marches(void)
 {
     case_random random = {SEED + 4};
@@ -644,7 +645,7 @@ static double price_of(const rung &r, const bs3d_problem &o)
     return result.price;
 }
 
-/* The model problem against the closed forms, within the bounds that the ladder promises. */
+/* The model problem against closed forms, within the bounds that the ladder promises. */
 template <class R>
 static void test_model_problem(void)
 {
@@ -660,8 +661,8 @@ static void test_model_problem(void)
         }
 }
 
-/* Twice the points and four times the steps, a quarter of the error; and the values that an independent program finds
-   with 96 points and 71 steps. */
+/* Twice the points and four times the steps must leave a quarter of the error; and with 96 points and 71 steps the
+   values must be those of an independent program. */
 static void test_second_order(void)
 {
     static const double independent[] = {0, 0, 1.56101079, 3.42523872, 0.64006098};
@@ -677,7 +678,8 @@ static void test_second_order(void)
         }
 }
 
-/* The largest grid: more bytes than 32 bits can count. Some lines of it are held against the march of one factor. */
+/* The largest grid has more bytes than 32 bits can count. Some of its lines are compared with the march of one
+   factor. */
 template <class R>
 static void test_largest(void)
 {
@@ -729,7 +731,7 @@ int main(void)
 #ifdef SIMT_EMULATOR
     test_little_memory();
 #endif
-#if defined SIMT_EMULATOR && SIMT_WATCHED /* which takes three times as long, and sees more in each march */
+#if defined SIMT_EMULATOR && SIMT_WATCHED /* takes three times as long and checks more in each march */
     TEST_SHAPES(small_shapes, 1, 5);
 #else
     TEST_SHAPES(small_shapes, short_tests() ? 3 : 8, 5);

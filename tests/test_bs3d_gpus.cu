@@ -2,8 +2,8 @@
    tests/simt.
    MIT licence, see LICENSE.
 
-   The reference is bs3d.h's march of the whole grid, which test_bs3d.cu has held against the host's. Under the emulator
-   messages leave as early as they may, and arrive as late; on a GPU they are copies. */
+   The reference is bs3d.h's march of the whole grid, which test_bs3d.cu compares with the host's. Under the emulator
+   messages leave as early and arrive as late as they may; on a GPU they are copies. */
 #include "bs3d.h"
 
 #include "../examples/bs3d_exchange.h"
@@ -14,9 +14,9 @@
 
 enum { SEED = 20261122 };
 
-static int reaches[4]; /* how often an implicit march had this reach; 3: or more */
+static int reaches[4]; /* how often an implicit march had this reach; [3]: 3 or more */
 
-/* As much of the largest value as rounding may make of a few steps: the sections are cut elsewhere. */
+/* The rounding of a few steps, as a share of the largest value: sections begin elsewhere than in the whole march. */
 static const double tolerance[2] = {1e-6, 1e-14};
 
 static void check(cudaError_t error)
@@ -31,7 +31,7 @@ static void check(cudaError_t error)
 static Exchange exchange;
 
 #ifdef SIMT_EMULATOR
-static std::vector<void *> sent; /* what each message was when it left */
+static std::vector<void *> sent; /* a copy of each message as it left */
 
 static int early_end(void *)
 {
@@ -134,8 +134,8 @@ static void wait_for_ranks(void)
     }
 }
 
-/* The largest difference of the slabs' values from the whole grid's, as a share of the largest of these; NaN is larger
-   than any. */
+/* The largest difference between the slabs' values and the whole grid's, as a share of the largest of the latter. NaN
+   counts as larger than any number. */
 template <class Kit>
 static double difference(const Marching<Kit> *m, const typename Kit::Real *whole)
 {
@@ -192,7 +192,7 @@ static void compare_both(int turn, int ranks, const bs3d_problem *o, const bs3d_
     if (turn % 2 == 0 || !check_short()) compare<Double>(ranks, o, options, note);
 }
 
-/* One slab, and few; what is chosen where nothing is. */
+/* One slab and a few, with halo or partitions given, and left to the march. */
 static void test_few(void)
 {
     case_random random = {SEED + 7};
@@ -206,7 +206,7 @@ static void test_few(void)
     }
 }
 
-/* Grids whose rows and lines have each kind of kernel; of 2 to 4 slabs. */
+/* Grids of 2 to 4 slabs, whose rows and lines take each kind of kernel. */
 static void test_shapes(void)
 {
     static const int shapes[][3] = {{20, 12, 17}, {9, 34, 13}, {130, 4, 16}, {33, 5, 24},
@@ -224,7 +224,7 @@ static void test_shapes(void)
         }
 }
 
-/* Copies of as many planes as a slab has, and sweeps of one and of two steps that do and do not use them up. */
+/* Halos of up to as many planes as a slab has, and sweeps of one and of two steps, which use them up or not. */
 static void test_deep(void)
 {
     case_random random = {SEED + 1};
@@ -236,7 +236,7 @@ static void test_deep(void)
     }
 }
 
-/* Each section's ends arrive where the reduced systems have them: told by their first numbers. */
+/* Each section's ends must arrive at their places in the reduced systems; their first numbers identify them. */
 static void test_messages(void)
 {
     enum { RANKS = 3, SECTIONS = 4 };
@@ -284,14 +284,15 @@ static void test_messages(void)
           reaches[0], reaches[1], reaches[2], reaches[3]);
 }
 
-/* From short steps, where a section is seen through by nobody, to long ones, where all slabs depend on each other. */
+/* From short steps, where no slab depends on what lies beyond a section, to long ones, where all slabs depend on each
+   other. */
 static void test_reach(void)
 {
     case_random random = {SEED + 2};
     static const double longer[] = {0.02, 0.15, 0.3, 3, 30};
     for (int turn = 0; turn < 10; turn++) {
         bs3d_problem o = case_problem_of(&random, 1, 6, 5, 48, 3, BS3D_MAXIMUM, turn % CASE_CORRELATIONS);
-        for (int axis = 0; axis < 3; axis++) o.dividend[axis] = o.rate; /* dominant, however long the steps */
+        for (int axis = 0; axis < 3; axis++) o.dividend[axis] = o.rate; /* dominant for steps of any length */
         o.volatility[2] = 0.2;
         o.top[2] = o.strike * 47 / 23.5; /* most happens between two slabs */
         o.maturity = 3 * longer[turn % 5] / (0.5 * 0.04 * 47 * 47);
@@ -301,12 +302,12 @@ static void test_reach(void)
     }
 }
 
-/* What unknowns from .. to-1 of the third axis' matrix are, at one end, if the one beyond the other end is 1: by
-   elimination towards it. up: the one beyond is number to. */
+/* Solves unknowns `from` .. `to` - 1 of the third axis' matrix with 1 for the unknown just beyond one end and 0 on the
+   right, and returns the unknown at the other end. up: the unknown beyond is number `to`, not `from` - 1. */
 static double seen_through(const bs3d_model *m, int from, int to, int up)
 {
     double a, b, c, pivot = 1, right = 0, off = 0;
-    for (int n = 0; n < to - from; n++) { /* from the row that has the unknown beyond to the other end */
+    for (int n = 0; n < to - from; n++) { /* away from the unknown beyond */
         bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, up ? to - 1 - n : from + n, &a, &b, &c);
         const double towards = up ? c : a, away = up ? a : c, factor = n > 0 ? towards / pivot : 0;
         right = n > 0 ? -factor * right : -towards;
@@ -330,7 +331,7 @@ static void test_coupling(void)
         }
 }
 
-/* Exercise, and upwind differences. */
+/* Early exercise and upwind differences. */
 static void test_flags(void)
 {
     case_random random = {SEED + 3};
@@ -344,7 +345,7 @@ static void test_flags(void)
     }
 }
 
-/* What cannot be cut is refused. */
+/* Grids that cannot be cut are refused. */
 static void test_cut(void)
 {
     case_random random = {SEED + 4};
@@ -431,7 +432,7 @@ static void test_plan(void)
     close_ranks();
 }
 
-/* What a function of the exchange returns is what the march returns. */
+/* The march must return what a function of the exchange returns. */
 static void test_status(void)
 {
     static Marching<Single> m;
@@ -460,7 +461,7 @@ static void test_status(void)
     close_ranks();
 }
 
-/* There is room for MOST_RANKS; and an exchange that a program does not have is refused. */
+/* More than MOST_RANKS ranks, and an exchange that the program does not have, are refused. */
 static void test_exchange(void)
 {
     CHECK(exchange_open(&exchange, MOST_RANKS + 1, 1, EXCHANGE_COPIES) == TOO_MANY_RANKS, "%d ranks", MOST_RANKS + 1);

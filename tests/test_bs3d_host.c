@@ -899,8 +899,8 @@ static void test_upwind(void)
 
 /* ---- exercise ---------------------------------------------------------------------------------------------------- */
 
-/* Checks that an American put on the first asset is that of one factor: in explicit marches to rounding, in implicit
-   ones to the order of the time step (bs1d.h splits the operator, bs3d.h projects). */
+/* Checks that an American put on the first asset is that of one factor: to within rounding in explicit marches, to the
+   order of the time step in implicit ones (bs1d.h splits the operator, bs3d.h projects). */
 static void test_american_one_factor(void)
 {
     for (int implicit = 0; implicit < 2; implicit++) {

@@ -28,7 +28,7 @@ static void march_in(const bs4d_problem *o, int is_double, double *u)
     is_double ? march<double>(o, u) : march<float>(o, u);
 }
 
-/* The values at maturity, which a kernel makes. */
+/* The values at maturity, from the example's kernel. */
 template <class T>
 static void begin(void)
 {

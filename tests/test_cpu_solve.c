@@ -378,7 +378,7 @@ static void F(test_singular)(void)
 }
 
 /* Tests systems that are cut into partitions: the shortest possible, a row more and less, with tails of all lengths, in
-   one tile or more; also with one or two systems that fail, in a partition, a separator or the tail. */
+   one tile or more; some with one or two systems that fail, in a partition, a separator or the tail. */
 static void F(test_cut)(void)
 {
     const int least = 64 * 128 / (int)sizeof(REAL);
@@ -446,7 +446,7 @@ static void F(test_weak_cut)(void)
 }
 
 /* Tests systems whose length suits the hybrid for one width of vectors or another, or just does not; alone, in pairs
-   and in halves, and in more tiles than are in flight; also with one or two systems that fail. */
+   and in halves, and in more tiles than are in flight; some with one or two systems that fail. */
 static void F(test_across)(void)
 {
     static const int sizes[] = {8,   15,  16,  31,  32,  33,  48,  64,  96,  112, 128,
@@ -502,6 +502,52 @@ static void F(test_factor)(void)
     s.b[0] = 0;
     CHECK(F(cpu_avx_factor)(9, s.a, s.b, s.c, f) == 1, "factor, zero in row 0");
     free(s.a);
+}
+
+/* Returns whether two elements of random lines coincide that have the same row, system or group. */
+static int F(elements_coincide)(const cpu_avx_lines *l)
+{
+    const long long all = l->n * l->systems * l->groups;
+    for (long long p = 0; p < all; p++)
+        for (long long q = 0; q < p; q++) {
+            const long long j = p % l->n - q % l->n, s = p / l->n % l->systems - q / l->n % l->systems;
+            const long long g = p / l->n / l->systems - q / l->n / l->systems;
+            if ((j == 0 || s == 0 || g == 0) && j * l->step + s * l->stride + g * l->jump == 0) return 1;
+        }
+    return 0;
+}
+
+/* Lines whose elements coincide, and x in place of a matrix, are refused; no others are. */
+static void F(test_overlaps)(void)
+{
+    case_random random = {SEED + 11};
+    REAL p[64] = {0}, x[64];
+    unsigned char work[4096];
+    const int has = cpu_avx_best();
+    const cpu_avx_lines good = {3, 4, 4, 1, 1, 0}, reported = {75, 1, 60000, 1, 1, 0};
+    int refused = 0;
+    for (int i = 0; i < 3000; i++) {
+        cpu_avx_lines l;
+        l.n = 1 + case_below(&random, 5), l.step = case_below(&random, 27) - 13;
+        l.systems = 1 + case_below(&random, 5), l.stride = case_below(&random, 27) - 13;
+        l.groups = 1 + case_below(&random, 3), l.jump = case_below(&random, 81) - 40;
+        const int due = F(elements_coincide)(&l), said = F(cpu_avx_thomas_bytes)(&l, 1) == 0;
+        CHECK(due == said, "%lld rows %lld apart, %lld systems %lld apart, %lld groups %lld apart: %d", l.n, l.step,
+              l.systems, l.stride, l.groups, l.jump, said);
+        refused += said;
+    }
+    CHECK(refused > 300 && refused < 2700, "%d of 3000 lines refused", refused);
+    CHECK(F(cpu_avx_thomas)(has, &reported, p, p, p, p, x, work, 1) == CPU_AVX_BAD_ARGUMENT, "rows that overlap");
+    for (int i = 0; i < 4; i++) p[i] = 1;
+    for (int i = 0; i < 3; i++) {
+        CHECK(F(cpu_avx_thomas)(has, &good, i == 0 ? x : p, i == 1 ? x : p, i == 2 ? x : p, p, x, work, 1) ==
+                  CPU_AVX_BAD_ARGUMENT,
+              "x is a, b or c: %d", i);
+        CHECK(F(cpu_avx_hybrid)(has, &good, i == 0 ? x : p, i == 1 ? x : p, i == 2 ? x : p, p, x, work, 1) ==
+                  CPU_AVX_BAD_ARGUMENT,
+              "hybrid, x is a, b or c: %d", i);
+    }
+    CHECK(F(cpu_avx_solve)(has, &good, x, p, x, work, 1) == CPU_AVX_BAD_ARGUMENT, "solve, x is f");
 }
 
 static void F(test_arguments)(void)
@@ -574,6 +620,27 @@ static void F(test_work)(void)
     CHECK(F(cpu_avx_thomas_bytes)(&one, 0) == 0 && F(cpu_avx_hybrid_bytes)(&one, 0) == 0, "work for no threads");
 }
 
+/* Checks that the work of the largest of several calls serves all of them, for interleaved systems: more rows, systems
+   or threads never need less. */
+static void F(test_work_grows)(void)
+{
+    static const int threads[] = {1, 2, 3, 8, 64}, systems[] = {1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 100, 10000};
+    enum { WORKERS = 5, WIDTHS = 13, STEP = 20000 };
+    size_t least[WORKERS][WIDTHS] = {{0}}; /* what fewer rows need */
+    for (long long n = 1; n <= 8192; n += n < 600 || n > 8000 ? 1 : 37)
+        for (int t = 0; t < WORKERS; t++)
+            for (int s = 0; s < WIDTHS; s++) {
+                const cpu_avx_lines lines = {n, STEP, systems[s], 1, 1, 0};
+                const size_t bytes = F(cpu_avx_thomas_bytes)(&lines, threads[t]);
+                const int grows = bytes >= least[t][s] && (t == 0 || bytes >= least[t - 1][s]) &&
+                                  (s == 0 || bytes >= least[t][s - 1]) &&
+                                  bytes >= F(cpu_avx_solve_bytes)(&lines, threads[t]);
+                if (!grows) CHECK(0, "%lld rows, %d systems, %d threads", n, systems[s], threads[t]);
+                least[t][s] = bytes;
+            }
+    CHECK(least[0][0] > 0, "work that grows");
+}
+
 /* Compares with trid.h in double precision, and checks the residual, for systems in which rows far apart depend on each
    other. */
 static void F(test_reference_of)(int n, int systems)
@@ -624,7 +691,7 @@ static void F(test_reference)(void)
     F(test_reference_of)(512, 5);
 }
 
-/* Checks that the hybrid omits a step of PCR only if that changes nothing to rounding. The lanes' partitions end with
+/* Checks that the hybrid omits a step of PCR only if it changes less than rounding does. The lanes' partitions end with
    rows 7, 15, 23 and so on, or 3, 7, 11. A chain of rows couples only two of them, with couplings of all sizes. */
 static void F(test_weak_sections)(void)
 {
@@ -753,7 +820,9 @@ static void F(test_all)(void)
     F(test_far)();
     F(test_factor)();
     F(test_arguments)();
+    F(test_overlaps)();
     F(test_work)();
+    F(test_work_grows)();
     F(test_sizes)();
     F(test_cut)();
     F(test_weak_cut)();

@@ -1,4 +1,4 @@
-/* test_fd.cu - pde/fd.h in kernels: what threads compute one by one is what the host does.
+/* test_fd.cu - pde/fd.h in kernels: each thread computes what the host computes.
    MIT licence, see LICENSE.
 
    One source for a GPU (nvcc) and for the emulator (tests/simt). test_fd_host.c tells whether the
@@ -15,7 +15,7 @@
 
 enum { SEED = 20250208, POINTS = 70, THREADS = 32, ROWS = 4096 };
 
-/* Memory of the device, and the way there and back. */
+/* An array in device memory, with copies in both directions. */
 template <class T>
 struct device_array {
     T *data;
@@ -53,7 +53,7 @@ TB_HD double hinge(const double *x, const void *strike)
     return over > 0 ? over : 0;
 }
 
-/* Everything that a kernel may set up for itself: points, final values in two dimensions, a value at a place, steps,
+/* Everything that a kernel may set up for itself: points, final values in two dimensions, the value at a point, steps,
    a scheme. */
 struct set_up {
     double x[POINTS], final_value[POINTS], value;
@@ -120,8 +120,8 @@ static void test_set_up()
     GPU_OK(cudaDeviceSynchronize());
     std::vector<set_up> back = to.back();
     const set_up &got = back[0], &due = want[0];
-    /* asinh and sinh of the GPU's library differ in the last places; what they are fed is up to 5 and is multiplied by
-       3 or less. A pieces' verdict may differ too: fd_average's tolerance. */
+    /* asinh and sinh of the GPU's library differ in the last places; their arguments are up to 5, and results are
+       multiplied by 3 or less. fd_average may also judge a piece differently, within its tolerance. */
     for (int i = 0; i < POINTS; i++) {
         check_near(got.x[i], due.x[i], 1e-13, "point %d", i);
         check_near(got.final_value[i], due.final_value[i], 1e-5, "final value %d", i);
@@ -148,7 +148,7 @@ struct work {
 
 enum { OUTPUTS = 12 };
 
-/* All functions of a point, by the names that templates use. */
+/* Calls all functions of a point, by the names that templates use. */
 template <class Cell, class Real>
 TB_HD void all_of(const work<Cell, Real> &w, Real *out)
 {
@@ -204,8 +204,8 @@ static void test_rows(int cells(int, const double *, const int *, Cell *, Real *
         Real want[OUTPUTS];
         all_of(from[i], want);
         double mu = fabs((double)from[i].drift), d = (double)from[i].diffusion;
-        /* A coupling is rounded like 1 / spacing <= 10 times the flow, h d + drift; derivatives like values times
-           1 / spacing once, or twice. */
+        /* A coupling is rounded like 1 / spacing, at most 10, times the flow, h d + drift; a first derivative like
+           values times 1 / spacing, a second like values times its square. */
         double coupling = 10 * (10 * d + 2 * mu), tiny = 40 * roundoff_of(Real(0));
         for (int k = 0; k < OUTPUTS; k++)
             check_near((double)got[(size_t)OUTPUTS * i + k], (double)want[k],

@@ -8,10 +8,10 @@
 
 enum { SEED = 20251125 };
 
-/* How many problems the memory has room for; 0: as many as MODEL_device_bytes thinks best. */
+/* How many problems the memory has room for; 0: as many as MODEL_device_bytes chooses. */
 static int asked_room;
 
-/* What a batch points to on the device: results and problems, and what these point to. */
+/* All that a batch points to, on the device: results, problems, and what these point to. */
 struct device_batch {
     fd_batch batch;
     std::vector<device_memory *> kept;
@@ -62,8 +62,8 @@ struct device_batch {
     }
 };
 
-/* Solves a batch of the host's on the device: with all that it points to there, and memory of exactly the bytes asked
-   for. */
+/* Solves a batch in host memory on the device: copies all that it points to there, and takes memory of exactly the
+   bytes that the launch asks for. */
 static int solve_there(const fd_batch *batch, const case_parameters *parameters, size_t number, size_t bytes,
                        int solve(const fd_batch *, const case_parameters *, void *, size_t, cudaStream_t))
 {
@@ -102,7 +102,7 @@ SOLVER(moving, f64, double)
 SOLVER(fitted, f32, float)
 SOLVER(fitted, f64, double)
 
-/* A device's version of a model, and the host's, which it is to agree with. */
+/* A model's device version, and the host version with which it must agree. */
 struct device_runner {
     case_runner here;
     case_solver *host;
@@ -119,8 +119,8 @@ static const device_runner runners[] = {
     {{"fitted, single", FD_FITTED, CASE_MOVES, 1, fitted_solver_f32}, fitted_host_solver_f32},
 };
 
-/* Groups of lanes of every shape: their batches have so many points at most. The emulator takes warps and blocks in
-   random order. */
+/* Compares random problems for groups of lanes of every shape, which the points of a batch choose. The emulator takes
+   warps and blocks in random order. */
 static void random_problems(const device_runner *runner, case_random *random)
 {
     static const int most[] = {4, 33, 128, 129, 256, 257, 512, 513, 1024};
@@ -145,7 +145,7 @@ static void random_problems(const device_runner *runner, case_random *random)
 #endif
 }
 
-/* A batch by the device and by the host: what they say of each problem, and what they find. */
+/* Solves a batch by the device and by the host, and compares statuses and results. */
 static void by_both(const device_runner *runner, case_random *random)
 {
     enum { COUNT = 12, MOST = 140 };
@@ -178,7 +178,7 @@ static void by_both(const device_runner *runner, case_random *random)
 
 /* ---- calls that are refused -------------------------------------------------------------------------------------- */
 
-/* A call, of which number `which` of what can be wrong is. */
+/* A call with one wrong argument, number `which`. */
 struct wrong_call {
     fd_batch batch;
     const case_parameters *parameters;
@@ -198,7 +198,7 @@ static void spoil_call(int which, wrong_call *c)
     if (which == 5) c->batch.status = NULL;
     if (which == 6) c->room--;
     if (which == 7) c->room = 0;
-    /* which == 8: more points than there may be */
+    /* which == 8: more points than are allowed */
     if (which == 9) c->batch.points[0] = 3;
     if (which == 10) c->batch.points[0] = 32769;
     if (which == 11) c->batch.steps = 0, c->counted = 1;
@@ -206,7 +206,7 @@ static void spoil_call(int which, wrong_call *c)
     if (which == 13) c->batch.spots = -1;
 }
 
-/* What is refused leaves, where the batch says how many, FD_BAD_ARGUMENT and NaN. */
+/* Checks that a call that is refused leaves FD_BAD_ARGUMENT and NaN, if the batch says how many results there are. */
 static void refuse(int which, int points)
 {
     static case_problem plain[2];

@@ -114,12 +114,14 @@ static void refuse(int which, int points)
     if (which == 13) room = 2 * moving_host_bytes_f64(&of, 1) - 1, due = FD_NO_ROOM;
     if (which == 14) room = 0, due = FD_NO_ROOM;
     /* which == 15: more points than are allowed */
+    const int axis = which == 8 || which == 9 || which == 15 ? 0 : -1;
     const int said = moving_host_f64(&of, p, by, at, room);
     CHECK(said == due, "refused %d: %d", which, said);
     for (int k = 0; k < 2; k++) {
         const fd_status s = b.batch.status[k];
         if (of.status)
-            CHECK(s.what == due && s.axis == -1 && s.i == -1 && s.step == -1, "refused %d: %d", which, s.what);
+            CHECK(s.what == due && s.axis == axis && s.i == -1 && s.step == -1, "refused %d: %d, axis %d", which,
+                  s.what, s.axis);
         if (filled && of.values) CHECK(case_numbers_left(&b, k) == 0, "refused %d: numbers", which);
     }
     CHECK(filled || case_still_stale(b.batch.values, b.value_bytes), "refused %d: values", which);

@@ -13,14 +13,14 @@
 
 enum { SEED = 20250207 };
 
-/* NaN and infinity, by arithmetic that no compiler folds. */
+/* Returns NaN or an infinity, made by arithmetic that no compiler folds. */
 static double bad_number(int which)
 {
     volatile double zero = 0;
     return which == 0 ? zero / zero : which == 1 ? 1 / zero : -1 / zero;
 }
 
-/* n increasing points from about -1 to 1 or so, neighbouring spacings up to a factor of 8 apart. */
+/* Makes n increasing points from about -1 to 1. Neighbouring spacings differ by a factor of up to 8. */
 static double *random_grid(case_random *random, int n)
 {
     double *x = case_numbers(n), sum = 0;
@@ -36,9 +36,9 @@ static double order_of(double coarse, double fine)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* On random grids, in one precision: everything that is exact is exact but for rounding, faces among it. A quadratic
-   has values about 1, slopes about 2; a slope's rounding is that of two values over a spacing, and a second
-   derivative's twice that times h. */
+/* Checks, on random grids and in one precision, that all formulas that should be exact are exact to rounding, those of
+   faces too. A quadratic has values of about 1 and slopes of about 2. The rounding error of a slope is that of two
+   values divided by a spacing; that of a second derivative is twice as much, divided by a spacing once more. */
 #define DEFINE_EXACT(NAME, Real, F, roundoff)                                                                          \
     static void NAME(case_random *random)                                                                              \
     {                                                                                                                  \
@@ -144,7 +144,7 @@ static void test_cells_refused(void)
         CHECK(fd_cells_f64(5, x, face, cell, far_of) == (i > 0 ? 1 + i : 2), "point %d is the one before", i);
         x[i] = kept;
     }
-    /* Close enough for a float's reciprocal to overflow, not for a double's: the cells on both sides. */
+    /* So close that the reciprocal overflows in float but not in double: the cells on both sides. */
     double close[5] = {-2, -1, 0, 1e-39, 1};
     CHECK(fd_cells_f64(5, close, face, cell, far_of) == FD_OK, "close points in double precision");
     CHECK(fd_cells_f32(5, close, face, cell_f32, far_f32) == 3, "close points in single precision");
@@ -157,28 +157,29 @@ static void test_orders(void)
         double order = order_of(case_formula_error(f, 160), case_formula_error(f, 320));
         check_near(order, case_formula_order[f], 0.15, "order of the %s", case_formula_name[f]);
     }
-    /* All faces and fittings, from diffusion alone to drift that beats it on coarse grids; upwinding where no cell
-       needs it is central. */
+    /* All faces and fittings, from diffusion alone to drift that exceeds it on coarse grids. Upwinding is central where
+       no cell needs it. */
     for (int kind = 0; kind < FD_P_FACES; kind++)
         for (int fitting = FD_CENTRAL; fitting <= FD_FITTED; fitting++)
             for (int p = 0; p < 3; p++) {
                 double diffusion = pow(10, -p), coarse = case_line_error(320, fitting, kind, 1, diffusion);
                 double order = order_of(coarse, case_line_error(640, fitting, kind, 1, diffusion));
-                if (fitting == FD_UPWIND && p == 2) continue; /* on its way from first order to second */
+                if (fitting == FD_UPWIND && p == 2) continue; /* between first and second order */
                 check_near(order, 2, 0.15, "order with face %d, fitting %d, diffusion %g", kind, fitting, diffusion);
                 CHECK(coarse < 4e-3, "error with face %d, fitting %d, diffusion %g", kind, fitting, diffusion);
             }
-    /* No diffusion at all: upwind of first order. */
+    /* Without diffusion, upwinding is of first order. */
     double order =
         order_of(case_line_error(320, FD_UPWIND, FD_LINEAR, 1, 0), case_line_error(640, FD_UPWIND, FD_LINEAR, 1, 0));
     check_near(order, 1, 0.1, "order of upwinding alone");
-    /* Nor is fitting better where drift beats diffusion in all cells but a few. */
+    /* Fitting is no better where drift exceeds diffusion in all but a few cells. */
     order = order_of(case_line_error(80, FD_FITTED, FD_LINEAR, 1, 1e-4),
                      case_line_error(160, FD_FITTED, FD_LINEAR, 1, 1e-4));
     check_near(order, 1, 0.1, "order of fitting where drift wins");
 }
 
-/* Couplings never negative, matrices dominant, straight lines exact, whatever drift and diffusion are. */
+/* Checks that couplings are never negative, matrices dominant and straight lines exact, whatever drift and
+   diffusion. */
 #define DEFINE_FITTING(NAME, Real, F, roundoff)                                                                        \
     static void NAME(case_random *random)                                                                              \
     {                                                                                                                  \
@@ -239,7 +240,7 @@ static void test_fitting(void)
     fitting_f64(&random);
 }
 
-/* A face's third unknown, eliminated: the same solution as of the four rows by hand. */
+/* Checks the elimination of a face's third unknown: the solution is that of the four rows solved by hand. */
 static void test_face_three(void)
 {
     case_random random = {SEED + 2};
@@ -265,7 +266,7 @@ static void test_face_three(void)
         d[n - 1] -= k * d[n - 2];
         CHECK(b[0] > fabs(c[0]) && b[n - 1] > fabs(a[n - 1]), "a face that is not dominant");
         CHECK(trid_host_thomas_f64(n, a, b, c, d, u, work + 5 * n) == 0, "solvable");
-        if (m == 0) third = 0; /* then the row is as it was */
+        if (m == 0) third = 0; /* leaves the row as it was */
         if (k == 0) last = 0;
         eliminated += (m != 0) + (k != 0);
         check_near(b0 * u[0] + (c0 + third) * u[1] - third * u[2], d0, 1e-11, "first row, m = %g", m);
@@ -280,7 +281,7 @@ static void test_face_three(void)
     CHECK(fd_lane_face_three_f64(-0.3, &b, &c, -1, 2, 1) == 0 && b == 1.5 && c == -0.5, "a coupling of the wrong sign");
 }
 
-/* A drift that leaves outwards: not dominant as it is, dominant as it is lagged. */
+/* Checks a drift that points outward: its row is not dominant, but is dominant if the coupling is lagged. */
 static void test_lag(void)
 {
     double x[4] = {0, 1, 2, 3}, far_of[2], a, b, c;
@@ -295,7 +296,7 @@ static void test_lag(void)
         row = fd_lane_row_f64(cell[j], FD_CENTRAL, j ? -2 : 2, 0.1);
         CHECK(fd_lane_matrix_f64(row, 1, 0.1, &a, &b, &c) && b == 3.1 && a + c == -2, "face %d inwards", j);
     }
-    /* The verdict is the comparison that it is said to be, from either side and for any signs. */
+    /* The test of dominance is the comparison that its comment states, for either side and any signs. */
     case_random random = {SEED + 8};
     int dominant = 0;
     for (int trial = 0; trial < 2000; trial++) {
@@ -306,7 +307,7 @@ static void test_lag(void)
         dominant += verdict;
     }
     CHECK(dominant > 200 && dominant < 1800, "%d of 2000 rows dominant", dominant);
-    /* What is lagged acts on the old values: of first order in time, where the whole matrix is of second. */
+    /* Lagged couplings act on the old values: of first order in time, where the whole matrix is of second. */
     check_near(order_of(case_outwards(160, 1), case_outwards(320, 1)), 1, 0.1, "order with lagged faces");
     check_near(order_of(case_outwards(160, 0), case_outwards(320, 0)), 2, 0.1, "order with the whole matrix");
 }
@@ -325,7 +326,7 @@ static void test_axis(void)
         axis.points = 20 + case_below(&random, 300);
         axis.places = case_below(&random, 4);
         for (int k = 0; k < axis.places; k++) {
-            /* One in each part of the axis, or at its ends. */
+            /* One place in each part of the axis, or at its ends. */
             double part = range / axis.places;
             axis.place[k] = axis.low + part * (k + case_between(&random, 0.1, 0.9));
             axis.width[k] = case_below(&random, 4) ? range * pow(10, case_between(&random, -4, 0)) : 0;
@@ -347,7 +348,7 @@ static void test_axis(void)
             if (axis.align[k] == FD_ON_NODE) found = x[i] == axis.place[k];
             if (axis.align[k] == FD_MIDWAY) {
                 found = fabs((x[i] - axis.place[k]) - (axis.place[k] - x[i - 1])) <= 4 * DBL_EPSILON * scale;
-                /* The points are where a smooth map puts them. */
+                /* The points lie where a smooth map puts them. */
                 double ratio = (x[i + 1] - x[i]) / (x[i] - x[i - 1]),
                        before = (x[i - 1] - x[i - 2]) / (x[i] - x[i - 1]);
                 CHECK(ratio > 0.2 && ratio < 5 && before > 0.2 && before < 5, "spacings %g and %g times the middle one",
@@ -357,22 +358,22 @@ static void test_axis(void)
         }
         free(x);
     }
-    /* Two places within a few spacings of each other cannot both be had. */
+    /* Two places within a few spacings of each other cannot both be points. */
     CHECK(refused < tried / 20, "%d of %d axes refused", refused, tried);
 
-    /* Uniform: to rounding. */
+    /* A uniform axis, to within rounding. */
     double x[101];
     fd_axis axis = {-1, 3, 101, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     CHECK(fd_axis_points(&axis, x) == FD_OK, "uniform");
     for (int i = 0; i < 101; i++) check_near(x[i], -1 + 0.04 * i, 1e-15, "uniform point %d", i);
-    /* One place: the sinh that the books have. */
+    /* One place: the sinh of the textbooks. */
     fd_axis one = {0, 8, 101, 1, {1, 0, 0}, {0.2, 0, 0}, {FD_ANYWHERE, 0, 0}};
     CHECK(fd_axis_points(&one, x) == FD_OK, "one place");
     for (int i = 0; i < 101; i++) {
         double from = asinh(-1 / 0.2), to = asinh(7 / 0.2);
         check_near(x[i], 1 + 0.2 * sinh(from + (to - from) * i / 100), 1e-14, "point %d", i);
     }
-    /* Two places: the sum of two asinh grows evenly. */
+    /* Two places: the sum of two asinh grows by equal amounts. */
     fd_axis two = {0, 8, 101, 2, {1, 5, 0}, {0.2, 0.01, 0}, {FD_ANYWHERE, FD_ANYWHERE, 0}};
     CHECK(fd_axis_points(&two, x) == FD_OK, "two places");
     double from = asinh(-1 / 0.2) + asinh(-5 / 0.01), to = asinh(7 / 0.2) + asinh(3 / 0.01);
@@ -430,7 +431,8 @@ static void test_axis_refused(void)
 
 /* ---- final values ------------------------------------------------------------------------------------------------ */
 
-/* A polynomial of degree 7 between kinks at -0.3 and 0.4, another beyond each; calls[0] counts. */
+/* Returns a polynomial of degree 7 between kinks at -0.3 and 0.4, and another one beyond each kink; calls[0] counts
+   calls. */
 static double pieces(const double *x, const void *context)
 {
     double t = *x, sum = 0;
@@ -480,7 +482,8 @@ static double not_a_number(const double *x, const void *none)
     return x[0] > 0.25 ? bad_number(0) : 1;
 }
 
-/* What the simplex x + y + ... < s cuts out of the unit cube, and the integral of s - x - y - ... over it. */
+/* Returns the volume that the simplex x + y + ... < s cuts out of the unit cube, or the integral of s - x - y - ...
+   over it. */
 static double simplex(int dims, double s, int power)
 {
     double sum = 0, sign = 1, choose = 1, factorial = 1;
@@ -542,16 +545,16 @@ static void test_averages(void)
     double want = expm1(0.2) / 0.2 * expm1(0.1) / 0.1 * -expm1(-0.2) / 0.2;
     check_near(fd_average(3, low, high, smooth, NULL, 1e-9, 20, &found), want, 1e-12, "a smooth function");
     CHECK(!found, "something found in a smooth function");
-    /* Rules agree by accident too, for kinks at a few places: none of them may be taken for smooth. */
+    /* For kinks at a few places the two rules agree by accident: these must not be taken for smooth functions. */
     for (int i = 1; i < 20000; i++) {
         double strike = i / 20000.0, none = 0, one = 1, want_here = (1 - strike) * (1 - strike) / 2;
         check_near(fd_average(1, &none, &one, case_payoff_call, &strike, 1e-5, 30, NULL), want_here,
                    2.5e-5 * (1 - strike), "a kink at %g", strike);
     }
-    /* What is smooth is averaged by the better of the two rules, however much the tolerance allows. */
+    /* Smooth functions are averaged by the better of the two rules, however large the tolerance. */
     double side[3] = {2, 0, 0};
     check_near(fd_average(1, low, side, smooth, NULL, 1e-2, 30, NULL), expm1(2) / 2, 1e-8, "a smooth function");
-    /* Eleven calls where nothing is found, and no end of them only where both limits are the user's. */
+    /* Eleven calls if nothing is found. A kink takes a limited number, unless the user removes both limits. */
     double strike = 0.3;
     counted_calls = 0;
     fd_average(1, low, high, counted, &strike, 1e-9, 30, NULL);
@@ -630,7 +633,7 @@ static void test_interpolation(void)
         free(u);
         free(x);
     }
-    /* Three dimensions, strides that are not in order. */
+    /* Three dimensions, with strides that are not in order. */
     double x[4] = {0, 1, 3, 4}, u[64];
     fd_weights w[3] = {{0}};
     const double at[3] = {0.5, 2, 3.3};
@@ -700,7 +703,7 @@ static void test_schedule(void)
         check_near(sum, t.maturity, 1e-13 * t.maturity, "sum of the steps");
         free(step);
     }
-    /* Halves, grading: the numbers. */
+    /* The lengths of half steps and graded steps. */
     fd_step step[16];
     int count;
     const double half_way[1] = {0.5};
@@ -802,11 +805,11 @@ static void test_schemes(void)
                 check_near(order_of(coarse, fine), expected, 0.3, "%s in %d dimensions, mixed %d", name[which], dims,
                            mixed);
                 case_split_free(&s);
-                /* Stable with this theta; 1 at most, but for rounding in differences of 1e6 or so. */
+                /* Stable with this theta: at most 1, except for rounding in differences of 1e6 or so. */
                 double worst = case_worst_amplification(&scheme, dims, mixed);
                 CHECK(worst <= 1 + 1e-9, "%s in %d dimensions, mixed %d: amplification %.12f", name[which], dims, mixed,
                       worst);
-                /* With less it is not, where mixed terms are what decides theta. */
+                /* Unstable with less, where mixed terms decide theta. */
                 fd_scheme_of(which, 0.9 * theta, &scheme);
                 worst = case_worst_amplification(&scheme, dims, mixed);
                 CHECK(!mixed || worst > 1.1, "%s in %d dimensions is stable with theta %g", name[which], dims,
@@ -814,8 +817,8 @@ static void test_schemes(void)
             }
     }
     fd_scheme scheme;
-    /* Drifts of any size: with two factors all are stable, one with a larger theta; with three as long as steps are
-       short, and no longer if they are twice as long. */
+    /* With drifts of any size, all schemes are stable in two factors, one of them with a larger theta. In three factors
+       they are stable as long as steps are short, but not if steps are twice as long. */
     for (int which = FD_DOUGLAS; which <= FD_HUNDSDORFER_VERWER; which++) {
         double worst, theta;
         CHECK(fd_scheme_theta_drift(which, 2, 1, HUGE_VAL, &theta) == FD_OK, "%s: two factors", name[which]);
@@ -844,8 +847,8 @@ static void test_schemes(void)
     CHECK(fd_scheme_of(-1, 0.5, &scheme) == FD_BAD_SCHEME && fd_scheme_of(4, 0.5, &scheme) == FD_BAD_SCHEME, "unknown");
     CHECK(fd_scheme_of(0, -0.1, &scheme) == FD_BAD_THETA && fd_scheme_of(0, 1.1, &scheme) == FD_BAD_THETA, "theta");
     for (int b = 0; b < 3; b++) CHECK(fd_scheme_of(0, bad_number(b), &scheme) == FD_BAD_THETA, "theta");
-    /* With theta 1/2 the modification is none; with any theta and no mixed terms Craig-Sneyd's second stage is
-       Douglas. */
+    /* With theta 1/2 Modified Craig-Sneyd is Craig-Sneyd. Without mixed terms, Craig-Sneyd's second stage is Douglas,
+       with any theta. */
     fd_scheme a, b;
     fd_scheme_of(FD_CRAIG_SNEYD, 0.5, &a);
     fd_scheme_of(FD_MODIFIED_CRAIG_SNEYD, 0.5, &b);
@@ -856,7 +859,7 @@ static void test_schemes(void)
     check_near(case_amplification(&a, 2, z), case_amplification(&b, 2, z), 1e-15, "no mixed terms");
 }
 
-/* A scheme that is wrong leaves a step that does nothing, whatever was there before. */
+/* Checks that an invalid scheme leaves a step that does nothing, whatever was there before. */
 static void test_step_data(void)
 {
     const fd_step step = {1, 0.75, 0.5, FD_THETA, 3};
@@ -887,15 +890,15 @@ static void test_call(void)
         case_call(spot[k], strike, 0.05, 0.2, 1, want);
         CHECK(case_price(&rough, case_payoff_call, strike, 1, 50, spot[k], coarse) == FD_OK, "status");
         CHECK(case_price(&dense, case_payoff_call, strike, 1, 100, spot[k], fine) == FD_OK, "status");
-        /* Second order in both: the measured errors are a half or less of these. */
+        /* Second order in space and time; the measured errors are at most half of these. */
         const double tolerance[3] = {1e-3, 1e-4, 1e-5};
         for (int g = 0; g < 3; g++) check_near(fine[g], want[g], tolerance[g], "greek %d at %g", g, spot[k]);
         check_near(order_of(fabs(coarse[0] - want[0]), fabs(fine[0] - want[0])), 2, 0.25, "order at %g", spot[k]);
     }
 }
 
-/* A jump that lies anywhere between points that do not care: averaged, of second order; else of first, and as large as
-   the jump's distance from the middle of its cell says. */
+/* Checks a jump anywhere between points. If it is averaged, the error is of second order; otherwise of first, and
+   proportional to the distance of the jump from the middle of its cell. */
 static void test_jump(void)
 {
     double worst = 0;

@@ -1,5 +1,5 @@
-/* test_gpus_march.cu - how bench/gpus_march.h watches, compares and measures a march over several GPUs; the march
-   itself is test_bs3d_gpus.cu's.
+/* test_gpus_march.cu - how bench/gpus_march.h watches, compares and measures a march over several GPUs;
+   test_bs3d_gpus.cu tests the march itself.
    MIT licence, see LICENSE. */
 #include "../bench/gpus_march.h"
 
@@ -10,10 +10,11 @@
 static World world;
 static int devices;
 
-/* As much of the largest value as rounding may make of a few steps. */
+/* The rounding of a few steps, as a share of the largest value. */
 static const double tolerance[2] = {1e-6, 1e-14};
 
-/* A NaN in a slab, between numbers, is seen; and the comparison, which waits for nobody, has all the time it takes. */
+/* The comparison must see a NaN among the numbers of a slab. It waits for no other rank, so no alarm limits its
+   time. */
 static void test_comparison(void)
 {
     const int points[3] = {8, 8, 16};
@@ -39,7 +40,7 @@ static void test_comparison(void)
     }
 }
 
-/* Fewer steps than laps are not timed by laps; numbers are known, or said to be unknown. */
+/* Fewer steps than laps are not timed by laps; all numbers of the row must be finite. */
 static void test_few_steps(void)
 {
     const int points[3] = {8, 8, 16};
@@ -57,7 +58,7 @@ static void test_few_steps(void)
     }
 }
 
-/* More planes than one march can have: the row says that nothing was compared. */
+/* With more planes than one march can have, the row must say that nothing was compared. */
 static void test_unchecked(void)
 {
     const int points[3] = {4, 4, 1028};
@@ -70,7 +71,7 @@ static void test_unchecked(void)
     CHECK(row.unchecked && row.difference < 0, "1028 planes: compared with %g", row.difference);
 }
 
-/* The arrays are for MOST_RANKS; with more the program ends, and says why. */
+/* Arrays hold MOST_RANKS; with more ranks the program must end and say why. */
 static void test_ranks(void)
 {
     int status = 0;
@@ -83,7 +84,7 @@ static void test_ranks(void)
           MOST_RANKS + 1, status);
 }
 
-/* A slab that falls silent is seen. */
+/* A slab that sends no more messages must be noticed. */
 static void test_lost(void)
 {
     const int points[3] = {8, 8, 16};
@@ -103,11 +104,11 @@ static void test_lost(void)
 
 int main(void)
 {
-    test_ranks(); /* before CUDA is, which no child shares */
+    test_ranks(); /* before CUDA starts, since a child cannot share it */
     test_lost();
     check(cudaGetDeviceCount(&devices));
     signal(SIGALRM, on_alarm);
-    timeout_seconds = 3000; /* the emulator's */
+    timeout_seconds = 3000; /* the emulator is slow */
     test_comparison();
     test_few_steps();
     test_unchecked();

@@ -36,7 +36,7 @@ FD_HD double sabr_payoff(const sabr_parameters *p, const double *at)
 #define FD_MODEL sabr
 #include "../pde/adi2d.h"
 
-/* ---- the spread of two assets: what x is worth beyond y and the strike ------------------------------------------- */
+/* ---- the spread of two assets: max(x - y - strike, 0) ------------------------------------------------------------ */
 
 typedef struct {
     double volatility[2], correlation, rate, dividend[2], strike;
@@ -135,7 +135,7 @@ typedef struct {
     fd_values values[(1 + DATES) * SPOTS];
 } known_case;
 
-/* Makes a problem of the scheme of Hundsdorfer and Verwer. */
+/* Makes a problem with the Hundsdorfer-Verwer scheme. */
 static void known_begin(known_case *k, int factors, const fd_axis *axis, double maturity, int steps, int spots,
                         const double *spot)
 {
@@ -154,7 +154,7 @@ KNOWN_SOLVER(heston)
 KNOWN_SOLVER(best)
 KNOWN_SOLVER(hcir)
 
-static int known_checked; /* so many values */
+static int known_checked; /* how many values have been checked */
 
 /* Checks a value at time 0. With SHOW_ERRORS in the environment, prints its error. */
 static void known_near(const known_case *k, int spot, double want, double tolerance, const char *what)
@@ -168,19 +168,19 @@ static void known_near(const known_case *k, int spot, double want, double tolera
     check_near(got, want, tolerance, "%s, %d points along x, spot %d", what, n[0], spot);
 }
 
-/* Returns on how many of so many grids, each finer than the one before, there is time to solve. */
+/* Returns how many of `sizes` grids, each finer than the one before, there is time to solve. */
 static int known_sizes(int sizes)
 {
-#ifdef __SANITIZE_ADDRESS__ /* which makes the finest take minutes */
+#ifdef __SANITIZE_ADDRESS__ /* under the sanitizer the finest grid takes minutes */
     sizes--;
 #endif
     return check_short() ? 1 : sizes;
 }
 
-/* Calls for two years; their forward is absorbed at 0. Monte Carlo, whose error is below the tolerances. For beta 0.7,
-   Euler's steps, 400 of them, with the same paths at a constant volatility as control, whose calls are known by the
-   noncentral chi-squared distribution (standard errors 9e-7, 9e-7, 1.3e-6). For beta 1, the mean of Black's formula
-   given the path of the volatility (4.4e-4, 2.7e-4, 1.8e-4). */
+/* Checks two-year calls, whose forward is absorbed at 0, against Monte Carlo, whose errors are below the tolerances.
+   For beta 0.7: 400 Euler steps, with the same paths at constant volatility as control variate, whose calls are known
+   by the noncentral chi-squared distribution (standard errors 9e-7, 9e-7, 1.3e-6). For beta 1: the mean of Black's
+   formula given the path of the volatility (4.4e-4, 2.7e-4, 1.8e-4). */
 static void sabr(void)
 {
     static const struct {
@@ -207,7 +207,7 @@ static void sabr(void)
         }
 }
 
-/* A year's exchange of two assets: Margrabe's formula. */
+/* Checks a one-year option to exchange two assets against Margrabe's formula. */
 static void exchange(void)
 {
     static const double spot[2] = {100, 100};
@@ -227,8 +227,8 @@ static void exchange(void)
         }
 }
 
-/* An American option on the spread. The tree of Boyle, Evnine and Gibbs has 9.70469 with 400 steps and 9.70717 with
-   800: 9.7096 by extrapolation, to 2e-4. */
+/* Checks an American option on the spread. The tree of Boyle, Evnine and Gibbs gives 9.70469 with 400 steps and 9.70717
+   with 800: 9.7096 by extrapolation, to 2e-4. */
 static void american_spread(void)
 {
     static const double spot[2] = {100, 90};
@@ -246,8 +246,8 @@ static void american_spread(void)
         }
 }
 
-/* A year's call that ends where the price falls to 90. QuantLib 1.44, FdHestonBarrierEngine, 400 steps on 600 by 300
-   points; with half of these it has 1.2e-4 less. */
+/* Checks a one-year call that is knocked out when the price falls to 90, against QuantLib 1.44, FdHestonBarrierEngine,
+   400 steps on 600 by 300 points; with half of these QuantLib gives 1.2e-4 less. */
 static void heston_barrier(void)
 {
     static const double spot[2][2] = {{100, 0.04}, {95, 0.04}}, want[2] = {7.12706, 3.41251};
@@ -264,8 +264,8 @@ static void heston_barrier(void)
     }
 }
 
-/* American puts for a quarter of a year, at prices 8 .. 12 and two variances: Ikonen and Toivanen, Operator splitting
-   methods for pricing American options under stochastic volatility (2008). */
+/* Checks American puts of a quarter of a year, at prices 8 .. 12 and two variances, against Ikonen and Toivanen,
+   Operator splitting methods for pricing American options under stochastic volatility (2008). */
 static void heston_american(void)
 {
     static const double want[SPOTS] = {2.00000, 1.10763, 0.52004, 0.21368, 0.08205,
@@ -289,16 +289,16 @@ static void heston_american(void)
 
 static const double best_spot[3][3] = {{90, 90, 90}, {100, 100, 100}, {110, 110, 110}};
 
-/* Makes a call of three years. */
+/* Makes a three-year call. */
 static void best_begin(known_case *k, int points, int spots, const double *spot)
 {
     const fd_axis one = {0, 800, points, 1, {100}, {30}, {FD_MIDWAY}}, axis[3] = {one, one, one};
     known_begin(k, 3, axis, 3, 36, spots, spot);
 }
 
-/* Three independent assets. European: Johnson's formula, by SciPy's multivariate normal distribution. Bermudan, nine
-   dates: transition densities integrated by the trapezoidal rule on 260^3 log prices, to 1e-3. American: a binomial
-   tree of 180 and 270 steps, extrapolated, to 1e-3. */
+/* Checks calls on three independent assets. European: against Johnson's formula, by SciPy's multivariate normal
+   distribution. Bermudan with nine dates: against transition densities integrated by the trapezoidal rule on 260^3 log
+   prices, to 1e-3. American: against a binomial tree with 180 and 270 steps, extrapolated, to 1e-3. */
 static void best_exercised(void)
 {
     static const struct {
@@ -342,7 +342,7 @@ static void best_exercised(void)
         }
 }
 
-/* European calls on correlated assets, as above. */
+/* Checks European calls on correlated assets, in the same way. */
 static void best_correlated(void)
 {
     static const double correlation[2][3] = {{0.9, 0.8, 0.7}, {-0.45, -0.45, -0.45}};
@@ -359,8 +359,8 @@ static void best_correlated(void)
         }
 }
 
-/* Calls for two years. With a rate that is independent: the characteristic function. With one that is correlated: what
-   Monte Carlo has as the difference, 0.25534 with a standard error of 3.6e-4. */
+/* Checks two-year calls. With an independent rate: against the characteristic function. With a correlated rate: against
+   the difference found by Monte Carlo, 0.25534 with a standard error of 3.6e-4. */
 static void heston_cir(void)
 {
     static const double spot[3] = {100, 0.04, 0.03}, want[2] = {14.3120865, 14.5674};

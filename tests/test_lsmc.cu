@@ -1,8 +1,9 @@
 /* test_lsmc.cu - every rung of least-squares Monte Carlo, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
-   The reference is the plain C program, which test_lsmc_host.c has held against known answers: the same random numbers,
-   so the same prices, to rounding. Only an exercise that pays as much as waiting to rounding could tell them apart. */
+   The reference is the plain C program, which test_lsmc_host.c compares with known answers. It draws the same random
+   numbers, so prices agree to within rounding, unless an exercise pays as much as waiting does, to within
+   rounding. */
 #define LSMC_NO_MAIN
 #define BS1D_NO_LAUNCHES /* the comparison with bs1d.h is the program's */
 #include "../examples/american_lsmc.cu"
@@ -33,7 +34,7 @@ static std::vector<double> fetch(const double *from, size_t count)
     return to;
 }
 
-/* As create, with something in what a run may leave as it is. */
+/* As create, with NaN in memory that a run need not write. */
 static Run created(const Option *option, int scenarios, int paths, int dates, int least, uint64_t seed)
 {
     Run r = create(option, scenarios, paths, dates, least, seed);
@@ -41,7 +42,7 @@ static Run created(const Option *option, int scenarios, int paths, int dates, in
     return r;
 }
 
-/* The regression by itself, on points that tell all powers apart, only some, or hardly. */
+/* The regression alone, on points that determine all coefficients, only some of them, or all of them badly. */
 template <int D>
 static void regression(void)
 {
@@ -60,22 +61,22 @@ static void regression(void)
         }
         fit<D>(sum, N, c);
         host_fit(D, sum, sum + 2 * D + 1, want);
-        /* The same eliminations in the same order: what differs is the rounding of multiply-adds, which the smallest
-           pivot of the many places, about 1e-5, magnifies. Two places leave pivots of 0, or of 4e-14, below what
-           counts. */
+        /* Both eliminate in the same order and differ only in the rounding of multiply-adds, which the smallest pivot
+           magnifies: about 1e-5 with many places. Two places leave pivots of 0 or 4e-14, which are below the
+           threshold. */
         for (int k = 0; k <= D; k++) check_near(c[k], want[k], 1e-8, "fit of degree %d, trial %d, x^%d", D, trial, k);
         fit<D>(sum, N + 1, c);
         for (int k = 0; k <= D; k++) CHECK(k ? c[k] == 0 : c[k] == INFINITY, "fit of too few points, x^%d", k);
     }
 }
 
-/* The larger of worst and |error|; once NaN, always NaN. */
+/* The larger of worst and |error|; NaN if either is. */
 static double larger(double worst, double error)
 {
     return worst != worst || fabs(error) <= worst ? worst : fabs(error);
 }
 
-/* What the reference says of all options on these paths. */
+/* The reference's results for all options on these paths. */
 struct Reference {
     std::vector<double> w, second, c[OPTIONS];
     host_result price[OPTIONS], lower[OPTIONS];
@@ -98,8 +99,8 @@ static Reference reference(int paths, int dates, int degree, int least)
     return all;
 }
 
-/* Results of a run against the reference: prices and errors to 1e-12 of the strike. The error is the root of a
-   difference of squares, so that its square is compared. */
+/* Compares results of a run with the reference: prices and errors to 1e-12 of the strike. The error is the root of a
+   difference of squares, so its square is compared. */
 static void compare(const Run &r, const host_result *want, const char *what, int degree)
 {
     Result got[OPTIONS];
@@ -126,7 +127,7 @@ static void against_reference(int paths, int dates, int degree, int least)
         }
         compare(r, want.price, name, degree);
         if (rung != BRIDGE) {
-            /* Each date is drawn from the one after it: what is rounded there is carried on, and shrinks. */
+            /* Each date is drawn from the one after it, so rounding is carried on, and shrinks. */
             std::vector<double> w = fetch(r.w, (size_t)paths * dates);
             double worst = 0;
             for (size_t i = 0; i < w.size(); i++) worst = larger(worst, (w[i] - want.w[i]) / sqrt((double)dates));
@@ -139,10 +140,10 @@ static void against_reference(int paths, int dates, int degree, int least)
                 const double *its = &want.c[i][(size_t)(date - 1) * (degree + 1)];
                 CHECK((mine[0] == INFINITY) == (its[0] == INFINITY), "%s: is there exercise on date %d", name, date);
                 if (its[0] == INFINITY) continue;
-                /* Not the coefficients, but the values that they stand for, where the paths are: beyond these the
-                   polynomials of early dates, which know a small interval, magnify rounding a millionfold. Where the
-                   paths are, it is magnified by root(h n / p): h n, the pull of the outermost of n paths on its own
-                   value, is some hundreds, and p, the smallest pivot, some 1e-5. Of 1e-15 that makes 1e-11; two orders
+                /* Not the coefficients are compared, but the polynomials' values where the paths are. Elsewhere the
+                   polynomials of early dates, fitted to a small interval, magnify rounding a millionfold. Where the
+                   paths are, they magnify it by root(h n / p): h n, the weight of the outermost of n paths in its own
+                   value, is some hundreds, and p, the smallest pivot, some 1e-5. That makes 1e-11 of 1e-15; two orders
                    of summation on one host differed by 7e-12. The rest is room for multiply-adds and other sines. */
                 const host_option o = host_of(options[i]);
                 const int stride = paths > 1000 ? 17 : 1;
@@ -162,7 +163,7 @@ static void against_reference(int paths, int dates, int degree, int least)
     }
 }
 
-/* One run, in grids of other shapes: the paths do not depend on them, sums only in rounding. */
+/* One run with different numbers of blocks: paths must not depend on them, and sums only in their rounding. */
 static void shapes(void)
 {
     enum { PATHS = 1100, DATES = 5, DEGREE = 3 };
@@ -172,7 +173,7 @@ static void shapes(void)
         for (int blocks = 1; blocks <= 5; blocks += 2) {
             Run r = created(options, OPTIONS, PATHS, DATES, DEGREE + 2, SEED);
             if (r.blocks > blocks) r.blocks = blocks;
-            r.processors = OPTIONS * 5; /* all of these blocks are welcome */
+            r.processors = OPTIONS * 5; /* room for all of these blocks */
             CHECK(run((Rung)rung, DEGREE, r, 0), "%s does not run in %d blocks", rung_name[rung], blocks);
             results(r, again);
             if (rung != BRIDGE) {
@@ -214,7 +215,7 @@ static void eight_paths(void)
                        rung_name[rung], european ? "European" : "American");
             std::vector<double> c = fetch(r.fitted, 2 * COEFFICIENTS);
             for (int date = 1; date <= 2 && !european; date++) {
-                const double *x = &c[(size_t)(date - 1) * COEFFICIENTS]; /* in powers of S/K - 1; known in those of S */
+                const double *x = &c[(size_t)(date - 1) * COEFFICIENTS]; /* in powers of S/K - 1; known: of S */
                 check_near(1.1 * (x[0] - x[1] + x[2]), known[date - 1][0], 1e-10, "regression at %d", date);
                 check_near(x[1] - 2 * x[2], known[date - 1][1], 1e-10, "regression at %d, S", date);
                 check_near(x[2] / 1.1, known[date - 1][2], 1e-10, "regression at %d, S^2", date);
@@ -224,7 +225,7 @@ static void eight_paths(void)
     }
 }
 
-/* Without volatility all paths are one, and every power of x is as good as another. The put is exercised on the first
+/* Without volatility all paths are the same, and the regression has one point. The put is exercised on the first
    date. */
 static void certain(void)
 {
@@ -243,7 +244,7 @@ static void certain(void)
     }
 }
 
-/* More paths than shared memory holds: whole goes on in device memory, bridge declines. */
+/* More paths than shared memory holds: `whole` uses device memory, and `bridge` declines. */
 static void beyond(void)
 {
     enum { DATES = 3, DEGREE = 2 };
@@ -263,7 +264,7 @@ static void beyond(void)
 }
 
 #ifndef SIMT_EMULATOR
-/* The size of the table, and the four puts of the paper with paths enough to see what the method loses. */
+/* The size of the table, and the paper's four puts with enough paths to show the method's bias. */
 static void large(void)
 {
     static const double exact[] = {4.477811, 8.506783, 2.314068, 5.641236};
@@ -297,7 +298,7 @@ int main(void)
     regression<2>();
     regression<3>();
     regression<4>();
-    against_reference(300, 4, 3, 301); /* never enough in the money: European */
+    against_reference(300, 4, 3, 301); /* never enough paths in the money: European */
     shapes();
     eight_paths();
     certain();

@@ -44,7 +44,7 @@ static void generator(void)
     check_near(host_uniform(0, 0x1000), 1.5 * 0x1p-52, 0, "the second uniform");
 }
 
-/* Moments of the paths: at date i a variance of i, of dates i < j a covariance of i; kurtosis 3. */
+/* Checks moments of the paths: at date i the variance is i, of dates i < j the covariance is i; the kurtosis is 3. */
 static void distribution(void)
 {
     enum { PATHS = 1 << 16, DATES = 5 };
@@ -81,7 +81,7 @@ static void distribution(void)
     CHECK(w[0] != w[100], "another pass, the same path");
 }
 
-/* Coefficients in x = S/K - 1 as those in S. */
+/* Converts coefficients in x = S/K - 1 to coefficients in S. */
 static void in_spot(const double *c, double strike, double *out)
 {
     out[0] = strike * (c[0] - c[1] + c[2]);
@@ -104,7 +104,7 @@ static void eight_paths(void)
     check_near(american.price, 0.114434330045, 1e-12, "eight paths, American");
     for (int date = 1; date <= 2; date++) {
         in_spot(c + 3 * (date - 1), 1.1, spot);
-        /* As given, to 10 decimals; the matrix is ill-conditioned in S only. */
+        /* As known, to 10 decimals; the matrix is ill-conditioned only in S. */
         for (int k = 0; k < 3; k++) check_near(spot[k], known[date - 1][k], 1e-10, "regression at %d, S^%d", date, k);
     }
     /* The paper's stopping rule: paths 4, 6, 7, 8 at once, path 3 at the end, the others never. */
@@ -115,12 +115,12 @@ static void eight_paths(void)
     host_result european = host_price(&option, PATHS, DATES, 2, PATHS + 1, w, c, cash);
     check_near(european.price, 0.056380739270, 1e-12, "eight paths, European");
     for (int i = 0; i < 6; i++) CHECK(i % 3 ? c[i] == 0 : c[i] == INFINITY, "coefficient %d without exercise", i);
-    /* Five paths are in the money on both dates: that is enough for five, not for six. */
+    /* Five paths are in the money on both dates: enough if the least is five, not if it is six. */
     check_near(host_price(&option, PATHS, DATES, 2, 5, w, c, cash).price, american.price, 0, "least of 5");
     check_near(host_price(&option, PATHS, DATES, 2, 6, w, c, cash).price, european.price, 0, "least of 6");
 }
 
-/* Least squares by Gram and Schmidt, twice, in long double: another way to the same polynomial. */
+/* Fits by Gram-Schmidt, applied twice, in long double: another way to the same least-squares polynomial. */
 static void by_orthogonality(int n, int degree, const double *x, const double *y, double *fitted)
 {
     enum { MOST = 64 };
@@ -170,11 +170,12 @@ static void regression(void)
             }
             fit_points(N, degree, x, y, c);
             by_orthogonality(N, degree, x, y, fitted);
-            /* The scaled matrix of powers on an interval from 0 has a condition of 5e5 at degree 4 (Hilbert's). */
+            /* The scaled matrix of powers on an interval from 0 is Hilbert's; at degree 4 its condition number is
+               5e5. */
             for (int i = 0; i < N; i++)
                 check_near(host_continuation(degree, c, x[i]), fitted[i], 1e-11, "fit of degree %d at %d", degree, i);
         }
-        /* Points that do not tell powers apart: one place, and two. The fit is the mean there. */
+        /* Points at only one place, or two, do not tell powers apart. The fit is the mean at each. */
         for (int i = 0; i < N; i++) x[i] = -0.25, y[i] = i;
         fit_points(N, degree, x, y, c);
         check_near(host_continuation(degree, c, -0.25), (N - 1) / 2.0, 1e-12 * N, "one place, degree %d", degree);
@@ -217,13 +218,13 @@ static void prices(void)
         double exact = known[i].exact;
         host_paths(SEED, 0, paths, dates, w);
         host_result first = host_price(o, paths, dates, DEGREE, DEGREE + 2, w, c, cash);
-        /* Four standard errors, and below them what a polynomial of degree 3 loses. The cash flows of these options
-           spread by 0.6 to 1.4 times their mean. */
+        /* Four standard errors, and on the lower side also what a polynomial of degree 3 loses. The standard deviation
+           of these options' cash flows is 0.6 to 1.4 times their mean. */
         CHECK(first.price > 0.997 * exact - 4 * first.error, "price %d: %.6f", i, first.price);
         CHECK(first.price < exact + 4 * first.error, "price %d: %.6f", i, first.price);
         CHECK(first.error > 0.5 * exact / sqrt(paths) && first.error < 1.5 * exact / sqrt(paths), "error %d: %.6f", i,
               first.error);
-        /* The same rule on the same paths is the same price. */
+        /* The same rule on the same paths gives the same price. */
         host_result again = host_lower(o, paths, dates, DEGREE, w, c);
         check_near(again.price, first.price, 1e-12 * exact, "second pass on the first one's paths, %d", i);
         check_near(again.error, first.error, 1e-12 * exact, "second pass on the first one's paths, %d", i);
@@ -234,7 +235,8 @@ static void prices(void)
         host_result european = host_price(o, paths, dates, DEGREE, paths + 1, w, c, cash);
         check_near(european.price, black_scholes(o), 4 * european.error, "European %d", i);
     }
-    /* A call without dividends is worth more alive: exercise loses, and by a good polynomial little. */
+    /* A call without dividends is worth more alive: early exercise loses, but with a good polynomial it loses
+       little. */
     const host_option call = {40, 40, 0.06, 0, 0.2, 1, 0};
     host_paths(SEED, 0, paths, 50, w);
     host_result american = host_price(&call, paths, 50, DEGREE, DEGREE + 2, w, c, cash);
@@ -242,8 +244,8 @@ static void prices(void)
     if (check_short()) check_skip(1, "three of four paths of the prices: SHORT_TESTS is set");
 }
 
-/* Without volatility all paths are one. Waiting loses interest on the strike, so the put is exercised on the first
-   date; the call earns it, and is never exercised. */
+/* Checks options without volatility, where all paths are the same. A waiting put loses interest on the strike, so it is
+   exercised on the first date; a waiting call earns it, and is never exercised. */
 static void certain(void)
 {
     enum { PATHS = 100, DATES = 8 };

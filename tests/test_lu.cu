@@ -1,10 +1,9 @@
-/* test_lu.cu - trid.h: LU by scans, the chains that it solves with, and both solutions, in a warp, across warps and for
-   lines side by side, on a GPU or under tests/simt.
-   MIT licence, see LICENSE.
+/* test_lu.cu - trid/lu.h: LU by scans, the linear recurrences with which it solves, and solutions with the matrix and
+   its transpose, in a warp, across warps and for interleaved systems, on a GPU or under tests/simt. MIT licence, see
+   LICENSE.
 
-   What is asked of the factors is that they are those of a matrix near A: row by row, and that x leaves a small
-   residual, both in unit roundoffs and worked out in long double. What lies beyond a system's rows, and its corners, is
-   NaN. */
+   The factors must be those of a matrix close to A, row by row, and x must leave a small residual, both in unit
+   roundoffs and computed in long double. a[0], c[n-1] and everything beyond a system's rows are NaN. */
 extern "C" {
 #include "trid.h"
 #include "trid/lu.h"
@@ -29,7 +28,7 @@ static double unit_of(double)
     return DBL_EPSILON / 2;
 }
 
-/* Systems of up to `rows` rows, one after another: n[s] rows of each are its own. */
+/* Contiguous systems with room for `rows` rows each; system s has n[s] rows. */
 template <class T>
 struct view {
     int rows;
@@ -38,7 +37,7 @@ struct view {
     int *status;              /* of each thread */
 };
 
-/* Which system and which of its rows a thread begins with. */
+/* The system of a thread, and the first of its rows. */
 template <class T>
 static __device__ void load(int K, const view<T> &v, int system, int first, T *a, T *b, T *c, T *d, T *e)
 {
@@ -70,7 +69,8 @@ GPU_KERNEL void in_warp(view<T> v)
     store(K, v, system, first, a, b, c, d, e);
 }
 
-/* The same by what is kept, two right-hand sides at once, of which the other must come out as its multiple. */
+/* Solves by precomputed factors, for two right-hand sides at once. The second is a multiple of the first, and so must
+   its solution be. */
 template <class T, int K, int W>
 GPU_KERNEL void in_warp_kept(view<T> v)
 {
@@ -121,7 +121,7 @@ GPU_KERNEL void in_lines(view<T> v)
     store(K, v, system, first, a, b, c, d, e);
 }
 
-/* Chains alone: x[j] + a[j] x[j-1] = d[j] in x, and y[j] + a[j] y[j+1] = d[j] in y. */
+/* Solves linear recurrences alone: x[j] + a[j] x[j-1] = d[j] into x, and y[j] + a[j] y[j+1] = d[j] into y. */
 template <class T, int K, int W>
 GPU_KERNEL void in_chains(view<T> v)
 {
@@ -134,7 +134,7 @@ GPU_KERNEL void in_chains(view<T> v)
     store(K, v, system, first, a, b, c, d, e);
 }
 
-/* How a kernel is launched: systems a block, threads a block, its rows, the sections of a system. */
+/* How a kernel is launched: systems a block, threads a block, rows a thread, partitions a system. */
 template <class T>
 struct way {
     const char *name;
@@ -186,7 +186,7 @@ static void run(problem<T> &p, const way<T> &w)
     a.get(p.l), b.get(p.r), c.get(p.u), x.get(p.x), y.get(p.y), status.get(p.status);
 }
 
-/* The least positive status of the threads that have the system. */
+/* Returns the least positive status of the threads that hold the system. */
 template <class T>
 static int status_of(const problem<T> &p, const way<T> &w, int system)
 {
@@ -206,7 +206,7 @@ static const char *const kind_names[] = {"dominant",         "barely dominant", 
                                          "strongly varying", "rows of any scale", "upwind",
                                          "mixed signs",      "not dominant",      "dominant by columns"};
 
-/* What a row of this kind has. */
+/* Makes a row of this kind. */
 template <class T>
 static void make_row(int kind, int j, int n, double *a, double *b, double *c)
 {
@@ -259,8 +259,9 @@ static void make(problem<T> &p, int system, int kind, int n)
     }
 }
 
-/* The largest error of each row of the factors' product over the row, and the residuals of x and y, in unit roundoffs:
-   max |A x - d| / (|A| |x| + |d|), the latter the largest of the rows around, each row taken with its own scale. */
+/* Errors in unit roundoffs: the largest error of a row of the factors' product, relative to the row; and the residuals
+   of x and y, max |A x - d| / (|A| |x| + |d|), where the denominator is the largest of the rows around, each in its own
+   scale. */
 struct errors {
     double factors, solution, transposed;
 };
@@ -322,8 +323,8 @@ static const char *type_of(double)
 
 static double worst_of[KINDS][3]; /* what was seen, for docs/lu.md */
 
-/* Bounds in unit roundoffs. A row's pivot takes three roundings; where sections meet, what a section's own recurrence
-   gathers over K rows comes in, with random signs and, for dominant rows, fading. */
+/* Checks bounds in unit roundoffs. A row's pivot takes three roundings. Where partitions meet, the errors that a
+   partition's own recurrence gathers over K rows come in, with random signs; in dominant rows they decay. */
 template <class T>
 static void test_way(const way<T> &w)
 {
@@ -338,7 +339,7 @@ static void test_way(const way<T> &w)
         run(p, w);
         for (int s = 0; s < 2 * w.systems; s++) {
             errors e = errors_of(p, s);
-            double bound = kind == WEAK ? 1e3 : 12; /* what is not dominant may grow */
+            double bound = kind == WEAK ? 1e3 : 12; /* without dominance errors may grow */
             CHECK(status_of(p, w, s) == 0, "%s %s, %s, n %d: status %d", w.name, type_of(T()), kind_names[kind],
                   p.n[(size_t)s], status_of(p, w, s));
             check_near(e.factors, 0, kind == WEAK ? 1e3 : 8, "%s %s, %s, n %d: factors", w.name, type_of(T()),
@@ -355,7 +356,7 @@ static void test_way(const way<T> &w)
     }
 }
 
-/* A pivot that is zero or not a number is reported with its row, and stays in its system. */
+/* Checks that a pivot that is zero or NaN is reported with its row, and affects only its own system. */
 template <class T>
 static void test_bad(const way<T> &w)
 {
@@ -373,7 +374,7 @@ static void test_bad(const way<T> &w)
                 p.b[at] = (T)NAN;
             } else if (how == 2) {
                 p.b[at] = (T)INFINITY;
-            } else { /* nothing is taken off it */
+            } else { /* the row above subtracts nothing */
                 p.b[at] = 0;
                 if (bad > 0) p.a[at] = 0;
             }
@@ -393,7 +394,7 @@ static void test_bad(const way<T> &w)
     }
 }
 
-/* Too many rows are a bad argument; nothing else is asked. */
+/* Checks that too many rows are a bad argument. */
 template <class T>
 static void test_too_many(const way<T> &w)
 {
@@ -403,7 +404,7 @@ static void test_too_many(const way<T> &w)
     for (int t : p.status) CHECK(t == TRID_BAD_ARGUMENT, "%s: status %d", w.name, t);
 }
 
-/* Chains that fade, keep and grow, against one row after another in long double. */
+/* Compares linear recurrences that decay, keep their size and grow with a loop over rows in long double. */
 template <class T>
 static void test_chains(const way<T> &w)
 {
@@ -428,7 +429,7 @@ static void test_chains(const way<T> &w)
             for (int up = 0; up < 2; up++) {
                 int n = p.n[(size_t)s];
                 double worst = 0;
-                long double around = 0; /* how large x is, or was a little earlier in the chain */
+                long double around = 0; /* the size of x, here and a little earlier in the recurrence */
                 for (int i = 0; i < n; i++) {
                     int j = up ? n - 1 - i : i;
                     size_t at = p.at(s, j);

@@ -56,7 +56,7 @@ static const char both_uses[] =
     "    d[threadIdx.x] = status == TRID_OK ? rd[0] : rd[1];\n"
     "}\n";
 
-/* What a kernel of one's own takes from bs3d.h: payoff, a patch marched through the planes, the formula, the result. */
+/* What a user's kernel calls in bs3d.h: payoff, a patch marched through the planes, the formula, the result. */
 static const char three_factors[] =
     "#include \"bs3d.h\"\n"
     "extern \"C\" __global__ void start(bs3d_problem o, float *u)\n"
@@ -86,7 +86,7 @@ static const char three_factors[] =
     "    if (r->status) printf(\"%s\\n\", bs3d_status_string(r->status));\n"
     "}\n";
 
-/* What a kernel of one's own takes from pde/fd.h: set-up by threads, rows in both precisions, a value at a place. */
+/* What a user's kernel calls in pde/fd.h: set-up by threads, rows in both precisions, the value at a point. */
 static const char finite_differences[] =
     "#include \"pde/fd.h\"\n"
     "__device__ double over(const double *x, const void *strike) { return x[0] - *(const double *)strike; }\n"
@@ -117,7 +117,7 @@ static const char finite_differences[] =
     "    a[4] = fd_lane_face_three(a[5], a, a + 1, u[0], u[1], u[2]);\n"
     "}\n";
 
-/* A model of pde/adi2d.h: what makes its problems ready, in both precisions, and the march on chip. */
+/* A model of pde/adi2d.h: the preparation of its problems, in both precisions, and the march on chip. */
 static const char two_factors[] =
     "#include \"examples/heston_model.h\"\n"
     "#define PREPARE(p) \\\n"
@@ -165,7 +165,7 @@ static const char three_assets[] =
     "    to[threadIdx.x] = asset_rooms_f32::fd_p_apply(cell, &terms, 1, 1, x);\n"
     "}\n";
 
-/* A file of the kit as text, or null; to be freed. */
+/* Returns a file of the kit as text, which the caller frees, or null. */
 static char *text_of(const char *file)
 {
     FILE *from = fopen(file, "rb");
@@ -181,15 +181,15 @@ static char *text_of(const char *file)
     return text;
 }
 
-/* A header that is handed over, by the name by which an #include asks for it. */
+/* A header that is passed to NVRTC, and the name by which an #include asks for it. */
 typedef struct {
     const char *name, *file;
 } given_header;
 
 enum { MAX_GIVEN = 8 };
 
-/* Compiles for an architecture, with `count` headers that are given or, if that is 0, those that a path finds; returns
-   1 if there was neither an error nor a warning, and the PTX. */
+/* Compiles for an architecture, with `count` headers that are passed or, if count is 0, headers that a path finds.
+   Returns 1 if there was neither an error nor a warning. Leaves the PTX in *ptx, which the caller frees. */
 static int compile(const char *name, const char *source, int arch, const char *define, int count,
                    const given_header *given, char **ptx)
 {
@@ -237,7 +237,7 @@ static void check_source(const char *name, const char *source, int arch, const c
     free(ptx);
 }
 
-/* Rooms without a path: each file by every name by which the others ask for it. */
+/* Checks rooms without a path: passes each file under every name by which others include it. */
 static void check_given(int arch)
 {
     static const given_header given[] = {{"trid/pivoted.h", "trid/pivoted.h"},

@@ -35,7 +35,7 @@ GPU_KERNEL void solve_in_warps(view<Real> all)
     my.store(all, 0, first, status);
 }
 
-/* Twice, in two arrays of shared memory in turn, the second time without a barrier between. */
+/* Solves twice, in two arrays of shared memory in turn, without a barrier in between. */
 template <class Real, int K>
 GPU_KERNEL void solve_in_blocks(view<Real> all)
 {
@@ -69,8 +69,8 @@ outcome<Real> run_in_blocks(batch<Real> &systems, int threads)
 
 /* ---- what every solution must be --------------------------------------------------------------------------------- */
 
-/* Backward errors of elimination with multipliers of at most 1, a few more roundings for each level of the tree, and
-   the fast reciprocal. */
+/* Returns the residual allowed: the backward error of elimination with multipliers of at most 1, a few more roundings
+   for each level of the tree, and the fast reciprocal. */
 template <class Real>
 void check_solved(const outcome<Real> &got, const batch<Real> &of, int i, const char *test)
 {
@@ -92,7 +92,7 @@ void check_all_solved(const outcome<Real> &got, const batch<Real> &of, const cha
     for (int i = 0; i < of.count(); i++) check_solved(got, of, i, test);
 }
 
-/* Random entries of random sign; no diagonal at all where there is none and n is even (if it is odd, that is
+/* Makes random entries of random sign; without `diagonal` and for even n, the diagonal is 0 (for odd n that would be
    singular). */
 static case_system random_system(case_random *random, int n, bool diagonal)
 {
@@ -136,8 +136,8 @@ void test_block(int threads)
     check_all_solved(run_in_blocks<Real, K>(systems, threads), systems, "block");
 }
 
-/* The 20 matrices: residuals of all, and errors beside those of LAPACK's algorithm where the condition leaves some
-   digits that do not depend on chance; test_pivoted_host.c compares the others. */
+/* Tests the 20 matrices: residuals of all, and errors beside those of LAPACK's algorithm where the condition number
+   leaves some digits that do not depend on chance; test_pivoted_host.c compares the others. */
 template <class Real>
 void check_the_20(const outcome<Real> &got, const batch<Real> &of, const char *test)
 {
@@ -153,7 +153,8 @@ void check_the_20(const outcome<Real> &got, const batch<Real> &of, const char *t
         gtsv(s, lapack.data(), work.data());
         double best = pivoted_error(s.n, std::vector<double>(lapack.begin(), lapack.end()).data(), y.data());
         double error = pivoted_error(s.n, got.solution(of, 0, i).data(), y.data());
-        /* In matrix 16 LAPACK's algorithm rounds almost nothing: its condition, 327, says what may be expected. */
+        /* In matrix 16 LAPACK's algorithm rounds almost nothing; its condition number, 327, gives the error to
+           expect. */
         double allowed = i + 1 == 16 ? 327 * roundoff_of(Real()) : 10 * best + 4 * roundoff_of(Real());
         CHECK(error <= allowed, "%s %s matrix %d (%s): error %g, LAPACK's %g", test, type_of(Real()), i + 1,
               pivoted_name[i], error, best);
@@ -195,7 +196,7 @@ void plant(batch<Real> &systems, int i, int fault, int row)
     if (fault == TOO_MANY_ROWS) systems.claimed[i] = systems.slot + 1 + i;
 }
 
-/* A fault in each row of every second system: some lane of that system says so, and nobody else's. */
+/* Tests a fault in each row of every second system: some lane of that system reports it, and no lane of another. */
 template <class Real>
 void check_faults(const outcome<Real> &got, const outcome<Real> &clean, const batch<Real> &of, int fault,
                   const char *test)
@@ -252,8 +253,8 @@ void test_faults_in(Run run, int slot, int count, const char *test)
     }
 }
 
-/* Rows p and p+1 equal, or inf on the diagonal of row p: wherever that is met, within a lane, between lanes or between
-   warps, some lane says so. */
+/* Tests equal rows p and p+1, and infinity on the diagonal of row p: wherever it is met, within a lane, between lanes
+   or between warps, some lane reports it. */
 template <class Real, class Run>
 void test_pairs_in(Run run, int slot, const char *test)
 {

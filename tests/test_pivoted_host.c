@@ -14,7 +14,8 @@
 
 enum { SEED = 20240815, SEEDS = 2, SIDES = 8, ROWS = 512 };
 
-/* The 20 matrices, made once for both precisions: those with given singular values take most of the time. */
+/* Returns one of the 20 matrices. Each is made once for both precisions, since those with given singular values take
+   most of the time. */
 static case_system the_20(int number, int seed)
 {
     static case_system made[20][SEEDS];
@@ -25,7 +26,7 @@ static case_system the_20(int number, int seed)
     return copy;
 }
 
-/* In the short run each matrix is solved with every other number of rows a lane. */
+/* Returns whether the short run leaves this case out: it solves each matrix with every other number of rows a lane. */
 static int left_out(int number, int k)
 {
     return check_short() && (k + number) % 2;
@@ -63,9 +64,9 @@ int main(void)
     return check_report();
 }
 
-#else /* REAL: the tests, in the precision at hand */
+#else /* REAL: the tests, in this precision */
 
-/* ---- solvers under one roof -------------------------------------------------------------------------------------- */
+/* ---- all solvers by one function --------------------------------------------------------------------------------- */
 
 static REAL *F(copy)(const double *from, int count)
 {
@@ -74,8 +75,8 @@ static REAL *F(copy)(const double *from, int count)
     return to;
 }
 
-/* c ends before its corner, so that the sanitizer sees who reads that; who reads a[0] gets NaN. x is an array of its
-   own, then d itself, and the two must agree to the last bit. */
+/* Solves into an array x and then into d itself; the two must agree to the last bit. The array c ends before c[n-1], so
+   that the sanitizer sees whoever reads that; a[0] is NaN. */
 static int F(solve)(int K, case_system s, double *x)
 {
     size_t bytes = (size_t)s.n * sizeof(REAL);
@@ -91,7 +92,7 @@ static int F(solve)(int K, case_system s, double *x)
     return status;
 }
 
-/* The error of LAPACK's algorithm in the precision at hand, as a solution of the system whose solution is y. */
+/* Returns the error of LAPACK's algorithm in this precision, for the system whose solution is y. */
 static double F(error_of_gtsv)(case_system s, const case_wide *y)
 {
     REAL *x = case_memory((size_t)s.n * sizeof *x), *work = case_memory(3 * (size_t)s.n * sizeof *work);
@@ -103,10 +104,10 @@ static double F(error_of_gtsv)(case_system s, const case_wide *y)
     return error;
 }
 
-/* The error to be expected of a stable method. It solves a system whose coefficients differ from the given ones by
-   roundoffs, but which system is chance, and where the condition is 1e15 so is the error: that of one LAPACK run may
-   be ten times too small. This is the root mean square over the system and neighbours of it, which have some
-   coefficients changed by a unit in the last place. */
+/* Returns the error to be expected of a stable method. Such a method solves a system whose coefficients differ from the
+   given ones by roundoffs. Which system that is depends on chance, and with a condition number of 1e15 so does the
+   error: that of one LAPACK run may be ten times too small. So this is the root mean square over the system and
+   neighbours of it, some of whose coefficients are changed by a unit in the last place. */
 static double F(error_expected)(case_random *random, case_system s, const case_wide *y)
 {
     enum { NEIGHBOURS = 7 };
@@ -134,8 +135,8 @@ static case_wide *F(solution)(case_system s)
     return y;
 }
 
-/* Backward errors of elimination with multipliers of at most 1, over a few more roundings for each level of the
-   tree. */
+/* Returns the residual allowed: the backward error of elimination with multipliers of at most 1, and a few more
+   roundings for each level of the tree. */
 static double F(residual_allowed)(int n)
 {
     return (8 + log2(n + 1.0)) * ROUNDOFF;
@@ -149,9 +150,9 @@ static void F(check_residual)(case_system s, const double *x, const char *what, 
 
 /* ---- what must be solved ----------------------------------------------------------------------------------------- */
 
-/* Each error may be ten times the one expected of LAPACK's algorithm, in the mean of the logarithms over some matrices
-   and right-hand sides. An error of a few roundoffs is never wrong, and where LAPACK's algorithm leaves no digit there
-   is nothing to compare. */
+/* Tests the 20 matrices. Errors may be ten times those expected of LAPACK's algorithm, in the mean of the logarithms
+   over some matrices and right-hand sides. An error of a few roundoffs is never wrong, and where LAPACK's algorithm
+   leaves no correct digit there is nothing to compare. */
 static void F(test_the_20)(void)
 {
     static const int rows_per_lane[] = {1, 2, 3, 4, 5, 8, 11, 16, 31, 32};
@@ -195,7 +196,8 @@ static void F(test_the_20)(void)
     free(x);
 }
 
-/* Random entries of random sign; with or without a diagonal; rows or columns scaled by powers of ten. */
+/* Kinds of matrices with random entries of random sign: plain, without a diagonal, with rows or columns scaled by
+   powers of ten. */
 enum F(kind) { F(PLAIN), F(NO_DIAGONAL), F(ROWS_SCALED), F(COLUMNS_SCALED), F(KINDS) };
 
 static case_system F(random_system)(case_random *random, int n, int kind)
@@ -226,7 +228,7 @@ static case_system F(random_system)(case_random *random, int n, int kind)
     return s;
 }
 
-/* The largest error of an unknown relative to itself, but not less than a few roundoffs; NaN if any x is. */
+/* Returns the largest error of an unknown relative to itself, but at least a few roundoffs; NaN if any x is NaN. */
 static double F(worst_unknown)(int n, const double *x, const case_wide *y)
 {
     double error = 4 * ROUNDOFF;
@@ -237,8 +239,9 @@ static double F(worst_unknown)(int n, const double *x, const case_wide *y)
     return error;
 }
 
-/* Every n, every K. Where columns are scaled, each unknown has a size of its own, and the error is taken of each:
-   LAPACK's does not depend on such a scaling. Again the means of the logarithms are compared, here over all n. */
+/* Tests every n and every K. If columns are scaled, unknowns differ in size, so the error is taken of each unknown:
+   LAPACK's algorithm does not depend on such a scaling. Again the means of the logarithms are compared, here over all
+   n. */
 static void F(test_random)(void)
 {
     case_random random = {SEED};
@@ -267,7 +270,7 @@ static void F(test_random)(void)
               exp(lapack));
 }
 
-/* -1 2 -1 with x[j] = j + 1: d = 0 but for the last, n + 1. Its condition is about n^2 / 2. */
+/* Tests the matrix -1 2 -1 with x[j] = j + 1: d is 0 except the last, n + 1. The condition number is about n^2 / 2. */
 static void F(test_second_difference)(void)
 {
     static const int sizes[] = {1, 2, 3, 31, 32, 33, 255, 256, 257, 1000, 1024, 4001};
@@ -295,7 +298,7 @@ static void F(test_second_difference)(void)
     }
 }
 
-/* The determinant, exactly, for entries -1, 0, 1 and n <= 40: it cannot exceed the 41st Fibonacci number. */
+/* Returns the exact determinant for entries -1, 0, 1 and n <= 40: it cannot exceed the 41st Fibonacci number. */
 static long long F(determinant)(case_system s)
 {
     long long before = 0, now = 1;
@@ -308,7 +311,7 @@ static long long F(determinant)(case_system s)
     return now;
 }
 
-/* Random entries -1, 0, 1: most leading sections are singular at some point, and zero pivots are everywhere. */
+/* Tests random entries -1, 0, 1: in most matrices some leading part is singular, and zero pivots are everywhere. */
 static void F(test_signs)(void)
 {
     case_random random = {SEED + 1};
@@ -338,7 +341,7 @@ static void F(test_signs)(void)
         case_free(s);
     }
     CHECK(regular > 2000 && singular > 2000, "signs: %d regular, %d singular", regular, singular);
-    /* A multiplier of 1/3 is rounded, and what should cancel then may leave a roundoff. */
+    /* A multiplier of 1/3 is rounded, so numbers that should cancel may leave a roundoff. */
     CHECK(missed < singular / 100, "signs: of %d singular ones %d passed", singular, missed);
 }
 

@@ -7,10 +7,11 @@
 #include "adi3d_assets.h"
 #include "check.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Solves a problem on the grid that its model suggests for a tolerance, and compares its value with the one known. */
+/* Solves a problem on the grid that its model suggests for a tolerance, and compares the value with the known one. */
 #define SUGGEST(model, factors)                                                                                        \
     static void suggest_##model(const char *name, const fd_problem *trial, const model##_parameters *p,                \
                                 double tolerance, double known)                                                        \
@@ -37,7 +38,7 @@
         check_near(s.value, known, 4 * (s.in_space + s.in_time), "%s: by extrapolation", name);                        \
     }
 
-/* The error is within the tolerance; it is not a hundredth of it, unless the trial itself is so good. */
+/* Checks that the error is within the tolerance, and not below a hundredth of it unless the trial itself is so good. */
 static void compare(const char *name, const fd_problem *trial, const fd_suggestion *s, double tolerance, double off)
 {
     CHECK(fabs(off) <= tolerance, "%s, %g: off by %.2e on %d points in %d steps", name, tolerance, off, s->points[0],
@@ -51,8 +52,8 @@ SUGGEST(cev, 1)
 SUGGEST(heston, 2)
 SUGGEST(assets, 3)
 
-/* Lines of tests/known/fd1d.txt: beta 1/2, sigma 2, rate 5 %, a year, strike 100. At 85 and 90 the free boundary of the
-   put is close. */
+/* Checks CEV options of tests/known/fd1d.txt: beta 1/2, sigma 2, rate 5 %, a year, strike 100. At 85 and 90 the free
+   boundary of the put is close. */
 static void one_factor(void)
 {
     static const double spot[6] = {90, 110, 85, 90, 95, 110};
@@ -71,19 +72,26 @@ static void one_factor(void)
     }
 }
 
-/* Heston's call by his formula, as examples/adi2d_host.c has it. */
-static void two_factors(void)
+static void heston_trial(fd_problem *trial, heston_parameters *p)
 {
+    static const double spot[2] = {100, 0.04};
     const fd_axis price = {0, 300, 33, 1, {100}, {10}, {FD_MIDWAY}};
     const fd_axis around = {0, 0.5, 17, 1, {0.04}, {0.2}, {FD_ON_NODE}};
-    const double spot[2] = {100, 0.04}, least = check_short() ? 4e-3 : 1e-3;
-    const heston_parameters p = {100, 1.5, 0.04, 0.3, -0.9, 0.025, 0, 0};
-    fd_problem trial;
-    memset(&trial, 0, sizeof trial);
-    trial.axis[0] = price, trial.axis[1] = around, trial.face[1][0] = FD_DEGENERATE, trial.finals = FD_AVERAGED_X;
-    trial.scheme = FD_HUNDSDORFER_VERWER, trial.spot = spot;
+    const heston_parameters parameters = {100, 1.5, 0.04, 0.3, -0.9, 0.025, 0, 0};
     const fd_times times = {1, 8, FD_EQUAL, 1, FD_THETA, 0, 4, 0, NULL, NULL};
-    trial.times = times;
+    memset(trial, 0, sizeof *trial);
+    trial->axis[0] = price, trial->axis[1] = around, trial->face[1][0] = FD_DEGENERATE, trial->finals = FD_AVERAGED_X;
+    trial->scheme = FD_HUNDSDORFER_VERWER, trial->spot = spot, trial->times = times;
+    *p = parameters;
+}
+
+/* Checks the call of examples/adi2d_host.c against Heston's formula. */
+static void two_factors(void)
+{
+    const double least = check_short() ? 4e-3 : 1e-3;
+    heston_parameters p;
+    fd_problem trial;
+    heston_trial(&trial, &p);
     for (double tolerance = 0.1; tolerance > least; tolerance /= 3)
         suggest_heston("Heston's call", &trial, &p, tolerance, 8.894869);
 }
@@ -100,7 +108,7 @@ static void three_factors(void)
     if (check_short()) check_skip(12, "finer tolerances: SHORT_TESTS is set");
 }
 
-/* What is no trial. */
+/* Checks trials that must be refused. */
 static void refused(void)
 {
     assets_parameters p;
@@ -133,11 +141,71 @@ static void refused(void)
     free(memory);
 }
 
+/* Checks what is suggested for a tolerance that is out of reach: a batch of the most points, which the solver takes. */
+static void refused_tolerance(int factors, int most, double tolerance, int what, const fd_suggestion *s)
+{
+    fd_batch batch;
+    memset(&batch, 0, sizeof batch);
+    batch.steps = 2 * s->steps;
+    for (int d = 0; d < factors; d++) {
+        batch.points[d] = s->points[d];
+        CHECK(s->points[d] == most, "%d factors, %g: %d points", factors, tolerance, s->points[d]);
+    }
+    CHECK(what == FD_BAD_TOLERANCE && s->status.what == FD_OK, "%d factors, %g: %d", factors, tolerance, what);
+    CHECK(fd_batch_check(factors, &batch) == FD_OK, "%d factors, %g: %d steps", factors, tolerance, s->steps);
+    CHECK(tolerance > 1e-20 || batch.steps == FD_P_MOST, "%d factors, %g: %d steps", factors, tolerance, s->steps);
+}
+
+#define OUT_OF_REACH(model, factors, most)                                                                             \
+    static void out_of_reach_##model(const fd_problem *trial, const model##_parameters *p, double tolerance)           \
+    {                                                                                                                  \
+        fd_suggestion s;                                                                                               \
+        const size_t bytes = model##_suggest_bytes_f64(trial, 1);                                                      \
+        void *memory = malloc(bytes);                                                                                  \
+        const int what = model##_suggest_f64(trial, p, tolerance, 1, memory, bytes, &s);                               \
+        refused_tolerance(factors, most, tolerance, what, &s);                                                         \
+        free(memory);                                                                                                  \
+    }
+
+OUT_OF_REACH(cev, 1, FD1D_MOST)
+OUT_OF_REACH(heston, 2, 32768)
+OUT_OF_REACH(assets, 3, ADI3D_MOST)
+
+/* Tolerances for which the solvers take too few points; the smaller ones would overflow an int. Then counts that would
+   do so in the trials. */
+static void out_of_reach(void)
+{
+    static const double tolerance[4] = {1e-4, 1e-9, 1e-30, 1e-300}, spot[1] = {90};
+    static const int count[4] = {1 << 28, 1 << 30, INT_MAX, INT_MIN};
+    const fd_axis axis = {0, 600, 80, 1, {100}, {20}, {FD_MIDWAY}};
+    const fd_times times = {1, 20, FD_EQUAL, 1, FD_THETA, 0, 4, 0, NULL, NULL};
+    const cev_parameters put = {0.05, 0, 2, 0.5, 100, 1, 1};
+    heston_parameters volatile_call;
+    assets_parameters basket;
+    fd_problem one, two, three;
+    fd_suggestion s;
+    memset(&one, 0, sizeof one);
+    one.axis[0] = axis, one.times = times, one.spot = spot, one.exercise = FD_AMERICAN;
+    heston_trial(&two, &volatile_call);
+    assets_problem(17, 6, ASSETS_GEOMETRIC, &basket, &three);
+    for (int k = 0; k < 4; k++) out_of_reach_cev(&one, &put, tolerance[k]);
+    for (int k = 1; k < 4; k++) out_of_reach_heston(&two, &volatile_call, tolerance[k]);
+    for (int k = 1; k < 4; k++) out_of_reach_assets(&three, &basket, tolerance[k]);
+    for (int k = 0; k < 4; k++) {
+        three.axis[0].points = count[k];
+        CHECK(assets_suggest_f64(&three, &basket, 1, 1, NULL, 0, &s) == FD_BAD_SIZE, "%d points", count[k]);
+        three.axis[0].points = 17, three.times.steps = count[k];
+        CHECK(assets_suggest_f64(&three, &basket, 1, 1, NULL, 0, &s) == FD_BAD_TIMES, "%d steps", count[k]);
+        three.times.steps = 6;
+    }
+}
+
 int main(void)
 {
     one_factor();
     two_factors();
     three_factors();
     refused();
+    out_of_reach();
     return check_report();
 }

@@ -1,10 +1,10 @@
 /* test_transpose.cu - every load, store and increment of transpose.h, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
-   A warp of a launch runs one case: its groups have rows of different lengths that start at different places, mostly
-   not on a multiple of 16 bytes. It loads two rows one after another, stores a third and increments a fourth, through
-   one shared array of exactly TRANSPOSE_LEN elements and with nothing in between. All numbers differ and are small
-   integers or halves of them, so that each wrong index shows and all sums are exact. */
+   Each warp of a launch runs one case: its groups have rows of different lengths that begin at different places, mostly
+   not at a multiple of 16 bytes. It loads two rows, stores a third and increments a fourth, one directly after another,
+   through one shared array of exactly TRANSPOSE_LEN elements. All numbers differ and are small integers or halves of
+   them, so that each wrong index shows and all sums are exact. */
 #include "transpose.h"
 
 #include "check.h"
@@ -12,11 +12,11 @@
 
 #include <vector>
 
-/* PARTS is SHARED in its two parts; what it loads second stays in the order of the accesses. */
+/* PARTS is SHARED called as its two halves; the second row that it loads stays in the striped layout. */
 enum path { SHARED, PARTS, SHUFFLE, VECTOR, VECTOR_STREAM };
 static const char *const path_name[] = {"shared", "parts", "shfl", "vec", "vec stream"};
 
-/* Warps a block: two, as long as the static shared memory of a block holds both arrays. */
+/* Warps a block: two, if the static shared memory of a block holds both arrays. */
 #define WARPS(K) ((K) > 64 ? 1 : 2)
 
 template <class T> struct task { /* what a group of lanes does */
@@ -30,7 +30,7 @@ template <class T> __host__ __device__ static T fill_value(int which)
     return (T)(-5 - which);
 }
 
-/* What lane's element j of warp case number is given to store, or to add. */
+/* Returns the number that a lane stores or adds as its element j in case `number`. */
 template <class T> __host__ __device__ static T stored_value(int K, int number, int lane, int j)
 {
     return (T)0.5 + (T)((number * 32 + lane) * K + j);
@@ -86,7 +86,7 @@ template <class T, int K, int W, int PATH> GPU_KERNEL void run(int cases, const 
     }
 }
 
-/* The lengths to try: all of a short row; of a long one those at the borders of lanes, vectors and halves. */
+/* Returns the lengths to try: all for a short row; for a long one those at the borders of lanes, vectors and halves. */
 static std::vector<int> lengths(int K, int W)
 {
     std::vector<int> list;
@@ -116,15 +116,15 @@ template <class T> static void to_host(std::vector<T> &host, const T *device)
     GPU_OK(cudaMemcpy(host.data(), device, host.size() * sizeof(T), cudaMemcpyDeviceToHost));
 }
 
-/* Everything but the launch is compiled once a precision. */
+/* Tests one shape. Everything except the launch is compiled once for each precision. */
 template <class T> static void test_launch(int K, int W, int path, void launch(int, const task<T> *, T *))
 {
     const int G = 32 / W;
     std::vector<int> n = lengths(K, W);
     const int cases = (int)n.size();
 
-    /* Group g of case i gets length i + 3 g of the list, so that the groups of a warp differ. Rows lie behind one
-       another, up to 15 elements apart; the last one ends where its array does, so that whoever reads on is found. */
+    /* Group g of case i gets length i + 3 g of the list, so that the groups of a warp differ. Rows follow one another,
+       up to 15 elements apart; the last one ends where its array ends, so that reads beyond it are found. */
     std::vector<int> length(cases * G);
     std::vector<size_t> start(cases * G);
     size_t total = 0;

@@ -4,7 +4,7 @@
    One source for a GPU (nvcc) and for the emulator (tests/simt). A test makes a batch of systems,
    no two alike, launches a kernel that solves it in several ways, and holds every solution against a reference in long
    double. */
-/* As a C project would include it; what of it is C++ says so itself. */
+/* Included as a C project would include it; the parts in C++ declare themselves so. */
 extern "C" {
 #include "trid.h"
 #include "trid/interleaved.h"
@@ -19,8 +19,9 @@ enum { SEED = 20240608 };
 
 /* ---- what every solution must be -------------------------------------------------------------------------------- */
 
-/* Backward errors of elimination without pivoting are a few roundoffs in dominant systems, and each of at most ten PCR
-   steps adds some; the fast reciprocal is one more. condition times as much may be seen in the solution. */
+/* Returns the error allowed. In dominant systems, backward errors of elimination without pivoting are a few roundoffs,
+   each of at most ten PCR steps adds some, and the fast reciprocal one more; the error of the solution may be
+   `condition` times as large. */
 template <class Real>
 double tolerance(double condition)
 {
@@ -63,15 +64,15 @@ void check_batch(const outcome<Real> &got, const batch<Real> &of, int ways, cons
 
 /* ---- warp scope: the hybrid in all its forms -------------------------------------------------------------------- */
 
-/* Of solving systems in warps, and lines side by side. */
+/* The ways to solve systems in warps, and interleaved systems in blocks (lines). */
 enum way {
     DIRECT,
     ANOTHER,  /* warps: reduce, pcr1, expand; lines: EARLY once more, after other right-hand sides */
     FACTORED, /* all steps */
     EARLY,    /* as many steps as the factorisation found */
-    ALL,      /* all steps with the same factors: those that it left out must do nothing */
-    ONES,     /* the early one again, with another right-hand side: 1 in every row */
-    FEWER,    /* ONES with one step fewer than that: what must not be good enough */
+    ALL,      /* all steps with the same factors: the omitted ones must change nothing */
+    ONES,     /* EARLY with another right-hand side: 1 in every row */
+    FEWER,    /* ONES with one step fewer, which must not be good enough */
     WAYS
 };
 
@@ -133,8 +134,8 @@ outcome<Real> run_in_warps(batch<Real> &systems, dim3 block = dim3(64, 1, 1))
     return run(solve_in_warps<Real, K, W>, WAYS, systems, systems.count() / groups, block, 0);
 }
 
-/* The steps that a warp takes must be those that its slowest system needs. The threshold itself is fuzzy by the
-   roundoff of the couplings. */
+/* Checks that a warp takes the steps that its slowest system needs. The rounding of the couplings blurs the
+   threshold. */
 template <class Real, int K, int W>
 void check_steps(const outcome<Real> &got, const batch<Real> &of)
 {
@@ -155,8 +156,9 @@ void check_steps(const outcome<Real> &got, const batch<Real> &of)
     }
 }
 
-/* What the steps left out contribute: each coupling is at most a roundoff u, so an unknown of the reduced system moves
-   by 2u max|x|, the others by less; the reciprocal pivots left out and the order of summation add a few u. */
+/* Checks what the omitted steps would contribute. Each coupling is at most a roundoff u, so an unknown of the reduced
+   system moves by 2u max|x|, the others by less; the omitted reciprocal pivots and the order of summation add a few
+   u. */
 template <class Real>
 void check_early(const outcome<Real> &got, const batch<Real> &of)
 {
@@ -220,7 +222,7 @@ void test_warps()
     test_warp<Real, 16, 32>();
 }
 
-/* Lanes follow the linear thread index whatever the shape of the block. */
+/* Checks that lanes follow the linear thread index, whatever the shape of the block. */
 template <class Real>
 void test_warp_block_shapes()
 {
@@ -235,9 +237,9 @@ void test_warp_block_shapes()
 
 /* ---- stopping early --------------------------------------------------------------------------------------------- */
 
-/* One step fewer drops couplings above the roundoff. With x about 1 in every row and the couplings of a row of one
-   sign, the error is about the largest sum of two that are dropped: at least the larger one, but for the rounding of
-   the two solutions. */
+/* Checks that one step fewer would be wrong: it drops couplings above the roundoff. With x about 1 in every row and
+   couplings of equal sign in each row, the error is about the largest sum of two dropped couplings: at least the larger
+   coupling, except for the rounding of the two solutions. */
 template <class Real>
 void check_one_step_fewer(const outcome<Real> &got, const batch<Real> &of, int i, int K, int steps)
 {
@@ -254,12 +256,12 @@ void check_one_step_fewer(const outcome<Real> &got, const batch<Real> &of, int i
           type_of(Real()), i, dropped, error);
 }
 
-/* The one-factor problem, 8 rows in each of 32 lanes, and the same with couplings ten times as large; run solves the
-   two in a warp each. */
+/* Tests the one-factor problem, 8 rows in each of 32 lanes, and the same with couplings ten times as large; `run`
+   solves each in a warp. */
 template <class Real, class Run>
 void check_black_scholes(Run run, int side, int steps, int steps_stretched, const char *test)
 {
-    /* Rows exceed their couplings by little, but couplings are negative (the last row's is tiny) and the diagonal is
+    /* Diagonals exceed their couplings by little. But couplings are negative (the last row's is tiny) and diagonals
        positive, so the norm of the inverse is the largest x for d = 1, about 1; that of A is 1 + 4 lambda < 22. */
     const double condition = 22;
     batch<Real> systems(256, side);
@@ -280,7 +282,8 @@ void test_early_stop_black_scholes(int steps, int steps_stretched)
     check_black_scholes<Real>(run, 1, steps, steps_stretched, "warp");
 }
 
-/* Groups of one warp that need different numbers of steps: it takes the largest. check_steps knows how many that is. */
+/* Tests groups of one warp that need different numbers of steps: the warp takes the largest, which check_steps
+   knows. */
 template <class Real>
 void test_early_stop_mixed_warp()
 {
@@ -309,7 +312,7 @@ void plant(batch<Real> &systems, int i, int fault, int row)
     if (fault == NAN_IN_C) s.c[row < s.n - 1 ? row : row - 1] = NAN;
     if (fault == NAN_IN_D) s.d[row] = NAN;
     if (fault == INF_IN_D) s.d[row] = INFINITY;
-    if (fault == ZERO_PIVOT) s.a[row] = s.b[row] = s.c[row] = 0; /* zero in any order of elimination */
+    if (fault == ZERO_PIVOT) s.a[row] = s.b[row] = s.c[row] = 0; /* a zero pivot in any order of elimination */
     if (fault == SINGULAR_PAIR) {
         case_system pair = case_singular_pair(s.n, row < s.n - 1 ? row : row - 1);
         case_free(s);
@@ -318,8 +321,8 @@ void plant(batch<Real> &systems, int i, int fault, int row)
     if (fault == TOO_MANY_ROWS) systems.claimed[i] = systems.slot + 1;
 }
 
-/* The least positive status of the threads that hold a system's n rows: there the failure began. Every one must name a
-   row that exists. */
+/* Returns the least positive status of the threads that hold a system's n rows, which says where the failure began.
+   Every status must name a row that exists. */
 template <class Real>
 int least_status(const outcome<Real> &got, int way, const std::vector<size_t> &threads, int n, const char *test)
 {
@@ -332,7 +335,7 @@ int least_status(const outcome<Real> &got, int way, const std::vector<size_t> &t
     return least;
 }
 
-/* threads: all that hold rows of the system, K each, in order. */
+/* Checks the status of a system with a fault. threads: all that hold its rows, K each, in order. */
 template <class Real>
 void check_fault_status(const outcome<Real> &got, int way, const std::vector<size_t> &threads, int fault, int K, int n,
                         int row, const char *test)
@@ -344,14 +347,15 @@ void check_fault_status(const outcome<Real> &got, int way, const std::vector<siz
     if (fault == ZERO_PIVOT || fault == NAN_IN_B) right = status == 1 + row;
     if (fault == SINGULAR_PAIR) right = status == 1 + first || status == 2 + first;
     if (fault == NAN_IN_A || fault == NAN_IN_C) {
-        int of = fault == NAN_IN_A ? (row > 0 ? row : 1) : first; /* the row that the coupling is in */
+        int of = fault == NAN_IN_A ? (row > 0 ? row : 1) : first; /* the row of the coupling */
         right = status > 0 && (status - 1) / K == of / K;
     }
     CHECK(right, "%s %s way %d K %d fault %d row %d of %d: the least status is %d", test, type_of(Real()), way, K,
           fault, row, n, status);
 }
 
-/* A lane that reports a failure names a row of its own K, or the system's last if the failure may not be its own. */
+/* Checks that a lane that reports a failure names one of its own K rows, or the system's last row if the failure may
+   not be its own. */
 template <class Real>
 void check_own_rows(const outcome<Real> &got, int way, const std::vector<size_t> &lanes, int K, int n, const char *test)
 {
@@ -363,7 +367,7 @@ void check_own_rows(const outcome<Real> &got, int way, const std::vector<size_t>
     }
 }
 
-/* Whether something that is not finite is among system i's unknowns. */
+/* Returns whether any of system i's unknowns is not finite. */
 template <class Real>
 bool shows(const outcome<Real> &got, const batch<Real> &of, int way, int i)
 {
@@ -381,7 +385,7 @@ void check_faulty_warps(const outcome<Real> &got, const outcome<Real> &clean, co
             std::vector<size_t> threads;
             for (int lane = 0; lane < W; lane++) threads.push_back((size_t)i * W + lane);
             if (row[i] >= 0) {
-                /* ONES has a right-hand side of its own, without the fault in d. */
+                /* ONES has another right-hand side, without the fault in d. */
                 check_fault_status(got, way, threads, fault, K, of.systems[i].n, row[i], "warp");
                 check_own_rows(got, way, threads, K, of.systems[i].n, "warp");
                 if (fault <= INF_IN_D && !(way == ONES && fault >= NAN_IN_D))
@@ -399,8 +403,8 @@ void check_faulty_warps(const outcome<Real> &got, const outcome<Real> &clean, co
     }
 }
 
-/* A neighbour's NaN makes a warp take all steps, which changes sound systems within the roundoff. row[i] < 0 where
-   system i is sound, else fault[i] is in it. */
+/* Checks the systems beside faulty ones. A neighbour's NaN makes a warp take all steps, which changes other systems
+   within the roundoff. row[i] < 0 if system i has no fault; otherwise it has fault[i]. */
 template <class Real, int K, int W>
 void check_early_neighbours(const outcome<Real> &got, const outcome<Real> &clean, const batch<Real> &of,
                             const std::vector<int> &fault, const std::vector<int> &row)
@@ -420,7 +424,7 @@ void check_early_neighbours(const outcome<Real> &got, const outcome<Real> &clean
     }
 }
 
-/* A sick system in every second group, with its fault in ever another row. */
+/* Tests a faulty system in every second group, with the fault in a different row each time. */
 template <class Real, int K, int W>
 void test_warp_faults()
 {
@@ -443,7 +447,8 @@ void test_warp_faults()
     }
 }
 
-/* Rows p and p+1 equal: wherever they meet, within a lane, between lanes or in a step of PCR, some lane says so. */
+/* Tests equal rows p and p+1: wherever they meet, within a lane, between lanes or in a PCR step, some lane reports
+   it. */
 template <class Real, int K, int W>
 void test_warp_singular_pairs()
 {
@@ -464,7 +469,7 @@ void test_warp_singular_pairs()
 
 enum pcr_way { PCR_OF_LANE, PCR_OF_GROUP, PCR_WAYS }; /* whose status is kept */
 
-/* R = 1 or 2 rows a lane. */
+/* Solves by PCR with R = 1 or 2 rows a lane. */
 template <class Real, int R, int W>
 GPU_KERNEL void solve_by_pcr(view<Real> all)
 {
@@ -485,8 +490,8 @@ outcome<Real> run_by_pcr(const batch<Real> &systems)
     return run(solve_by_pcr<Real, R, W>, PCR_WAYS, systems, systems.count() * W / threads, dim3(threads, 1, 1), 0);
 }
 
-/* A dominant system of n <= size rows with unit diagonal, filled up to size with identity rows by hand, since PCR alone
-   knows no n. */
+/* Makes a dominant system of n <= size rows with unit diagonal, and pads it with identity rows to `size`, since PCR
+   alone does not take n. */
 template <class Real>
 case_system unit_diagonal(case_random *random, int n, int size)
 {
@@ -555,7 +560,7 @@ void test_pcrs()
 
 /* ---- one system across a block ---------------------------------------------------------------------------------- */
 
-/* Twice, with the barrier between that the header asks for. */
+/* Solves twice, with the barrier in between for which the header asks. */
 template <class Real, int K>
 GPU_KERNEL void __launch_bounds__(1024) solve_in_block(view<Real> all)
 {
@@ -590,12 +595,13 @@ void test_block(dim3 block, int count)
     check_batch(run_in_blocks<Real, K>(systems, block), systems, 1, "block");
 }
 
-/* A zero pivot in the thread that holds it; equal rows within lanes, between lanes and between warps; too many rows. */
+/* Tests a zero pivot, reported by the thread that holds it; equal rows within lanes, between lanes and between warps;
+   and too many rows. */
 template <class Real, int K>
 void test_block_faults(int threads)
 {
     const int full = K * threads, at[] = {0, K - 1, K, 31 * K - 1, 32 * K - 1, 32 * K, full - 33, full - 2};
-    const int few = 10; /* rows, with nothing but identity rows in the warps beyond */
+    const int few = 10; /* rows; the other warps have only identity rows */
     case_random random = {SEED + 6};
     batch<Real> systems(full);
     std::vector<int> faults, rows;
@@ -623,9 +629,9 @@ void test_block_faults(int threads)
     }
 }
 
-/* Two warps of one row a lane whose last unknowns couple through the 31 rows between, which make them interpolate:
+/* Tests two warps of one row a lane whose last unknowns couple through the 31 rows between, which interpolate:
        row 31   p x[31] + 32 x[32] = p x[31] + 31 x[31] + x[63]        row 63   likewise, with q
-   Where (p + 31) (q + 31) = 1 the system is singular, and nothing but the step of PCR over the warps can see it. */
+   If (p + 31) (q + 31) = 1 the system is singular, and only the PCR step over the warps can see it. */
 template <class Real>
 case_system two_warps(double p, double q)
 {
@@ -643,8 +649,8 @@ case_system two_warps(double p, double q)
     return s;
 }
 
-/* Nothing is exact here: x[63] changes its sign where the matrix is singular to this arithmetic. Among numbers near to
-   that there are some that make the pivot zero, and where they do, the status must say so of row 31. */
+/* Tests the same without exact numbers: x[63] changes its sign where the matrix is singular in this arithmetic. Some
+   numbers close to that make the pivot zero, and then the status must name row 31. */
 template <class Real>
 void test_block_fails_between_warps()
 {
@@ -657,7 +663,7 @@ void test_block_fails_between_warps()
     int flip = 1;
     while (flip < COUNT - 1 && (got.at(wide, 0, flip, 63) > 0) == (got.at(wide, 0, flip - 1, 63) > 0)) flip++;
     for (int i = 0; i < 2 * COUNT; i++) {
-        /* along the line of singular matrices, on which dq = -4 dp, and a little off it */
+        /* along the line of singular matrices, where dq = -4 dp, and a little off it */
         double change = case_between(&random, -32 * nearby, 32 * nearby);
         double off = case_between(&random, -nearby, nearby);
         narrow.add(two_warps<Real>(p + change, wide.systems[flip].b[63] - 4 * change + off));
@@ -694,7 +700,7 @@ void test_blocks()
     test_block_faults<Real, 3>(96);
 }
 
-/* The bytes of shared memory of trid_block_interleaved, and of its factored form. */
+/* Returns the bytes of shared memory of trid_block_interleaved and its factored form. */
 template <class Real>
 __host__ __device__ static size_t lines_bytes(int L, int S)
 {
@@ -709,9 +715,9 @@ __host__ __device__ static size_t lines_solve_bytes(int L, int S)
 
 /* ---- lines side by side ----------------------------------------------------------------------------------------- */
 
-/* One factor after another and one right-hand side after another on the same memory, without a barrier between, as the
-   header allows: at the end of what the launch asks for, so that a word more would be seen. Then directly, twice, with
-   the barrier that the header asks for. */
+/* Factors and solves several times on the same shared memory, without a barrier in between, as the header allows. The
+   memory is the end of what the launch asks for, so that use of one more word would be seen. Then solves directly,
+   twice, with the barrier for which the header asks. */
 template <class Real, int K, int L, int S>
 GPU_KERNEL void __launch_bounds__(L *S) solve_lines(view<Real> all)
 {
@@ -755,7 +761,7 @@ GPU_KERNEL void __launch_bounds__(L *S) solve_lines(view<Real> all)
     for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(K); e++) spread[3 * e] = f[e];
     for (int j = 0; j < K; j++) again[j] = K * section + j < n ? all.d[first + (size_t)j * L] : 0;
     trid_block_interleaved_solve_stored(K, L, S, K * S, steps, spread, spread + 3 * 5 * K, 3, again, shared);
-    /* The same operations: a difference, unless both are NaN, is a fault. */
+    /* Both make the same operations, so a difference is a fault unless both are NaN. */
     for (int j = 0; j < K; j++)
         if (!(again[j] == my.d[j]) && (again[j] == again[j] || my.d[j] == my.d[j])) my.d[j] = NAN;
     my.store(all, ANOTHER, first, status, L);
@@ -770,7 +776,7 @@ GPU_KERNEL void __launch_bounds__(L *S) solve_lines(view<Real> all)
     other.load(all, first, L);
     __syncthreads();
     trid_block_interleaved_unchecked(K, L, S, n, other.a, other.b, other.c, other.d, (Real *)memory);
-    for (int j = 0; j < K; j++) /* likewise the same operations */
+    for (int j = 0; j < K; j++) /* the same operations again */
         if (!(other.d[j] == my.d[j]) && (other.d[j] == other.d[j] || my.d[j] == my.d[j])) my.d[j] = NAN;
     my.store(all, DIRECT, first, status, L);
 }
@@ -781,7 +787,7 @@ outcome<Real> run_lines(const batch<Real> &lines, dim3 block)
     return run(solve_lines<Real, K, L, S>, WAYS, lines, lines.count() / L, block, lines_bytes<Real>(L, S));
 }
 
-/* The threads that hold line i. */
+/* Returns the threads that hold line i. */
 template <int L, int S>
 std::vector<size_t> threads_of_line(int i)
 {
@@ -888,7 +894,7 @@ enum refined_way {
     REFINED_WAYS
 };
 
-/* a, b, c must be as they were: what has changed spoils x. */
+/* Spoils x if a, b or c has changed, which they must not. */
 template <class Real, int K>
 __device__ __forceinline__ void spoil_if_changed(rows<Real, K> &my, const view<Real> &all, size_t first)
 {
@@ -901,7 +907,7 @@ __device__ __forceinline__ void spoil_if_changed(rows<Real, K> &my, const view<R
     }
 }
 
-/* What a thread keeps of its residual: r has been stored, the thread's two numbers go to its first row. */
+/* Stores a thread's two numbers of the residual in its first row; r has been stored already. */
 template <class Real>
 __device__ __forceinline__ void store_numbers(const view<Real> &all, size_t first, Real error, Real size)
 {
@@ -940,7 +946,7 @@ GPU_KERNEL void refine_in_warps(view<Real> all)
     store_numbers(all, first, error, size);
 }
 
-/* The refined solves twice, on the same memory, without a barrier between, as the header allows. */
+/* Makes the refined solves twice on the same memory, without a barrier in between, as the header allows. */
 template <class Real, int K>
 GPU_KERNEL void __launch_bounds__(256) refine_in_blocks(view<Real> all)
 {
@@ -970,8 +976,8 @@ GPU_KERNEL void __launch_bounds__(256) refine_in_blocks(view<Real> all)
     store_numbers(all, first, error, size);
 }
 
-/* PLAIN leaves what docs/hybrid.md allows; a step of refinement what Thomas does: half a roundoff of each of four terms
-   for x being rounded, and some more for the operations. */
+/* Checks residuals. PLAIN leaves what docs/hybrid.md allows; a step of refinement leaves what Thomas does: half a
+   roundoff for each of four terms, since x is rounded, and some more for the operations. */
 template <class Real>
 void check_refined(const outcome<Real> &got, const batch<Real> &of, int i, int K, double excess, const char *test)
 {
@@ -980,7 +986,7 @@ void check_refined(const outcome<Real> &got, const batch<Real> &of, int i, int K
     for (int way = PLAIN; way <= SOLVED; way++) {
         long double residual = case_residual(s, got.solution(of, way, i).data()) / u;
         if (way != PLAIN && law * law * u > 0.01) continue;
-        double allowed = way == PLAIN ? 2 * law : few; /* the fast reciprocal is another error */
+        double allowed = way == PLAIN ? 2 * law : few; /* twice the law, because of the fast reciprocal */
         CHECK(residual <= allowed, "%s %s way %d system %d n %d 1 + %g: residual %Lg > %g roundoffs", test,
               type_of(Real()), way, i, s.n, excess, residual, allowed);
         int nonzero = 0;
@@ -989,7 +995,7 @@ void check_refined(const outcome<Real> &got, const batch<Real> &of, int i, int K
     }
 }
 
-/* The residual of PLAIN, row by row and thread by thread, against long double. */
+/* Compares the residual of PLAIN, row by row and thread by thread, with long double. */
 template <class Real>
 void check_rest(const outcome<Real> &got, const batch<Real> &of, int i, int K, const char *test)
 {
@@ -1021,7 +1027,7 @@ void check_rest(const outcome<Real> &got, const batch<Real> &of, int i, int K, c
     }
 }
 
-/* Kinds of matrices, dominances and lengths, count systems of at most slot rows; run solves them. */
+/* Tests `count` systems of at most `slot` rows of all kinds of matrices, dominances and lengths; `run` solves them. */
 template <class Real, class Run>
 void check_refinement(Run run, int K, int slot, int count, const char *test)
 {
@@ -1091,7 +1097,8 @@ void test_refined()
 
 enum lane_way { LANE_THOMAS, LANE_FACTORED, LANE_WAYS };
 
-/* A system a thread, in memory: the threads' systems lie side by side. work: four arrays of all.elements. */
+/* Solves a system a thread, in memory, where the threads' systems are interleaved. work: four arrays of
+   all.elements. */
 template <class Real>
 GPU_KERNEL void solve_in_lanes(view<Real> all, Real *work)
 {
@@ -1156,7 +1163,7 @@ void test_reciprocal()
     GPU_OK(cudaGetLastError());
     std::vector<Real> y = to.download();
     for (size_t i = 0; i + 3 < x.size(); i++) {
-        /* One unit in the last place is at most 2 roundoffs of the result; half a roundoff is for safety. */
+        /* A unit in the last place is at most 2 roundoffs of the result; half a roundoff is a margin. */
         long double error = fabsl(y[i] * (long double)x[i] - 1);
         CHECK(error <= 2.5L * roundoff_of(Real()), "%s: 1 / %a is off by %Lg", type_of(Real()), (double)x[i], error);
     }
@@ -1199,7 +1206,7 @@ int main()
     test_all<double>();
     test_block_fails_between_warps<float>();
     test_block_fails_between_warps<double>();
-#ifdef SIMT_EMULATOR /* once more with lanes and warps in ever another order */
+#ifdef SIMT_EMULATOR /* once more, with lanes and warps in random order */
     simt_permute(SEED);
     test_all<float>();
     test_all<double>();

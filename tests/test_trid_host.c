@@ -20,7 +20,7 @@
 
 enum { SEED = 20240607 };
 
-/* Every way to solve a system in host or lane scope. */
+/* The ways to solve a system in host or lane scope. */
 enum method {
     THOMAS,
     PCR,
@@ -45,17 +45,17 @@ static int depends_on_rows_per_lane(int method)
     return method == HYBRID || method == REFINED || method >= SECTIONS;
 }
 
-/* Those that eliminate in the order of Thomas, and so stop at the very same row. */
+/* Returns whether a method eliminates in the order of Thomas, and so stops at the very same row. */
 static int eliminates_in_order(int method)
 {
     return method != PCR && !depends_on_rows_per_lane(method);
 }
 
-/* Uncommon enough to be recognised where nobody should have written. */
+/* A number that is recognised where nobody should have written. */
 static const double untouched = -12345.0;
 
-/* Backward errors of elimination without pivoting are a few roundoffs in dominant systems, and PCR adds some in each
-   of log2 n steps; condition times as much may be seen in the solution. */
+/* Returns the error allowed. In dominant systems, backward errors of elimination without pivoting are a few roundoffs,
+   and PCR adds some in each of log2 n steps; the error of the solution may be `condition` times as large. */
 static double tolerance(int n, double condition, double roundoff)
 {
     return (4 + log2(n + 1.0)) * condition * roundoff;
@@ -115,11 +115,11 @@ int main(void)
     return check_report();
 }
 
-#else /* REAL: the tests, in the precision at hand */
+#else /* REAL: the tests, in this precision */
 
-/* ---- a system in this precision, and the solvers under one roof ------------------------------------------------- */
+/* ---- a system in this precision, and all solvers by one function ------------------------------------------------ */
 
-/* count elements, stride apart, and NaN in between */
+/* Copies `count` elements to elements that are stride apart, with NaN in between. */
 static REAL *F(copy)(const double *from, int count, int stride)
 {
     size_t length = count > 0 ? (size_t)(count - 1) * (size_t)stride + 1 : 0;
@@ -140,7 +140,8 @@ typedef struct {
     REAL *a, *b, *c, *d;
 } F(arrays);
 
-/* c ends before its corner, so that the sanitizer sees who reads that; who reads a[0] gets NaN. */
+/* Makes the arrays of a system. The array c ends before c[n-1], so that the sanitizer sees whoever reads that; a[0] is
+   NaN. */
 static F(arrays) F(arrays_of)(case_system s, int stride)
 {
     F(arrays)
@@ -180,7 +181,7 @@ static int F(solve_factored)(F(arrays) s, int in_place, REAL *x)
     return status;
 }
 
-/* One PCR step after another over m rows with unit diagonal, the slow and obvious way. */
+/* Makes one PCR step after another over m rows with unit diagonal, in the slow and obvious way. */
 static int F(pcr_by_hand)(int m, REAL *a, REAL *c, REAL *d)
 {
     size_t bytes = (size_t)m * sizeof *a;
@@ -204,7 +205,7 @@ static int F(pcr_by_hand)(int m, REAL *a, REAL *c, REAL *d)
     return status;
 }
 
-/* Sections of K rows, the last one filled up with identity rows, as lanes would do it. */
+/* Solves by partitions of K rows, the last one padded with identity rows, as lanes do. */
 static int F(solve_sections)(F(arrays) s, int K, REAL *x)
 {
     int sections = s.n > 0 ? (s.n - 1) / K + 1 : 0, rows = sections * K, status = 0;
@@ -238,18 +239,18 @@ static int F(solve_sections)(F(arrays) s, int K, REAL *x)
     return status;
 }
 
-/* Sections of K rows, of two at least, the last being what is left. */
+/* Solves by partitions of K rows (at least two); the last one has the remaining rows. */
 static int F(solve_ends)(F(arrays) s, int K, int weighed, REAL *x)
 {
     const int rows = K < 2 ? 2 : K, sections = s.n / rows > 1 ? s.n / rows : 1, m = 2 * sections;
-    if (s.n < 2) return F(solve_factored)(s, 0, x); /* which has no two ends */
+    if (s.n < 2) return F(solve_factored)(s, 0, x); /* a system of one row does not have two ends */
     REAL *a = F(fresh)((size_t)m), *b = F(fresh)((size_t)m), *c = F(fresh)((size_t)m), *d = F(fresh)((size_t)m);
     REAL *ends = F(fresh)((size_t)m), *u = F(fresh)((size_t)s.n), *v = F(fresh)((size_t)s.n);
     int status = 0;
     for (int i = 0; i < sections; i++) {
         const int at = i * rows, last = i == sections - 1, n = last ? s.n - at : rows, e = 2 * i;
         const int flags = (i == 0 ? TRID_PARTITION_FIRST : 0) | (last ? TRID_PARTITION_LAST : 0);
-        int reach[2] = {n, n}, bad; /* what is refused leaves them alone */
+        int reach[2] = {n, n}, bad; /* a call that is refused leaves reach alone */
         if (weighed) {
             bad = F(trid_host_interface_factor)(n, flags, s.a + at, s.b + at, s.c + at, u, v, a + e, c + e, reach);
             const int near = reach[0] < n && reach[1] < n;
@@ -261,7 +262,7 @@ static int F(solve_ends)(F(arrays) s, int K, int weighed, REAL *x)
         b[e] = b[e + 1] = 1;
     }
     int bad = F(trid_host_thomas)(m, a, b, c, d, ends, u);
-    if (bad && !status) { /* of a section the first row or the last */
+    if (bad && !status) { /* the first or the last row of a partition */
         const int i = (bad - 1) / 2, at = i * rows;
         status = bad % 2 ? at + 1 : i == sections - 1 ? s.n : at + rows;
     }
@@ -296,8 +297,8 @@ static int F(dispatch)(enum method method, int K, F(arrays) s, REAL *x)
     return status;
 }
 
-/* Solves s into x (n elements). x is an array of its own, then d itself, and the two must agree to the last bit;
-   nothing around x or between its elements may be touched. */
+/* Solves s into x (n elements), and again into d itself; the two must agree to the last bit. Nothing around x or
+   between its elements may be touched. */
 static int F(solve)(enum method method, int K, case_system system, double *x)
 {
     enum { GUARD = 2 };
@@ -330,7 +331,8 @@ static int F(solve)(enum method method, int K, case_system system, double *x)
 
 /* ---- solutions -------------------------------------------------------------------------------------------------- */
 
-/* The residual by the header and by an independent formula; both normalised, so the tolerance lacks the condition. */
+/* Compares the residual of the header with that of an independent formula. Both are normalised, so the tolerance does
+   not contain the condition number. */
 static void F(check_residual)(case_system s, const double *x, const char *name)
 {
     F(arrays) all = F(arrays_of)(s, 1);
@@ -339,7 +341,7 @@ static void F(check_residual)(case_system s, const double *x, const char *name)
     double from_header = F(trid_host_residual)(s.n, all.a, all.b, all.c, all.d, rounded);
     double allowed = tolerance(s.n, 1, ROUNDOFF);
     CHECK(independent <= allowed, "%s n %d: residual %Lg > %g", name, s.n, independent, allowed);
-    /* The header's sums are in double: a few of its roundoffs, relative to the same maximum, lie between the two. */
+    /* The header sums in double, so the two differ by a few of its roundoffs, relative to the same maximum. */
     check_near(from_header, (double)independent, 4 * DBL_EPSILON, "%s n %d: residual by the header", name, s.n);
     free(rounded);
     F(free_arrays)(all);
@@ -399,8 +401,8 @@ static int F(read_row)(FILE *file, case_system s, int j, long double *want)
     return 1;
 }
 
-/* growth: by how much relative errors in the entries grow in the solution, from the model. What float makes of entries
-   that it cannot hold is such an error too. */
+/* Compares with the known solution. growth, from the model, is the factor by which relative errors in the entries grow
+   in the solution. Rounding entries to float is such an error too. */
 static void F(check_known)(case_system s, const long double *want, const char *solvers, double growth)
 {
     if (IS_FLOAT) case_round_to_float(s);
@@ -435,8 +437,8 @@ static void F(test_known_answers)(void)
     CHECK(systems >= 8, "%s holds %d systems", path, systems);
 }
 
-/* An open end: with up = (-1, 0, 0) the coupling up stays as it is while the coupling down moves on, and vice versa.
-   All numbers are powers of two or small multiples of them, so the results are exact. */
+/* Tests an open end: with up = (-1, 0, 0) the coupling up stays as it is while the coupling down moves on, and vice
+   versa. All numbers are powers of two or small multiples of them, so the results are exact. */
 static void F(test_open_ends)(void)
 {
     REAL a = 3, c = (REAL)0.5, d = 7;
@@ -452,7 +454,7 @@ static void F(test_open_ends)(void)
 
 /* ---- matrices that are only just dominant ------------------------------------------------------------------------ */
 
-/* The largest residual, in roundoffs, of some random systems of altogether about 7000 rows. */
+/* Returns the largest residual, in roundoffs, of some random systems with about 7000 rows in all. */
 static double F(worst_residual)(enum method method, int K, int kind, double excess, int most_rows)
 {
     case_random random = {SEED + 2};
@@ -470,10 +472,10 @@ static double F(worst_residual)(enum method method, int K, int kind, double exce
     return worst;
 }
 
-/* These systems obey the law of docs/hybrid.md, which is no more than ten times the truth where couplings are rough.
-   One step of refinement, as long as the law squared is small against 1 / roundoff, and Thomas at any dominance leave
-   what rounding x to working precision leaves: half a roundoff of each term, three terms and the sum; some more for the
-   operations. */
+/* Tests residuals where dominance is weak. They obey the law of docs/hybrid.md, which is at most ten times too large
+   where couplings are rough. Thomas at any dominance, and one step of refinement as long as the law squared is small
+   against 1 / roundoff, leave the residual of rounding x to working precision: half a roundoff for each of three terms
+   and their sum, and some more for the operations. */
 static void F(test_weak_dominance)(void)
 {
     static const int rows_per_lane[] = {1, 2, 4, 8, 16, 32};
@@ -504,8 +506,8 @@ static void F(test_weak_dominance)(void)
     }
 }
 
-/* A shorter last section obeys the law of rows_per_lane, not of its own length, which would allow 8843 roundoffs for
-   two rows where 16 rows a lane allow 53. */
+/* Tests that with a shorter last partition the residual obeys the law for rows_per_lane. The law for the partition's
+   own two rows would allow 8843 roundoffs, where 16 rows a lane allow 53. */
 static void F(test_short_sections)(void)
 {
     enum { K = 16 };
@@ -528,7 +530,8 @@ static void F(test_short_sections)(void)
     }
 }
 
-/* Where all rows are alike their errors are alike too, and cancel in the residual at any dominance, 1 included. */
+/* Tests matrices with equal rows: their errors are equal too, and cancel in the residual at any dominance, even at
+   1. */
 static void F(test_constant_matrices)(void)
 {
     const double excess[] = {1e-3, 1e-5, 1e-7, 0};
@@ -544,8 +547,8 @@ static void F(test_constant_matrices)(void)
     }
 }
 
-/* A matrix whose first rows lose their diagonal to rounding: pivots that are tiny but not zero pass, and the residual
-   and the dominance tell. */
+/* Tests a matrix whose first rows lose their diagonal to rounding: pivots that are tiny but not zero pass, and the
+   residual and the dominance show it. */
 static void F(test_tiny_pivots_pass)(void)
 {
     float a[] = {0, 1, 1, 1}, b[] = {2, 0.5000001f, 2, 2}, c[] = {1, 1, 1, 0}, d[] = {1, 1, 1, 1}, x[4], work[4];
@@ -562,7 +565,7 @@ static void F(test_tiny_pivots_pass)(void)
     CHECK(dominance < 1, "singular, and of dominance %g", dominance);
 }
 
-/* Rows of very different scale. Dividing a coupling by another row's pivot would underflow. */
+/* Tests rows of very different scales, where dividing a coupling by another row's pivot would underflow. */
 static void F(test_scales_of_rows)(void)
 {
     const double small = IS_FLOAT ? 1e-20 : 1e-150, large = IS_FLOAT ? 1e30 : 1e250;
@@ -581,14 +584,14 @@ static void F(test_scales_of_rows)(void)
 
 /* ---- failures --------------------------------------------------------------------------------------------------- */
 
-/* Puts a pivot into row at and returns the status of method. */
+/* Puts a pivot into row `at` and returns the status of the method. */
 static int F(status_with_pivot)(enum method method, int K, int n, int at, double pivot)
 {
     case_system s = case_new(n);
     double *x = case_memory((size_t)n * sizeof *x);
     for (int j = 0; j < n; j++) s.a[j] = s.c[j] = 0.25, s.b[j] = s.d[j] = 1;
     s.b[at] = pivot;
-    s.a[at] = s.c[at] = 0; /* alone, so that no order of elimination gets around it */
+    s.a[at] = s.c[at] = 0; /* uncoupled, so that no order of elimination avoids the pivot */
     case_close_corners(s);
     int status = F(solve)(method, K, s, x);
     free(x);
@@ -618,8 +621,9 @@ static void F(test_bad_pivots)(void)
     }
 }
 
-/* The one test of the reciprocal says the same as all four: both numbers are finite and not zero. Every exponent, and
-   the reciprocals that the device makes of 0, subnormal, huge and infinite pivots (docs/reciprocal.md). */
+/* Checks that the one test of the reciprocal agrees with all four (both numbers are finite and not zero), for every
+   exponent, and for the reciprocals that the device makes of 0, subnormal, huge and infinite pivots
+   (docs/reciprocal.md). */
 static void F(test_verdict_on_pivots)(void)
 {
     const int lowest = IS_FLOAT ? -149 : -1074, highest = IS_FLOAT ? 128 : 1024;
@@ -639,7 +643,7 @@ static void F(test_verdict_on_pivots)(void)
     }
 }
 
-/* Small and large pivots that do have a reciprocal, if a subnormal one, are as good as any on the host. */
+/* Checks that on the host small and large pivots are good if they have a reciprocal, even a subnormal one. */
 static void F(test_extreme_pivots)(void)
 {
     const double good[] = {SMALLEST, -SMALLEST / 2, LARGEST, -LARGEST};
@@ -651,7 +655,7 @@ static void F(test_extreme_pivots)(void)
     }
 }
 
-/* The first bad row is what Thomas reports, and the rows from there on are not touched. */
+/* Checks that Thomas reports the first bad row, and does not touch the rows from there on. */
 static void F(test_thomas_stops)(void)
 {
     REAL a[5] = {(REAL)NAN, 1, 1, 0, 1}, b[5] = {1, 2, 2, 0, 0}, c[5] = {1, 1, 1, 1, (REAL)NAN};
@@ -664,7 +668,7 @@ static void F(test_thomas_stops)(void)
     free(work);
 }
 
-/* A pivot that only elimination makes zero: [1 1; 1 1] anywhere among identity rows. */
+/* Tests a pivot that becomes zero only by elimination: [1 1; 1 1] anywhere among identity rows. */
 static void F(test_singular_pairs)(void)
 {
     enum { N = 12 };
@@ -683,7 +687,7 @@ static void F(test_singular_pairs)(void)
     }
 }
 
-/* lane_reduce goes on after a bad pivot but reports that row, not one that it spoils later. */
+/* Checks that trid_lane_reduce goes on after a bad pivot but reports that row, not one that it spoils later. */
 static void F(test_reduce_reports_row)(void)
 {
     for (int at = 0; at < 6; at++) {
@@ -695,8 +699,8 @@ static void F(test_reduce_reports_row)(void)
     }
 }
 
-/* Sections of three rows, the last one short: reduced, they leave x[5] + x[6] = -x[2] and x[5] + x[6] = 1, and where
-   they meet row 5 has the pivot 1 - 1 * 1 = 0. All exact in binary. */
+/* Tests partitions of three rows, the last one shorter. Reduced, they leave x[5] + x[6] = -x[2] and x[5] + x[6] = 1,
+   and where they meet row 5 has the pivot 1 - 1 * 1 = 0. All numbers are exact in binary. */
 static void F(test_short_section_fails)(void)
 {
     double a[] = {NAN, 0, 0, 1, 0.5, 1, 0.5, 1}, b[] = {1, 1, 1, 1, 1, 2, 1, 2};
@@ -706,7 +710,8 @@ static void F(test_short_section_fails)(void)
     CHECK(status == 6, "zero pivot of row 5, which meets the last section: status %d", status);
 }
 
-/* 1 - a[2] c[1] - c[2] a[3] = 0 stops PCR in row 2; in the order of Thomas no pivot is zero. */
+/* Tests that the order of elimination matters: 1 - a[2] c[1] - c[2] a[3] = 0 stops PCR in row 2, but in the order of
+   Thomas no pivot is zero. */
 static void F(test_order_matters)(void)
 {
     double a[] = {NAN, -1, 0.5, 0.5}, b[] = {1, 1, 1, 1}, c[] = {1, 1, 1, NAN}, d[] = {1, 2, -1, 4}, x[4];
@@ -763,7 +768,7 @@ static void F(test_work_lengths)(void)
     CHECK(largest == (size_t)12 * 2147483647u, "hybrid_refined_len of the largest n is %zu", largest);
 }
 
-/* NaN or inf in d is no failure, and shows. */
+/* Checks that NaN or infinity in d is not a failure, and shows in x. */
 static void F(test_bad_right_hand_sides)(void)
 {
     const double bad[] = {NAN, INFINITY, -INFINITY};
@@ -814,7 +819,7 @@ static void F(test_residual_values)(void)
     for (int place = 0; place < 3; place++) {
         REAL *arrays[5] = {a, b, c, d, x};
         for (int i = 0; i < 5; i++) {
-            if ((i == 0 && place == 0) || (i == 2 && place == 2)) continue; /* the corners do not count */
+            if ((i == 0 && place == 0) || (i == 2 && place == 2)) continue; /* a[0] and c[n-1] are not used */
             REAL kept = arrays[i][place];
             arrays[i][place] = nan;
             CHECK(isnan(F(trid_host_residual)(3, a, b, c, d, x)), "residual with NaN in array %d row %d", i, place);

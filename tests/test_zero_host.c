@@ -36,7 +36,7 @@ static void of_fd(void)
           "an enumeration does not begin with its plain choice");
 }
 
-/* A CEV call with nothing but an axis, maturity and steps filled in. */
+/* Solves a CEV call with only an axis, maturity and steps filled in. */
 static void of_one_factor(void)
 {
     const cev_parameters p = {0.05, 2, 0.5, 100, 0};
@@ -55,7 +55,7 @@ static void of_one_factor(void)
     batch.problems = 1;
     CHECK(cev_host_f64(&batch, &p, 1, &values, sizeof values) == FD_BAD_ARGUMENT, "a batch without problems");
     batch.problem = &problem, batch.status = &status;
-    batch.spots = 1; /* which comes below */
+    batch.spots = 1; /* the spot is set below */
     const size_t bytes = cev_host_bytes_f64(&batch, 1);
     void *memory = malloc(bytes);
     batch.spots = 0;
@@ -75,7 +75,7 @@ static void of_one_factor(void)
     free(memory);
 }
 
-/* Heston's call with nothing but axes, maturity, steps and spot filled in, against the same with fd_scheme_theta. */
+/* Compares a Heston call with only axes, maturity, steps and spot filled in with the same call with fd_scheme_theta. */
 static void of_two_factors(void)
 {
     const heston_parameters p = {100, 1.5, 0.04, 0.3, -0.5, 0.025, 0, 0};
@@ -140,7 +140,7 @@ static void of_three_factors(void)
     CHECK(assets_host_f64(&batch, &zero, 1, memory, bytes) == FD_OK && status.what == FD_BAD_SIZE, "a problem: %d",
           status.what);
     assets_problem(9, 5, ASSETS_GEOMETRIC, &p, &problem);
-    const size_t needed = assets_host_bytes_f64(&batch, 1); /* of a scheme of two stages */
+    const size_t needed = assets_host_bytes_f64(&batch, 1); /* for a scheme of two stages */
     const int steps = problem.times.steps;
     free(memory), memory = malloc(needed);
     problem.times.steps = 0, problem.times.theta = 0;
@@ -174,7 +174,7 @@ static void of_black_scholes(void)
               result.status == BS1D_BAD_SIZE,
           "an option's price");
     double *const number[4] = {&option.strike, &option.volatility, &option.maturity, &option.top};
-    for (int k = 0; k < 4; k++) { /* one left out */
+    for (int k = 0; k < 4; k++) { /* one field left out */
         for (int m = 0; m < 4; m++) *number[m] = m == k ? 0 : 0.5;
         option.steps = 10;
         CHECK(bs1d_check_f64(&option, 64, 1) == BS1D_BAD_NUMBER, "number %d of an option", k);

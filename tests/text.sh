@@ -1,7 +1,7 @@
 #!/bin/sh
-# text.sh - what can be said of the sources by reading them:
-#   the code in README.md, the guides, docs/pde.md, docs/adi2d.md and docs/adi3d.md (blocks marked c, cuda, python or fortran; those marked sh
-#   are run by tests/shown.sh) and in the opening comments of the headers is that of an example;
+# text.sh - checks that need only the text of the sources:
+#   the code in README.md, the guides, docs/pde.md, docs/adi2d.md and docs/adi3d.md (blocks marked c, cuda, python or
+#   fortran; tests/shown.sh runs those marked sh) and in the opening comments of the headers is that of an example;
 #   no trailing blanks, no tabs and no lines of more than 120 columns in C, no notes of unfinished work, no label of a
 #   contract within a line, no payoff that makes a number of NaN;
 #   every header has its version, and names each of its functions in its opening comment;
@@ -26,7 +26,7 @@ check() { # check STATUS WHAT
     fi
 }
 
-# nothing_in FILE WHAT: FILE lists what was found wrong
+# nothing_in FILE WHAT: FILE, a list of errors, must be empty
 nothing_in() {
     [ ! -s "$1" ]
     check $? "$2"
@@ -39,7 +39,7 @@ bare() { # without white space around the lines, and without empty lines
     sed 's/^[[:space:]]*//; s/[[:space:]]*$//; /^$/d' "$@"
 }
 
-# All of them, a line between two that no text shows.
+# All examples, with a line between two of them that no page shows.
 awk 'FNR == 1 { print "\001" } { print }' examples/*.c examples/*.cu examples/*/*.c examples/*/*.cu examples/*.h \
     examples/*/*.py examples/*/*.f90 | bare >$work/examples.bare
 
@@ -50,7 +50,7 @@ for page in README.md docs/guide.md docs/python.md docs/pde.md docs/adi2d.md doc
     check $? "there is no $page"
 done
 
-# In a header's opening comment, code is what is indented by 7 under a line that ends in "(examples/...):".
+# In a header's opening comment, code is the lines indented by 7 under a line that ends in "(examples/...):".
 for header in *.h pde/*.h trid/batch.h; do
     awk -v out=$work/$(echo $header | tr / _) '
         inside && !/^ *$/ && !/^       / { inside = 0; close(file) }
@@ -73,7 +73,7 @@ done <$work/shown
 
 # ---- every file ------------------------------------------------------------------------------------------------------
 
-# What is tracked; all that is there, where nothing is yet or where there is no repository.
+# The files that git tracks; all files, if it tracks none or there is no repository.
 tracked=$(git ls-files 2>/dev/null)
 { [ -n "$tracked" ] && echo "$tracked" || find . \( -name .git -o -name build \) -prune -o -type f -print; } |
     grep -E '\.(c|cc|h|cu|f90|md|sh|awk|txt|py|cff)$|(^|/)(Makefile|CMakeLists\.txt)$|\.ci/run$' | sort >$work/files
@@ -96,7 +96,7 @@ grep -E '^(docs/|bench/|examples/)?[a-z0-9_]*\.(c|h|cu|md)$' $work/files >$work/
 in_files $work/of_users 'return (.+) > ([^ ]+) \? \1( - \2)? : 0;|return fmaxf?\(.*, 0(\.0)?\);' >$work/payoffs
 nothing_in $work/payoffs 'payoffs that make a number of NaN'
 
-# A contract's labels begin their lines, or a reader who looks for one passes it by.
+# A contract's labels must begin their lines, so that a reader finds them.
 grep -nE '[^ *] (Solves|Needs|Lanes|Leaves|Returns|Shared|Cost|Error|Sizes|Status|Memory)  +[^ ]' $kit >$work/labels
 nothing_in $work/labels 'labels of contracts within a line'
 
@@ -106,7 +106,7 @@ release=$(sed -n 's/^#define TRID_VERSION \([0-9]*\) .*/\1/p' trid.h)
 grep -q "^version: \"$((release / 100)).$((release % 100))\"" CITATION.cff
 check $? "CITATION.cff names another release than trid.h"
 
-# Functions stand in a header or in its rooms, the list of them in the header.
+# A header or its rooms define functions; the header's opening comment lists them.
 for header in *.h trid/*.h pde/*.h; do
     stem=$(basename $header .h) rooms=
     case $header in
@@ -121,8 +121,8 @@ for header in *.h trid/*.h pde/*.h; do
     fi
 
     # The definitions of public functions: NAME, whether a comment or a neighbour with one stands directly above, and
-    # whether it is a word of the opening comment, where "stem_load, _store" names stem_store too. What is overloaded for
-    # C++ has its contract at the function that it calls.
+    # whether it is a word of the opening comment, where "stem_load, _store" names stem_store too. What is overloaded
+    # for C++ has its contract at the function that it calls.
     awk -v stem=$stem -v capitals=$capitals '
         !opened {
             words = $0
@@ -168,7 +168,7 @@ same_lines '^#ifndef TB_QUALIFIERS' '^#endif /. TB_QUALIFIERS' trid.h transpose.
 same_lines '^inline namespace tb_f32' '^#undef tb_real' trid.h trid/twice.h
 same_lines '^inline namespace tb_f64' '^#define TB_SUFFIX$' trid.h trid/twice.h
 
-# ---- a name leads to its function -------------------------------------------------------------------------------------
+# ---- a search for a name finds its function --------------------------------------------------------------------------
 
 # A search for a function's name finds its one definition, in the whole kit. A definition begins its line and is no
 # declaration; the name is the first with a stem of the kit.
@@ -183,7 +183,7 @@ while read -r name; do
     check $? "a search for $name does not find one definition: $(grep -cE "\b$name\(" $work/definitions)"
 done <$work/defined
 
-# docs/where.md: the names before a file's are found there, where a line begins with their definition.
+# docs/where.md: each name before a file's name must be defined in that file, at the beginning of a line.
 awk '/^\|/ {
         gsub(/[,;|()]/, " ")
         names = 0
@@ -198,7 +198,7 @@ while read -r name file; do
     check $? "docs/where.md: $name is not in $file"
 done <$work/where
 
-# ---- what Python hands over is what the header takes --------------------------------------------------------------------
+# ---- Python passes what the header takes -----------------------------------------------------------------------------
 
 sed -n '/^typedef struct {/,/^} trid_batch_options;/p' trid/batch.h | awk '/^typedef/ { names = "" }
     /;$/ && !/^}/ { gsub(/[*;]/, ""); names = names " " $NF } END { print names }' >$work/in_c

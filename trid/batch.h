@@ -18,9 +18,9 @@
        trid_lines_overlap       whether two arrays of this layout share an element
        trid_batch_scratch       bytes of device memory that a launch may need: 0 up to 1024 rows
        trid_batch_status_string
-     the device (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
+     the device (CUDA, and C through a file with TRID_BATCH_IMPLEMENTATION)
        trid_device_query        queries the CUDA runtime about the device, once for all launches
-     launches, each with _f32 and _f64 (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
+     launches, each with _f32 and _f64 (CUDA, and C through a file with TRID_BATCH_IMPLEMENTATION)
        trid_batch_solve         x = A^-1 d, or x += A^-1 d; optionally the status of each system
        trid_batch_shared        the same with one matrix for all systems
        trid_batch_pivoted       the same for any nonsingular matrices, or only for systems that failed before
@@ -37,7 +37,7 @@
        trid_batch_solve_rows    the caller's function object computes the matrix in registers
        trid_batch_interface_reduce_rows, trid_batch_interface_expand_rows    the same for partitions
 
-   For k right-hand sides with one matrix, trid_batch_several moves 3 + 2k numbers per row, and k calls of
+   For k right-hand sides with one matrix, trid_batch_several moves 3 + 2k numbers per row, and k calls to
    trid_batch_solve move 5k. Factors do not reduce that, since they are as many numbers as the matrix. They save
    divisions and the scan for the pivots, but memory accesses hide both. They also solve the transposed system (the
    adjoint of a solver).

@@ -18,7 +18,7 @@
 
    The common contract of trid.h holds, with k rows a thread and w = log2 parts.
 
-     block (all threads call)
+     block (all threads call them)
        trid_block_interleaved             interleaved systems, partitioned        reduce + expand + PCR + 2 barriers
        trid_block_interleaved_unchecked   the same without a status, for dominant matrices
        trid_block_interleaved_factor      the matrices' part of it, once          4 barriers
@@ -67,7 +67,7 @@ TB_D int trid_log2(int n)
     return 31 - __clz(n);
 }
 
-/* Returns TRID_INTERLEAVED_SLOT by shifts, for sizes that are not known at compile time. */
+/* Returns TRID_INTERLEAVED_SLOT, computed with shifts, for sizes that are not known at compile time. */
 TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
 {
     return t +
@@ -130,7 +130,7 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
     last[2 * part + slot] = d[k - 1];
     __syncthreads();
 
-    /* From here on this thread serves partition rank of system thread / parts, which was written as number own. */
+    /* From here on this thread serves partition `rank` of system thread / parts, which was written as number `own`. */
     int rank = thread & (parts - 1), own = (thread >> trid_log2(parts)) + systems * rank;
     int solved = trid_interleaved_slot(systems, parts, banks, own),
         below = trid_interleaved_slot(systems, parts, banks, own + systems);
@@ -169,7 +169,7 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
             cudaFuncSetAttribute). Storing rows, loading a partition's own row and storing unknowns cause no bank
             conflicts. Loading another partition's row or unknown takes up to one extra cycle for each half of a warp
             (tests/test_banks.c counts them). Two barriers inside; call __syncthreads() before another use.
-   Cost     trid_warp_hybrid with lanes = parts. Its link and expansion go through shared memory, by 8 stores and 9
+   Cost     trid_warp_hybrid with lanes = parts. Its link and expansion go through shared memory, with 8 stores and 9
             loads, of which one each is for the status */
 TB_D int trid_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
                                 tb_real *shared)
@@ -187,10 +187,10 @@ TB_D void trid_block_interleaved_unchecked(int k, int systems, int parts, int n,
     trid_p_block_interleaved(k, systems, parts, n, a, b, c, d, shared, 0);
 }
 
-/* Exchanges reduced rows through the first two of the three arrays. The thread that holds a partition gives one word of
-   its first row and one of its last. In return it gets a word of the last row of the partition that it solves (*last)
-   and a word of the first row of the next partition (*first, if k > 1). A system's last partition has no next one, and
-   gets its own first word. */
+/* Exchanges reduced rows through the first two of the three arrays in shared memory. The thread that holds a partition
+   gives one word of its first row and one of its last. In return it gets a word of the last row of the partition that
+   it solves (*last) and a word of the first row of the next partition (*first, if k > 1). A system's last partition has
+   no next one, and gets its own first word. */
 TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real *first, tb_real *last, tb_real *shared)
 {
     enum { banks = TRID_BANKS };
@@ -272,7 +272,7 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns return through an array of their
             own, so the next call may write the other arrays while they are being read.
-   Cost     trid_warp_solve with lanes = parts; its link and expansion go through shared memory, by 3 stores and 4 loads
+   Cost     trid_warp_solve with lanes = parts; its link and expansion go through shared memory, in 3 stores and 4 loads
    Error    as trid_warp_solve */
 TB_D void trid_block_interleaved_solve(int k, int systems, int parts, int n, int steps, const tb_real *f, tb_real *d,
                                        tb_real *shared)

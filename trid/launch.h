@@ -44,7 +44,8 @@
 
 /* From compute capability 9.0 on (CUDA 12.1), trid_launch_cluster groups the blocks of a launch into clusters. The
    blocks of a cluster run at the same time and can send to each other's shared memory. The receiver waits on an
-   mbarrier, 8 bytes of its own shared memory; neither a barrier of all blocks nor a fence is needed:
+   mbarrier, 8 bytes of its own shared memory; neither a barrier of all blocks nor a fence is needed. Here, in round i,
+   each block, number `rank` of `size`, sends 16 bytes to every block of its cluster:
 
        __shared__ unsigned long long mbarrier[2];
        __shared__ __align__(16) float from[2][16][4];
@@ -56,7 +57,8 @@
                                          trid_cluster_send(from[i % 2][rank], q, &mbarrier[i % 2], ..);
                        the readers   trid_mbarrier_wait(&mbarrier[i % 2], i / 2 % 2);
 
-   For older devices all of these compile as well, as a cluster of one block that sends nothing. */
+   For older devices all of these compile as well: a cluster is one block, a send copies within its own memory, and the
+   mbarrier functions do nothing. */
 #if (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201) ||    \
     (defined SIMT_EMULATOR && !defined __CUDACC__)
 #define TRID_CLUSTERS 1
@@ -95,7 +97,7 @@ TB_D int trid_cluster_size(void)
 
 /* Waits for all threads of the cluster. Their earlier writes are visible to all afterwards.
    Lanes    all threads of all blocks of the cluster, warps converged
-   Cost     a device-wide fence: call it once per kernel, not once per system */
+   Cost     a device-wide fence: call it rarely, never once per system */
 TB_D void trid_cluster_sync(void)
 {
 #if TRID_CLUSTERS && defined __CUDA_ARCH__
@@ -117,8 +119,8 @@ typedef unsigned char *trid_cluster_place;
 /* Maps `place`, an address in this block's shared memory, to its counterpart in the shared memory of block `rank` of
    the cluster. Byte offsets from it are the same in both blocks.
    Needs    a trid_cluster_sync after the kernel's start and one before its end, since only in between is that block
-            certain to run; and one between a write and another block's read of it. Neighbouring lanes should access
-            neighbouring words.
+            certain to be running; and one between a write and another block's read of it. Neighbouring lanes should
+            access neighbouring words.
    Cost     1 operation */
 TB_D trid_cluster_place trid_cluster_map(void *place, int rank)
 {
@@ -172,8 +174,8 @@ TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
 #endif
 }
 
-/* Waits until the mbarrier has completed a phase: the 1st, 3rd, .. if odd is 0, the 2nd, 4th, .. if it is 1. (PTX
-   calls odd the phase parity.)
+/* Waits until the mbarrier has completed a phase: the 1st, 3rd, .. if `odd` is 0, the 2nd, 4th, .. if it is 1. (`odd`
+   is what PTX calls the phase parity.)
    Leaves   the data sent in that phase, for the calling thread to read
    Lanes    any threads of the block that holds the mbarrier */
 TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
@@ -199,9 +201,9 @@ TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
 
 /* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive at the counterpart
    of `to` in that block, and count for the counterpart of `mbarrier` there.
-   Needs    to aligned to 16 bytes; that block's threads have already read the earlier data there, and its mbarrier has
-            completed all earlier phases. If each block waits for all others, alternating between two addresses and two
-            mbarriers ensures both.
+   Needs    `to` aligned to 16 bytes; that block's threads have already read the earlier data there, and its mbarrier
+            has completed all earlier phases. If each block waits for all others, alternating between two addresses and
+            two mbarriers ensures both.
    Lanes    any; the call does not wait */
 TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, const void *v)
 {
@@ -228,7 +230,7 @@ TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, co
 /* ---- a barrier for warps in different loops ---------------------------------------------------------------------- */
 
 /* Waits for all `threads` threads of the block, whichever loop each is in: __syncthreads requires one common loop.
-   Needs    threads a multiple of 32
+   Needs    `threads` a multiple of 32
    Lanes    all of the block
    Shared   the block's barrier 1 */
 TB_D void trid_barrier_all(int threads)
@@ -263,9 +265,9 @@ TB_D trid_copy_place trid_copy_place_of(void *p)
 #endif
 }
 
-/* Copies 16 bytes from global memory to shared memory, offset bytes from `to`; asynchronously from compute capability
-   8.0 on. trid_copy_commit closes a group of copies. TRID_COPY_AWAIT(n) waits until all but the last n groups of the
-   thread have arrived. */
+/* Copies 16 bytes from `from`, in global memory, to the address `offset` bytes beyond `to`, in shared memory;
+   asynchronously from compute capability 8.0 on. trid_copy_commit closes a group of copies. TRID_COPY_AWAIT(n) waits
+   until all but the last n groups of the thread have arrived. */
 TB_D void trid_copy_async(trid_copy_place to, int offset, const void *from)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -335,7 +337,7 @@ static inline cudaError_t trid_launch(void (*kernel)(parameters...), dim3 grid, 
 }
 
 /* Returns an attribute of the current device, or 0 if the runtime fails.
-   Cost     two calls of the runtime */
+   Cost     two calls to the runtime */
 static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
 {
     int device, value;
@@ -346,7 +348,7 @@ static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
 
 /* Returns into how many pieces, at least 4 planes each, to cut a march over planes so that it takes the least time.
    Each piece takes `blocks` blocks, of which the device runs `slots` at the same time, and costs as much as `more`
-   planes on top of its own. Returns 1 if slots is not positive. */
+   planes on top of its own. Returns 1 if `slots` is not positive. */
 static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)
 {
     int best = 1;
@@ -358,10 +360,11 @@ static inline int trid_best_pieces(int planes, long long blocks, int slots, int 
     return best;
 }
 
-/* Allows a kernel all the dynamic shared memory that the current device offers beside the kernel's static memory. This
-   amount is the same for all launches, so host threads that need different amounts do not disturb each other.
+/* Allows a kernel all the dynamic shared memory that the current device offers in addition to the kernel's static
+   memory. This amount is the same for all launches, so host threads that need different amounts do not disturb each
+   other.
    Returns  cudaSuccess, or the runtime's error
-   Cost     three calls of the runtime, four the first time */
+   Cost     three calls to the runtime, four the first time */
 template <class... parameters>
 static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
 {
@@ -380,9 +383,10 @@ static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
 #endif
 }
 
-/* Launches as trid_launch, in clusters of `size` blocks along x. If early is set, the kernel may begin as soon as all
-   blocks of the preceding kernel on the stream have begun (from compute capability 9.0 on); it must itself wait for the
-   data that the preceding kernel writes. */
+/* Launches as trid_launch, in clusters of `size` blocks along x. If `early` is set, the kernel may begin before the
+   preceding kernel on the stream has ended: as soon as each of that kernel's blocks has ended or has allowed it
+   (griddepcontrol.launch_dependents; from compute capability 9.0 on). The kernel must itself wait for the data that the
+   preceding one writes. */
 template <class... parameters>
 static inline cudaError_t trid_launch_with(int early, int size, void (*kernel)(parameters...), dim3 grid, dim3 block,
                                            size_t bytes, cudaStream_t stream,
@@ -424,12 +428,12 @@ static inline cudaError_t trid_launch_cluster(void (*kernel)(parameters...), dim
     return trid_launch_with(0, size, kernel, grid, block, bytes, stream, arguments...);
 }
 
-/* Returns how many clusters of `size` blocks of the kernel the current device runs at the same time: 0 if the device
-   has no clusters (before compute capability 9.0), if the kernel was compiled for devices that have none, or if not
-   even one fits.
-   Needs    bytes of dynamic shared memory that the kernel may have (trid_allow_shared)
-   Leaves   a kernel that may be launched in clusters of more than 8 blocks, if size is above 8
-   Cost     a few calls of the CUDA runtime */
+/* Returns how many clusters the current device runs at the same time, each of `size` blocks of the kernel: 0 if the
+   device has no clusters (before compute capability 9.0), if the kernel was compiled for devices that have none, or if
+   not even one fits.
+   Needs    permission for the kernel to have `bytes` of dynamic shared memory (trid_allow_shared)
+   Leaves   a kernel that may be launched in clusters of more than 8 blocks, if `size` is above 8
+   Cost     a few calls to the CUDA runtime */
 template <class... parameters>
 static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 block, size_t bytes)
 {

@@ -14,7 +14,7 @@
 
      lane (one thread, no communication)
        trid_lane_lu          L and U of k rows, from the row above          k FMA + 2k mul + k rcp
-     warp (all 32 lanes call; each group of `lanes` lanes solves a system)
+     warp (all 32 lanes call them; each group of `lanes` lanes solves a system)
        trid_warp_lu          L and U, for many d                (13k+12w) FMA or mul + (k+1) rcp + (4w+3) shfl
        trid_warp_lu_solve    then for each d, A or A^T          (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shfl
        trid_warp_lu_precompute
@@ -23,8 +23,10 @@
                              then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s steps <= w
        trid_warp_recurrence_solve
                              a linear recurrence                (2k-1+w) FMA + (k-1+w) mul + (2w+2) shfl
-       trid_warp_recurrence_open, trid_warp_recurrence, trid_warp_recurrence_first
+       trid_warp_recurrence_open, trid_warp_recurrence
                              its halves: the matrix's part, once, then for each d
+       trid_warp_recurrence_first
+                             whether this lane is its group's first, an argument of trid_warp_recurrence_open
        trid_warp_recurrence_precomputed
                              a linear recurrence, from the results of trid_warp_lu_precompute
      block
@@ -61,8 +63,9 @@ enum {
 
 /* A ring: the data of a periodic system of n rows whose last unknown s stays out of the factors. Element e of one of
    `systems` rings is ring[e * systems]. s = last (own - first x[0] - second x[n-2]), where x is the solution for s = 0
-   and own is d[n-1]. y[n-2] = middle + times y, where y is the value above the partition that holds row n-2. Before
-   trid_warp_ring_open, last may be b[n-1], and middle is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
+   and `own` is d[n-1]. Let y be the result of the first recurrence ("periodic systems" below), and Y the y above the
+   partition that holds row n-2: then y[n-2] = middle + times Y. Before trid_warp_ring_open, `last` may be b[n-1], and
+   `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -169,9 +172,9 @@ TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b,
     return dominant;
 }
 
-/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum cancels except the excess, which the maps
-   contain to the last bit. So these pivots differ from those that the maps imply by a few roundoffs of their own size,
-   not of b's. Otherwise as trid_lane_lu. */
+/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum cancels except the excess, and that has the
+   bits of the one from which the maps were computed. So these pivots differ from those that the maps imply by a few
+   roundoffs of their own size, not of b's. Leaves and returns what trid_lane_lu does. */
 TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
@@ -200,7 +203,8 @@ TB_D int trid_p_lu_scale(tb_real *map)
     return sum >= trid_smallest() / trid_roundoff();
 }
 
-/* Multiplies map by that of the partition above, map = map * first, and scales it. Returns as trid_p_lu_scale. */
+/* Multiplies map by that of the partition above, map = map * first, and scales it. Returns what trid_p_lu_scale
+   returns. */
 TB_D int trid_p_lu_join(tb_real *map, const tb_real *first)
 {
     tb_real m0 = map[0], m1 = map[1], m2 = map[2], m3 = map[3];
@@ -211,7 +215,7 @@ TB_D int trid_p_lu_join(tb_real *map, const tb_real *first)
     return trid_p_lu_scale(map);
 }
 
-/* Factors k rows into L and U, where u is c / pivot of the row above them. Otherwise as trid_lane_factor.
+/* Factors k rows into L and U, where u is c / pivot of the row above them.
    Needs    k literal; a of the system's first row is 0
    Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c
    Returns  0, or 1 + the first row with a bad pivot
@@ -231,8 +235,8 @@ TB_D int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
 }
 
 /* A linear recurrence over a partition of k rows, x[j] + m[j] x[j-1] = d[j], or upwards x[j] + m[j] x[j+1] = d[j]. With
-   shift, row j has the m of the row visited before it. The coefficient of the first row visited is edge. k, up and
-   shift are literals. */
+   `shift`, row j has the m of the row visited before it. The coefficient of the first row visited is `edge`. k, `up`
+   and `shift` are literals. */
 typedef struct {
     int k, up, shift;
     const tb_real *m;
@@ -288,7 +292,7 @@ TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
 }
 
 /* Precomputes the matrix's part of a recurrence across `lanes` lanes. `first` marks lanes with no unknown before them;
-   with shift, `outside` is the coefficient before the group. Returns whether the recurrence grows anywhere in the
+   with `shift`, `outside` is the coefficient before the group. Returns whether the recurrence grows anywhere in the
    warp. */
 TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
                                    tb_real *keep)
@@ -313,7 +317,7 @@ TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb
     return __any_sync(TB_FULL_WARP, grown);
 }
 
-/* Scans a recurrence over the lanes of a group, where this lane is number rank. q is the last unknown of the lane's
+/* Scans a recurrence over the lanes of a group, where this lane is number `rank`. q is the last unknown of the lane's
    partition, computed with 0 before the partition. Returns the same unknown with 0 before the group. */
 TB_D tb_real trid_p_recurrence_scan(int lanes, int rank, int up, const tb_real *keep, tb_real q)
 {
@@ -326,7 +330,8 @@ TB_D tb_real trid_p_recurrence_scan(int lanes, int rank, int up, const tb_real *
     return q;
 }
 
-/* Solves the rows of each lane. `from` is the unknown before them; with turns, only the group's first lane needs it. */
+/* Solves the rows of each lane. `from` is the unknown before them; with `turns`, only the group's first lane needs
+   it. */
 TB_D void trid_p_recurrence_close(trid_p_recurrence r, int lanes, int turns, tb_real from, tb_real *d)
 {
     int rank = trid_warp_rank(lanes), turn = r.up ? lanes - 1 - rank : rank;
@@ -365,9 +370,10 @@ TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, cons
     trid_warp_recurrence(k, lanes, up, shift, m, keep, turns, d);
 }
 
-/* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, or with up x[j] + m[j] x[j+1] = d[j]. The rows
+/* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, or with `up` x[j] + m[j] x[j+1] = d[j]. The rows
    are laid out as in trid_warp_hybrid.
-   Needs    k >= 1, lanes and up literals; n <= k*lanes; m of row 0 (up: of row n-1) is not read, nor are rows from n on
+   Needs    k >= 1, lanes and `up` literals; n <= k*lanes; m of row 0 (`up`: of row n-1) is not read, nor are rows from
+            n on
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; m unchanged
    Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and a vote. If a product of coefficients over partitions
@@ -427,8 +433,8 @@ TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb
    Returns  as trid_warp_hybrid
    Cost     (13k+12w) FMA or mul + 10k other operations + (k+1) rcp + (4w+3) shuffles and a vote if the matrix is
             dominant by rows. Otherwise lanes take turns: lanes times k FMA + 2k mul + k rcp
-   Error    if the matrix is dominant, by however little, the product of the factors differs from A by a few unit
-            roundoffs of each row (docs/lu.md). Factors found in turns are those of trid_lane_factor */
+   Error    if the matrix is dominant, however slightly, the product of the factors differs from A by a few unit
+            roundoffs of each row (docs/lu.md). Lanes that take turns find the factors of trid_lane_lu */
 TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c)
 {
     int rank = trid_warp_rank(lanes);
@@ -444,8 +450,8 @@ TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *
     return trid_lane_status(k * rank, k, n, k * lanes, status, 0);
 }
 
-/* Begins a solve by factors. d holds rows first .. first+k-1 of `full`. Zeroes its rows from n on, and divides the
-   others by the pivots. For the transposed system, trid_p_lu_end divides instead. */
+/* Begins a solve with factors. d holds rows `first` .. `first + k - 1` of `full`. Zeroes its rows from n on, and
+   divides the others by the pivots. For the transposed system, trid_p_lu_end divides instead. */
 TB_D void trid_p_lu_begin(int k, int transposed, int first, int n, int full, const tb_real *r, tb_real *d)
 {
     TB_UNROLL
@@ -456,7 +462,7 @@ TB_D void trid_p_lu_begin(int k, int transposed, int first, int n, int full, con
     }
 }
 
-/* Ends a solve by factors: divides by the pivots if transposed. */
+/* Ends a solve with factors: divides by the pivots if transposed. */
 TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
 {
     TB_UNROLL
@@ -488,7 +494,7 @@ TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_r
    Leaves   keep and *steps for trid_warp_lu_solve_precomputed; 0 in l of a group's first row and in u of its last
    Returns  0, or 1 if lanes would have to take turns: then only trid_warp_lu_solve works
    Cost     (2k-2+2w) mul + 2w shuffles and 12 votes
-   Error    the omitted steps change x by the order of the unit roundoff times the largest element of x */
+   Error    the omitted steps change x by about the unit roundoff times the largest element of x */
 TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_real *keep, int *steps)
 {
     int rank = trid_warp_rank(lanes), turns = 0;
@@ -549,7 +555,7 @@ TB_D void trid_warp_lu_solve_precomputed(int k, int lanes, int sides, int steps,
     trid_warp_recurrence_precomputed(k, lanes, 1, sides, steps, u, keep + 5 * stride, stride, d);
 }
 
-/* Does the work of trid_warp_recurrence_open across the warps of a block, with one barrier inside, two with shift. */
+/* Does the work of trid_warp_recurrence_open across the warps of a block, with one barrier inside, two with `shift`. */
 TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, tb_real *keep, tb_real *shared)
 {
     int thread = trid_block_thread(), warp = thread / 32, lane = thread & 31, last = trid_block_threads() - 1;
@@ -677,7 +683,8 @@ TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, co
 
 /* Interleaved systems: each thread holds partition thread / systems of system thread % systems. The scan redistributes
    the partitions: a group of min(parts, 32) lanes takes a system, each lane one partition or, if parts is 64, two.
-   Thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of system t / group. */
+   With each = parts / group, thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of
+   system t / group. */
 
 /* Returns TRID_INTERLEAVED_SLOT for the body's real type. systems and parts are literals. */
 TB_D int trid_p_slot(int systems, int parts, int t)
@@ -685,7 +692,7 @@ TB_D int trid_p_slot(int systems, int parts, int t)
     return TRID_INTERLEAVED_SLOT(systems, parts, TRID_BANKS, t);
 }
 
-/* Does the work of trid_warp_recurrence_open for interleaved systems, with two barriers inside, four with shift. */
+/* Does the work of trid_warp_recurrence_open for interleaved systems, with two barriers inside, four with `shift`. */
 TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                                 tb_real *keep, tb_real *shared)
 {
@@ -851,7 +858,7 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int tra
    solved only once. */
 
 /* Computes the results of both recurrences over k rows, given the y above them and x = 0 below. Leaves three numbers in
-   q: the last y, the first x, and the multiple of the x below that the first x would contain besides. A null d stands
+   q: the last y, the first x, and the factor with which an x below the rows would enter the first x. A null d stands
    for 0. */
 TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_real *d, tb_real above, tb_real *q)
 {
@@ -883,7 +890,7 @@ TB_D int trid_p_ring_partition(int k, int n)
     return n > 1 ? (n - 2) / k : 0;
 }
 
-/* Precomputes keep of a group's lanes from p, the numbers that trid_p_ring_rows leaves for d = 0 and y = 1 above.
+/* Precomputes `keep` of a group's lanes from p, the numbers that trid_p_ring_rows leaves for d = 0 and y = 1 above.
    Leaves the group's first x for s = 1 in *first. Returns whether a recurrence grows anywhere in the warp. */
 TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *first)
 {
@@ -918,7 +925,7 @@ TB_D tb_real trid_p_ring_scan(int lanes, const tb_real *keep, tb_real *q)
     return __shfl_sync(TB_FULL_WARP, x, 0, lanes);
 }
 
-/* Replaces last of a ring, which is b[n-1], by its final value, given x[0] in lane 0 and x[n-2] in lane `from`, for
+/* Replaces `last` of a ring, which is b[n-1], by its final value, given x[0] in lane 0 and x[n-2] in lane `from`, for
    s = 1 and d = 0. */
 TB_D void trid_p_ring_open(int lanes, int from, tb_real first, tb_real middle, tb_real *ring, int stride)
 {
@@ -951,11 +958,11 @@ TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real 
 
 /* Precomputes, once for many right-hand sides, the numbers that depend only on a periodic system's factors. The rows
    are laid out as in trid_warp_hybrid, each as described above.
-   Needs    k >= 2 and lanes literals; rings: TRID_RING_LEN * 32 / lanes elements of the warp, with first, second, last
-            and middle; known: whether last already has its final value
+   Needs    k >= 2 and lanes literals; rings: TRID_RING_LEN * 32 / lanes elements of the warp, with `first`, `second`,
+            `last` and `middle`; known: whether `last` already has its final value
    Lanes    all 32 of the warp, which may have written the rings just before
-   Leaves   keep, of TRID_RING_KEEP_LEN elements; last, which all may read
-   Returns  whether products grow so far that only trid_warp_recurrence in turns works */
+   Leaves   `keep`, of TRID_RING_KEEP_LEN elements; `last`, which all may read
+   Returns  whether products grow so far that only trid_warp_recurrence with `turns` set works */
 TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *l, const tb_real *u, tb_real *rings,
                              tb_real *keep)
 {
@@ -974,8 +981,8 @@ TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *
 }
 
 /* Solves for one right-hand side, after trid_warp_ring_open.
-   Needs    k, lanes, n, l, u, rings, keep as trid_warp_ring_open, and own in the rings
-   Lanes    all 32 of the warp, which may have written own just before
+   Needs    k, lanes, n, l, u, rings, keep as trid_warp_ring_open, and `own` in the rings
+   Lanes    all 32 of the warp, which may have written `own` just before
    Leaves   x in d, s in rows beyond
    Cost     (6k+2w) FMA or mul + (2w+4) shuffles
    Error    as trid_warp_lu_solve */
@@ -1007,7 +1014,7 @@ TB_D int trid_p_lane_slot(int systems, int parts, int e)
             trid_block_interleaved_lu. shared: five slots a partition and, from TRID_RING_PLACE on, the rings of all
             systems
    Lanes    all threads of the block; the rings may have been written just before
-   Leaves   keep, of TRID_RING_KEEP_LEN elements a thread; last in the rings
+   Leaves   `keep`, of TRID_RING_KEEP_LEN elements a thread; `last` in the rings
    Returns  as trid_warp_ring_open, the same in all threads
    Shared   two barriers inside */
 TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, int known, const tb_real *l,
@@ -1087,8 +1094,8 @@ TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_
 }
 
 /* Solves for one right-hand side of each system, after trid_block_interleaved_ring_open.
-   Needs    all except d as trid_block_interleaved_ring_open, and own in the rings
-   Lanes    all threads of the block; own may have been written just before
+   Needs    all except d as trid_block_interleaved_ring_open, and `own` in the rings
+   Lanes    all threads of the block; `own` may have been written just before
    Leaves   as trid_warp_ring_solve
    Shared   two barriers inside; none is needed before the next call
    Error    as trid_warp_lu_solve */

@@ -185,8 +185,9 @@ TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_
    Needs    the borders of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leaves them. `first` is the
             upper group if the joined group will itself be joined to one above it (below = 1). Otherwise, and also if
             the joined group is the whole system, `first` is the lower group
-   Leaves   the joined group's border in border, which may be first or second itself. p and q of the joined group are u
-            and v of the first; its u and v are those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split
+   Leaves   the joined group's border in `border`, which may be `first` or `second` itself. p and q of the joined group
+            are u and v of `first`; its u and v are those of `second`. kept[0 .. 8] and *side for
+            trid_lane_pivoted_split
    Returns  0, or 1 if there was no pivot
    Cost     54 FMA or mul + 4 rcp, 6 comparisons, 33 selections */
 TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second, tb_real *border, tb_real *kept,
@@ -279,7 +280,7 @@ TB_HD void trid_lane_pivoted_expand(int k, int below, const tb_real *a, const tb
 
 /* Climbs the tree: joins groups of `from` lanes in pairs, then of 2 from, 4 from, .. up to count <= lanes (powers of
    two). Lane l joins the groups that meet between lanes l and l+1. It then holds the border of the joined group and the
-   numbers for the way down. position is the lane's number in the whole system. Returns 1 if this lane found no
+   numbers for the way down. `position` is the lane's number in the whole system. Returns 1 if this lane found no
    pivot. */
 TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_real *border, tb_real *kept, int *side)
 {
@@ -302,7 +303,7 @@ TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_r
     return bad;
 }
 
-/* Descends the tree: outer of the whole system, the same in every lane, becomes that of the lane's own partition. */
+/* Descends the tree: `outer` of the whole system, the same in every lane, becomes that of the lane's own partition. */
 TB_D void trid_warp_pivoted_down(int from, int lanes, int count, int position, const tb_real *kept, int side,
                                  tb_real *outer)
 {
@@ -347,7 +348,7 @@ TB_D void trid_warp_pivoted_expand(int k, int position, const tb_real *a, const 
 }
 
 /* Finds the first and the last unknown of the system in the lane that made the last join, and passes them to all
-   `lanes` lanes of the group, which holds count partitions. */
+   `lanes` lanes of the group, which holds `count` partitions. */
 TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_real *outer)
 {
     int root = count > 1 ? count / 2 - 1 : 0, bad = trid_lane_pivoted_root(border, outer);

@@ -3,7 +3,8 @@
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
    Each GPU or machine reduces its partition, row by row, to two rows in its interface unknowns. The reduced system that
-   these rows form can be solved anywhere. Each then expands its own partition. The common contract of trid.h holds.
+   these rows form can be solved anywhere. Each GPU or machine then expands its own partition. The common contract of
+   trid.h holds.
 
      lane (host and device: one thread, no communication)
        trid_lane_interface_open, trid_lane_interface_row, trid_lane_interface_join, trid_lane_interface_close
@@ -67,7 +68,7 @@ enum { TRID_PARTITION_FIRST = 128, TRID_PARTITION_LAST = 256 };
 
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
-/* e describes rows 0 .. j of a partition by two rows, in its first unknown f = x[0], the last one so far, z = x[j], the
+/* e describes rows 0 .. j of a partition by two rows, in its first unknown f = x[0], its last one so far, z = x[j], the
    unknown l above the partition, and the unknown g below row j:
        e[0] l + e[1] f + e[2] z = e[3]        the first row
        e[4] f +      z + e[5] g = e[6]        the last */
@@ -162,9 +163,9 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
    Returns  0, or 1 + the first row found with a bad pivot
    Cost     2n FMA + 6n mul + 2n rcp
    Error    if the matrix is an M-matrix, the relative error of a weight is a few roundoffs for each row up to it.
-            Leaving out the rows beyond reach changes f and z by the order of the unit roundoff times the largest
-            element of x. The sum of all |u| is no larger than the largest row sum of |inverse|, so if the matrix is
-            dominant, the weights are as stable as elimination. */
+            Leaving out the rows beyond reach changes f and z by about the unit roundoff times the largest element of
+            x. The sum of all |u| is no larger than the largest row sum of |inverse|, so if the matrix is dominant, the
+            weights are as stable as elimination. */
 TB_HD int trid_lane_interface_factor(int n, int flags, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *u,
                                      tb_real *v, long long stride, tb_real *ends_a, tb_real *ends_c, int *reach)
 {

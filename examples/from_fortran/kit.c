@@ -23,3 +23,14 @@ int kit_solve_axis(int nx, int ny, int nz, int axis, const double *a, const doub
     const cpu_avx_lines lines = cpu_avx_lines_axis(nx, ny, nz, axis);
     return cpu_avx_thomas_f64(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);
 }
+
+/* Solves `levels` levels of columns first + 1 .. first + width of arrays (columns, all levels), in place: x holds the
+   right-hand sides and becomes the solution. Fortran forbids passing one array for both d and x of kit_solve_axis.
+   Work for all columns and levels (kit_axis_bytes, axis 2) is enough. */
+int kit_solve_band(int columns, int first, int width, int levels, const double *a, const double *b, const double *c,
+                   double *x, void *work, int threads)
+{
+    const cpu_avx_lines lines = {levels, columns, width, 1, 1, 0};
+    return cpu_avx_thomas_f64(cpu_avx_best(), &lines, a + first, b + first, c + first, x + first, x + first, work,
+                              threads);
+}

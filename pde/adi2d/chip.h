@@ -2,8 +2,8 @@
    cluster, and access to it.
    MIT licence, see LICENSE. */
 
-/* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
-   y, where `each` is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane holds per_lane
+/* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r `each` .. (r + 1) `each` - 1
+   of y, where `each` is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane holds per_lane
    neighbouring points, and a block solves its own rows. Along y neighbouring threads take neighbouring columns: `parts`
    threads share a column, and each holds per_lane points of it. A block solves its share of the columns, and reaches
    other blocks' rows through their shared memory. */

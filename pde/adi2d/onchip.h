@@ -147,7 +147,7 @@ static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
 /* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, with all steps in one
    kernel. If no cluster holds the grids, solves as MODEL_coalesced does.
    Needs    the batch's and its problems' pointers, parameters (one per problem) and memory (of MODEL_onchip_bytes,
-            aligned to 128), all in device memory
+            aligned to 128 bytes), all in device memory
    Leaves   status and values, the grid's values and coordinates, once the stream has executed the launches; if the call
             is refused, FD_BAD_ARGUMENT in each status, and NaN values
    Returns  FD_OK; as adi2d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for too little

@@ -73,8 +73,8 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
     }
 }
 
-/* Factors 1 - size A_2, which is the same for all columns. The factors of partition s are at 5 per_lane s, those of
-   reduced row r at 5 per_lane parts + 12 r. */
+/* Factors 1 - size A_2, which is the same for all columns. The factors of partition s of `parts` are at
+   5 per_lane s, those of reduced row r at 5 per_lane parts + 12 r. */
 FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const int parts = h->parts, thread = trid_block_thread(), lines = trid_block_threads() >> trid_log2(parts);

@@ -163,8 +163,8 @@ typedef struct {
     tb_real *upper, *right;
 } adi2d_p_rung_system;
 
-/* Solves along a line by the Thomas algorithm, and overwrites upper and right; rows may be computed from what right
-   held. The function calls, in this order,
+/* Solves along a line by the Thomas algorithm, and overwrites `upper` and `right`; rows may be computed from what
+   `right` held. The function calls, in this order,
      row(k, &row)     for rows at the ends and next to them, and for all rows of a line that is not plain
      rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can interleave
                       them
@@ -223,8 +223,8 @@ TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_t
     }
 }
 
-/* Transposes a tile, whose row q holds element from + q of the lines from line `first` on. In `to` each line is
-   contiguous, with n elements. A warp calls. */
+/* Transposes a tile, whose row q holds element `from` + q of the lines from line `first` on. In `to` each line is
+   contiguous, with n elements. A warp calls it. */
 TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines, int from, int n, tb_real *to)
 {
     const int lane = (int)threadIdx.x % 32;
@@ -481,7 +481,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     if (y.last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 
-/* Writes the results at a time: 0 for today, 1 + date for a date. A block calls. */
+/* Writes the results at a time: 0 for today, 1 + date for a date. One block calls it. */
 TB_D void adi2d_p_rung_record(const adi2d_p_rung &launch, const adi2d_p_rung_arrays &a, int time)
 {
     const long long stride[2] = {1, a.t.found->points[0]};
@@ -519,8 +519,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     if (event->what & FD_RECORD) adi2d_p_rung_record(launch, a, 1 + date);
 }
 
-/* Sets the first values of a prepared problem; with `across`, also in the array that is contiguous along y. A block per
-   problem. */
+/* Sets the first values of a prepared problem, one block per problem. If `across` is set, it sets them in the array
+   that is contiguous along y as well. */
 template <int across>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_start(adi2d_p_rung launch)
 {

@@ -280,7 +280,8 @@ TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, unsigned cha
     }
 }
 
-/* Computes rows from + k of 1 - size A_2, in a column whose numbers of x are own[0], with the numbers `now` of time. */
+/* Computes rows `from` + k of 1 - size A_2, in a column whose numbers of x are own[0], with the numbers `now` of
+   time. */
 TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, fd_numbers *own,
                                 const tb_real *now, adi2d_p_rows *r)
 {

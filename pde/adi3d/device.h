@@ -25,7 +25,7 @@ typedef struct {
     unsigned long long lost; /* the first time (adi3d_p_device_note) at which something was not finite, times 2^32, plus
                                 the point */
     int largest;             /* magnitude at time 0 (fd_p_larger) */
-    int pcr_steps[3];        /* how many PCR steps the solves by factors take */
+    int pcr_steps[3];        /* how many PCR steps the solves with factors take */
 } adi3d_p_found;
 
 /* The numbers of a plane for the sweeps of device_planes.h: upward l, h, r and, for a partition's last plane, 1 + the
@@ -98,7 +98,7 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
 
 /* Factors the matrix of an independent axis once for all its lines, in partitions of `rows` rows, one for each lane or
    thread of the solving kernels. Each of these reads its own factors 16 bytes at a time, so the first 16 bytes of all
-   partitions come first, then the next of all. A warp calls. */
+   partitions come first, then the next of all. One warp runs it. */
 template <int axis, int rows, int parts>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
@@ -121,7 +121,7 @@ TRID_KERNEL void __launch_bounds__(32)
         if (lane < parts) *(transpose_vector *)(h.factors[axis] + parts * e + wide * part) = transpose_pack(f + e);
 }
 
-/* Copies the factors into shared memory. All threads of the block call. */
+/* Copies the factors into shared memory. All threads of the block call it. */
 template <int rows, int parts>
 TB_D void adi3d_p_device_fetch_factors(const tb_real *from, tb_real *factors)
 {
@@ -130,7 +130,7 @@ TB_D void adi3d_p_device_fetch_factors(const tb_real *from, tb_real *factors)
         *(transpose_vector *)(factors + e) = *(const transpose_vector *)(from + e);
 }
 
-/* Copies elements from .. to - 1 of a partition's f from shared memory, in whole vectors of 16 bytes. */
+/* Copies elements `from` .. `to` - 1 of a partition's f from shared memory, in whole vectors of 16 bytes. */
 template <int parts>
 TB_D void adi3d_p_device_take_factors(const tb_real *factors, int part, int from, int to, tb_real *f)
 {

@@ -356,7 +356,8 @@ static inline size_t adi3d_device_bytes(const fd_batch *batch)
             MODEL_device_bytes; FD_LAUNCH_FAILED, with the cudaError_t in the problems' status.detail
    Cost     three launches per stage. A step of Douglas' scheme reads and writes an array of the grid 7 times, a step of
             two stages 15 times. Both counts fall by 2 if y and z are independent axes with faces that allow it;
-            American exercise adds 4 per stage (docs/adi3d.md). The host waits once per problem for its preparation */
+            American exercise adds 4 in the last stage and 1 in an earlier one (docs/adi3d.md). The host waits once per
+            problem for its preparation */
 template <int unused = 0>
 static inline int adi3d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

@@ -71,7 +71,7 @@ TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_st
 
 /* Factors all partitions, with a thread for each, and the system of their last unknowns. Row s of that system is
    x[s] + link[0] x[s-1] + link[1] f[s+1] = r y of the partition's last row, where f[s+1], the first unknown of the next
-   partition, is expressed by x[s] and x[s+1]. */
+   partition, is expressed in x[s] and x[s+1]. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor_planes(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

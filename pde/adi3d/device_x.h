@@ -53,7 +53,7 @@ struct adi3d_p_x_shape {
         kind = kind_of,
         warps = warps_of,
         rows = 8,
-        /* Whether lines are solved by factors. If so, some warps compute right-hand sides and others solve, one per
+        /* Whether lines are solved with factors. If so, some warps compute right-hand sides and others solve, one per
            line, with tables of x and factors in registers. If not, each warp does both. */
         alone = adi3d_p_independent(0) && warps == 1,
         /* As many warps run as registers allow, in several blocks if a line takes one warp: some compute while others
@@ -72,16 +72,11 @@ struct adi3d_p_x_shape {
         columns = alone ? 4 : rows,
         height = alone ? 2 : 1,
         width = columns + 2, /* of the patch and the points around it */
-        /* Shared memory stores a line in the order in which the lanes of its warps read it, 16 bytes (`wide` points) at
-           a time, without bank conflicts: for each warp, the first `wide` points of all its lanes, then the next. A gap
-           of 8 wide / (rows / wide) follows each group, so that copies of successive vectors also meet different banks.
-           A plane has one more line on each side. */
+        /* Shared memory stores a plane's lines in whole rows of 128 bytes, permuted (fd_p_swizzle). A plane has one more
+           line on each side. */
         wide = adi3d_p_vectored,
         vectors = points / wide,
-        group_len = 32 * wide + 8 * wide * wide / rows,
-        warp_len = rows / wide * group_len,
-        line_len = warps * warp_len,
-        plane_len = (lines + 2) * line_len,
+        plane_len = (lines + 2) * points,
         passes = ((lines + 2) * vectors + threads - 1) / threads, /* of the block, to copy a plane */
         ahead = alone ? 2 : 1,                                    /* planes in flight */
         slots = ahead + 2,                                        /* for these, the current and the previous plane */
@@ -92,33 +87,25 @@ struct adi3d_p_x_shape {
         faces = numbers + (alone ? 0 : (int)fd_p_numbers_x * points),
         solver = faces + 16 * lines,
         made = solver + (alone ? 0 : 8 * warps * lines),
-        ring = made + (alone ? 2 * lines * line_len : 0),
+        ring = made + (alone ? 2 * lines * points : 0),
         elements = ring + slots * slot_len
     };
 };
 
-/* Returns the slot of point i of a line in shared memory. */
-template <class shape>
-TB_D int adi3d_p_x_place(int i)
-{
-    enum { rows = shape::rows, wide = shape::wide };
-    return i / (32 * rows) * shape::warp_len + i % rows / wide * shape::group_len + i / rows % 32 * wide + i % wide;
-}
-
-/* Copies `count` points of a lane from shared memory, or to it. */
+/* Copies `count` points from point i on from a line in shared memory, or to it. */
 template <class shape, int count>
-TB_D void adi3d_p_x_load(const tb_real *place, tb_real *v)
+TB_D void adi3d_p_x_load(const tb_real *line, int i, tb_real *v)
 {
     TB_UNROLL
     for (int e = 0; e < count; e += shape::wide)
-        transpose_unpack(*(const transpose_vector *)(place + e / shape::wide * shape::group_len), v + e);
+        transpose_unpack(*(const transpose_vector *)(line + fd_p_swizzle(i + e)), v + e);
 }
 template <class shape, int count>
-TB_D void adi3d_p_x_keep(const tb_real *v, tb_real *place)
+TB_D void adi3d_p_x_keep(const tb_real *v, int i, tb_real *line)
 {
     TB_UNROLL
     for (int e = 0; e < count; e += shape::wide)
-        *(transpose_vector *)(place + e / shape::wide * shape::group_len) = transpose_pack(v + e);
+        *(transpose_vector *)(line + fd_p_swizzle(i + e)) = transpose_pack(v + e);
 }
 
 /* Returns the term that the faces of an axis add to the base of a stage at a point. */
@@ -196,7 +183,7 @@ TB_D void adi3d_p_x_open_ring(const adi3d_p_device &h, adi3d_p_x_march<shape> *m
                   line = m->begin - 1 + row;
         const int i = wide * (vector % shape::vectors);
         const int is_there = row < shape::lines + 2 && line >= 0 && line < h.n[1] && i < h.pitch;
-        m->to_slot[q] = row * shape::line_len + adi3d_p_x_place<shape>(i);
+        m->to_slot[q] = row * shape::points + fd_p_swizzle(i);
         m->in_plane[q] = is_there ? h.pitch * line + i : -1;
     }
 }
@@ -294,10 +281,11 @@ TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_x_march<shape>
 template <class shape>
 struct adi3d_p_x_patch {
     enum { columns = shape::columns, height = shape::height };
-    const tb_real *mine;        /* its first point in the first slot */
-    tb_real *made;              /* the place for its right-hand sides */
-    int west, east;             /* distances to the points beside the patch if no lane holds them, otherwise 0 */
-    adi3d_p_along_x x[columns]; /* along x, if lines are solved by factors; otherwise they are in shared memory */
+    const tb_real *mine;        /* the line before it in the first slot */
+    tb_real *made;              /* the line for its first right-hand sides */
+    int i;                      /* its first column */
+    int west, east;             /* the slots of the points beside the patch if no lane holds them, otherwise 0 */
+    adi3d_p_along_x x[columns]; /* along x, if lines are solved with factors; otherwise they are in shared memory */
     fd_numbers number_x[columns];
     fd_cell cell_y[height]; /* along y: cells, factors of the differences, numbers */
     tb_real down_y[height], up_y[height];
@@ -315,11 +303,11 @@ TB_D adi3d_p_x_patch<shape> adi3d_p_x_patch_of(const adi3d_p_device &h, const fd
 {
     enum { columns = shape::columns, height = shape::height, across = shape::points / (32 * columns) };
     const int warp = trid_block_thread() / 32, row = warp / across * height, *n = h.n;
-    const int i = columns * (32 * (warp % across) + m.lane), place = adi3d_p_x_place<shape>(i);
+    const int i = columns * (32 * (warp % across) + m.lane);
     adi3d_p_x_patch<shape> b;
-    b.mine = m.ring + row * shape::line_len + place, b.made = m.memory + shape::made + row * shape::line_len + place;
-    b.west = m.lane == 0 && i > 0 ? adi3d_p_x_place<shape>(i - 1) - place : 0;
-    b.east = m.lane == 31 && i + columns < shape::points ? adi3d_p_x_place<shape>(i + columns) - place : 0;
+    b.mine = m.ring + row * shape::points, b.made = m.memory + shape::made + row * shape::points, b.i = i;
+    b.west = m.lane == 0 && i > 0 ? fd_p_swizzle(i - 1) : 0;
+    b.east = m.lane == 31 && i + columns < shape::points ? fd_p_swizzle(i + columns) : 0;
     b.parameters = h.t.parameters;
     TB_UNROLL
     for (int c = 0; c < columns && shape::alone; c++) {
@@ -412,17 +400,17 @@ TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march<shape> &m, const a
 
 /* Copies a patch and the points around it. Points beyond the ends of a row are arbitrary finite numbers. */
 template <class shape>
-TB_D void adi3d_p_x_around(const adi3d_p_x_patch<shape> &b, const tb_real *place, tb_real *u)
+TB_D void adi3d_p_x_around(const adi3d_p_x_patch<shape> &b, const tb_real *line, tb_real *u)
 {
     enum { columns = shape::columns, width = shape::width };
     TB_UNROLL
-    for (int r = 0; r < shape::height + 2; r++, place += shape::line_len) {
+    for (int r = 0; r < shape::height + 2; r++, line += shape::points) {
         tb_real *v = u + r * width;
-        adi3d_p_x_load<shape, columns>(place, v + 1);
+        adi3d_p_x_load<shape, columns>(line, b.i, v + 1);
         v[0] = __shfl_up_sync(TB_FULL_WARP, v[columns], 1), v[columns + 1] = __shfl_down_sync(TB_FULL_WARP, v[1], 1);
         if (shape::columns * 32 == shape::points) continue;
-        if (b.west) v[0] = place[b.west];
-        if (b.east) v[columns + 1] = place[b.east];
+        if (b.west) v[0] = line[b.west];
+        if (b.east) v[columns + 1] = line[b.east];
     }
 }
 
@@ -446,7 +434,7 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const a
 }
 
 /* Adds F_1 + F_2 + F_3 at a point with value v. *right receives the part that plane k still lacks, *next the part with
-   which plane p begins. low is the value in plane k. */
+   which plane p begins. `low` is the value in plane k. */
 template <class shape>
 TB_D void adi3d_p_x_own(tb_real factor, const fd_cell &cell_y, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
                         const tb_real *v, tb_real low, tb_real *right, tb_real *next)
@@ -509,9 +497,9 @@ TB_D void adi3d_p_x_right(const adi3d_p_x_march<shape> &m, const adi3d_p_x_turn 
     if (kind == 2) adi3d_p_x_around<shape>(*b, here + shape::plane_len, z);
     TB_UNROLL
     for (int r = 0; r < height; r++) {
-        below += shape::line_len;
-        adi3d_p_x_load<shape, columns>(below, low);
-        if (kind > 0) adi3d_p_x_load<shape, columns>(below + shape::plane_len, low_z);
+        below += shape::points;
+        adi3d_p_x_load<shape, columns>(below, b->i, low);
+        if (kind > 0) adi3d_p_x_load<shape, columns>(below + shape::plane_len, b->i, low_z);
         TB_UNROLL
         for (int c = 0; c < columns; c++) {
             const int e = columns * r + c, at = width * (r + 1) + c + 1;
@@ -569,7 +557,7 @@ TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<sha
     adi3d_p_x_store<shape>(h, m, e->y, firsts + h.plane * h.partitions);
 }
 
-/* Waits for plane p in its slot, and begins to copy a later plane. All threads call. */
+/* Waits for plane p in its slot, and begins to copy a later plane. All threads call it. */
 template <class shape>
 TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m, int p,
                          int slot)
@@ -597,12 +585,12 @@ TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const a
                                [](int, const adi3d_p_x_point &) {});
         TB_UNROLL
         for (int r = 0; r < shape::height; r++)
-            adi3d_p_x_keep<shape, shape::columns>(d + shape::columns * r,
-                                                  b.made + ((p & 1) * shape::lines + r) * shape::line_len);
+            adi3d_p_x_keep<shape, shape::columns>(d + shape::columns * r, b.i,
+                                                  b.made + ((p & 1) * shape::lines + r) * shape::points);
     }
 }
 
-/* Solves a line of each plane by factors, one plane behind the right-hand sides, and eliminates it along z if the
+/* Solves a line of each plane with factors, one plane behind the right-hand sides, and eliminates it along z if the
    sweeps solve along z. */
 template <class shape>
 TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
@@ -611,7 +599,7 @@ TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const 
     const int eliminates = shape::upward && h.partitions > 0;
     const int pcr_steps = trid_warp_uniform(h.march->pcr_steps[0]);
     const int line = trid_block_thread() / 32 - shape::stencil_warps;
-    const tb_real *made = m.memory + shape::made + line * shape::line_len + shape::wide * m.lane;
+    const tb_real *made = m.memory + shape::made + line * shape::points;
     tb_real f[factors], d[rows], *const none = 0;
     adi3d_p_x_carried<shape> carried = {{0}, {0}};
     adi3d_p_device_take_factors<32>(h.factors[0], m.lane, 0, factors, f);
@@ -622,7 +610,7 @@ TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const 
         if (eliminates && k >= m.from) plane = h.planes[k]; /* these loads overlap the wait */
         adi3d_p_x_next<shape>(h, step, m, p, slot);
         if (k < m.from) continue;
-        adi3d_p_x_load<shape, rows>(made + (~p & 1) * shape::lines * shape::line_len, d);
+        adi3d_p_x_load<shape, rows>(made + (~p & 1) * shape::lines * shape::points, m.first, d);
         if (m.rare) adi3d_p_x_rare<shape>(h, step, m, k, d);
         if (h.makes[0]) fd_p_put_faces<0, rows>(h, m.first, m.face, none, none, none, d);
         trid_warp_solve(rows, 32, h.n[0], pcr_steps, f, d);
@@ -699,7 +687,7 @@ static inline int adi3d_p_device_launch_x(adi3d_p_queue *on, const adi3d_p_devic
     return 1;
 }
 
-/* Launches right-hand sides and solves along x: by the marching kernel if the step has no changes, otherwise point by
+/* Launches right-hand sides and solves along x: in the marching kernel if the step has no changes, otherwise point by
    point. */
 template <int warps>
 static inline void adi3d_p_device_x_of(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)

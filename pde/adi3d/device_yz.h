@@ -17,7 +17,7 @@ struct adi3d_p_yz_shape {
         threads = parts * lines,
         wide = adi3d_p_vectored,
         vectors = lines / wide,
-        alone = adi3d_p_independent(axis), /* whether lines are solved by factors */
+        alone = adi3d_p_independent(axis), /* whether lines are solved with factors */
         factor_len = TRID_INTERLEAVED_FACTOR_LEN(rows),
         /* Shared memory holds faces, the solver's numbers, the ring, and tables: factors, or cells and numbers. Row r
            of a slice of the ring begins at (r + r / rows) lines, so that the rows that a warp's partitions read
@@ -136,7 +136,7 @@ TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, a
     return fd_p_change_at<shape::axis>(h, step, l.index);
 }
 
-/* Solves the line by the factors that all lines share. d is 0 from the line's end on. */
+/* Solves the line with the factors that all lines share. d is 0 from the line's end on. */
 template <class shape>
 TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march &m, int fixed, int pcr_steps,
                                  const tb_real *here, tb_real *d)
@@ -231,9 +231,9 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
 }
 
 /* Solves along y or z, with lines interleaved in x, each in partitions; along z it also ends the stage. A block marches
-   along the third axis through the lines of its columns, and prefetches the next depth - 1. Where it ends the stage, w
-   is prefetched with them (staged) or read when it is due. The downward sweep marches from the last plane of a
-   partition to its first: it substitutes back along z, solves along y and ends the stage. */
+   along the third axis through the lines of its columns, and prefetches the next depth - 1 lines of each. Where it ends
+   the stage, w is prefetched with them (staged) or read when it is due. The downward sweep marches from the last plane
+   of a partition to its first: it substitutes back along z, solves along y and ends the stage. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads)
     adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s,

@@ -114,7 +114,7 @@ static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
 /* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, with all steps in one
    kernel.
    Needs    the batch's and its problems' pointers, parameters (one per problem) and memory (of MODEL_onchip_bytes,
-            aligned to 128), all in device memory
+            aligned to 128 bytes), all in device memory
    Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; if the call
             is refused, FD_BAD_ARGUMENT in each status, and NaN
    Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for grids that

@@ -9,8 +9,8 @@
 
    Two lanes, 16 apart, solve a line: one eliminates from its first point on, the other from its last; they exchange a
    row in the middle and substitute back. So each begins with a boundary row, and holds half of the line's eliminated
-   rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of them by access
-   to the other blocks (trid_cluster_load).
+   rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of them through
+   access to the other blocks (trid_cluster_load).
 
    Rows have an odd pitch, so that lanes at neighbouring rows, like lanes at neighbouring points of a row, have no bank
    conflicts. docs/adi3d.md counts bank conflicts. */

@@ -7,7 +7,7 @@ TB_D int fd_p_chip_index(const fd_p_chip &h, int at, int *index)
 {
     const int i = at % h.n[0], own = at / h.n[0], row = h.row_first + own;
     index[0] = i, index[1] = FD_FACTORS > 2 ? row % h.n[1] : row, index[2] = FD_FACTORS > 2 ? row / h.n[1] : -1;
-    return fd_p_swizzle(i) + own * h.pitch;
+    return fd_p_chip_slot(i) + own * h.pitch;
 }
 
 /* Returns the address of the value at the block's point number `at`. */
@@ -176,7 +176,8 @@ TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched,
     return fd_p_chip_ended(h, largest, least);
 }
 
-/* Solves a prepared problem by march(watched), and writes its results. A march that fails is repeated, watched. */
+/* Solves a prepared problem with march(watched), and writes its results. A march that fails is repeated with `watched`
+   set. */
 template <class march_type>
 TB_D void fd_p_chip_problem(const fd_p_chip &h, unsigned char *memory, march_type march)
 {

@@ -71,6 +71,15 @@ TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mix
     return FD_MODEL_MIXED ? sum + mixed * fd_p_apply_mixed(cell, terms, v) : sum;
 }
 
+/* Returns the slot of point i in a row of shared memory. Pieces of 16 bytes are permuted within groups of eight, each
+   group in another order, so that lanes cause no bank conflicts, whether they read neighbouring points or points some
+   distance apart (tests/test_banks.c). The 128 bytes of a group stay together, as asynchronous copies want them. */
+TB_HD int fd_p_swizzle(int i)
+{
+    const int piece = 16 / TB_BYTES;
+    return i ^ ((i / (8 * piece) & 7) * piece);
+}
+
 /* Returns the element of point (i, j, k) in device memory. */
 TB_D int fd_p_grid_at(const fd_p_grid &h, int i, int j, int k)
 {
@@ -256,7 +265,7 @@ TB_D void fd_p_put_face(int kind, const tb_real *row, tb_real near_by, int r, tb
 }
 
 /* Replaces the line's first and last row, if the lane holds them, by the computed boundary rows. The lane that computed
-   them calls. */
+   them calls it. */
 template <int axis, int rows>
 TB_D void fd_p_put_faces(const fd_p_grid &h, int first, const tb_real *made, tb_real *a, tb_real *b, tb_real *c,
                          tb_real *d)

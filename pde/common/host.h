@@ -1,5 +1,5 @@
-/* host.h - a room of adi2d.h and adi3d.h, read once for each model and precision: marches on the host, by workers that
-   share each problem or take problems of their own.
+/* host.h - a room of adi2d.h and adi3d.h, read once for each model and precision: marches on the host, with workers
+   that share each problem or take problems of their own.
    MIT licence, see LICENSE. */
 
 #define fd_p_host_merge FD_OF(p_host_merge)
@@ -158,8 +158,8 @@ TB_HOST fd_status fd_p_host_end(const fd_p_host *h, int given)
     return status;
 }
 
-/* Does a worker's part of a march. If watched, searches the terms before each step, and the values after it, for the
-   first number that is not finite. Returns the status, the same for all workers. */
+/* Does a worker's part of a march. If h->watched is set, searches the terms before each step, and the values after it,
+   for the first number that is not finite. Returns the status, the same for all workers. */
 TB_HOST fd_status fd_p_host_march(const fd_p_host *h)
 {
     const fd_problem *problem = h->t.problem;
@@ -186,8 +186,9 @@ TB_HOST fd_status fd_p_host_march(const fd_p_host *h)
     return fd_p_host_end(h, given);
 }
 
-/* Does a worker's part of problem `which`, after all workers have laid out its memory. A march that fails is repeated,
-   watched, so that its status names the step. All ways to solve a problem call this function and give the same bits. */
+/* Does a worker's part of problem `which`, after all workers have laid out its memory. A march that fails is repeated
+   with h->watched set, so that its status names the step. All ways to solve a problem call this function and give the
+   same bits. */
 FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *parameters, int which)
 {
     const fd_batch *batch = h->batch;
@@ -209,8 +210,8 @@ FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *pa
     fd_p_host_meet(h);
 }
 
-/* Returns the bytes for `workers` workers that share each problem or, if apart, take problems of their own; 0 if the
-   batch's sizes are refused or there are no workers. */
+/* Returns the bytes for `workers` workers that share each problem or, if `apart` is set, take problems of their own; 0
+   if the batch's sizes are refused or there are no workers. */
 TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
 {
     if (workers < 1 || fd_p_sizes(FD_FACTORS, batch)) return 0;
@@ -234,9 +235,9 @@ TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
     return fd_p_host_room(batch, workers, fd_p_host_apart(batch, workers));
 }
 
-/* Solves problems from .. to - 1 of the batch, in the calling thread.
+/* Solves problems `from` .. `to` - 1 of the batch, in the calling thread.
    Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, the thread's own,
-            aligned as by malloc; 0 <= from, to <= batch->problems
+            aligned as by malloc; 0 <= `from`, `to` <= batch->problems
    Leaves   the status, values, grid and coordinates of these problems; NaN for a problem that fails. If the call is
             refused, each of these problems holds its status, and NaN
    Returns  FD_OK, even if problems have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or misaligned
@@ -279,7 +280,7 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
     return FD_OK;
 }
 
-/* Solves the problems of a batch by `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
+/* Solves the problems of a batch with `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
    the calling thread. Each thread takes problems of its own if there are enough, or if with two factors there are fewer
    than FD_P_WORTH_SHARING points per thread; otherwise all threads share each problem. Results are the same to the bit.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc

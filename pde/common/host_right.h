@@ -41,7 +41,7 @@
    and its lines solved along x and then along y, while the plane is in the cache. */
 
 /* The data of a worker. Grids have rows of `pitch` elements and planes of `plane` elements. Elements without a point,
-   also those before and after the grid, are zero, so that neighbours along x are read without tests. */
+   including those before and after the grid, are zero, so that neighbours along x are read without tests. */
 typedef struct {
     fd_p_tables t;
     const fd_batch *batch;
@@ -224,8 +224,8 @@ FD_P_FLAT void fd_p_host_slopes(int whole, fd_cell cell, const tb_real *low, con
     for (int i = 0; i < whole; i++) out[i] = fd_p_first(down, up, low[i], here[i], high[i]);
 }
 
-/* Adds scale (F_1 + F_2 (+ F_3))(v) to out along a row, and computes v's slopes along y. The rows that are written are
-   restrict parameters, because gcc heeds restrict on parameters but not on variables. */
+/* Adds scale (F_1 + F_2 (+ F_3))(v) to `out` along a row, and computes v's slopes along y. The rows that are written
+   are restrict parameters, because gcc heeds restrict on parameters but not on variables. */
 FD_P_FLAT void fd_p_host_own(const fd_p_host *h, const fd_p_host_at *at, const tb_real *time, tb_real scale,
                              const fd_p_host_along *v, tb_real *FD_P_RESTRICT slopes, tb_real *FD_P_RESTRICT out)
 {
@@ -245,7 +245,7 @@ FD_P_FLAT void fd_p_host_own(const fd_p_host *h, const fd_p_host_at *at, const t
     }
 }
 
-/* Adds mixed F_0 to out along a row, from its slopes along y and z. dz has the slopes along z of the row's neighbours
+/* Adds mixed F_0 to `out` along a row, from its slopes along y and z. dz has the slopes along z of the row's neighbours
    along y. */
 FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, const fd_p_host_at *at, const tb_real *time, tb_real mixed,
                                const fd_p_host_along *dy, const fd_p_host_along *dz, tb_real *FD_P_RESTRICT out)
@@ -266,14 +266,14 @@ FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, const fd_p_host_at *at, const
     }
 }
 
-/* Returns the memory for a row of slopes of the values, or (if more) of a first stage's values: row = j % 3 for the
-   slopes along z of row j, row = 3 for slopes along y. */
+/* Returns the memory for a row of slopes of the values or, if `more` is set, of a first stage's values: row = j % 3 for
+   the slopes along z of row j, row = 3 for slopes along y. */
 TB_HOST tb_real *fd_p_host_slopes_of(const fd_p_host *h, int more, int row)
 {
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
-/* Adds to out, along a row, `scale` times the term in F(v) of an FD_DEGENERATE face of y or z. `next` and `third` are
+/* Adds to `out`, along a row, `scale` times the term in F(v) of an FD_DEGENERATE face of y or z. `next` and `third` are
    the next two rows inwards. */
 FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, const fd_p_edge *e, tb_real scale, const tb_real *next,
                                     const tb_real *third, tb_real *FD_P_RESTRICT out)
@@ -287,8 +287,8 @@ FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, const fd_p_edge *e, tb_r
     }
 }
 
-/* Adds to out, along a row, `scale` times the terms of an axis's faces in F(v) at the start (end 0) or the end (1) of a
-   step. */
+/* Adds to `out`, along a row, `scale` times the terms of an axis's faces in F(v) at the start (end 0) or the end (1) of
+   a step. */
 TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, const fd_p_host_at *at, int end,
                              tb_real scale, tb_real *out)
 {
@@ -310,10 +310,10 @@ TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, con
     }
 }
 
-/* Adds base[0] F_0(v) + base[1] (F_1 + F_2 (+ F_3))(v) to out along a row. v holds the values at the step's start or
-   (if more) a first stage's values at its end. Call it for consecutive rows, the first with `first` set. Slopes along
-   z, whose differences are mixed derivatives, are then computed once a row: each later call computes those of row
-   j + 1. */
+/* Adds base[0] F_0(v) + base[1] (F_1 + F_2 (+ F_3))(v) to `out` along a row, with `base` of the step data. v holds the
+   values at the step's start or, if `more` is set, a first stage's values at its end. Call it for consecutive rows, the
+   first with `first` set. Slopes along z, whose differences are mixed derivatives, are then computed once a row: each
+   later call computes those of row j + 1. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int more, int first, tb_real *out)
 {
     const tb_real *v = more ? h->z : h->u, *time = at->step->time[more], *base = at->step->data.base[at->s] + 2 * more;
@@ -341,9 +341,9 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int mor
     for (int d = 0; d < FD_FACTORS; d++) fd_p_host_faces(h, d, v, at, more, base[1], out);
 }
 
-/* Adds to out along a row size times the change of F_axis(u) when the coefficients at the step's end replace those at
-   its start. This is part of the axis's right-hand side if the two differ, except in a stage about a first stage's
-   values, and except at faces of x with given values. */
+/* Adds to `out`, along a row, `size` times the change of F_axis(u) when the coefficients at the step's end replace
+   those at its start. This is part of the axis's right-hand side if the two differ, except in a stage about a first
+   stage's values, and except at faces of x with given values. */
 FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_at *at, tb_real *FD_P_RESTRICT out)
 {
     const fd_p_step *step = at->step;

@@ -96,7 +96,7 @@ TB_HD void fd_p_take(const fd_p_tables *t, int axis, int i, fd_numbers *own)
     for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = t->number[axis][q * t->room[axis] + i];
 }
 
-/* Return the terms at the point with these indices and at a time: inlined (here) or by a call (at). */
+/* Return the terms at the point with these indices and at a time: inlined (here) or through a call (at). */
 TB_HD fd_terms fd_p_terms_here(const fd_p_tables *t, const int *index, const tb_real *time)
 {
     fd_numbers own[FD_FACTORS];
@@ -423,8 +423,8 @@ typedef struct {
     int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's constants */
 } fd_p_looks;
 
-/* Checks the terms at points from, from + stride, .. below `to` of the line along x with these indices, in step k, in a
-   loop that compilers vectorise. Points whose value is given are not checked. */
+/* Checks the terms at the points `from`, `from + stride`, .. below `to` of the line along x with these indices, in step
+   k, in a loop that compilers vectorise. Points whose value is given are not checked. */
 TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
     const int *points = t->found->points;

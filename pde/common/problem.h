@@ -5,10 +5,10 @@
    Common contract of fd1d.h, adi2d.h and adi3d.h:
      Problem  0 in a field means its first choice, or none. Where faces meet, a value given along x takes precedence
               over one along y, and a value given along y over one along z.
-     Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that
-              is refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all problems (on a GPU FD_BAD_ARGUMENT) and, if the batch's sizes are valid, NaN in all
-              results.
+     Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that is
+              refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
+              its status in all problems (FD_BAD_ARGUMENT in statuses in device memory), with the axis if batch.points
+              is out of range, and, if the batch's sizes are valid, NaN in all results.
      Checks   The model's numbers and final values are checked at all points before the march (FD_MODEL_NAN,
               FD_FINAL_NAN), and so are the terms at all points whose value is not given, in the first step, the last
               step and a step chosen for each line: FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms
@@ -71,14 +71,14 @@ typedef struct {
 typedef struct {
     int problems;  /* 0 and more */
     int points[3]; /* the most points of any problem, for as many axes as the model has factors */
-    int steps;     /* the most steps of any problem: steps + (1 + dates) halves of its times suffice, unless dates are
+    int steps;     /* the most steps of any problem: steps + (1 + dates) * halves of its times suffice, unless dates are
                       closer together than steps (fd_schedule) */
     int dates;     /* the most dates of any problem */
     int spots;     /* the spots of each problem, 0 or more */
     const fd_problem *problem;
     fd_status *status;      /* of each problem */
-    fd_values *values;      /* for each problem, 1 + dates times spots: at time 0, then at its dates with FD_RECORD;
-                               those of other dates are not written. Null if there are no spots */
+    fd_values *values;      /* for each problem, (1 + dates) x spots of them: at time 0, then at its dates with
+                               FD_RECORD; those of other dates are not written. Null if there are no spots */
     void *grid;             /* null; or, for each problem, 1 + dates grids at the same times, of points[0] x points[1] x
                                points[2] numbers in the precision of the call: point (i, j, k) at
                                i + points[0] (j + points[1] k); NaN beyond the last point of an axis */
@@ -90,15 +90,30 @@ typedef struct {
 /* The points and steps for a tolerance (MODEL_suggest), and the results of the trials. */
 typedef struct {
     int points[3], steps;     /* for axis.points and times.steps */
-    double value;             /* at the spot, by extrapolation */
+    double value;             /* at the spot, extrapolated from the trials. Its own error is not estimated, and may
+                                 exceed the tolerance: for a value within it, take the points and steps above */
     double in_space, in_time; /* the errors of the coarsest trial */
     double order;             /* the order of the error in time, 1 .. 2 */
     fd_status status;         /* the status of the first trial that failed, or of the last trial */
 } fd_suggestion;
 
 /* The limits of a batch: the kinds for two factors (ADI2D_BAD_KIND), the points of an axis for one and three factors
-   (FD1D_MOST, ADI3D_MOST). */
-enum { FD_P_KINDS = 3, FD_P_BAD_KIND = -62, FD_P_MOST_POINTS = 1024 };
+   (FD1D_MOST, ADI3D_MOST) and for two. */
+enum { FD_P_KINDS = 3, FD_P_BAD_KIND = -62, FD_P_MOST_POINTS = 1024, FD_P_MOST_OF_TWO = 32768 };
+
+/* Returns the most points of an axis. */
+TB_HD int fd_p_most_points(int factors)
+{
+    return factors == 2 ? FD_P_MOST_OF_TWO : FD_P_MOST_POINTS;
+}
+
+/* Returns the first axis with too few or too many points; -1: none. */
+TB_HD int fd_p_axis_refused(int factors, const fd_batch *batch)
+{
+    for (int d = 0; d < factors; d++)
+        if (batch->points[d] < 4 || batch->points[d] > fd_p_most_points(factors)) return d;
+    return -1;
+}
 
 /* Returns whether a batch says how many results its problems have, whatever else is wrong with it. */
 TB_HD int fd_p_results_sized(int factors, const fd_batch *batch)
@@ -106,7 +121,7 @@ TB_HD int fd_p_results_sized(int factors, const fd_batch *batch)
     double all = 1; /* points of a grid, which must fit an int */
     int sized = batch && batch->problems >= 0 && batch->dates >= 0 && batch->dates <= FD_P_MOST && batch->spots >= 0;
     for (int d = 0; d < factors && sized; d++) {
-        sized = batch->points[d] >= 4 && batch->points[d] <= 32768;
+        sized = batch->points[d] >= 4 && batch->points[d] <= FD_P_MOST_OF_TWO;
         all *= batch->points[d];
     }
     return sized && all < 2147483648.0;
@@ -117,8 +132,7 @@ TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
 {
     if (!batch) return FD_BAD_ARGUMENT;
     if (factors == 2 && (batch->kind < 0 || batch->kind >= FD_P_KINDS)) return FD_P_BAD_KIND;
-    for (int d = 0; d < factors && factors != 2; d++)
-        if (batch->points[d] > FD_P_MOST_POINTS) return FD_BAD_SIZE;
+    if (fd_p_axis_refused(factors, batch) >= 0) return FD_BAD_SIZE;
     return fd_p_results_sized(factors, batch) && batch->steps >= 1 && batch->steps <= FD_P_MOST ? FD_OK : FD_BAD_SIZE;
 }
 

@@ -55,7 +55,7 @@ TRID_KERNEL void __launch_bounds__(threads) fd_p_ready_kernel(const __grid_const
     if (!r.t.found->status.what) fd_p_coordinates(&launch.batch, &r.t, which, thread, threads);
 }
 
-/* A kernel and the shape of its launch. bytes is the shared memory of a block; 0 if no kernel serves a batch. */
+/* A kernel and the shape of its launch. `bytes` is the shared memory of a block; 0 if no kernel serves a batch. */
 typedef struct {
     void (*kernel)(fd_p_launch);
     int size, threads; /* blocks of a cluster, threads of a block */
@@ -150,25 +150,22 @@ TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, in
     h->rows = all - h->row_first < rows_each ? all - h->row_first : rows_each;
 }
 
-/* Returns the slot of point i in a row. With three factors, where the pitch is odd, this is i. With two, pieces of 16
-   bytes are permuted within groups of eight, each group in another order, so that lanes cause no bank conflicts,
-   whether they read neighbouring points or points some distance apart (tests/test_banks.c). */
-TB_HD int fd_p_swizzle(int i)
+/* Returns the slot of point i in a row of a grid on chip. With three factors, where the pitch is odd, this is i. */
+TB_HD int fd_p_chip_slot(int i)
 {
-    const int piece = 16 / TB_BYTES;
-    return FD_FACTORS == 2 ? i ^ ((i / (8 * piece) & 7) * piece) : i;
+    return FD_FACTORS == 2 ? fd_p_swizzle(i) : i;
 }
 
 /* Returns the position in an array of the block's point number `at`, counted along rows. */
 TB_D int fd_p_chip_at(const fd_p_chip &h, int at)
 {
-    return fd_p_swizzle(at % h.n[0]) + at / h.n[0] * h.pitch;
+    return fd_p_chip_slot(at % h.n[0]) + at / h.n[0] * h.pitch;
 }
 
 /* Return the address of point i of a row in an array, whichever block holds it, and the value there. */
 TB_D trid_cluster_place fd_p_chip_place(const fd_p_chip &h, unsigned char *memory, int array, int i, int row)
 {
-    const int owner = row / h.rows_each, at = (row - owner * h.rows_each) * h.pitch + fd_p_swizzle(i);
+    const int owner = row / h.rows_each, at = (row - owner * h.rows_each) * h.pitch + fd_p_chip_slot(i);
     return trid_cluster_map(memory + array, owner) + at * (int)sizeof(tb_real);
 }
 TB_D tb_real fd_p_chip_value(const fd_p_chip &h, unsigned char *memory, int array, int i, int row)

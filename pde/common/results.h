@@ -118,7 +118,9 @@ TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *par
    are valid, NaN elsewhere. Returns the status. */
 TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 {
-    for (int which = from; which < to && batch->status; which++) batch->status[which] = fd_p_status(wrong, 0);
+    fd_status status = fd_p_status(wrong, 0);
+    if (wrong == FD_BAD_SIZE) status.axis = fd_p_axis_refused(FD_FACTORS, batch);
+    for (int which = from; which < to && batch->status; which++) batch->status[which] = status;
     for (int which = from; which < to && fd_p_results_sized(FD_FACTORS, batch); which++)
         fd_p_fill_nan(batch, which, 0, 1);
     return wrong;

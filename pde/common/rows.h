@@ -46,7 +46,8 @@ TB_HD tb_real fd_p_edge_given(const fd_p_tables *t, const fd_p_edge *e)
 }
 
 /* Returns the term that a face adds to F along its axis, for a given slope or for the face's third point; only for
-   faces that add one (fd_p_adds). next and third are the values at the face's neighbour and at the point beyond it. */
+   faces that add one (fd_p_adds). `next` and `third` are the values at the face's neighbour and at the point beyond
+   it. */
 TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real given, tb_real next, tb_real third)
 {
     const int axis = e->axis;

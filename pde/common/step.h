@@ -39,8 +39,8 @@ TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameter
     return s;
 }
 
-/* Returns the first derivative as fd_lane_first does, from the factors of the two differences: down = below (1 - w) and
-   up = above w of the cell. */
+/* Returns the first derivative as fd_lane_first does, from the factors of the two differences: `down` = below (1 - w)
+   and `up` = above w of the cell. */
 TB_HD tb_real fd_p_first(tb_real down, tb_real up, tb_real low, tb_real here, tb_real high)
 {
     return down * (here - low) + up * (high - here);

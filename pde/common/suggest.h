@@ -4,6 +4,7 @@
 #define fd_host_bytes FD_OF(host_bytes)
 #define fd_host FD_OF(host)
 #define fd_p_finer FD_OF(p_finer)
+#define fd_p_suggested FD_OF(p_suggested)
 #define fd_p_trial FD_OF(p_trial)
 #define fd_p_trial_begin FD_OF(p_trial_begin)
 #define fd_p_trial_value FD_OF(p_trial_value)
@@ -28,15 +29,17 @@ typedef struct {
 } fd_p_trial;
 
 /* Sets up the batch of all trials. Returns FD_OK, FD_BAD_TIMES with the reason in t->status, or FD_BAD_SIZE for workers
-   or points that MODEL_host refuses. */
+   or points that MODEL_host refuses. Points and steps that it accepts can be multiplied by 4 without overflow. */
 TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial *t)
 {
     fd_times times = fd_times_of(&problem->times, problem->scheme, FD_FACTORS, FD_MODEL_MIXED != 0);
     memset(t, 0, sizeof *t);
     t->problem = *problem, t->workers = workers;
-    times.steps = times.steps > FD_P_MOST / 4 ? FD_P_MOST : 4 * times.steps;
+    if (times.steps > 0) times.steps = times.steps > FD_P_MOST / 4 ? FD_P_MOST + 1 : 4 * times.steps;
     const int wrong = fd_schedule_part(&times, 0, 0, NULL, &t->batch.steps);
     t->batch.problems = t->batch.spots = 1, t->batch.dates = times.dates, t->batch.problem = problem;
+    for (int d = 0; d < FD_FACTORS; d++) t->batch.points[d] = problem->axis[d].points;
+    if (fd_p_axis_refused(FD_FACTORS, &t->batch) >= 0) return FD_BAD_SIZE;
     for (int d = 0; d < FD_FACTORS; d++) t->batch.points[d] = fd_p_finer * (problem->axis[d].points - 1) + 1;
     if (wrong) t->status = fd_p_status(FD_BAD_TIMES, wrong);
     return wrong ? FD_BAD_TIMES : fd_host_bytes(&t->batch, workers) == 0 ? FD_BAD_SIZE : FD_OK;
@@ -72,8 +75,16 @@ TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_sugg
     to->value = finest + (half - finest) * more + (finer - own) * 4 / 3 / (fd_p_finer * fd_p_finer);
 }
 
+/* Sets *to to a count, rounded up, or to `most` if the count exceeds that or is NaN. Returns whether it does not. */
+TB_HOST int fd_p_suggested(double count, int most, int *to)
+{
+    const int fits = count <= most;
+    *to = fits ? (int)ceil(count) : most;
+    return fits;
+}
+
 /* Returns the bytes of memory that MODEL_suggest needs; 0 if the problem's steps are refused, or if MODEL_host would
-   refuse the workers or the points of the finest trial. */
+   refuse the workers or the points of a trial. */
 TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
 {
     fd_p_trial t;
@@ -82,15 +93,16 @@ TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
 }
 
 /* Suggests how many points of each axis and how many steps make the value at the problem's first spot accurate to a
-   tolerance at the least cost, by four or five trials on the host. The coarsest trial has the problem's own points and
-   steps. The finest has four times as many steps, and with one factor four times as many intervals, with more factors
-   twice as many. For the coarsest, 40 points and 10 steps suffice if the value is smooth, 80 and 20 near a free
+   tolerance at the least cost, with four or five trials on the host. The coarsest trial has the problem's own points
+   and steps. The finest has four times as many steps, and with one factor four times as many intervals, with more
+   factors twice as many. For the coarsest, 40 points and 10 steps suffice if the value is smooth, 80 and 20 near a free
    boundary.
    Needs    axes that are computed (problem->points null); the tolerance of the value; memory of MODEL_suggest_bytes,
             aligned as by malloc; workers as MODEL_host
    Leaves   *to: the suggested axis.points and times.steps, at least the problem's; the extrapolated value; the errors
             of the problem's own grid
-   Returns  FD_OK; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive; FD_BAD_ARGUMENT if
+   Returns  FD_OK; FD_BAD_TOLERANCE if the tolerance needs more points than the solver takes, or more than 2^27 steps:
+            *to then has the most; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive; FD_BAD_ARGUMENT if
             problem->points are given; FD_BAD_SIZE if the finest trial would have too many points; FD_BAD_TIMES; or the
             status of a trial that failed, as in to->status
    Error    the estimate assumes errors of second order in space. In time it takes the order that steps of three lengths
@@ -119,14 +131,17 @@ TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *par
     fd_p_trial_errors(&t, problem, to);
     to->status = t.status;
     if (t.call || t.status.what) return t.call ? t.call : t.status.what;
-    /* The cost, points^factors times steps, is least if the error in space is factors order / 2 times that in time. */
+    /* The cost, points^factors times steps, is least if the error in space is factors * order / 2 times that in
+       time. */
     const double share = FD_FACTORS * to->order / 2 / (1 + FD_FACTORS * to->order / 2);
     const double space = sqrt(safety * to->in_space / (share * tolerance));
     const double time = pow(safety * to->in_time / ((1 - share) * tolerance), 1 / to->order);
+    /* All steps may be cut in two, which the limit of 2^28 must allow. */
+    int fits = fd_p_suggested(problem->times.steps * fd_p_max(time, 1), FD_P_MOST / 2, &to->steps);
     for (int d = 0; d < FD_FACTORS; d++)
-        to->points[d] = 1 + (int)ceil((problem->axis[d].points - 1) * fd_p_max(space, 1));
-    to->steps = (int)ceil(problem->times.steps * fd_p_max(time, 1));
-    return FD_OK;
+        fits &= fd_p_suggested(1 + (problem->axis[d].points - 1) * fd_p_max(space, 1), fd_p_most_points(FD_FACTORS),
+                               &to->points[d]);
+    return fits ? FD_OK : FD_BAD_TOLERANCE;
 }
 
 #endif

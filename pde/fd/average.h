@@ -4,8 +4,8 @@
 /* The user's function of one to three coordinates; kernels need one compiled for the device. */
 typedef double fd_function(const double *x, const void *context);
 
-/* Returns the average over low .. high of a function of one variable that is smooth between given kinks and jumps.
-   Needs    kinks in increasing order; those outside low .. high do not matter. If high > low, the function is never
+/* Returns the average over `low` .. `high` of a function of one variable that is smooth between given kinks and jumps.
+   Needs    kinks in increasing order; those outside `low` .. `high` do not matter. If high > low, the function is never
             called at kinks or ends
    Returns  the average; f(low) unless high > low
    Cost     4 calls for each piece between kinks
@@ -128,8 +128,8 @@ TB_HD double fd_average(int dims, const double *low, const double *high, fd_func
 
 /* Returns the final value at a grid point. The point's cell extends half a spacing to each side. If the function has a
    kink or a jump there, the final value is the average over the cell. Otherwise it is the value at the point. Averaging
-   over an uneven cell would shift it by a quarter of the difference of the spacings times the slope. At the first and
-   the last point of an axis the cell has no extent along that axis.
+   over an uneven cell would shift that value by a quarter of the difference of the spacings times the slope. At the
+   first and the last point of an axis the cell has no extent along that axis.
    Needs    for each axis d = 0 .. dims-1, coordinates x[d], their number points[d], and an index[d] among them;
             otherwise as fd_average
    Cost     as fd_average, plus one call */

@@ -9,7 +9,7 @@ typedef struct {
     double low, high; /* its first and last point */
     int points;       /* at least 4 */
     int places;       /* 0 .. 3: how many entries of the arrays below are used; 0: uniform */
-    double place[3];  /* in low .. high, increasing */
+    double place[3];  /* in `low` .. `high`, increasing */
     double width[3];  /* points are evenly spaced up to about this distance from the place. Beyond, spacings grow in
                          proportion to the distance. 0: the place attracts no points */
     int align[3];     /* FD_ANYWHERE, FD_ON_NODE (ends are nodes), FD_MIDWAY between two nodes (not at an end) */
@@ -178,8 +178,8 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
     return FD_PLACE_SQUEEZED;
 }
 
-/* Returns point i of an axis, 0 <= i < points. Low, high and places on a node are exact to the bit; a midway place is
-   exact to rounding.
+/* Returns point i of an axis, 0 <= i < points. The ends and places on a node are exact to the bit; a midway place is
+   exact to within rounding.
    Needs    a map that fd_axis_map returned with status 0
    Cost     one sinh; with two or three places that attract points, about ten Newton steps of two or three asinh each */
 TB_HD double fd_map_point(const fd_map *map, int i)
@@ -219,8 +219,8 @@ TB_HD int fd_axis_points(const fd_axis *axis, double *x)
 
 /* ---- values at a point ------------------------------------------------------------------------------------------- */
 
-/* The weights of a cubic through the grid points first .. first + 3, at a place. The sum of value[i] u[first + i] is
-   its value there; slope[i] and curvature[i] likewise give its first two derivatives. */
+/* The weights of a cubic through the grid points `first` .. `first + 3`, at a place. The sum of value[i] u[first + i]
+   is its value there; slope[i] and curvature[i] likewise give its first two derivatives. */
 typedef struct {
     int first;
     double value[4], slope[4], curvature[4];

@@ -109,7 +109,7 @@ enum {
 
 #else /* TB_BODY: C over tb_real */
 
-/* The cell of a point with spacings l below and u above: below = 1/l, above = 1/u, h = 2 / (l + u), w = l / (l + u). At
+/* The cell of a point with spacings l below and r above: below = 1/l, above = 1/r, h = 2 / (l + r), w = l / (l + r). At
    a face, the coefficient of the missing spacing is 0, and the boundary condition sets h and w. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, h, w;
@@ -128,13 +128,13 @@ typedef struct {
 TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far_of)
 {
     int first = j == 0, last = j == points - 1, at_face = first || last, kind = face[last];
-    double l = first ? 0 : x[j] - x[j - 1], u = last ? 0 : x[j + 1] - x[j];
-    double below = first ? 0 : 1 / l, above = last ? 0 : 1 / u;
-    double h = 2 / (l + u), w = l / (l + u), third = 0; /* w: 0 at the first point, 1 at the last */
+    double l = first ? 0 : x[j] - x[j - 1], r = last ? 0 : x[j + 1] - x[j];
+    double below = first ? 0 : 1 / l, above = last ? 0 : 1 / r;
+    double h = 2 / (l + r), w = l / (l + r), third = 0; /* w: 0 at the first point, 1 at the last */
     if (at_face && kind != FD_SLOPE) h = 0;
     if (at_face && kind == FD_LINEAR) w = 1 - w;
     if (at_face && kind == FD_DEGENERATE) {
-        double near_by = l + u, beyond = first ? x[2] - x[1] : x[j - 1] - x[j - 2];
+        double near_by = l + r, beyond = first ? x[2] - x[1] : x[j - 1] - x[j - 2];
         double share = near_by / (near_by + beyond);
         w = first ? 1 + share : -share;
         third = (first ? -1 : 1) * share / beyond;
@@ -184,7 +184,7 @@ TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real 
 }
 
 /* Returns the mixed derivative at a point of two lines, from nine values u[i + 3 k]: i along x, k along y.
-   Cost     4 calls of fd_lane_first
+   Cost     4 calls to fd_lane_first
    Error    exact for products of quadratics; of second order on smooth grids. At faces as fd_lane_first */
 TB_HD tb_real fd_lane_mixed(fd_cell x, fd_cell y, const tb_real *u)
 {
@@ -217,16 +217,16 @@ TB_HD tb_real fd_p_psi(tb_real z)
 }
 
 /* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for the exponential (exponential
-   fitting, after Il'in, Scharfetter and Gummel). With z = drift / diffusion and spacings l and u, flow is
-   diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  in which nothing cancels. Where the exponential is negligible, flow
+   fitting, after Il'in, Scharfetter and Gummel). With z = drift / diffusion and spacings l and r, flow is
+   diffusion phi(z l) / (l psi(z l) + r psi(-z r)),  in which nothing cancels. Where the exponential is negligible, flow
    is drift or 0. */
 TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
     if (drift > 40 * diffusion * cell.below) return drift;
     if (-drift > 40 * diffusion * cell.above || !(diffusion > 0))
         return diffusion > 0 || drift < 0 ? 0 : diffusion + drift;
-    tb_real l = drift / (diffusion * cell.below), u = -drift / (diffusion * cell.above);
-    return diffusion * fd_p_phi(l) / (fd_p_psi(l) / cell.below + fd_p_psi(u) / cell.above);
+    tb_real l = drift / (diffusion * cell.below), r = -drift / (diffusion * cell.above);
+    return diffusion * fd_p_phi(l) / (fd_p_psi(l) / cell.below + fd_p_psi(r) / cell.above);
 }
 
 /* Returns the row of A at a point, from the PDE's drift and diffusion there.
@@ -386,7 +386,7 @@ TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill,
     return dominant;
 }
 
-/* Eliminates the third unknown from the matrix row of an FD_DEGENERATE face, by the neighbour's row.
+/* Eliminates the third unknown from the matrix row of an FD_DEGENERATE face, with the neighbour's row.
    Needs    third = size drift far_of; *b and *near_by of the face's row as fd_lane_matrix left them (near_by: c at the
             first point, a at the last); of the neighbour's row: toward, its coefficient of the face (a at the first
             point, c at the last); middle, its b; away, its other coefficient

@@ -56,7 +56,7 @@ typedef struct {
     int date;            /* the index of the date at lower; -1: none */
 } fd_interval;
 
-/* Checks the description of the steps. Returns as fd_schedule_part. */
+/* Checks the description of the steps. Returns what fd_schedule_part returns for it. */
 TB_HD int fd_p_check_times(const fd_times *t)
 {
     if (t->grading != FD_EQUAL && t->grading != FD_GEOMETRIC && t->grading != FD_QUADRATIC) return FD_BAD_GRADING;
@@ -126,8 +126,8 @@ TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long 
     return step;
 }
 
-/* Computes steps first .. first + room - 1 of a march from maturity to 0, as far as they exist, for callers that hold a
-   few steps at a time.
+/* Computes steps `first` .. `first + room - 1` of a march from maturity to 0, as far as they exist, for callers that
+   hold a few steps at a time.
    Needs    step: an array of `room` steps, or null, to count only
    Leaves   the number of the march's steps in *count
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_GRADING, FD_BAD_KIND, FD_BAD_STEPS, FD_BAD_SIZE (halves or dates

@@ -119,8 +119,8 @@ TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const tb_real *w, tb_r
                 right[i] = g->step.face[side].given - w[i];
 }
 
-/* Computes the right-hand side of a step's first stage. If rest is not null, also stores there the part of the second
-   stage's right-hand side that does not depend on the first stage's result. extra is the exercise multiplier
+/* Computes the right-hand side of a step's first stage. If `rest` is not null, also stores there the part of the second
+   stage's right-hand side that does not depend on the first stage's result. `extra` is the exercise multiplier
    times dt. */
 template <int k, int lanes>
 TB_D void fd1d_p_first_right(fd1d_p_group *g, const fd1d_row *start, const fd1d_row *end, const tb_real *extra,
@@ -337,7 +337,7 @@ TB_D void fd1d_p_load_step(int lanes, fd1d_p_group *g, int segment)
     fd1d_p_sync(lanes);
 }
 
-/* Applies the events at the date at the end of step `at`, the last of its segment, to extra and u. */
+/* Applies the events at the date at the end of step `at`, the last of its segment, to `extra` and u. */
 template <int k, int lanes>
 TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
 {
@@ -448,7 +448,7 @@ TB_D void fd1d_p_solve_problem(fd1d_p_group *g)
     fd_p_end(&g->batch, &g->h.t, g->which, status, g->h.value, &stride, fd1d_p_rank(lanes), lanes);
 }
 
-/* A launch's arguments: problems first .. first + problems - 1 of a batch, and memory with room for them. */
+/* A launch's arguments: problems `first` .. `first + problems - 1` of a batch, and memory with room for them. */
 typedef struct {
     fd_batch batch;
     const fd_model_parameters *parameters;

@@ -210,7 +210,7 @@ FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of
         }
 }
 
-/* Sets `to` to from + delta; for problems of one stage, where second[b] is 0, to z. If second is null, no
+/* Sets `to` to `from` + delta; for problems of one stage, where second[b] is 0, to z. If second is null, no
    problem takes z. */
 FD_P_FLAT void fd1d_p_host_add(const fd1d_p_host *w, const tb_real *FD_P_RESTRICT from,
                                const tb_real *FD_P_RESTRICT delta, const tb_real *second, tb_real *FD_P_RESTRICT to)
@@ -365,8 +365,8 @@ TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
     return (size_t)workers * fd1d_p_host_lay_out(batch, NULL, NULL);
 }
 
-/* Solves all problems of the batch: by `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
-   the calling thread.
+/* Solves all problems of the batch: with `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise
+   in the calling thread.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   the status, values, grid and coordinates of each problem. A problem may fail although the call succeeds
    Returns  FD_OK; for a refused call, as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null

@@ -250,7 +250,7 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 #endif
 }
 
-/* Applies the events at a date, the end of step k, to h->value, by `threads` threads. The results are in h->rest.
+/* Applies the events at a date, the end of step k, to h->value, with `threads` threads. The results are in h->rest.
    Returns the larger of `given` and the amounts that a change adds (fd_p_larger). */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {

@@ -143,7 +143,7 @@ def cir_option(kappa, mean, sigma, expiry, maturity, strike, rate):
 
 
 def scaled_bessel(index, z):
-    """exp(-z) I(z). The library gives up near 1e9, where two terms of the asymptotic series are exact to rounding."""
+    """exp(-z) I(z). The library gives up near 1e9, where two terms of the asymptotic series suffice."""
     series = (1 - (4 * index**2 - 1) / (8 * z)) / np.sqrt(2 * np.pi * z)
     return np.where(z > 1e7, series, special.ive(index, np.minimum(z, 1e7)))
 

@@ -102,7 +102,7 @@ SIMT_OWN int __syncthreads_and(int predicate) { return simt_meet_all(SIMT_BARRIE
 SIMT_OWN int __syncthreads_or(int predicate) { return simt_meet_all(SIMT_BARRIER_OR, predicate != 0); }
 SIMT_OWN int __syncthreads_count(int predicate) { return simt_meet_all(SIMT_BARRIER_COUNT, predicate != 0); }
 
-/* barrier.sync id, count: a meeting of whole warps, count threads together, wherever in the text each of them is. */
+/* barrier.sync id, count: a meeting of whole warps, `count` threads together, wherever in the code each of them is. */
 SIMT_OWN void simt_barrier(int id, int count)
 {
     simt_require_kernel(SIMT_BARRIER_NAMED);

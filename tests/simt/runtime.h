@@ -1,4 +1,4 @@
-/* runtime.h - the calls of CUDA's runtime. */
+/* runtime.h - the functions of the CUDA runtime. */
 #ifndef SIMT_RUNTIME_H
 #define SIMT_RUNTIME_H
 

@@ -550,7 +550,7 @@ GPU_KERNEL void barriers_differ(int *)
     else
         __syncthreads_or(1);
 }
-/* Each barrier is the same one to all, wherever in the text it stands. */
+/* Each barrier is the same one to all threads, wherever in the code it stands. */
 GPU_KERNEL void barrier_in_branches(int *)
 {
     if (threadIdx.x < 32)

@@ -89,8 +89,8 @@ struct trid_p_batch_call {
     trid_p_batch_arrays<tb_real> rows = {};
 };
 
-/* Returns whether a side of x, at p + k*pitch for k = low .. high, shares an element with an array at q. It looks only
-   at sides within reach. */
+/* Returns whether a side of x, at p + k*pitch for k = `low` .. `high`, shares an element with an array at q. It looks
+   only at sides within reach. */
 template <class tb_real>
 static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, const tb_real *q, long long pitch,
                                    long long low, long long high)

@@ -101,7 +101,7 @@ TB_D void trid_p_batch_take_halves(const trid_p_batch_source<tb_real> &from, int
             trid_p_batch_take_half<shape, 0>(from, half, pass, u);
     }
 }
-/* Computes in r the residual of x in one half of the thread's rows. left and right are x around all rows of the
+/* Computes in r the residual of x in one half of the thread's rows. `left` and `right` are x around all rows of the
    thread. */
 template <class shape, int full, class tb_real>
 TB_D void trid_p_batch_residual_rows(const trid_p_batch_source<tb_real> &from, int half, const tb_real *x, tb_real left,

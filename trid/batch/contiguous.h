@@ -149,7 +149,7 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
     __syncthreads();
 }
 
-/* Solves systems of n <= k*lanes rows by the lanes of warps, or of n <= 32*k*warps rows, each by a block. With one
+/* Solves systems of n <= k*lanes rows with the lanes of warps, or of n <= 32*k*warps rows, each with a block. With one
    matrix for all systems, each block loads the matrix into shared memory, and its warps then take tile after tile. */
 template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, resident)
@@ -305,7 +305,7 @@ constexpr int trid_p_batch_first_shape(int method, int layout, int n)
     return at;
 }
 
-/* Returns whether a shape is the first for some n of least .. most. For each number of lanes it tries the longest
+/* Returns whether a shape is the first for some n of `least` .. `most`. For each number of lanes it tries the longest
    system that these lanes hold, but at most `most` rows. Shapes that are never the first are not compiled. */
 template <class tb_real>
 constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
@@ -343,7 +343,7 @@ static int trid_p_batch_launch_contiguous_shape(const trid_p_batch_work<tb_real>
         32 * needed, 0, work.stream, plan, rows, work.d, work.x);
 }
 
-/* Launches shape `first`, which serves some system of least .. most rows, if it is `at` or a later one. */
+/* Launches shape `first`, which serves some system of `least` .. `most` rows, if it is `at` or a later one. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
@@ -366,7 +366,7 @@ static int trid_p_batch_has_words(const trid_p_batch_work<tb_real> &work, const 
 }
 
 /* Chooses lanes and layout, and launches the first shape that serves the call. Only shapes that systems of
-   least .. most rows can reach are compiled. */
+   `least` .. `most` rows can reach are compiled. */
 template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
 static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const rows_type &rows)
 {

@@ -12,7 +12,7 @@
     TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), (systems) * (parts))
 
 /* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
-   nothing is pipelined. ahead is how many bytes, 0, 128 or 256, a copy prefetches around itself into the second-level
+   nothing is pipelined. `ahead` is how many bytes, 0, 128 or 256, a copy prefetches around itself into the second-level
    cache. If the rows of a block are narrower than that, neighbouring blocks find theirs in the cache. */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 #define TRID_P_BATCH_HAS_COPIES 1

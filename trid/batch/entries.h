@@ -41,7 +41,7 @@ extern "C++" {
    Leaves   the answers in *device. They hold for launches in the same source file (from C: for all) while the same
             device is current; other launches ignore them
    Returns  TRID_BATCH_OK or TRID_BATCH_LAUNCH_FAILED
-   Cost     a few calls of the CUDA runtime for each cluster size, 1 to 16 blocks */
+   Cost     a few calls to the CUDA runtime for each cluster size, 1 to 16 blocks */
 TRID_P_BATCH_LINKED trid_device_query(trid_device *device) TRID_P_BATCH_CALLS(trid_p_batch_query, (device))
 #ifdef __cplusplus
 }

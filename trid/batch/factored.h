@@ -5,8 +5,8 @@
    hold its partitions. Rows beyond the system must be identity rows. The functions of a scope:
      first(), rows()             the thread's first row; how many rows all threads hold together
      lu()                        factors
-     open(), recurrence()        the halves of one recurrence of a solve by factors, down the rows or up: the part that
-                                 depends only on the matrix, and the rest, once d has been divided by the pivots
+     open(), recurrence()        the halves of one recurrence of a solve with factors, down the rows or up: the part
+                                 that depends only on the matrix, and the rest, once d has been divided by the pivots
      open_ring(), solve_ring()   the same for a periodic system
      pass()                      x of the thread that holds the rows before or, with up, after its own
      known(), meet()             an element of the system's ring (trid/lu.h), which threads write before they meet and
@@ -121,7 +121,7 @@ TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batc
         return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane()};
 }
 
-/* Returns whether the kernel transposes the matrix, by the order of its substitutions: it does with factors or
+/* Returns whether the kernel transposes the matrix, through the order of its substitutions: it does with factors or
    corners. */
 TB_D int trid_p_batch_across(int flags, int n, int periodic)
 {
@@ -231,7 +231,7 @@ TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int perio
     }
 }
 
-/* Solves a periodic system in turns: first for its last unknown s, then with it. */
+/* Solves a periodic system whose partitions take turns: first for its last unknown s, then with it. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_ring_in_turns(const scope_type &scope, int n, tb_real *keep,
                                      trid_p_batch_equations<tb_real, k> *own)

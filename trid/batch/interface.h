@@ -346,7 +346,7 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut<tb_real> cut, i
                                    0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix are solved by its
+/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix are solved with its
    factors. */
 template <class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, const rows_type &rows,
@@ -391,8 +391,8 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
             stores the rows of rank r at [2m r], which gives all of them the layout
             trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. With share = all systems, one
             rank solves all, or neighbours exchange the rows of f and z
-   Returns  a status of enum trid_batch_status. TRID_BATCH_SHORT: n < 2, including n = 0; TRID_BATCH_BAD_SIZE: also
-            share < 1; TRID_BATCH_OVERLAP: also if two arrays of the interface share an element
+   Returns  a status of enum trid_batch_status. TRID_BATCH_SHORT: n < 2, including n = 0; TRID_BATCH_BAD_SIZE also
+            means share < 1; TRID_BATCH_OVERLAP also means that two arrays of the interface share an element
    Cost     one pass: reads a, b, c, d once (SHARED: d), and writes 6 numbers a system, for any n. If systems are
             interleaved, lanes access neighbours in memory; otherwise a thread takes n/32 rows of a system. SHARED,
             interleaved, n <= 1024: a block factors the matrix once; each row then costs 3 operations and no reciprocal

@@ -130,7 +130,7 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
 
 /* ---- the shapes of all kernels for interleaved systems ----------------------------------------------------------- */
 
-/* Which kernel serves systems of least .. most rows. systems: how many a block takes, in single and in double
+/* Which kernel serves systems of `least` .. `most` rows. systems: how many a block takes, in single and in double
    precision; 0 if the row is not for that precision. parts, burst, ahead: as in trid_p_batch_shape (pipeline.h). */
 struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
@@ -139,8 +139,10 @@ struct trid_p_batch_tiling {
    `burst` rows of the matrix at a time; the others request all rows at once. With 256 rows, bursts of two save up to
    9 % where systems that are not periodic are factored, or solved from factors; with fewer rows they cost up to 24 %.
    Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double
-   precision up to 512, and from 897 to 1024. If 16 blocks have no room for the messages that they exchange (a pivoted
-   solve that adds to x), fewer blocks of 32 partitions take over. */
+   precision up to 512, and from 897 to 1024. With 22 rows a thread more is requested at a time and fewer blocks share a
+   system: where these have few idle rows, solves take 0.72 to 0.98 of the time. They have no room for the x that is
+   added to, which later rows of the table serve. If 16 blocks have no room for the messages that they exchange (a
+   pivoted solve that adds to x), fewer blocks of 32 partitions take over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {
@@ -162,8 +164,13 @@ struct trid_p_batch_tilings : trid_p_batch_how {
         {hybrid | pivoted | checks | one_ring, pipelined, 65, 128, 16, {64, 32}, 8, 4, 128},
         {shared, pipelined, 33, 64, 8, {64, 32}, 8, 8, 128},
         {shared, pipelined, 65, 128, 8, {64, 32}, 16, 8, 128},
-        {shared, pipelined, 129, 256, 8, {32, 16}, 32, 8, 256},
+        {shared, pipelined, 129, 191, 8, {32, 16}, 32, 8, 256},
+        {shared, pipelined, 192, 256, 16, {32, 16}, 16, 2, 256},
         {shared, pipelined, 257, 512, 16, {32, 16}, 32, 16, 128},
+        {hybrid, wide_clusters, 257, 352, 22, {64, 32}, 8, 2, 128},
+        {hybrid, wide_clusters, 465, 704, 22, {64, 32}, 8, 2, 128},
+        {hybrid, wide_clusters, 769, 880, 22, {64, 32}, 8, 2, 128},
+        {hybrid, wide_clusters, 881, 1024, 22, {32, 0}, 16, 2, 256},
         {hybrid, clusters, 129, 256, 16, {64, 0}, 8, 2, 128},
         {hybrid, clusters, 129, 512, 16, {0, 32}, 8, 2, 128},
         {hybrid | beyond, clusters, 897, 1024, 16, {0, 32}, 8, 2, 128},
@@ -192,6 +199,9 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serve
 #ifndef TRID_P_BATCH_ON_CHIP_CLUSTER
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows that a cluster holds */
 #endif
+#ifndef TRID_P_BATCH_MANY_TILES
+#define TRID_P_BATCH_MANY_TILES 32 /* a cluster, for wide clusters: with fewer, some wait long for the last tiles */
+#endif
 
 /* Launches a shape: clusters of `blocks` blocks if it is one for clusters, else as many blocks as stay on the device,
    or all blocks if it has no pipeline. */
@@ -202,7 +212,8 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     constexpr int solver = trid_p_batch_how::solver_of(method);
     typedef trid_p_batch_tiles<solver, tb_real, shape, rows_type> tiles;
     constexpr trid_p_batch_needs most = tiles::needs(~0, 1);
-    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || !shape::pipelined || method == trid_p_batch_how::pivoted ||
+    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || !shape::pipelined || shape::cluster ||
+                      method == trid_p_batch_how::pivoted ||
                       most.least * (most.bytes + most.fixed) <= TRID_P_BATCH_SHARED_BYTES,
                   "every tile must have room");
     trid_p_batch_plan plan = work.plan;
@@ -214,9 +225,11 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     const trid_device *const known = trid_p_batch_known_device(work);
     if (trid_p_batch_count(&plan, shape::systems, 1, &grid))
         return shape::few ? (int)TRID_P_BATCH_NOT_LAUNCHED : (int)TRID_BATCH_BAD_SIZE;
-    if constexpr (shape::few) {
+    if constexpr (shape::few || shape::wide) {
         const int processors = known ? known->processors : trid_device_attribute(cudaDevAttrMultiProcessorCount);
-        if (plan.tiles > (unsigned)(needs.resident * processors)) return TRID_P_BATCH_NOT_LAUNCHED;
+        if (shape::few ? plan.tiles > (unsigned)(needs.resident * processors)
+                       : plan.tiles < (unsigned)(TRID_P_BATCH_MANY_TILES * processors / blocks))
+            return TRID_P_BATCH_NOT_LAUNCHED;
     }
     if (trid_p_batch_device_of(work, kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
     if (shape::elsewhere && device.always_pipelined) return TRID_P_BATCH_NOT_LAUNCHED;
@@ -242,7 +255,7 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
                                      work.stream, plan, rows, work.d, work.x);
 }
 
-/* Launches the first row of the table, from row `at` on, that serves n rows and has room. n is between least and most,
+/* Launches the first row of the table, from row `at` on, that serves n rows and has room. n is in `least` .. `most`,
    so rows of the table that serve no such n are not compiled. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, int vectorised, const rows_type &rows)
@@ -253,12 +266,15 @@ static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, in
     } else {
         constexpr trid_p_batch_tiling row = trid_p_batch_tilings::rows[at];
         constexpr int systems = row.systems[sizeof(tb_real) == 8];
-        typedef trid_p_batch_shape<row.k, systems, row.parts, row.burst, row.ahead, row.kind, 0> shape;
+        constexpr bool in_pieces = row.kind == trid_p_batch_how::wide_clusters; /* no other kernel of this shape */
+        typedef trid_p_batch_shape<row.k, systems, row.parts, row.burst, row.ahead, row.kind, in_pieces> shape;
         if constexpr ((row.methods & method) && systems > 0 && row.least <= most && row.most >= least &&
-                      (!shape::elsewhere || trid_p_batch_has_elsewhere())) {
+                      (!shape::elsewhere || trid_p_batch_has_elsewhere()) &&
+                      (!shape::wide || trid_p_batch_rows<rows_type>::are_arrays)) {
             const int n = work.plan.n, rows_a_block = row.k * row.parts, blocks = (n + rows_a_block - 1) / rows_a_block;
             int status = TRID_P_BATCH_NOT_LAUNCHED;
-            if (n >= row.least && n <= row.most && (!shape::cluster || n <= TRID_P_BATCH_ON_CHIP_CLUSTER))
+            if (n >= row.least && n <= row.most && (!shape::cluster || n <= TRID_P_BATCH_ON_CHIP_CLUSTER) &&
+                (!shape::wide || vectorised))
                 status = trid_p_batch_launch_shape<method, shape>(work, blocks, vectorised, rows);
             if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
         }

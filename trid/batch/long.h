@@ -1,4 +1,4 @@
-/* long.h - a room of trid/batch.h: solves long systems by chunks, and the reduced systems that these leave.
+/* long.h - a room of trid/batch.h: solves long systems in chunks, and the reduced systems that these leave.
    MIT licence, see LICENSE. */
 
 /* A system is cut into chunks. Some threads hold each chunk, k rows a thread. The first unknown f and the last unknown
@@ -8,7 +8,7 @@
        a f +   z + c g = d      g: f of the next chunk            row 2i + 1
 
    are rows of a tridiagonal system of 2 n / m rows, m being the rows of a chunk. It is stored in scratch. The same
-   launch solves it, again by chunks if it is still too long. Then each chunk is a system of its own, whose first and
+   launch solves it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first and
    last rows give f and z. So a, b, c, d are read twice, and x is written once. Beyond the system's end the chunk has
    identity rows, one of which may hold z.
 
@@ -493,7 +493,7 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     return trid_p_batch_clear_worst(plan, layout.worst, stream, &levels->worst);
 }
 
-/* Solves reduced systems on chip; contiguous ones by the kernel that holds the longest, whatever their n. */
+/* Solves reduced systems on chip; contiguous ones with the kernel that holds the longest, whatever their n. */
 template <int interleaved, int periodic, class bounds, class tb_real>
 static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows,
                                        const trid_p_batch_more<tb_real> &corners)
@@ -511,7 +511,7 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
                                                                                       longest)>(work, rows);
 }
 
-/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else by chunks. The reduced
+/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else in chunks. The reduced
    systems that the chunks leave are solved in the same way. */
 template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,

@@ -9,16 +9,16 @@
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if the links
-   are few, a warp solves all links of the system. The block still has its rows and solves for their unknowns, so a, b,
-   c, d are read once. In all other cases, and if l or z is not finite, the partition is left over. Then all links are
-   solved as systems in the same way, and a last launch reads the partitions left over a second time. Launches that have
-   nothing to do return at once.
+   are few, each warp of the block solves all links of the system. The block still has its rows and solves for their
+   unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is left over.
+   Then all links are solved as systems in the same way, and a last launch reads the partitions left over a second time.
+   Launches that have nothing to do return at once.
 
    A block works on three partitions at a time: one that is published and waits for its neighbours, one in registers
    that is reduced, one on its way to shared memory. By the time the block looks, most of what it waits for has come.
 
    No wait is endless, so blocks cannot deadlock: a partition that waits in vain, because few blocks run at the same
-   time, is left over. The last launch, by the same kernel, finds everything published and computes what the first one
+   time, is left over. The last launch, of the same kernel, finds everything published and computes what the first one
    would have computed: x is the same.
 
    The value of a number shows whether it has come: until then all its bits are set, and no published number has all
@@ -57,7 +57,7 @@ struct trid_p_batch_partitions {
     };
 };
 
-/* Where a warp works: rows of a partition from `row` on, of which rows from .. to - 1 exist. */
+/* Where a warp works: rows of a partition from `row` on, of which rows `from` .. `to` - 1 exist. */
 struct trid_p_batch_stretch {
     int row, from, to, within;         /* within: the partition's number in its system */
     long long system, group, line, at; /* the system; where its row 0 is in d and x */
@@ -86,9 +86,9 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
-/* Requests the warp's elements of an array. Those of rows from .. to - 1 exist; the others become `fill`. A full warp
-   requests pieces of 16 bytes. Any other warp requests one number at a time, which takes less time unless many warps
-   are not full. With by_words it requests pieces wherever possible. */
+/* Requests the warp's elements of an array. Those of rows `from` .. `to` - 1 exist; the others become `fill`. A full
+   warp requests pieces of 16 bytes, if they are aligned. Any other warp requests one number at a time, which takes less
+   time unless many warps are not full. With by_words an aligned warp requests pieces wherever all of a piece exists. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)

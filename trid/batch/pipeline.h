@@ -9,7 +9,8 @@ struct trid_p_batch_shape {
     static constexpr int k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead;
     static constexpr int threads = systems * parts;
     static constexpr bool pipelined = kind < trid_p_batch_how::unpipelined,
-                          cluster = kind == trid_p_batch_how::clusters, few = kind == trid_p_batch_how::few;
+                          wide = kind == trid_p_batch_how::wide_clusters,
+                          cluster = wide || kind == trid_p_batch_how::clusters, few = kind == trid_p_batch_how::few;
     static constexpr bool elsewhere =
         kind == trid_p_batch_how::pipelined_elsewhere || kind == trid_p_batch_how::unpipelined_elsewhere;
     static constexpr bool vectorised = by_pieces;

@@ -5,7 +5,7 @@
 
 /* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32 borders
    at a time until one is left. The unknowns around each group then come down the same way. The rows are eliminated
-   twice, by the same instructions of one kernel: if a system is so ill-conditioned that another rounding gives other
+   twice, with the same instructions of one kernel: if a system is so ill-conditioned that another rounding gives other
    digits, the unknowns that come down must belong to exactly the rows that went up. */
 template <class tb_real>
 struct trid_p_batch_tree {

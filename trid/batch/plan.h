@@ -35,13 +35,14 @@ struct trid_p_batch_how {
     enum { full, contiguous, strided };
     /* The kind of kernel for interleaved systems: who takes a tile, and how its rows are loaded. pipelined: a block,
        whose rows arrive in shared memory while it solves the tile before; clusters: a cluster of blocks, in the same
-       way; unpipelined: a block that loads rows when it needs them. few: blocks as in unpipelined, if all of them run
-       at the same time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is
-       left empty in code for devices that all have clusters and room for a pipeline, on which it is never launched. */
-    enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere, few };
+       way; wide_clusters: the same, for many tiles of four arrays that are copied 16 bytes at a time; unpipelined: a
+       block that loads rows when it needs them. few: blocks as in unpipelined, if all of them run at the same
+       time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is left empty
+       in code for devices that all have clusters and room for a pipeline, on which it is never launched. */
+    enum { pipelined, pipelined_elsewhere, clusters, wide_clusters, unpipelined, unpipelined_elsewhere, few };
 };
 
-/* The systems for which a call compiles kernels: those of least .. most rows, of both layouts or of only one. */
+/* The systems for which a call compiles kernels: those of `least` .. `most` rows, of both layouts or of only one. */
 template <int of_most, int of_least, int of_only>
 struct trid_p_batch_bounds {
     static constexpr int most = of_most, least = of_least, only = of_only;
@@ -155,8 +156,8 @@ struct trid_p_batch_shares {
     }
 };
 
-/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows by trid_p_batch_rows_of. As
-   early as possible it loads the known unknowns by trid_p_batch_ask_known, and overwrites the two rows with them. For
+/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows from trid_p_batch_rows_of. As
+   early as possible it loads the known unknowns with trid_p_batch_ask_known, and overwrites the two rows with them. For
    other types of rows these functions generate no code. */
 template <class tb_real, class rows_type>
 struct trid_p_batch_known {
@@ -385,7 +386,7 @@ TB_D int trid_p_batch_is_small(const trid_p_batch_worst &worst)
     return trid_p_batch_number<tb_real>(worst.error) <= few * trid_p_batch_number<tb_real>(worst.size);
 }
 
-/* Returns the residual of one row, up and down being x around it. */
+/* Returns the residual of one row; `up` and `down` are x around it. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real d, tb_real x, tb_real up, tb_real down,
                                        trid_p_batch_worst *worst)
@@ -397,8 +398,8 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
     return rest;
 }
 
-/* Computes in rest the residual of x in the thread's first `valid` rows. `first` is the thread's first row within the
-   system, and around is x on either side. Terms beyond the system's ends are left out: 0 times another system's NaN
+/* Computes in `rest` the residual of x in the thread's first `valid` rows. `first` is the thread's first row within the
+   system, and `around` is x on either side. Terms beyond the system's ends are left out: 0 times another system's NaN
    would be NaN. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_defect(int first, int n, int valid, const trid_p_batch_equations<tb_real, k> &own,

@@ -108,7 +108,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
 /* Solves every system of the arrays for `sides` right-hand sides. Side k of d and of x begins k*pitch elements after
    side 0.
    Needs    as trid_batch_solve; no side of x shares an element with another, nor, unless d is x, with one of d.
-            sides may be 0, and pitch may be negative. Flags: TRID_BATCH_SEVERAL_FLAGS, among them
+            `sides` may be 0, and `pitch` negative. Flags: TRID_BATCH_SEVERAL_FLAGS, among them
             TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1], and c of row n-1 couples that row to x[0]; for n = 1
             both couple x[0] to itself, for n = 2 they add to c of row 0 and a of row 1;
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, called with the same PERIODIC;
@@ -118,7 +118,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             reveal
    Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor, if it has that many
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
-            one side at a time as by trid_batch_solve: 5*sides arrays, or 9*sides if that call moves nine or the
+            one side at a time, as trid_batch_solve does: 5*sides arrays, or 9*sides if that call moves nine or the
             systems are periodic
    Error    as trid_warp_lu_solve. A single right-hand side of contiguous systems of up to 512 (f64: 256) rows, or
             of interleaved periodic ones of up to 256, is solved by the hybrid if all rows in its warp or tile are as

@@ -3,8 +3,14 @@
 
 #ifndef TB_BODY
 
-/* Solves interleaved systems with one matrix, which a block factors once. A tile then takes few operations and few
-   registers, so a multiprocessor holds several blocks, of which one solves while the others wait. */
+/* Whether each thread keeps the factors of its rows in registers, because it has room for them. Otherwise the block
+   keeps the factors of its partitions in shared memory. */
+template <class tb_real, class shape>
+static constexpr bool trid_p_batch_in_registers =
+    shape::k == 16 && shape::parts > 1 && shape::threads <= trid_p_batch_threads_for<tb_real, shape::k>;
+
+/* Solves interleaved systems with one matrix, which a block factors once: in each tile a thread has the same rows of
+   it. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -13,15 +19,17 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     constexpr int span = TRID_P_BATCH_SPAN(tb_real, systems, parts), vector = 16 / sizeof(tb_real), reduced_len = 13;
     constexpr int own_len =
         5 * k + vector; /* no bank conflicts: a warp reads 16 bytes from each of at most four partitions */
+    constexpr bool in_registers = trid_p_batch_in_registers<tb_real, shape>;
     __shared__ tb_real shared[3 * span], reduced[parts * reduced_len], known[of::are_known ? 2 * systems : 1];
-    __shared__ trid_p_batch_word<tb_real> kept[parts * own_len / vector];
+    __shared__ trid_p_batch_word<tb_real> kept[in_registers ? 1 : parts * own_len / vector];
     __shared__ int worst;
     TRID_DYNAMIC_SHARED(dynamic);
     const int thread = (int)threadIdx.x, line = thread % systems, part = thread / systems, first = k * part;
     const int n = plan.n;
     const trid_p_batch_arrays<tb_real> none = trid_p_batch_arrays<tb_real>();
-    const trid_p_batch_pipeline<tb_real, shape, 1> pipeline = {plan, none, d, (tb_real *)dynamic, first, 0};
-    tb_real *factors = kept[0].v;
+    constexpr int burst = in_registers && shape::vectorised ? shape::burst : k;
+    const trid_p_batch_pipeline<tb_real, shape, 1, burst> pipeline = {plan, none, d, (tb_real *)dynamic, first, 0};
+    tb_real f[TRID_INTERLEAVED_FACTOR_LEN(k)], *factors = kept[0].v;
     int steps;
     trid_p_batch_equations<tb_real, k> u;
     tb_real end[2];
@@ -31,7 +39,6 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     trid_p_batch_ask_before(pipeline, p, x);
     if (thread == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
     {
-        tb_real f[TRID_INTERLEAVED_FACTOR_LEN(k)];
         TB_UNROLL
         for (int j = 0; j < k; j++) {
             u.a[j] = u.c[j] = 0;
@@ -44,7 +51,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
         if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
         TB_UNROLL
         for (int e = 0; e < 5 * k; e++)
-            if (line == 0) factors[part * own_len + e] = f[e];
+            if (line == 0 && !in_registers) factors[part * own_len + e] = f[e];
         TB_UNROLL
         for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(k) - 5 * k; e++)
             if (thread < parts) reduced[thread * reduced_len + e] = f[5 * k + e];
@@ -56,7 +63,8 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
         p = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first); /* none beyond the last tile */
         trid_p_batch_arrive<0, 1>(pipeline, rows, here, index + gridDim.x, p, known, end, &u);
         trid_p_batch_put_known_values(rows, first, here.valid, end, &u);
-        trid_block_interleaved_solve_stored(k, systems, parts, k * parts, steps, factors + part * own_len,
+        trid_block_interleaved_solve_stored(k, systems, parts, k * parts, steps,
+                                            in_registers ? f : factors + part * own_len,
                                             reduced + thread % parts * reduced_len, 1, u.d, shared);
         trid_p_batch_finish(pipeline, here, p, x, u.d);
         if (part == 0 && here.in_batch && trid_p_batch_reports(plan)) trid_p_batch_tell(plan, here.system, worst);
@@ -70,8 +78,11 @@ struct trid_p_batch_tiles<trid_p_batch_how::shared, tb_real, shape, rows_type> {
         constexpr int known = trid_p_batch_rows<rows_type>::are_known * 2 * shape::systems;
         constexpr int elements = 3 * span + (5 * shape::k + 17) * shape::parts + known;
         const int bytes = (flags & TRID_BATCH_ADD ? 2 : 1) * shape::k * shape::threads * real;
+        constexpr int resident = trid_p_batch_in_registers<tb_real, shape>
+                                     ? trid_p_batch_resident<tb_real, shape::k, shape::threads>
+                                     : (real == 4 ? 1024 : 768) / shape::threads;
         /* 1536: the block's own use */
-        return {bytes, elements * real + 1536, (real == 4 ? 1024 : 768) / shape::threads, 1, 0};
+        return {bytes, elements * real + 1536, resident, 1, 0};
     }
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
                                           tb_real *x)

@@ -3,7 +3,7 @@
 
 #ifndef TB_BODY
 
-/* Launches systems on chip, or by the kernels for long ones. Solves with residuals take rows from arrays. */
+/* Solves systems on chip, or with the kernels for long ones. Solves with residuals take rows from arrays. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
@@ -33,9 +33,9 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
    Shared   contiguous: at most 18.3 KiB a block, longer systems 71 KiB; interleaved: 128 KiB a multiprocessor (ADD:
             160), if it has that many
    Cost     for systems of up to 16 KiB a column (step 1; otherwise of up to 1024 rows, or more in clusters): five
-            arrays moved once (ADD: six), by one launch, and two small memsets if `failed` is requested. Longer systems
-            with step 1: the same by four launches, if unknowns 14 KiB of a column apart are coupled by a unit roundoff
-            at most. Otherwise nine arrays (ADD: ten), and 0.03 (interleaved: 0.07) of one for scratch, by three
+            arrays moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems
+            with step 1: the same in four launches, if unknowns 14 KiB of a column apart are coupled by a unit roundoff
+            at most. Otherwise nine arrays (ADD: ten), and 0.03 (interleaved: 0.07) of one for scratch, in three
             launches or more
    Error    as trid_warp_hybrid. In long systems with step 1, couplings between unknowns 14 KiB apart are dropped if
             they are at most a unit roundoff of the diagonal */
@@ -54,8 +54,8 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
    Cost     memory traffic as trid_batch_solve for systems of up to 8 KiB a column (step 1); about 9 operations a row
             more. Longer systems: nine arrays; if interleaved, the rows are read once more
    Error    the residual is that of x before ADD adds it. It is exact up to the roundings of its own evaluation, about 3
-            unit roundoffs, and in double precision to 2^-20 of itself, because its parts are kept by their upper 32
-            bits */
+            unit roundoffs, and in double precision to 2^-20 of itself, because only the upper 32 bits of its parts are
+            kept */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)

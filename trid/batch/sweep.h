@@ -71,8 +71,8 @@ TB_D void trid_p_batch_store_interface(int span, int slot, const trid_p_batch_eq
     }
 }
 
-/* Loads the row of a system's reduced system that partition `rank` leaves, linked to the one below. With open, the last
-   partition's row stays coupled to what follows.
+/* Loads the row of a system's reduced system that partition `rank` leaves, linked to the one below. With `open`, the
+   last partition's row stays coupled to what follows.
    Returns  as trid_lane_link */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, int open, tb_real *a, tb_real *c,
@@ -165,10 +165,10 @@ TB_D int trid_p_batch_solve_ring(int lanes, int from, tb_real top_a, tb_real top
     return trid_bad_pivot(r);
 }
 
-/* Solves the reduced systems of a tile, or reduces them if open; with ring, does both. `group` lanes take system
-   thread / group, each with `each` partitions.
+/* Solves the reduced systems of a tile, or reduces them if `open` is set; with ring, does both. With group =
+   min(parts, 32), thread t takes parts / group partitions of system t / group.
    Lanes    whole warps
-   Leaves   the last unknowns (open: the last rows) in shared */
+   Leaves   the last unknowns (`open` alone: the last rows) in `shared` */
 template <class tb_real, int k, int systems, int parts, int open, int ring>
 TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 {
@@ -220,8 +220,9 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
    two rows of the reduced system), and with a status for each system.
    Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system.
             With ring, the systems are periodic, of n > 1 rows in `parts` <= 32 partitions, and shared has TRID_RING_LEN
-            elements more for each. With open, nothing is solved, and the rows are `parts` <= 32 partitions of a longer
-            system. The thread's last row then couples to the unknown above the first partition (a) and to the last unknown of the last
+            elements more for each.
+            With `open`, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
+            last row then couples to the unknown above the first partition (a) and to the last unknown of the last
             partition (c; in the last partition itself, to the unknown below)
    Returns  the least bad row of this thread */
 template <int systems, int parts, int open = 0, int ring = 0, class tb_real, int k>
@@ -375,7 +376,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
 
 /* Climbs the rest of the tree in which a cluster eliminates with pivoting: all blocks receive the borders of all
    blocks.
-   Leaves   the unknowns around this block in outer
+   Leaves   the unknowns around this block in `outer`
    Returns  whether an unknown of the system has no pivot */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_p_batch_post<tb_real> &post,
@@ -415,9 +416,9 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
 }
 
 /* Climbs the tree of trid_warp_pivoted from the borders of the partitions, in shared memory, and comes down again.
-   Whole warps call, a group of lanes for system thread / group. Each lane joins two partitions before it climbs, so
-   that half of the warps do the work in fewer steps than all would with one partition a lane. In a cluster, whose
-   groups also need a lane for each block, a lane takes one partition.
+   Whole warps call it, a group of lanes for system thread / group. Each lane joins two partitions before it climbs, so
+   half of the warps do the work in fewer steps than all would with one partition a lane. In a cluster, whose groups
+   also need a lane for each block, a lane takes one partition.
    Leaves   the unknowns around each partition in place of its border; worst is 1 if an unknown has no pivot */
 template <class tb_real, int systems, int parts, int cluster>
 TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)

@@ -3,8 +3,8 @@
 
 #ifndef TB_BODY
 
-/* Adds to sum the products of `rows` rows of d with those of u (if sides & 1) and of v (if sides & 2). With all, takes
-   `burst` rows and ignores `rows`. */
+/* Adds to `sum` the products of `rows` rows of d with those of u (if sides & 1) and of v (if sides & 2). With `all`,
+   takes `burst` rows and ignores `rows`. */
 template <class tb_real, int sides, int burst, int all>
 TB_D void trid_p_batch_weigh_some(int rows, const tb_real *u, const tb_real *v, long long matrix_pitch,
                                   const tb_real *d, long long pitch, tb_real *sum)
@@ -37,7 +37,7 @@ TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, cons
     if (rows > 0) trid_p_batch_weigh_some<tb_real, sides, burst, 0>(rows, u, v, matrix_pitch, d, pitch, sum);
 }
 
-/* Computes d of the interface by weights, with u in a and v in b, from `first` rows at the top and `last` at the
+/* Computes d of the interface from weights, with u in a and v in b, from `first` rows at the top and `last` at the
    bottom. With one_matrix, a block keeps the weights of the one matrix and takes one tile after another; otherwise it
    takes one tile. */
 template <class tb_real, int interleaved, int one_matrix>
@@ -126,7 +126,7 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
             largest numbers of all systems. If both are below n on all ranks, no coupling between the ends of a
             partition exceeds the unit roundoff. A rank then needs only two rows of others: that of z of the rank above,
             and that of f of the rank below. The unknowns of these four rows (z above, f, z, f below; three if a
-            neighbour is missing) equal those of the whole system up to the order of the unit roundoff times its largest
+            neighbour is missing) equal those of the whole system to within about the unit roundoff times its largest
             unknown
    Returns  as trid_batch_interface_reduce
    Cost     two or three passes over five arrays, one system per thread; call it once
