@@ -264,7 +264,7 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
         {lu, block, contiguous, 8, {{}, {4, 2}}},
         {lu, block, contiguous, 16, {{2, 4}, {}}},
         {lu, lanes, strided, 8, {{}, {2, 6}}},
-        {lu, lanes, strided, 16, {{4, 2}, {}}},
+        {lu, lanes, strided, 16, {{4, 3}, {}}},
         {lu, block, strided, 8, {{}, {4, 2}}},
         {lu, block, strided, 16, {{2, 4}, {}}},
     };
