@@ -56,6 +56,8 @@ template <int per_lane, int products>
 TB_D void adi2d_p_chip_problem(const fd_p_launch &launch, unsigned char *memory, adi2d_p_chip *h, int *least)
 {
     const int size = trid_cluster_size(), which = (int)blockIdx.x / size, threads = trid_block_threads();
+    for (int q = trid_block_thread(); q < (int)(sizeof *h / sizeof(int)); q += threads) ((int *)h)[q] = 0;
+    __syncthreads(); /* threads copy all of h (products.h) */
     if (trid_block_thread() == 0) {
         fd_p_chip_begin(launch, fd_p_ready_of(launch, which), which, memory, launch.each, h);
         adi2d_p_chip_lay_out(per_lane, &launch, threads, h);

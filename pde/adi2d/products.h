@@ -29,8 +29,9 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
 }
 
 /* Computes y = 2 z / (1 - size A_1) - z. */
-TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
+TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *shared, unsigned char *memory)
 {
+    const adi2d_p_chip chip = *shared, *h = &chip; /* in registers: otherwise each store has it read again */
     const int width = h->width, rows = h->rows;
     adi2d_p_line l = adi2d_p_line_of(per_lane, h, memory, 0);
     const tb_real size = l.step->data.size;
@@ -99,8 +100,9 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
 }
 
 /* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes a sequence of products. */
-TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
+TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *shared, unsigned char *memory)
 {
+    const adi2d_p_chip chip = *shared, *h = &chip; /* in registers: otherwise each store has it read again */
     const fd_p_step &step = fd_p_chip_step(*h, memory);
     const tb_real twice = step.close ? 1 : 2, less = step.close ? 0 : 1;
     const int share = h->share, parts = h->parts;

@@ -427,16 +427,17 @@ TB_D void adi2d_p_rung_y_rows(const adi2d_p_rung_y_line &y, int j, adi2d_p_rung_
 TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real value, int *lost)
 {
     const int at = j * y.stride;
-    if (!y.valid) return value;
-    if (y.exercise != FD_EUROPEAN) {
+    if (y.exercise != FD_EUROPEAN && y.valid) {
         const int index[2] = {y.i, j};
         const tb_real pays = fd_p_pays(&y.l.a.t, index, y.l.when[1], y.final[at]);
         tb_real more = y.multiplier[at];
         value = fd_lane_exercise(y.exercise, y.l.data.dt, pays, value, &more);
         y.multiplier[at] = more;
     }
-    y.to[at] = value;
-    if (!trid_finite(value)) *lost = at + y.i;
+    if (y.valid) {
+        y.to[at] = value;
+        if (!trid_finite(value)) *lost = at + y.i;
+    }
     return value;
 }
 
