@@ -292,6 +292,13 @@ static void test_layouts(void)
                                 flags, 0, 0);
                 test_several<T>("interleaved", trid_lines_interleaved(n, 3), 2, 3 * n, flags, 1, 0);
             }
+    /* One right-hand side, of matrices that are dominant and of others: each elimination several times. */
+    for (int n : {1, 2, 3, 16, 17, 31, 33, 64, 65, 100, 128, 200, 255, 256})
+        for (int trial = 0; trial < 6; trial++) {
+            const int flags = trial % 3 ? TRID_BATCH_PERIODIC : 0;
+            test_several<T>("contiguous", trid_lines_contiguous(n, 5), 1, 0, flags, 0, 0);
+            test_several<T>("interleaved", trid_lines_interleaved(n, n < 100 ? 36 : 3), 1, 0, flags, 0, 0);
+        }
 }
 
 /* Systems longer than a block can hold. */
