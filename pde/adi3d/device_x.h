@@ -72,8 +72,8 @@ struct adi3d_p_x_shape {
         columns = alone ? 4 : rows,
         height = alone ? 2 : 1,
         width = columns + 2, /* of the patch and the points around it */
-        /* Shared memory stores a plane's lines in whole rows of 128 bytes, permuted (fd_p_swizzle). A plane has one more
-           line on each side. */
+        /* Shared memory stores a plane's lines in whole rows of 128 bytes, permuted (fd_p_swizzle). A plane has one
+           more line on each side. */
         wide = adi3d_p_vectored,
         vectors = points / wide,
         plane_len = (lines + 2) * points,
