@@ -78,7 +78,7 @@ enum {
     CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile, to fit the second-level cache */
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x */
     CPU_AVX_P_APART_BYTES = 1 << 24, /* a larger store with d comes from memory: d then lies in x and is read again */
-    CPU_AVX_P_SMALL_TILE = 1 << 17,  /* a tile of interleaved systems with so many bytes of each array may be divided */
+    CPU_AVX_P_SMALL_TILE = 1 << 17,  /* the largest tile of interleaved systems, of each array, that is divided */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* the distance of prefetching, in each array */
     CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with so many bytes of each array fills the second-level cache:
@@ -126,8 +126,8 @@ CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
    value. */
 CPU_AVX_API int cpu_avx_p_coincide(long long p, long long m, long long q, long long n)
 {
-    const double far = fabs((double)p), wide = fabs((double)q);
-    if (m < 2 || n < 2 || far >= wide * (double)n || wide >= far * (double)m) return 0;
+    const double size_p = fabs((double)p), size_q = fabs((double)q);
+    if (m < 2 || n < 2 || size_p >= size_q * (double)n || size_q >= size_p * (double)m) return 0;
     long long a = p, b = q;
     while (b) { /* a becomes the greatest common divisor, or minus that */
         const long long rest = a % b;
@@ -261,11 +261,11 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     if (threads > 1) /* tiles become narrower until every thread has enough of them */
         while (plan.width > least && ((lines->systems - 1) / plan.width + 1) * lines->groups < 4LL * threads)
             plan.width /= 2;
-    /* In cache, parts of rows and short rows are solved in registers, in tiles of up to four vectors: equally wide ones,
-       except with one matrix, which is faster in as many tiles of four as there are. */
+    /* In cache, parts of rows and short rows are solved in registers, in tiles of up to four vectors. Distinct matrices
+       take equally wide tiles; one matrix is faster in as many tiles of four as there are. */
     const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
-    const int small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
-    if (lines->stride == 1 && !plan.fetched && (batch->f || row < lines->systems || small))
+    const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
+    if (lines->stride == 1 && !plan.fetched && (batch->f || row < lines->systems || is_small))
         plan.width = (batch->f ? 4 : (vectors - 1) / ((vectors - 1) / 4 + 1) + 1) * lanes;
     plan.per_group = (lines->systems - 1) / plan.width + 1;
     plan.tiles = plan.per_group * lines->groups;

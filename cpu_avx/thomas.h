@@ -94,7 +94,7 @@ CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_av
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
 }
 
-/* The body of cpu_avx_thomas. */
+/* The body of cpu_avx_thomas, and of cpu_avx_hybrid where it does the same. */
 CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, void *work,
                                        int threads)
 {

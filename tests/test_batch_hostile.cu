@@ -928,6 +928,32 @@ static void test_singular(void)
         }
 }
 
+/* What a of row 0 and c of row n-1 hold must not decide how a system is solved: x has the same bits with zeros there as
+   with large numbers. */
+static void test_unused_ends(void)
+{
+    for (int launch : {(int)PIVOTED, (int)SEVERAL})
+        for (int n : {1, 2, 3, 8, 20, 32, 33, 100, 256, 700, 1024})
+            for (int interleaved = 0; interleaved < 2; interleaved++) {
+                batch_call k(launch, 0, interleaved ? trid_lines_interleaved(n, 5) : trid_lines_contiguous(n, 5));
+                std::vector<real> with_zeros;
+                make_arrays(k), fill_sides(k);
+                for (long long i = 0; i < k.systems(); i++)
+                    for (int j = 0; j < n; j++)
+                        put_row(k, i, j, case_between(&dice, -1, 1), 2.5, case_between(&dice, -1, 1));
+                for (double end : {0., 1e30}) {
+                    for (long long i = 0; i < k.systems(); i++)
+                        k.a[place(k.lines, i, 0)] = k.c[place(k.lines, i, n - 1)] = (real)end;
+                    k.status.clear();
+                    make_call(k);
+                    CHECK(k.launched == TRID_BATCH_OK, "%s: %s", words(k), trid_batch_status_string(k.launched));
+                    if (end == 0) with_zeros = k.after;
+                }
+                CHECK(!memcmp(with_zeros.data(), k.after.data(), k.after.size() * sizeof(real)),
+                      "%s: elements beyond the ends change x", words(k));
+            }
+}
+
 static void test_hard_matrices(void)
 {
     for (int n : {2, 4, 16, 32, 34, 64, 130, 512, 514, 1024, 2500})
@@ -1205,6 +1231,7 @@ int main(int count, char **argument)
     test_range();
     test_denormals();
     test_singular();
+    test_unused_ends();
     test_hard_matrices();
     test_cut_arguments();
     for (int i = 0; i < 200 / shorter; i++) test_random_cut();

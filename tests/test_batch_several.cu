@@ -88,6 +88,7 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
     const int transposed = (flags & TRID_BATCH_TRANSPOSED) != 0, factored = (flags & TRID_BATCH_FACTORED) != 0;
     const int kept = factored && case_below(&dice, 2); /* r is b and u is c */
     const int steep = periodic && case_below(&dice, 4) == 0;
+    const int pivots = n > 18 && n <= TRID_P_BATCH_ON_CHIP_LU && !spoil && !steep && case_below(&dice, 3) == 0;
     const int tight = !periodic && !factored && case_below(&dice, 2), shared = (flags & TRID_BATCH_SHARED) != 0;
     const trid_lines own = shared ? trid_lines_contiguous(n, 1) : lines; /* of the matrices */
     const double tolerance = (periodic ? 256 : 128) * unit;
@@ -124,6 +125,10 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
                 if (bad < n - 1 || periodic) c[offset(own, g, s, bad)] = 0;
                 if (bad > 0) c[offset(own, g, s, bad - 1)] = 0;
                 if (bad < n - 1) a[offset(own, g, s, bad + 1)] = 0;
+            }
+            if (pivots) { /* elimination within a partition would divide by 0, elimination by rows does not */
+                a[offset(own, g, s, 16)] = c[offset(own, g, s, 16)] = c[offset(own, g, s, 15)] = 1;
+                a[offset(own, g, s, 17)] = b[offset(own, g, s, 16)] = 0;
             }
             for (int j = 0; j < n && steep; j++) {
                 a[offset(own, g, s, j)] *= (T)steepness(j > 0 ? j - 1 : n - 1);

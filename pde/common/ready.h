@@ -42,8 +42,8 @@ TB_D fd_p_ready fd_p_ready_of(const fd_p_launch &launch, int which)
 #if TB_LAUNCHES
 
 /* Prepares the problems, one per block. Two large blocks share a multiprocessor. */
-template <int threads, int resident = (threads > 256 ? 2 : 0)>
-TRID_KERNEL void __launch_bounds__(threads, resident) fd_p_ready_kernel(const __grid_constant__ fd_p_launch launch)
+template <int threads, int blocks = (threads > 256 ? 2 : 0)>
+TRID_KERNEL void __launch_bounds__(threads, blocks) fd_p_ready_kernel(const __grid_constant__ fd_p_launch launch)
 {
     const int which = (int)blockIdx.x, thread = trid_block_thread();
     const fd_p_ready r = fd_p_ready_of(launch, which);

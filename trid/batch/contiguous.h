@@ -66,6 +66,9 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     enum { k = of::k };
     const int lanes = plan.lanes, rows = k * (of::in_warp ? lanes : trid_block_threads());
     if constexpr (of::pivoted) {
+        const int first = k * (of::in_warp ? trid_warp_rank(lanes) : trid_block_thread());
+        if (first == 0) own->a[0] = 0; /* what the array holds there must not decide which method solves the system */
+        if (first == rows - k) own->c[k - 1] = 0;
         /* If pivoting is needed, a thread's first row usually shows it, and the others are not examined. */
         const int dominant = __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(1, *own)) &&
                              __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, *own));
@@ -264,7 +267,7 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
         {lu, block, contiguous, 8, {{}, {4, 2}}},
         {lu, block, contiguous, 16, {{2, 4}, {}}},
         {lu, lanes, strided, 8, {{}, {2, 6}}},
-        {lu, lanes, strided, 16, {{4, 2}, {}}},
+        {lu, lanes, strided, 16, {{4, 3}, {}}},
         {lu, block, strided, 8, {{}, {4, 2}}},
         {lu, block, strided, 16, {{2, 4}, {}}},
     };

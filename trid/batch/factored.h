@@ -108,7 +108,7 @@ struct trid_p_batch_in_threads {
 /* Elements of the shared memory in which threads meet. */
 template <class tb_real, int systems, int parts>
 static constexpr int trid_p_batch_between_len =
-    TRID_RING_PLACE(systems, parts, TRID_P_BATCH_BANKS(tb_real)) + TRID_RING_LEN * systems;
+    TRID_RING_PLACE(systems, parts, TRID_P_BATCH_BANKS(tb_real)) / 5 * 6 + TRID_RING_LEN *systems;
 
 /* Returns the scope of a contiguous system. */
 template <class tb_real, int k, int scope>
@@ -119,16 +119,6 @@ TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batc
         return trid_p_batch_in_warp<tb_real, k>{plan.lanes, plan.lanes_log2, here.rank, room.matrix, room.rows};
     else
         return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane()};
-}
-
-/* Returns row `at` of the thread's u, or 0 if another thread holds that row. */
-template <int k, class tb_real>
-TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
-{
-    tb_real x = 0;
-    TB_UNROLL
-    for (int j = 0; j < k; j++) x = j == at ? u[j] : x;
-    return x;
 }
 
 /* Returns whether the kernel transposes the matrix, through the order of its substitutions: it does with factors or
@@ -301,6 +291,29 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
         if (across) d[j] *= own->b[j];
 }
 
+/* Solves the systems of a warp for one right-hand side by the hybrid. Returns the least bad row of this thread. */
+template <int periodic, class tb_real, int k>
+TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_warp<tb_real, k> &in, int n,
+                                   trid_p_batch_equations<tb_real, k> *own)
+{
+    tb_real *a = own->a, *c = own->c, *d = own->d, *ring = &in.known(0), row[3], s;
+    const int lanes = in.lanes, stride = 32 >> in.lanes_log2, last = in.rank == lanes - 1;
+    if (!periodic) return trid_p_batch_row(trid_warp_hybrid(k, lanes, n, a, own->b, c, d), n);
+    const int status = trid_p_batch_reduce_ring(n - 1 - in.first(), own, ring, stride);
+    const tb_real first_a = __shfl_down_sync(TB_FULL_WARP, a[0], 1, lanes);
+    const tb_real first_c = __shfl_down_sync(TB_FULL_WARP, c[0], 1, lanes);
+    const tb_real first_d = __shfl_down_sync(TB_FULL_WARP, d[0], 1, lanes);
+    row[0] = a[k - 1], row[1] = c[k - 1], row[2] = d[k - 1];
+    int met = trid_lane_link(&row[0], &row[1], &row[2], last ? (tb_real)0 : first_a, last ? (tb_real)-1 : first_c,
+                             last ? (tb_real)0 : first_d);
+    if (lanes > 1) met |= trid_warp_pcr_open(lanes, &row[0], &row[1], &row[2]);
+    in.meet();
+    met |= trid_p_batch_solve_ring(lanes, (n - 2) / k, a[0], c[0], d[0], ring, stride, row, &s);
+    const tb_real above = __shfl_up_sync(TB_FULL_WARP, row[2], 1, lanes);
+    trid_lane_expand(k, a, c, d, in.rank > 0 ? above : s, row[2]);
+    return status ? trid_p_batch_row(in.first() + status, n) : met ? n : TRID_P_BATCH_NO_ROW;
+}
+
 /* Sets r and u of a periodic system's last row as trid_batch_factor stores them. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equations<tb_real, k> *own)
@@ -333,25 +346,37 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
     trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own, periodic);
     const auto group = trid_p_batch_group_of<tb_real, k, scope>(plan, here, room);
-    int met = trid_p_batch_lu_factor(group, n, plan.flags, periodic, &own);
-    if (!factor || periodic) trid_p_batch_open(group, n, plan.flags, periodic, own, &recurrences, &met);
-    TRID_P_BATCH_LOOP
-    for (long long side = 0; !factor && side < more.sides; side++, at += more.pitch) {
+    int bad = 0, hybrid = of::in_warp && !factor && more.sides == 1 && !(plan.flags & TRID_BATCH_FACTORED);
+    if (periodic) hybrid &= n > 1 && !(plan.flags & TRID_BATCH_TRANSPOSED);
+    if (!periodic) trid_lane_pad(k, group.first(), n, group.rows(), own.a, own.b, own.c, (tb_real *)0);
+    if (hybrid && __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, own))) {
         TB_UNROLL
         for (int j = 0; j < k; j++) own.d[j] = next[j];
         trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
-        if (side + 1 < more.sides)
-            trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total), next);
-        trid_p_batch_solve_side(group, n, plan.flags, periodic, &recurrences, &own);
+        if constexpr (of::in_warp) bad = trid_p_batch_solve_hybrid<periodic>(group, n, &own);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
+    } else {
+        int met = trid_p_batch_lu_factor(group, n, plan.flags, periodic, &own);
+        if (!factor || periodic) trid_p_batch_open(group, n, plan.flags, periodic, own, &recurrences, &met);
+        bad = trid_p_batch_row(met, n);
+        TRID_P_BATCH_LOOP
+        for (long long side = 0; !factor && side < more.sides; side++, at += more.pitch) {
+            TB_UNROLL
+            for (int j = 0; j < k; j++) own.d[j] = next[j];
+            trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
+            if (side + 1 < more.sides)
+                trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total),
+                                                  next);
+            trid_p_batch_solve_side(group, n, plan.flags, periodic, &recurrences, &own);
+            trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
+        }
     }
     if (factor) {
         if (periodic) trid_p_batch_close(group, n, &own);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.b, x + at, shared);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.c, more.u + at, shared);
     }
-    if (trid_p_batch_reports(plan))
-        trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, trid_p_batch_row(met, n), {0, 0}, room);
+    if (trid_p_batch_reports(plan)) trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, bad, {0, 0}, room);
 }
 
 /* Takes the matrix of interleaved systems, and requests that of tile `next`. alone: there are no right-hand sides;
@@ -451,6 +476,57 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         __syncthreads(); /* shared memory has been read */
     }
 }
+/* Solves interleaved periodic systems for one right-hand side: a tile whose rows are all dominant by the hybrid, others
+   by LU. This is a kernel of its own, because with both eliminations the kernel above would have too few registers. */
+template <class tb_real, class shape>
+TB_D void trid_p_batch_one_ring_tiles(const trid_p_batch_plan &plan, const trid_p_batch_lu_rows<tb_real, 0, 1> &all,
+                                      const tb_real *d, tb_real *x)
+{
+    constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, burst = shape::burst;
+    __shared__ tb_real between[trid_p_batch_between_len<tb_real, systems, parts>];
+    __shared__ int worst[systems];
+    TRID_DYNAMIC_SHARED(dynamic);
+    const int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
+    const int add = plan.flags & TRID_BATCH_ADD;
+    tb_real *stage = (tb_real *)dynamic, *side_stage = stage + 3 * k * shape::threads, left;
+    const trid_p_batch_pipeline<tb_real, shape, 3, burst> matrix = {plan, all.rows, d, stage, first, 0, 1};
+    const trid_p_batch_pipeline<tb_real, shape, 1> side = {plan, all.rows, d, side_stage, first, 0};
+    trid_p_batch_prefetch(matrix, blockIdx.x, trid_p_batch_own_place(matrix, blockIdx.x));
+    trid_p_batch_prefetch(side, blockIdx.x, trid_p_batch_own_place(side, blockIdx.x));
+    TRID_P_BATCH_LOOP
+    for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
+        trid_p_batch_equations<tb_real, k> u;
+        const trid_p_batch_place p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
+        const long long step = trid_p_batch_again_as(plan.lines.step);
+        int bad;
+        trid_p_batch_fetch_matrix<0>(matrix, p, index + gridDim.x, &u);
+        if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
+        if (__syncthreads_and(trid_p_batch_are_dominant(k, u))) {
+            trid_p_batch_fetch_side<k / burst>(side, all.more, p, 0, index, &u);
+            bad = trid_p_batch_sweep<systems, parts, 0, 1>(n, {between, worst}, &u, &left);
+            trid_p_batch_scatter(k, trid_p_batch_again_as(p.valid), add, u.d, step, x + p.at);
+        } else {
+            volatile tb_real aside[k];
+            const trid_p_batch_in_threads<tb_real, k, systems, parts> scope = {between, aside};
+            trid_p_batch_recurrences<tb_real> both;
+            TB_UNROLL
+            for (int j = 0; j < k; j++) {
+                u.a[j] = trid_p_batch_again_as(u.a[j]);
+                u.b[j] = trid_p_batch_again_as(u.b[j]);
+                u.c[j] = trid_p_batch_again_as(u.c[j]);
+            }
+            int met = trid_p_batch_lu_factor(scope, n, 0, 1, &u);
+            trid_p_batch_open(scope, n, 0, 1, u, &both, &met);
+            trid_p_batch_fetch_side<k / burst>(side, all.more, p, 0, index, &u);
+            trid_p_batch_solve_side(scope, n, 0, 1, &both, &u);
+            bad = trid_p_batch_row(met, n);
+            trid_p_batch_scatter(k, trid_p_batch_again_as(p.valid), add, u.d, step, x + p.at);
+        }
+        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+        __syncthreads(); /* shared memory has been read */
+        if (first == 0 && p.in_batch && trid_p_batch_reports(plan)) trid_p_batch_tell(plan, p.system, worst[line]);
+    }
+}
 template <int method, class tb_real, class shape, int factor, int periodic>
 struct trid_p_batch_tiles<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, factor, periodic>> {
     static constexpr trid_p_batch_needs needs(int, int)
@@ -458,12 +534,15 @@ struct trid_p_batch_tiles<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, 
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
         const int arrays = !shape::pipelined ? 0 : factor ? 3 : 4;
         const int bytes = arrays * shape::k * shape::threads * (int)sizeof(tb_real);
-        return {bytes, 14 * 1024, resident, resident, 8};
+        return {bytes, 16 * 1024, resident, resident, 8};
     }
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan,
                                           const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
                                           tb_real *x)
     {
-        trid_p_batch_lu_tiles<tb_real, shape>(plan, rows, d, x);
+        if constexpr (method == trid_p_batch_how::one_ring)
+            trid_p_batch_one_ring_tiles<tb_real, shape>(plan, rows, d, x);
+        else
+            trid_p_batch_lu_tiles<tb_real, shape>(plan, rows, d, x);
     }
 };

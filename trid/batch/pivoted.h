@@ -148,7 +148,7 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             interleaved systems, each element is a separate access on devices before 8.0 or with less than 160 KiB of
             shared memory, and beyond 512 rows on devices without clusters
    Error    as trid_warp_pivoted. Systems that share a warp (interleaved, up to 256 rows: a tile) are solved without
-            pivoting if all of their rows are dominant, |b| >= (1 + 1/(8k^2)) (|a| + |c|) for k rows a thread, which is
+            pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a thread, which is
             then as stable (docs/pivoted.md). So the last digits of x may depend on neighbours, as trid/batch.h says */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,

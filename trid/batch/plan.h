@@ -15,10 +15,11 @@ struct trid_p_batch_how {
          shared, shared_else          one matrix for all systems; the same where shared does not serve
          checked, refined             with residuals; with a step of refinement too, if the flags ask for it
          several, factored, factor    right-hand sides by LU; the same from factors, where shapes differ; the factors
+         one_ring                     one right-hand side, periodic: by the hybrid or, where rows are not dominant, LU
          periodic                     long periodic systems, by the hybrid */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
-                         checks = checked | refined, factored = 2048;
+                         checks = checked | refined, factored = 2048, one_ring = 4096;
     /* Returns the method by which kernels for interleaved and long systems solve. They refine if the flags say so. */
     static constexpr int solver_of(int method)
     {
@@ -99,11 +100,16 @@ struct trid_p_batch_tile {
 
 /* Returns n, but hides from the compiler where n came from. What depends on n is then computed again instead of kept
    in registers that the solve needs. */
-template <class integer>
-TB_D integer trid_p_batch_again_as(integer n)
+template <class number>
+TB_D number trid_p_batch_again_as(number n)
 {
 #ifdef __CUDA_ARCH__
-    if constexpr (sizeof(integer) == 4)
+    constexpr bool real = number(0.5) != 0;
+    if constexpr (sizeof(number) == 4 && real)
+        asm volatile("" : "+f"(n));
+    else if constexpr (real)
+        asm volatile("" : "+d"(n));
+    else if constexpr (sizeof(number) == 4)
         asm volatile("" : "+r"(n));
     else
         asm volatile("" : "+l"(n));
@@ -237,14 +243,14 @@ struct trid_p_batch_equations {
 };
 
 /* Returns whether the thread's first `rows` rows are so dominant that the hybrid, with k rows a thread, is as stable as
-   elimination with pivoting (docs/pivoted.md). */
+   elimination with pivoting (docs/pivoted.md). A row of zeros is not. */
 template <class tb_real, int k>
 TB_D int trid_p_batch_are_dominant(int rows, const trid_p_batch_equations<tb_real, k> &own)
 {
     constexpr tb_real least = 1 + (tb_real)1 / (8 * k * k);
     int dominant = 1;
     TB_UNROLL
-    for (int j = 0; j < rows; j++) dominant &= least * (trid_abs(own.a[j]) + trid_abs(own.c[j])) <= trid_abs(own.b[j]);
+    for (int j = 0; j < rows; j++) dominant &= least * (trid_abs(own.a[j]) + trid_abs(own.c[j])) < trid_abs(own.b[j]);
     return dominant;
 }
 

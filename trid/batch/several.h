@@ -86,9 +86,18 @@ template <int method, class bounds, int factor, class tb_real>
 static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
                                   const trid_p_batch_lu_rows<tb_real, factor> &rows)
 {
+    typedef trid_p_batch_how how;
     const trid_p_batch_lu_rows<tb_real, factor, 1> rings = {rows.rows, rows.more};
-    return work.plan.flags & TRID_BATCH_PERIODIC ? trid_p_batch_launch_on_chip<method, bounds>(work, rings)
-                                                 : trid_p_batch_launch_on_chip<method, bounds>(work, rows);
+    const int flags = work.plan.flags, periodic = flags & TRID_BATCH_PERIODIC;
+    if constexpr (method == how::several && bounds::interleaved) {
+        if (periodic && rows.more.sides == 1 && work.plan.n > 1 && !(flags & TRID_BATCH_TRANSPOSED) &&
+            trid_p_batch_as_interleaved<bounds>(work.plan)) {
+            const int status = trid_p_batch_launch_interleaved<how::one_ring, bounds::least, bounds::most>(work, rings);
+            if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
+        }
+    }
+    return periodic ? trid_p_batch_launch_on_chip<method, bounds>(work, rings)
+                    : trid_p_batch_launch_on_chip<method, bounds>(work, rows);
 }
 
 #define TB_BODY "batch/several.h"
@@ -111,7 +120,9 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
             one side at a time, as trid_batch_solve does: 5*sides arrays, or 9*sides if that call moves nine or the
             systems are periodic
-   Error    as trid_warp_lu_solve */
+   Error    as trid_warp_lu_solve. A single right-hand side of contiguous systems of up to 512 (f64: 256) rows, or
+            of interleaved periodic ones of up to 256, is solved by the hybrid if all rows in its warp or tile are as
+            dominant as trid_batch_pivoted asks. So the last digits of x may depend on neighbours */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,

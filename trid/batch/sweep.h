@@ -91,11 +91,85 @@ TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, i
     return trid_lane_link(a, c, d, link_a, link_c, link_d);
 }
 
-/* Solves the reduced systems of a tile, or reduces them if `open` is set. With group = min(parts, 32), thread t
-   takes parts / group partitions of system t / group.
+/* Returns row `at` of the thread's u, or 0 if another thread holds that row. */
+template <int k, class tb_real>
+TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
+{
+    tb_real x = 0;
+    TB_UNROLL
+    for (int j = 0; j < k; j++) x = j == at ? u[j] : x;
+    return x;
+}
+
+/* Periodic systems: the last unknown s stays out of the partitions. It is the unknown above row 0 and, since the
+   equations of all rows from n-1 on become x[j] = x[j+1], that below row n-2. So every unknown is q - p s. Element e of
+   a ring, at ring[e * stride], holds what s follows from: c, a and d of row n-1 over its b, and row n-2 as reduced. */
+
+/* Stores row n-1, the thread's row `end`, in the ring, and replaces the rows from there on. */
+template <class tb_real, int k>
+TB_D void trid_p_batch_take_end(int end, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
+{
+    if (end >= 0) {
+        const tb_real r = trid_rcp_refined(trid_p_batch_pick<k>(end, own->b));
+        ring[0] = r * trid_p_batch_pick<k>(end, own->c);
+        ring[stride] = r * trid_p_batch_pick<k>(end, own->a);
+        ring[2 * stride] = r * trid_p_batch_pick<k>(end, own->d);
+    }
+    TB_UNROLL
+    for (int j = 0; j < k; j++)
+        if (j >= end) own->a[j] = own->d[j] = 0, own->b[j] = 1, own->c[j] = -1;
+}
+/* Stores row n-2, as reduced, in the ring. If it is the partition's last, x[n-2] is the partition's last unknown. */
+template <class tb_real, int k>
+TB_D void trid_p_batch_put_middle(int middle, const trid_p_batch_equations<tb_real, k> &own, tb_real *ring, int stride)
+{
+    const int last = middle == k - 1;
+    ring[3 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own.a);
+    ring[4 * stride] = last ? (tb_real)-1 : trid_p_batch_pick<k>(middle, own.c);
+    ring[5 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own.d);
+}
+/* Reduces a partition of a periodic system of n > 1 rows. In full tiles row n-1 has a literal number, and takes no
+   selections. Returns as trid_lane_reduce. */
+template <class tb_real, int k>
+TB_D int trid_p_batch_reduce_ring(int end, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
+{
+    if (end == k - 1)
+        trid_p_batch_take_end(k - 1, own, ring, stride);
+    else if (end < k)
+        trid_p_batch_take_end(end, own, ring, stride);
+    const int status = trid_lane_reduce(k, own->a, own->b, own->c, own->d);
+    if (end == k - 1)
+        trid_p_batch_put_middle(k - 2, *own, ring, stride);
+    else if (end > 0 && end <= k)
+        trid_p_batch_put_middle(end - 1, *own, ring, stride);
+    return status;
+}
+/* Solves the reduced system of a ring, of whose open rows each lane has one, a, c and d. `from` is the lane with row
+   n-2; top is row 0, in lane 0.
+   Leaves   the lane's unknown in row[2], and s in *s
+   Returns  whether a pivot was bad */
+template <class tb_real>
+TB_D int trid_p_batch_solve_ring(int lanes, int from, tb_real top_a, tb_real top_c, tb_real top_d, const tb_real *ring,
+                                 int stride, tb_real *row, tb_real *s)
+{
+    const tb_real q = row[2], p = row[0] + row[1], a = ring[3 * stride], c = ring[4 * stride];
+    tb_real above_q = __shfl_up_sync(TB_FULL_WARP, q, 1, lanes), above_p = __shfl_up_sync(TB_FULL_WARP, p, 1, lanes);
+    if (trid_warp_rank(lanes) == 0) above_q = 0, above_p = -1;
+    const tb_real first_q = __shfl_sync(TB_FULL_WARP, top_d - top_c * q, 0, lanes);
+    const tb_real first_p = __shfl_sync(TB_FULL_WARP, top_a - top_c * p, 0, lanes);
+    const tb_real middle_q = __shfl_sync(TB_FULL_WARP, ring[5 * stride] - a * above_q - c * q, from, lanes);
+    const tb_real middle_p = __shfl_sync(TB_FULL_WARP, -a * above_p - c * p, from, lanes);
+    const tb_real r = trid_rcp_refined(1 - ring[0] * first_p - ring[stride] * middle_p);
+    *s = r * (ring[2 * stride] - ring[0] * first_q - ring[stride] * middle_q);
+    row[2] = q - p * *s;
+    return trid_bad_pivot(r);
+}
+
+/* Solves the reduced systems of a tile, or reduces them if `open` is set; with ring, does both. With group =
+   min(parts, 32), thread t takes parts / group partitions of system t / group.
    Lanes    whole warps
-   Leaves   the last unknowns (`open`: the last rows) in `shared` */
-template <class tb_real, int k, int systems, int parts, int open>
+   Leaves   the last unknowns (`open` alone: the last rows) in `shared` */
+template <class tb_real, int k, int systems, int parts, int open, int ring>
 TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 {
     enum {
@@ -105,7 +179,8 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
         each = parts / group
     };
     tb_real *down = shared + 3 * span;
-    int thread = (int)threadIdx.x, rank = thread % group, system = thread / group, failed = 0, met;
+    int thread = ring ? trid_p_batch_again_as((int)threadIdx.x) : (int)threadIdx.x;
+    int rank = thread % group, system = thread / group, failed = 0, met;
     tb_real row_a[each], row_c[each], row_d[each];
     TB_UNROLL
     for (int p = 0; p < each; p++) {
@@ -115,10 +190,20 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
         if (at && (!failed || at < failed)) failed = at;
     }
     if (open) {
-        met = trid_warp_pcr_open(group, &row_a[0], &row_c[0], &row_d[0]);
+        const int own = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
+        met = group > 1 ? trid_warp_pcr_open(group, &row_a[0], &row_c[0], &row_d[0]) : 0;
         met = met & 1 ? rank + 1 : met ? parts : 0;
-        down[TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank)] = row_a[0];
-        down[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank)] = row_c[0];
+        if (ring) {
+            tb_real row[3] = {row_a[0], row_c[0], row_d[0]}, s;
+            if (trid_p_batch_solve_ring(group, (n - 2) / k, shared[own], shared[span + own], shared[2 * span + own],
+                                        shared + 6 * span + system, systems, row, &s))
+                met = parts;
+            row_d[0] = row[2];
+            if (rank == 0) shared[own] = s; /* no other thread reads this row */
+        } else {
+            down[own] = row_a[0];
+            down[span + own] = row_c[0];
+        }
     } else {
         met = each == 1 ? trid_warp_pcr1(group, row_a[0], row_c[0], &row_d[0])
                         : trid_warp_pcr2(group, row_a, row_c, row_d);
@@ -134,11 +219,13 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
    identity rows beyond the system. It works as trid_block_interleaved, but with up to 64 partitions (a lane then has
    two rows of the reduced system), and with a status for each system.
    Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system.
+            With ring, the systems are periodic, of n > 1 rows in `parts` <= 32 partitions, and shared has TRID_RING_LEN
+            elements more for each.
             With `open`, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
             last row then couples to the unknown above the first partition (a) and to the last unknown of the last
             partition (c; in the last partition itself, to the unknown below)
    Returns  the least bad row of this thread */
-template <int systems, int parts, int open = 0, class tb_real, int k>
+template <int systems, int parts, int open = 0, int ring = 0, class tb_real, int k>
 TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own,
                             tb_real *left)
 {
@@ -147,18 +234,21 @@ TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
         group = parts < 32 ? parts : 32
     };
-    int thread = (int)threadIdx.x, part = thread / systems;
-    int status = trid_lane_reduce(k, own->a, own->b, own->c, own->d);
+    int thread = ring ? trid_p_batch_again_as((int)threadIdx.x) : (int)threadIdx.x, part = thread / systems;
+    if (ring) n = trid_p_batch_again_as(n);
+    int status =
+        ring ? trid_p_batch_reduce_ring(n - 1 - k * part, own, post.shared + 6 * span + thread % systems, systems)
+             : trid_lane_reduce(k, own->a, own->b, own->c, own->d);
     const int bad = trid_p_batch_row(status ? k * part + status : 0, n);
     tb_real last = own->d[k - 1];
     *left = 0;
-    if (parts > 1) {
+    if (parts > 1 || ring) {
         const tb_real *down = post.shared + 3 * span;
         int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
         trid_p_batch_store_interface(span, slot, *own, post.shared);
         __syncthreads();
         if (parts == group || thread < systems * group)
-            trid_p_batch_sweep_reduced<tb_real, k, systems, parts, open>(n, post.shared, post.worst);
+            trid_p_batch_sweep_reduced<tb_real, k, systems, parts, open || ring, ring>(n, post.shared, post.worst);
         __syncthreads();
         if (open) {
             own->a[k - 1] = down[slot];
@@ -166,7 +256,10 @@ TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_
             own->d[k - 1] = down[2 * span + slot];
             return bad;
         }
-        if (part > 0) *left = down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)];
+        if (part > 0)
+            *left = down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)];
+        else if (ring)
+            *left = post.shared[slot];
         last = down[2 * span + slot];
     }
     trid_lane_expand(k, own->a, own->c, own->d, *left, last);
