@@ -45,10 +45,8 @@ echo "|---|---|---|---|$(echo $columns | sed 's/[^,][^,]*/---|/g; s/,//g')"
 case $page in
 batch)
     interleaved=layout=interleaved,n=
-    share 'solve, interleaved, n = 512, single' 90 operation=solve,precision=f32,${interleaved}512
     share 'solve, interleaved, n = 1024, single' 90 operation=solve,precision=f32,${interleaved}1024
     share 'checked, interleaved, single' 92 operation=solve_checked,precision=f32,${interleaved}256
-    share 'refined, interleaved, single' 88 operation=solve_refined,precision=f32,${interleaved}256
     share 'factored, 16 sides, contiguous, single' 95 operation=factored_16,precision=f32,layout=contiguous
     for precision in f32/single f64/double; do
         for sides in 1 4 16; do
@@ -61,11 +59,9 @@ batch)
         for sides in 1 4 16; do
             share "several, sides: $sides, $in ${precision#*/}" 92 "operation=several_$sides,$where"
         done
-        share "several, periodic, $in ${precision#*/}" 85 "operation=several_periodic_1,$where"
         share "factor, periodic, $in ${precision#*/}" 85 "operation=factor_periodic,$where"
         share "one matrix for all, $in ${precision#*/}" 95 "operation=solve_shared_matrix,$where"
         where=precision=${precision%/*},layout=contiguous in=contiguous,
-        share "several, periodic, $in ${precision#*/}" 90 "operation=several_periodic_1,n=256,$where"
         share "one matrix for all, $in ${precision#*/}" 95 "operation=solve_shared_matrix,n=256,$where"
     done
     ;;
