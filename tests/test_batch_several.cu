@@ -236,7 +236,7 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
                 if (known && !(error / size <= worst)) worst = error / size;
             }
     check_near(worst, 0, tolerance, "%s: error", what);
-    check_near(doubt, 0, 1e-17, "%s: the answer itself", what);
+    check_near(doubt, 0, 1e-16, "%s: the answer itself", what); /* less than the tolerance by a factor of 256 */
     CHECK(!memcmp(after.data(), before.host.data(), after.size() * sizeof(T)), "%s: wrote beyond x", what);
     T *all[6] = {a.device, b.device, c.device, d.device, r.device, u.device};
     for (T *p : all) GPU_OK(cudaFree(p));

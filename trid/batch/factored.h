@@ -324,8 +324,8 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equati
         if (j == end) own->b[j] = scope.known(TRID_RING_LAST), own->c[j] = scope.known(TRID_RING_FIRST);
 }
 
-/* Solves a contiguous tile. It reads the matrix once for all right-hand sides, and prefetches the next right-hand
-   side. */
+/* Solves a contiguous tile. It reads the matrix once for all right-hand sides, and prefetches the next right-hand side.
+   The hybrid is compiled only where it costs the other solves of the kernel little (docs/batch_notes.md). */
 template <class of, class tb_real, int factor, int periodic>
 TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
                                const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
@@ -346,14 +346,15 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
     trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own, periodic);
     const auto group = trid_p_batch_group_of<tb_real, k, scope>(plan, here, room);
-    int bad = 0, hybrid = of::in_warp && !factor && more.sides == 1 && !(plan.flags & TRID_BATCH_FACTORED);
+    constexpr bool has_hybrid = of::in_warp && !factor && (periodic || of::full);
+    int bad = 0, hybrid = has_hybrid && more.sides == 1 && !(plan.flags & TRID_BATCH_FACTORED);
     if (periodic) hybrid &= n > 1 && !(plan.flags & TRID_BATCH_TRANSPOSED);
-    if (!periodic) trid_lane_pad(k, group.first(), n, group.rows(), own.a, own.b, own.c, (tb_real *)0);
+    if (has_hybrid && !periodic) trid_lane_pad(k, group.first(), n, group.rows(), own.a, own.b, own.c, (tb_real *)0);
     if (hybrid && __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, own))) {
         TB_UNROLL
         for (int j = 0; j < k; j++) own.d[j] = next[j];
         trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
-        if constexpr (of::in_warp) bad = trid_p_batch_solve_hybrid<periodic>(group, n, &own);
+        if constexpr (has_hybrid) bad = trid_p_batch_solve_hybrid<periodic>(group, n, &own);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
     } else {
         int met = trid_p_batch_lu_factor(group, n, plan.flags, periodic, &own);

@@ -120,9 +120,10 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
             one side at a time, as trid_batch_solve does: 5*sides arrays, or 9*sides if that call moves nine or the
             systems are periodic
-   Error    as trid_warp_lu_solve. A single right-hand side of contiguous systems of up to 512 (f64: 256) rows, or
-            of interleaved periodic ones of up to 256, is solved by the hybrid if all rows in its warp or tile are as
-            dominant as trid_batch_pivoted asks. So the last digits of x may depend on neighbours */
+   Error    as trid_warp_lu_solve. A single right-hand side is solved by the hybrid if all rows in its warp or tile are
+            as dominant as trid_batch_pivoted asks: in contiguous systems of 2^m rows and contiguous periodic ones, up
+            to 512 (f64: 256) rows, and in interleaved periodic ones of up to 256. So the last digits of x may depend
+            on neighbours */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,
