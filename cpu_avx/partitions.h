@@ -25,13 +25,14 @@ typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
 } cpu_avx_p_chain;
 
-/* Additional recurrences of partitions. X is the unknown before a partition. Its current row is
-   x[j] + c x[j+1] + f X = d; its first unknown is first_d - first_f X + first_c x[j]. */
+/* Additional recurrences of partitions. X is the unknown before a partition. The partition's current row is
+   x[j] + c x[j+1] + f X = d; the partition's first unknown is first_d - first_f X + first_c x[j+1] (x[j] after the last
+   row). */
 typedef struct {
     cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
 } cpu_avx_p_fill;
 
-/* Returns the elements of the store that a column takes. */
+/* Returns how many elements of the store a column takes. */
 CPU_AVX_INLINE ptrdiff_t cpu_avx_p_slot(int partitions)
 {
     return (partitions ? 6 : 4) * cpu_avx_lanes;
@@ -97,8 +98,9 @@ CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c
 }
 
 /* Solves the reduced system. Eliminates the next partition's first unknown from the last row of each partition, so that
-   only the last unknowns, X, remain. Stores X in the last column's slot, as a row with d = X and c = f = 0.
-   Leaves   *left: X of the partition before */
+   only the last unknown of each partition remains. Stores it in the last column's slot, as a row whose d is that
+   unknown and whose c and f are 0.
+   Leaves   *left: X, the last unknown of the partition before */
 CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_real *slot,
                                             cpu_avx_vec *left)
 {
