@@ -72,9 +72,9 @@ TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mix
 }
 
 /* Returns the slot of point i in a row of shared memory. Pieces of 16 bytes are permuted within groups of eight, each
-   group in another order. Eight lanes, as many as are served at once, cause no bank conflict if they access the pieces
-   of one group, or the same piece of eight neighbouring groups. The 128 bytes of a group stay together, as asynchronous
-   copies want them. */
+   group in another order. Eight lanes, as many as are served at once, cause no bank conflict if they access pieces that
+   are 1, 2, 4 or 8 apart, from the first of a group on. The 128 bytes of a group stay together, as asynchronous copies
+   want them. */
 TB_HD int fd_p_swizzle(int i)
 {
     const int piece = 16 / TB_BYTES;
