@@ -500,11 +500,10 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     const fd_date *event = fd_p_event(a.t.problem, date);
     int added = 0;
     if (!event) return;
+    const long long stride[2] = {1, n0};
     for (int at = (int)threadIdx.x; at < all; at += threads) {
-        const int i = at % n0, j = at / n0;
-        const tb_real *row = &a.u[0][j * n0];
-        tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n0, a.t.x[0], i, row) : row[i];
-        const int index[2] = {i, j};
+        const int index[2] = {at % n0, at / n0};
+        tb_real value = fd_p_shifted_to(&a.t, event, index, &a.u[0][at], stride);
         a.e[at] = value =
             fd_p_changed(&a.t, date, a.t.step[step].to, index, value, a.t.final[at], &a.multiplier[0][at], &added);
         if (!trid_finite(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);
