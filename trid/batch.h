@@ -31,7 +31,7 @@
        trid_batch_factor        the LU factors of each matrix, for trid_batch_several
      launches for partitions of systems that cross GPUs and machines, each with _f32 and _f64 (CUDA and C, as above)
        trid_batch_interface_reduce   reduces a partition of each system to two rows, in buffers ready to send; one pass
-       trid_batch_interface_expand   solves the partitions, given their first and last unknowns; costs a trid_batch_solve
+       trid_batch_interface_expand   solves partitions, given their first and last unknowns; costs a trid_batch_solve
        trid_batch_interface_factor   weights for a constant matrix, and whether only neighbours matter
        trid_batch_interface_weigh    from these weights and at most one pass over d: the right-hand sides of the two
                                      rows
