@@ -7,10 +7,10 @@
        a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, for chunk i
        a f +   z + c g = d      g: f of the next chunk            row 2i + 1
 
-   are rows of a tridiagonal system of 2 n / m rows, where a chunk has m rows. That system is stored in scratch. The same
-   launch solves it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first and
-   last unknowns, f and z, are known. So a, b, c, d are read twice, and x is written once. If a chunk reaches beyond the
-   system's end, it has identity rows there, and z is the unknown of the last of them.
+   are rows of a tridiagonal system of 2 n / m rows, where a chunk has m rows. That system is stored in scratch. The
+   same launch solves it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first
+   and last unknowns, f and z, are known. So a, b, c, d are read twice, and x is written once. If a chunk reaches beyond
+   the system's end, it has identity rows there, and z is the unknown of the last of them.
 
    A periodic system leaves a periodic one: row 0 keeps its a and row n-1 its c. The n % m rows beyond the last whole
    chunk enter the reduced system unchanged.
