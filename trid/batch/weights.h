@@ -118,8 +118,8 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
 
 #else /* TB_BODY: over tb_real */
 
-/* Computes once what trid_batch_interface_reduce needs of the matrices alone: weights u and v of the rows of d, and a
-   and c of the reduced systems.
+/* Computes once the part of trid_batch_interface_reduce that depends only on the matrices: weights u and v for the rows
+   of d, and a and c of the reduced systems.
    Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach, two
             ints in device memory. Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. One matrix for all systems is passed as one
             system: trid_lines_contiguous(n, 1), share 1 (or factored by trid_host_interface_factor)
@@ -161,7 +161,7 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
    of reach that trid_batch_interface_factor found.
    Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED, u and v are of one matrix, n elements each, contiguous
    Returns  as trid_batch_interface_reduce
-   Cost     these rows of d, u and v are read once (u and v of interleaved systems with SHARED, n <= 1024: once a
+   Cost     these rows of d, u and v are read once (with SHARED, if systems are interleaved and n <= 1024, u and v once a
             block); 2 numbers a system are written
    Error    that of sums of n/8 products (contiguous: n/32) and of the sum of these sums, each rounded: a few roundoffs
             of the sum of |u| |d|. This is stable if the matrix is diagonally dominant */
