@@ -124,7 +124,8 @@ static int trid_p_batch_ask_device(void (*kernel)(parameters...), trid_device *o
     return TRID_BATCH_OK;
 }
 
-/* Copies an array to another of the same layout. n and step describe neighbours in memory. */
+/* Copies an array to another of the same layout. In `lines`, n and step must describe neighbours in memory: the caller
+   exchanges them with systems and stride if need be. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, tb_real *to)

@@ -8,7 +8,8 @@
      open(), recurrence()        one recurrence of a solve with factors, down the rows or, with `up`, up: the part that
                                  depends only on the matrix; then the rest, for one right-hand side
      open_ring(), solve_ring()   the same for both recurrences of a periodic system
-     pass()                      the x that is passed in by the thread with the rows before or, with `up`, after its own
+     pass()                      returns the x of the thread whose rows come before this thread's or, with `up`, after
+                                 them
      known(), meet()             an element of the system's ring (trid/lu.h); a barrier between threads that write such
                                  elements and threads that read them
      aside()                     a place outside registers for a number of the thread's row j, in shared or local
@@ -165,7 +166,7 @@ TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_e
    transposed matrix, l and u change places, and their substitutions come in the opposite order: first
    x[j] + u[j-1] x[j-1], then x[j] + l[j+1] x[j+1].
    Needs    finite numbers in rows from n on
-   Returns  0, or 1 + a row with a bad pivot; the least number but 0 that any thread returns shows the first such row */
+   Returns  0, or 1 + a row with a bad pivot; of the numbers that threads return, the least but 0 is the first row's */
 template <class scope_type, class tb_real, int k>
 TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int periodic,
                                 trid_p_batch_equations<tb_real, k> *own)

@@ -348,8 +348,8 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut<tb_real> cut, i
                                    0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix are solved by the kernels
-   of trid_batch_shared: up to 512 rows from factors. */
+/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix and up to 1024 rows are
+   solved by the kernels of trid_batch_shared, with up to 512 rows from factors. */
 template <class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, const rows_type &rows,
                                                 const tb_real *ends)
@@ -390,7 +390,7 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
    Leaves   the two rows of each system. Systems are divided, in order, into shares of `share` systems; the last share
             takes the rest. A share of m systems that follows s systems holds the rows of f at [2s .. 2s+m-1], and then
             those of z. So a share is 2m contiguous elements, ready to be sent to the rank that solves it. That rank
-            stores the rows of rank r at [2m r], which gives all of them the layout
+            stores the rows that it receives from rank r at [2m r], which gives all of them the layout
             trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. If one share holds all systems,
             one rank solves all reduced systems, or neighbours exchange the rows of f and z
    Returns  a status of enum trid_batch_status. TRID_BATCH_SHORT: n < 2, including n = 0; TRID_BATCH_BAD_SIZE also
@@ -434,7 +434,7 @@ static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const
 /* Reduces as trid_batch_interface_reduce, with a matrix made in registers (trid_batch_solve_rows). a of row 0 couples
    to the rank above, and c of row n-1 to the one below.
    Needs    flags: TRID_BATCH_REDUCE_ROWS_FLAGS
-   Cost     one array moved, and one call of rows for each row */
+   Cost     one array moved, and one call of `rows` for each row */
 template <int unused = 0, class rows_type>
 static int trid_batch_interface_reduce_rows(trid_lines lines, const rows_type &rows, const tb_real *d, long long share,
                                             tb_real *interface_a, tb_real *interface_c, tb_real *interface_d,

@@ -143,9 +143,10 @@ struct trid_p_batch_tiling {
    rows, bursts of two save up to 9 % where systems that are not periodic are factored, or solved from factors; with
    fewer rows they cost up to 24 %. Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster
    up to 256 rows; in double precision up to 512, and from 897 to 1024. With 22 rows a thread more is requested at a
-   time and fewer blocks share a system: where these have few idle rows, solves take 0.72 to 0.98 of the time. They have
-   no room for the old x: if the solution is added to x, later entries serve. If 16 blocks have no room for the messages
-   that they exchange (a pivoted solve that adds to x), fewer blocks of 32 partitions take over. */
+   time and fewer blocks share a system: where these have few idle rows, solves take 0.72 to 0.98 of the time. Their
+   shared memory has no room for the old x: if the solution is added to x, later entries serve. If 16 blocks have no
+   room for the messages that they exchange (a pivoted solve that adds to x), fewer blocks of 32 partitions take
+   over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {
@@ -203,7 +204,7 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serve
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows that a cluster holds */
 #endif
 #ifndef TRID_P_BATCH_MANY_TILES
-#define TRID_P_BATCH_MANY_TILES 32 /* tiles a wide cluster: with fewer, the last tiles leave many clusters idle */
+#define TRID_P_BATCH_MANY_TILES 32 /* for each wide cluster, at least: with fewer, the last tiles leave many idle */
 #endif
 
 /* Launches a shape: clusters of `blocks` blocks if it is one for clusters, else as many blocks as stay on the device,

@@ -96,7 +96,7 @@ TB_HOST int trid_p_lines_meet(long long p, long long m, long long q, long long n
     return i < m && j < n && j > -n;
 }
 
-/* Returns whether two elements lie `at` apart in memory; if at is 0, whether two different ones coincide. */
+/* Returns whether two elements lie `at` elements apart in memory; if at is 0, whether two different ones coincide. */
 TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
 {
     long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};

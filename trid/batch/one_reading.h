@@ -8,11 +8,11 @@
        a l + z + c g = d      g: f of the partition below
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
-   If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if the links
-   are at most 128, each warp of the block solves all links of the system. The block still has its rows and solves for
-   their unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is left
-   over. Then, if systems have more than 128 links, these are solved as systems in the same way, and a last launch reads
-   the partitions left over a second time. Launches that have nothing to do return at once.
+   If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if a system has
+   at most 128 links, each warp of the block solves all of them. The block still has its rows and solves for their
+   unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is left over.
+   If systems have more than 128 links, these are then solved as systems in the same way. A last launch reads the
+   partitions left over a second time. Launches that have nothing to do return at once.
 
    A block works on three partitions at a time: one whose two rows are published and which waits for its neighbours, one
    in registers that is being reduced, and one on its way to shared memory. By the time the block looks, most of what it
@@ -55,7 +55,7 @@ struct trid_p_batch_partitions {
         tb_real ends[2][6][most_warps];   /* of the warps, used alternately */
         tb_real links[6 * of_links + 32]; /* the numbers that make up the links */
         unsigned ticket[2];
-        alignas(128) warp_memory warp[most_warps]; /* as many as run; a line of memory holds one word of each bank */
+        alignas(128) warp_memory warp[most_warps]; /* as many as run; 128 bytes hold one word of each bank */
     };
 };
 

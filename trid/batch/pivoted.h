@@ -63,7 +63,7 @@ TRID_KERNEL void trid_p_batch_pivoted_tree(trid_p_batch_tree<tb_real> tree)
     long long own = (long long)system * tree.count + i, joined = (long long)system * tree.parents + parent;
     tb_real border[9], kept[9], outer[4];
     TB_UNROLL
-    for (int e = 0; e < 9; e++) /* a missing chunk counts as two unknowns that are zero; its border faces up or down */
+    for (int e = 0; e < 9; e++) /* a missing border stands for two unknowns that are zero; it faces up or down */
         border[e] = i < tree.count                           ? tree.border[own * 9 + e]
                     : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
                                                              : (tb_real)0;
@@ -146,9 +146,10 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             be d. The status of the systems solved is then that of this launch, and `failed` counts those that still
             fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
-   Cost     as trid_batch_solve in memory, but always nine arrays if a column exceeds 16 KiB (step not 1: 1024 rows, or
-            what clusters hold). In interleaved systems, each element is a separate access on devices before 8.0 or with
-            less than 160 KiB of shared memory, and beyond 512 rows on devices without clusters
+   Cost     as trid_batch_solve in memory, but always nine arrays if a column exceeds 16 KiB (if step is not 1: if a
+            system exceeds 1024 rows or, interleaved, what clusters hold). In interleaved systems, each element is a
+            separate access on devices before 8.0 or with less than 160 KiB of shared memory, and beyond 512 rows on
+            devices without clusters
    Error    as trid_warp_pivoted. The systems of a warp or a block (interleaved: of a tile that no cluster shares) are
             solved without pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a
             thread; that is then as stable (docs/pivoted.md). So the last digits of x may depend on neighbours, as

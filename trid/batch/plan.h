@@ -23,8 +23,8 @@ struct trid_p_batch_how {
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
                          checks = checked | refined, factored = 2048, one_ring = 4096;
-    /* Returns the method of the kernels for interleaved and long systems that serve a launch's method. Those of
-       `checked` refine if the flags say so. */
+    /* Returns the method of the kernels that solve interleaved and long systems in a launch of method `method`. Kernels
+       of method checked refine if the flags say so. */
     static constexpr int solver_of(int method)
     {
         return method == refined                           ? checked
@@ -70,7 +70,7 @@ struct trid_p_batch_report {
 /* A launch's constants. */
 struct trid_p_batch_plan {
     trid_lines lines;
-    int n, lanes, lanes_log2; /* rows of a system; the lanes that hold it, and their logarithm */
+    int n, lanes, lanes_log2; /* rows of a system; how many lanes hold it, and log2 of that */
     int flags;
     unsigned magic;     /* f * magic >> 20 is f / n for f < 512, n <= 512; 0 if a warp has one system */
     unsigned per_group; /* tiles in a group of systems */

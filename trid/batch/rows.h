@@ -117,7 +117,7 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_right(const trid_p_batch_plan &
     return {d, plan.lines.step, plan.lines.stride, 0, total, 0};
 }
 
-/* Returns the elements of a (array 0), b (1) or c (2). With corners, no element of a and c is skipped. */
+/* Returns the elements of a (array 0), b (1) or c (2). With corners, no element of a or c is skipped. */
 template <int scope, class tb_real>
 TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                                            const trid_p_batch_arrays<tb_real> &from, int array,
@@ -134,8 +134,8 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_pl
     return {from.c + at, from.step, from.stride, 0, here.total - has_last, lanes};
 }
 
-/* Returns the number s of the warp's system that has element f, as its row f - s*n. If systems are strided, element f
-   lies s*(stride - n*step) from where it would be if each system followed the one before. */
+/* Returns the number s of the warp's system that has element f, which is its row f - s*n. If systems are strided,
+   element f lies s*(stride - n*step) from where it would be if each system followed the one before. */
 template <int scope>
 TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
 {

@@ -13,8 +13,8 @@
 #define TRID_P_BATCH_ON_CHIP_LU 1024
 #endif
 
-/* How longer systems are cut into chunks: rows a thread and threads a chunk; how many interleaved systems a block
-   has. */
+/* How longer systems are cut into chunks: rows a thread, without and with pivoting; how many interleaved systems a
+   block takes; threads a chunk. */
 #ifndef TRID_P_BATCH_CHUNK_ROWS
 #define TRID_P_BATCH_CHUNK_ROWS 16
 #define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (128 / (bytes))
@@ -22,9 +22,9 @@
 #endif
 #define TRID_P_BATCH_CHUNK_PARTS(interleaved) ((interleaved) ? 8 : 32)
 
-/* Scratch of one level, as offsets in bytes. For each system: largest, two numbers of 4 bytes, for the residual; worst,
-   two rows; below, the status of its reduced system. Then a, b, c, d of the reduced systems, and for refinement the
-   first x. rows: of a chunk; left: rows of a reduced system. */
+/* Scratch of one level, as offsets in bytes. For each system: in `largest` two numbers of 4 bytes, for the residual; in
+   `worst` two rows; in `below` the status of its reduced system. Then in `reduced` a, b, c, d of the reduced systems,
+   and for refinement in `before` the first x. `rows` are those of a chunk, `left` those of a reduced system. */
 typedef struct {
     long long rows, chunks, left, largest, worst, below, reduced, before, end;
 } trid_p_batch_level_layout;

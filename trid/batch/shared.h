@@ -108,7 +108,7 @@ static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_work<tb_rea
 /* Solves all systems with one matrix: a, b, c have n elements each, contiguous.
    Needs    as trid_batch_solve
    Returns  as trid_batch_solve
-   Cost     two arrays moved (ADD: three). Systems in chunks: three (ADD: four)
+   Cost     two arrays moved (ADD: three). Systems that are solved in chunks: three (ADD: four)
    Error    as trid_warp_hybrid */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,

@@ -83,15 +83,16 @@ static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real 
         {lines, a, b, c, d, x, options, stream}, TRID_BATCH_CHECKED_FLAGS, TRID_BATCH_REFINED);
 }
 
-/* Solves as trid_batch_solve, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the system
-   with this index. rows can be copied to the device, and defines
+/* Solves as trid_batch_solve, with matrices made in registers by the function object `rows`: rows(system, row, &a, &b,
+   &c) gives one row of the system with this index. The object can be copied to the device, and defines
 
        template <class real> __device__ void operator()(long long system, int row, real *a, real *b, real *c) const
 
    It may hold parameters and pointers. What it gives for a of row 0 and c of row n-1 is not used.
    Needs    flags: TRID_BATCH_SOLVE_ROWS_FLAGS
    Returns  as trid_batch_solve
-   Cost     two arrays moved, and one call of rows for each row. Systems in chunks: three arrays, two calls
+   Cost     two arrays moved, and one call of `rows` for each row. Systems that are solved in chunks: three arrays, two
+            calls
    Error    as trid_warp_hybrid */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0, class rows_type>
 static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const tb_real *d, tb_real *x,

@@ -129,8 +129,8 @@ TB_D void trid_p_batch_put_middle(int middle, const trid_p_batch_equations<tb_re
     ring[4 * stride] = last ? (tb_real)-1 : trid_p_batch_pick<k>(middle, own.c);
     ring[5 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own.d);
 }
-/* Reduces a partition of a periodic system of n > 1 rows. In full tiles row n-1 has a literal number, and takes no
-   selections. Returns as trid_lane_reduce. */
+/* Reduces a partition of a periodic system of n > 1 rows. If row n-1 is the thread's last row, as in full tiles, its
+   number is a literal, and no selections are needed. Returns as trid_lane_reduce. */
 template <class tb_real, int k>
 TB_D int trid_p_batch_reduce_ring(int end, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
 {
@@ -318,9 +318,9 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
 }
 /* Solves systems that a cluster shares: block number `block` of its `blocks` <= parts blocks holds rows k*parts*block
    .. k*parts*block + k*parts-1 of each system; parts <= 32. Each block reduces its rows to the first and the last one,
-   as trid_block_hybrid reduces the rows of a warp. It sends these two rows and its least bad row to all blocks of the
-   cluster, each of which solves for the last unknowns of all blocks. If post.worst is not null, it receives the least
-   bad row of each system. */
+   as trid_block_hybrid reduces the rows of a warp. Each block then sends these two rows and its least bad row to all
+   blocks of the cluster, and solves for the last unknowns of all blocks. If post.worst is not null, it receives the
+   least bad row of each system. */
 template <int systems, int parts, class tb_real, int k>
 TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<tb_real> &post,
                                      trid_p_batch_equations<tb_real, k> *own, tb_real *left)

@@ -161,8 +161,8 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
    of reach that trid_batch_interface_factor found.
    Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED, u and v are of one matrix, n elements each, contiguous
    Returns  as trid_batch_interface_reduce
-   Cost     these rows of d, u and v are read once (with SHARED, if systems are interleaved and n <= 1024, u and v once a
-            block); 2 numbers a system are written
+   Cost     these rows of d, u and v are read once (with SHARED, if systems are interleaved and n <= 1024, u and v once
+            a block); 2 numbers a system are written
    Error    that of sums of n/8 products (contiguous: n/32) and of the sum of these sums, each rounded: a few roundoffs
             of the sum of |u| |d|. This is stable if the matrix is diagonally dominant */
 template <int unused = 0>
