@@ -3,8 +3,8 @@
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
    The strided axes of a grid give such systems. Neighbouring threads hold neighbouring systems, so that accesses
-   coalesce. Here a block of 256 threads solves 32 columns of a grid of n <= 64 rows in place. Thread t holds eight rows
-   of column t % 32, from row 8 (t / 32) on. examples/block_lines.cu is the whole program:
+   coalesce. Here a block of 256 threads solves 32 columns of a grid of n <= 64 rows, without a transpose. Thread t
+   holds eight rows of column t % 32, from row 8 (t / 32) on. examples/block_lines.cu is the whole program:
 
        __shared__ float shared[TRID_BLOCK_INTERLEAVED_LEN_F32(32, 8)];
        int column = 32 * (int)blockIdx.x + (int)threadIdx.x % 32, first = 8 * ((int)threadIdx.x / 32);
