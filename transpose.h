@@ -471,7 +471,7 @@ TB_D int transpose_p_whole(int k, int n, int first, int j, const tb_real *row)
     return k % vector == 0 && ((size_t)row & 15) == 0 && first + j + vector <= n;
 }
 
-/* Loads into u or, if the literal `add` is not 0, adds to u. Only without `add` is `fill` used. */
+/* Loads into u or, if the literal `add` is not 0, adds to u. `fill` is used only without `add`. */
 TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add, tb_real fill, tb_real *u, int stream)
 {
     const int vector = 16 / (int)sizeof(tb_real);

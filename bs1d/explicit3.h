@@ -19,8 +19,8 @@ TB_HD double bs1d_p_again(double x)
 }
 
 /* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], one step at a time:
-   w' = w + (e_j + w) A. Drops weights beyond `reach`. If `most` is not null, *most receives the number of steps, at
-   most m, that drop no more than tolerance in total.
+   w' = w + (e_j + w) A. Drops weights beyond `reach`. If `most` is not null, *most receives the number of steps, no
+   more than m, that drop at most `tolerance` in total.
    Returns  the sum of the absolute values of the dropped weights */
 TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, double *w, double tolerance, int *most)
 {
@@ -56,8 +56,8 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     return dropped;
 }
 
-/* Returns the largest number of steps that lose no more than `loss`. The loss is largest in the row that it examines:
-   the highest whose stencil does not reach the last row. */
+/* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose no more than `loss`. The loss is largest
+   in the row that the function examines: the highest whose stencil does not reach the last row. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 {
     double w[2 * BS1D_P_REACH + 1];

@@ -5,7 +5,7 @@
 
 #ifndef TB_BODY
 
-enum { BS1D_P_REFRESH = 16 }; /* after so many steps in increments the right-hand side is recomputed from u */
+enum { BS1D_P_REFRESH = 16 }; /* after this many steps in increments the right-hand side is recomputed from u */
 
 #define bs1d_warp_implicit3_f32 tb_f32::bs1d_warp_implicit3
 #define bs1d_warp_implicit3_f64 tb_f64::bs1d_warp_implicit3
@@ -28,7 +28,7 @@ enum { BS1D_P_REFRESH = 16 }; /* after so many steps in increments the right-han
 /* The data of an implicit step. */
 typedef struct {
     int k, lanes;                      /* literals */
-    tb_real variance, drift, discount; /* of size A */
+    tb_real variance, drift, discount; /* of the model, times `size` */
     tb_real least;                     /* upwinding: lambda_j is at least `least` j */
     tb_real left_out;                  /* omitted from the last row of the matrix (bs1d_lane_matrix) */
     int points, first /* row of this lane */, pcr_steps;
@@ -310,8 +310,8 @@ __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special,
         plan = bs1d_p_plan_of(0, 1);
     }
     if (bs1d_p_least(lanes, status == BS1D_P_NONE)) return;
-    /* Start values come first, while registers are free. Rung 4 is a little faster if they follow the factors and
-       these leave registers for them. */
+    /* Start values come first, while registers are free. Rung 4 is a little faster if they follow the factors, where
+       the factors leave registers free. */
     const int factored = rung >= 3 && lanes <= 32, early = rung != 4 || k > 16;
     if (early) bs1d_p_start(k, group, first, batch, o, u);
     tb_real a[k], b[k], c[k];

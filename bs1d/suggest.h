@@ -27,7 +27,8 @@
 /* Checks whether the implicit rungs, or the explicit ones, can price this option on a grid of `points` points.
    Needs    option on the host
    Returns  the status that its result would have; BS1D_BAD_ARGUMENT for a null pointer, BS1D_BAD_SIZE for points
-            outside 4 .. 1024; BS1D_OSCILLATES if they can, but volatility^2 j < |rate - dividend| at the strike */
+            outside 4 .. 1024; BS1D_OSCILLATES if the rungs can price it, but volatility^2 j < |rate - dividend| at the
+            strike */
 TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
 {
     bs1d_model m;
@@ -67,9 +68,9 @@ TB_HOST bs1d_int bs1d_fewest_steps(const bs1d_option *option, int points)
 
 /* Returns the leading error of a European price on points that are ds apart, divided by ds^2, at the spot times
    exp(moved). The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the
-   equation; the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the first term is exp(-2x) times a
-   polynomial in d/dx, which commutes with the equation up to that factor. So the averaged payoff gives a
-   normal density, and the differences an integral over time. */
+   equation; the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the term of the differences is exp(-2x)
+   times a polynomial in d/dx, which commutes with the equation up to that factor. So the averaged payoff contributes a
+   normal density, and the differences contribute an integral over time. */
 TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
 {
     const int times = 16;

@@ -94,9 +94,9 @@ TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
     return second;
 }
 
-/* Finds factors as trid_p_meet does, and two more that give the row from which the unknown is computed later:
-   *rf * first + *rg * second is the row with the larger coefficient, divided by that coefficient. *bad tells whether
-   the coefficient is a bad pivot. */
+/* Finds factors as trid_p_meet does, but takes no coefficient for zero. Two more factors give the row from which the
+   unknown is computed later: *rf * first + *rg * second is the row with the larger coefficient, divided by that
+   coefficient. *bad tells whether the coefficient is a bad pivot. */
 TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf, tb_real *rg, int *bad)
 {
     int second = trid_abs(v) > trid_abs(u);
