@@ -45,8 +45,8 @@
      Lanes    All 32 lanes of the warp call the function, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group
               has its own row: its lanes pass the same pointer and n.
      Sizes    k and w are literals: loops unroll and u stays in registers. n may be any number, but a group accesses
-              only its first k*w elements. Loads return `fill` from n on, and stores touch nothing from n on. With
-              n <= 0 no memory is touched, and the pointer may be null.
+              only the first k*w elements of its row. Loads return `fill` from n on, and stores touch nothing from n on.
+              With n <= 0 no memory is touched, and the pointer may be null.
      Shared   Each warp passes an array of its own. Successive calls may share it; call __syncwarp() before another
               use. */
 

@@ -43,7 +43,7 @@
        trid_bad_pivot        tests whether a pivot is zero or not finite, given its reciprocal
        trid_finite           tests the bits for infinity and NaN
        trid_larger           the larger of two magnitudes; NaN exceeds all
-       trid_abs, trid_fnma |x|; x - a y, rounded once on the device
+       trid_abs, trid_fnma   |x|; x - a y, rounded once on the device
        trid_roundoff, trid_smallest              the unit roundoff; the least normal number
      lane (host and device: one thread, no communication)
        trid_lane_thomas      one system in a strided array                        3n FMA + 2n mul + n rcp
