@@ -380,7 +380,7 @@ TB_HD int transpose_p_shfl_register(int k, int w, int i)
     return i / low + i % low * (k / low);
 }
 
-/* Exchanges bit b of the register's number with the bit of weight `distance` of the lane's number. */
+/* Exchanges the bit of weight b of the register's number with the bit of weight `distance` of the lane's number. */
 TB_D void transpose_p_exchange(int k, int w, int b, int distance, tb_real *u)
 {
     int upper = transpose_p_lane() & distance;

@@ -205,7 +205,7 @@ enum {
     TRID_BLOCK_HYBRID_LEN = 192,  /* trid_block_hybrid, for the block */
     TRID_BLOCK_RESIDUAL_LEN = 64, /* trid_block_residual, for the block */
     TRID_BLOCK_HYBRID_REFINED_LEN = 2 * TRID_BLOCK_HYBRID_LEN + TRID_BLOCK_RESIDUAL_LEN,
-    TRID_MOST_ROWS = 32 /* rows a lane: the length of local arrays, of which the first k elements are used */
+    TRID_MOST_ROWS = 32 /* the most rows a lane: the length of local arrays, of which the first k elements are used */
 };
 
 /* The layout of the factors f. First come five arrays of k numbers each, array i from f[i k] on, for the partition that
@@ -297,8 +297,8 @@ TB_D int trid_warp_uniform(int n)
 #endif
 }
 
-/* Returns a system's status from what its lanes have seen: the smallest positive one, which names the row where a
-   failure began.
+/* Returns a system's status from those of its lanes: the smallest positive status, which names the row where a failure
+   began.
    Lanes    all 32 of the warp; each group of `lanes` lanes holds a system
    Returns  the same in all lanes of the group: 0, TRID_BAD_ARGUMENT, or 1 + the row
    Cost     w shuffles and comparisons */
@@ -904,8 +904,8 @@ TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real 
 
 #if TB_DEVICE_SCOPES
 
-/* Fetches the rows of the lanes s above and s below. Where that lane lies outside the group, the calling lane gets its
-   own row instead. Its coupling across the edge is zero, but 0 times a NaN of another system would be NaN. */
+/* Fetches the rows of the lanes s above and s below. In place of a lane outside the group, the calling lane gets its
+   own row: its coupling across the edge is zero, but 0 times a NaN of another system would be NaN. */
 TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, tb_real *up, tb_real *down)
 {
     up[0] = __shfl_up_sync(TB_FULL_WARP, a, s, lanes);
