@@ -19,13 +19,13 @@
    it (differences over spacings). The point's cell holds two numbers, h and w, which weight them:
        first derivative  m + w (p - m),  second  h (p - m),  A u = drift m + flow (p - m), flow = h diffusion + w drift.
    Values are subtracted before they are multiplied, so that single precision loses nothing. A face is the first or last
-   point of a line; its boundary condition sets h and w of its cell. Upwinding raises flow to the larger of drift and 0.
-   A coupling is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives these formulas and explains
-   how kernels use them.
+   point of a line; its boundary condition sets h and w of its cell. Upwinding raises a flow below drift or below 0 to
+   the larger of these two. A coupling is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives
+   these formulas and explains how kernels use them.
 
    The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64, and in C++ also without a
-   suffix, as overloads. All others work in double precision: set-up is rare, and a march then sees its results rounded
-   only once.
+   suffix, as overloads. All others work in double precision: set-up is rare, and its results are then rounded only
+   once, to the precision of the march.
 
      coordinates (fd/axis.h)
        fd_axis_points       uniform, or crowded around up to three places, which lie on a node or midway
@@ -73,8 +73,8 @@
        fd_status_string, fd_status_of
 
    Common contract:
-     Status   FD_OK = 0, a negative number for a bad argument, or 1 + the index of the wrong point or date. Every
-              function that can refuse its arguments returns the reason; its results are then unspecified.
+     Status   FD_OK = 0, a negative number that names the fault, or 1 + the index of the wrong point or date. A function
+              that returns a status may refuse its arguments; its results are then unspecified.
      Numbers  NaN and infinities are recognised by their bits, so -ffast-math does not matter.
      Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
      Device   All functions run on host and device, in one thread. */

@@ -34,7 +34,7 @@
                           returns the value after the change of a date with FD_CHANGE_VALUES: an observed barrier (put
                           it midway between two points: FD_MIDWAY), a coupon, a right of the issuer
        FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
-                          the payoff of exercise at time t; without it, the payoff at maturity
+                          the payoff of exercise at time t. Without it, exercise pays the final value
        FD_MODEL_MIXED     declares the mixed terms that are not 0: a sum of 1 for the pair 12, 2 for 13 and 4 for 23;
                           without it there are none, and they take no time
    Two more macros are promises that save time. Each is a sum of 1, 2 and 4 for the axes x, y and z:
