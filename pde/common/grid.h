@@ -71,10 +71,10 @@ TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mix
     return FD_MODEL_MIXED ? sum + mixed * fd_p_apply_mixed(cell, terms, v) : sum;
 }
 
-/* Returns the slot of point i in a row of shared memory. Pieces of 16 bytes are permuted within groups of eight, each
-   group in another order. Eight lanes, as many as are served at once, cause no bank conflict if they access pieces that
-   are 1, 2, 4 or 8 apart, the first of which begins a group. The 128 bytes of a group stay together, as asynchronous
-   copies want them. */
+/* Returns the slot of point i in a row of shared memory. Pieces of 16 bytes are permuted within groups of eight. Eight
+   successive groups have eight different orders. Eight lanes, as many as are served at once, cause no bank conflict if
+   they access pieces that are 1, 2, 4 or 8 apart, the first of which begins a group. The 128 bytes of a group stay
+   together, as asynchronous copies want them. */
 TB_HD int fd_p_swizzle(int i)
 {
     const int piece = 16 / TB_BYTES;
@@ -267,8 +267,8 @@ TB_D void fd_p_put_face(int kind, const tb_real *row, tb_real near_by, int r, tb
     }
 }
 
-/* Replaces the line's first and last row, if the lane holds them, by the computed boundary rows. The lane that computed
-   them calls it. */
+/* Replaces the line's first and last row, if the lane holds them, by boundary rows, as fd_p_put_face does. `made` is
+   what fd_p_make_faces left in the same lane. */
 template <int axis, int rows>
 TB_D void fd_p_put_faces(const fd_p_grid &h, int first, const tb_real *made, tb_real *a, tb_real *b, tb_real *c,
                          tb_real *d)

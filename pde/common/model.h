@@ -17,9 +17,9 @@
        FD_TERMS(1, MODEL, terms->drift[0] = (real)p->rate * x->at; terms->diffusion[0] = x->half_square; ..)
            gives the number of factors, 1 to 3, and sets the terms of the equation at a point (fd_terms), which are 0
            initially. p points to the parameters. x->at is the coordinate and x->half_square one of its numbers;
-           likewise for y and z. t->NAME is a number of the time, and `real` the type. The statements become two
-           functions, one for each precision, which are called for each point and, unless their results are stored, in
-           each step
+           likewise for y and z. t->NAME is a number of the time, and `real` is float or double. The statements become
+           two functions, one for each precision, which are called for each point and, unless their results are stored,
+           in each step
        enum { MODEL_fitting = FD_CENTRAL };
            says how drifts are discretised: FD_CENTRAL, FD_UPWIND or FD_FITTED
        FD_HD double MODEL_payoff(const MODEL_parameters *p, const double *at) { .. }

@@ -194,8 +194,8 @@ enum { FD_P_PHASES = 7 }; /* the phases of fd_p_prepare that all solvers share *
 typedef struct {
     int points[3], steps, segments, not_dominant; /* segments: groups of equal steps */
     fd_status status;
-    int given;              /* the largest magnitude that the march is given: fd_p_larger */
-    int longest;            /* the longest explicit step, as fd_p_larger stores it; 0: there is none */
+    int given;              /* the largest magnitude that the march is given, as fd_p_larger stores it */
+    int longest;            /* likewise the longest explicit step; 0: there is none */
     int sources;            /* whether any point has a source */
     int fault[FD_P_FAULTS]; /* least indices; FD_P_NONE if there is no fault */
     fd_map map[3];

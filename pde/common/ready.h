@@ -126,7 +126,7 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
    shared memory, so that the compiler knows that the array lies there. */
 struct fd_p_chip : fd_p_field {
     enum { on_chip = 1 };
-    fd_batch batch;                 /* by value: a kernel's parameter has no address for other threads */
+    fd_batch batch;                 /* a copy: other threads cannot use the address of a kernel's parameter */
     unsigned char *memory;          /* dynamic shared memory */
     tb_real *extra;                 /* exercise multiplier, in device memory, or null */
     int which;                      /* the number of the problem in the batch */

@@ -35,7 +35,7 @@ enum {
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
     FD_EXERCISE = 4,      /* takes the larger of value and final value, as FD_AMERICAN and FD_PROJECTED always do: for
                              Bermudan exercise */
-    FD_RECORD = 8         /* records the values and derivatives at spots, and the grid if there is one */
+    FD_RECORD = 8         /* records the values and derivatives at spots, and the whole grid if the batch has room */
 };
 
 typedef struct {

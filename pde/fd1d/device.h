@@ -9,8 +9,9 @@
 #define fd1d_device FD_OF(device)
 
 enum {
-    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512,                  /* steps before the increment is recomputed */
-    fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8 /* rows that a lane's registers hold */
+    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512, /* steps before the increment is recomputed */
+    /* Rows that a lane's registers hold, but for a warp without early exercise (fd1d_p_shape_of). */
+    fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8
 };
 
 /* A group's data about its problem, in shared memory, so that registers are left to the march. */

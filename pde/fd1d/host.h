@@ -211,8 +211,8 @@ FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of
         }
 }
 
-/* Sets `to` to `from` + delta; for problems of one stage, where second[b] is 0, to z. If second is null, no
-   problem takes z. */
+/* Computes `to` = `from` + `delta`. Problems of one stage, for which second[b] is 0, receive z instead, unless `second`
+   is null. */
 FD_P_FLAT void fd1d_p_host_add(const fd1d_p_host *w, const tb_real *FD_P_RESTRICT from,
                                const tb_real *FD_P_RESTRICT delta, const tb_real *second, tb_real *FD_P_RESTRICT to)
 {

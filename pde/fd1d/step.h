@@ -57,7 +57,7 @@ typedef struct {
     tb_real inverse;         /* 1 / theta, for a run; 0 if theta is 0 */
     fd1d_face face[2];       /* at the first and the last point */
     int first, count;        /* the index of the first step, and the number of steps */
-    int changes;             /* whether F at a step's end differs from F at its start */
+    int changes;             /* whether F at a step's end may differ from F at its start */
     int runs;                /* whether its steps can be taken in runs */
     int gives, adds, thirds; /* whether any face is FD_VALUE; FD_SLOPE; FD_DEGENERATE */
 } fd1d_step;
