@@ -10,7 +10,7 @@
 
 enum {
     fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512, /* steps before the increment is recomputed */
-    /* Rows that a lane's registers hold, but for a warp without early exercise (fd1d_p_shape_of). */
+    /* Rows that a lane's registers hold; more for a time-independent model without early exercise (fd1d_p_shape_of). */
     fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8
 };
 

@@ -69,7 +69,7 @@ typedef struct {
     fd1d_row *row;       /* for a time-independent model */
     fd_cell *cell;       /* for a time-dependent model */
     tb_real *number;     /* likewise; number q of a point is q * per_lane * lanes elements beyond its position */
-    fd1d_step *step;                    /* segment by segment */
+    fd1d_step *step;     /* segment by segment */
     tb_real *value, *multiplier, *rest; /* values between steps; exercise multiplier times dt; values after a date */
 } fd1d_tables;
 
