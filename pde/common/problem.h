@@ -38,9 +38,9 @@
 #define FD_P_CALLED_D TB_D
 #endif
 
-/* A problem. It has as many axes as its model has factors; further axes are not read. Pointers are to
-   memory that the called function reads: device memory for one factor's MODEL_device and for two factors on a GPU, host
-   memory for MODEL_host and three factors' MODEL_device. */
+/* A problem. It has as many axes as its model has factors; further axes are not read. Pointers are to memory that the
+   called function reads: host memory for functions that run on the host and for MODEL_device and MODEL_solve of three
+   factors, device memory for all others. */
 typedef struct {
     fd_axis axis[3];         /* along x, y and z */
     const double *points[3]; /* the points, axis.points of them; null: they are computed from axis */
