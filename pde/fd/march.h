@@ -16,7 +16,7 @@ enum {
     FD_AVERAGED    /* the same along all axes: thousands of calls for each cell with a kink or jump */
 };
 
-/* Early exercise: the value never falls below the final values. */
+/* Early exercise: the value never falls below the final value or, if there is one, the model's payoff of exercise. */
 enum {
     FD_EUROPEAN,
     FD_AMERICAN, /* operator splitting of Ikonen and Toivanen: a multiplier carries the amount added by exercise */
