@@ -166,8 +166,8 @@ typedef struct {
 
 /* Solves along a line by the Thomas algorithm, and overwrites `upper` and `right`; rows may be computed from what
    `right` held. From the first row on, the function calls
-     row(k, &row)     for row k: for the first two, the last, those before it that fill no group of `ahead` rows, and all
-                      rows of a line that is not plain
+     row(k, &row)     for row k: for the first two, the last, those before it that fill no group of `ahead` rows, and
+                      all rows of a line that is not plain
      rows(k, row)     for the group of `ahead` rows from k on; it neither branches nor writes, so that the compiler can
                       interleave them
    Then, from the last row back, it calls
