@@ -27,7 +27,7 @@ TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const
 typedef struct {
     bs3d_slab cut;
     bs3d_p_job job; /* job.u: the values, on all planes including halos */
-    tb_real *values;
+    tb_real *values; /* the 64 values around the spot (bs3d_slab_values) */
     int implicit;
     int fused; /* implicit: whether the upward sweep solves x as well */
     bs3d_p_launch<bs3d_p_span> up;
@@ -43,7 +43,7 @@ TB_HOST bs3d_p_job *bs3d_p_slab_job(bs3d_slab_march *march, cudaStream_t stream)
 }
 
 /* Returns the number of partitions in each slab of an implicit march on `slabs` slabs, on devices like the current one;
-   0 if the problem is wrong or the device has too little shared memory. */
+   0 if the problem is refused, a slab has fewer than 4 planes, or the device has too little shared memory. */
 template <int unused = 0>
 static int bs3d_slab_partitions(const bs3d_problem *o, int slabs)
 {
