@@ -87,8 +87,8 @@
      Memory   work: bs3d_work_bytes of device memory, aligned to 16 bytes: two arrays and some planes. A march leaves
               the values at time 0 at the start of work, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With payoff
               BS3D_GIVEN it begins with the values at maturity that the caller has put there.
-     Status   bs1d.h's, returned at once. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been launched or
-              written. It covers only the march's own calls. cudaGetLastError still returns earlier failures, except
+     Status   one of bs1d.h's, returned at once. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been
+              launched or written. It covers only the march's own calls. cudaGetLastError still returns earlier failures, except
               after a rung above explicit2: its kernels request more than 48 KiB of shared memory, and in CUDA 13.0
               that request clears earlier failures.
      Result   may be a null pointer. The result is copied asynchronously and is valid once the stream has been
@@ -134,7 +134,7 @@ enum {
     BS3D_P_MOST_REDUCED = 64 /* the most partitions in a reduced system */
 };
 
-/* The status of a march (returned, or in its result): bs1d.h's. */
+/* The status of a march, returned or in its result; the values are bs1d.h's. */
 enum {
     BS3D_OK = BS1D_OK,
     BS3D_NOT_FINITE = BS1D_NOT_FINITE,     /* in the result: the price or a derivative is infinite or NaN */

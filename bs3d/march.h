@@ -251,7 +251,7 @@ static void bs3d_p_start(bs3d_p_job *job, tb_real *from, tb_real *to)
     bs3d_p_launch_payoff<0>(job, from, to);
 }
 
-/* If the option is American, raises u to the payoff where it is below it, after a step. */
+/* If the option is American, raises the values of u that are below the payoff to the payoff, after a step. */
 template <int unused>
 static void bs3d_p_may_exercise(bs3d_p_job *job, tb_real *u)
 {

@@ -48,8 +48,8 @@ struct bs3d_p_ring_shape {
     static constexpr int vectors = (size / BS3D_P_V + threads - 1) / threads; /* of a slot, per thread */
 };
 
-/* A ring of slots in shared memory, each for the same part of a plane, of rows * stride elements. Elements within the
-   grid are copied; the others stay 0. A thread copies the same few vectors of every plane. */
+/* A ring of slots in shared memory. Each slot has rows * stride elements, for the same part of a plane. Elements within
+   the grid are copied; the others stay 0. A thread copies the same few vectors of every plane. */
 template <class shape>
 struct bs3d_p_ring {
     trid_copy_place slots;
@@ -187,8 +187,9 @@ TB_D const tb_real *bs3d_p_next_plane(const bs3d_p_stretch *s, bs3d_p_ring<shape
     return s->slots + slot * shape::size;
 }
 
-/* Eliminates forward in z: y = d - l y, with y of the previous plane on the right. Adds h y to `first`, which becomes
-   the right-hand side of the partition's first row. `factors` holds l and h of this plane (bs3d_p_factor_planes). */
+/* Eliminates forward in z: y = d - l y, with y of the previous plane on the right-hand side. Adds h y to `first`, which
+   becomes the right-hand side of the partition's first row. `factors` holds l and h of this plane
+   (bs3d_p_factor_planes). */
 TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d, tb_real *y, tb_real *first)
 {
     TB_UNROLL
@@ -304,8 +305,8 @@ TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_r
         if (stores[n] && inner) bs3d_p_store(columns, u + n * columns, to + n * step);
 }
 
-/* Sweeps upward, and takes one or two time steps: the kernel of explicit3 and explicit4. A block takes a tile of
-   tile_rows rows and plan.tile columns.
+/* Sweeps upward, and takes one or two time steps: the kernel of explicit3, of explicit4, and of implicit1's
+   right-hand sides. A block takes a tile of tile_rows rows and plan.tile columns.
    With one step, plane k arrives in shared memory with one more row and column on each side, and plane k-1 is computed.
    With two steps, plane k arrives with two more on each side. The first step computes plane k-1 with one more row and
    column on each side: some warps compute the rows, of which the first and the last lie outside the tile, and one more
@@ -385,7 +386,8 @@ static int bs3d_p_allow(int elements, int most, bs3d_p_launch<spans...> *l)
     return l->bytes && trid_allow_shared(l->sweep) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
 
-/* Plans the launch of bs3d_p_sweep, in plan->partitions partitions or, if that is 0, in the best number of them. */
+/* Plans the launch of bs3d_p_sweep, in plan->partitions partitions or, if that is 0, in the best number of them; in
+   more if shared memory requires it. */
 template <int steps, int forward, class... spans>
 static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int form, bs3d_p_launch<spans...> *l)
 {
