@@ -88,9 +88,9 @@
               the values at time 0 at the start of work, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With payoff
               BS3D_GIVEN it begins with the values at maturity that the caller has put there.
      Status   one of bs1d.h's, returned at once. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been
-              launched or written. It covers only the march's own calls. cudaGetLastError still returns earlier failures, except
-              after a rung above explicit2: its kernels request more than 48 KiB of shared memory, and in CUDA 13.0
-              that request clears earlier failures.
+              launched or written. It covers only the march's own calls. cudaGetLastError still returns earlier
+              failures, except after a rung above explicit2: its kernels request more than 48 KiB of shared memory, and
+              in CUDA 13.0 that request clears earlier failures.
      Result   may be a null pointer. The result is copied asynchronously and is valid once the stream has been
               synchronised.
      Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are

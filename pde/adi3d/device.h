@@ -49,7 +49,7 @@ struct adi3d_p_device : fd_p_grid {
     int fresh;              /* whether this step needs factors other than the last step's */
     adi3d_p_plane *planes;  /* for solves along z within the sweeps: the factors of the planes, */
     adi3d_p_link *links;    /* and of the system of interface unknowns */
-    tb_real *ends;          /* the partitions' reduced right-hand sides, then interface unknowns: planes */
+    tb_real *ends;          /* planes of the reduced rows' right-hand sides, then of interface unknowns */
     int partitions;         /* the number of partitions; 0: no solves along z within the sweeps */
     int elements;           /* of an array */
     int processors, shared; /* the device's multiprocessors; the most shared memory of a block */
@@ -98,7 +98,7 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
 
 /* Factors the matrix of an independent axis once for all its lines, in partitions of `rows` rows, one for each lane or
    thread of the solving kernels. Each of these reads its own factors 16 bytes at a time, so the first 16 bytes of all
-   partitions come first, then the next of all. One warp runs it. */
+   partitions come first, then the next 16 bytes of all. One warp runs it. */
 template <int axis, int rows, int parts>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

@@ -46,7 +46,8 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines)
         if (first + r < n) *(transpose_vector *)(h.d + at + first + r) = transpose_pack(d + r);
 }
 
-/* The template parameters of the marching kernel (adi3d_p_device_steady_x): a kind of stage and the warps of a line. */
+/* The template parameters of the marching kernel (adi3d_p_device_steady_x): a kind of stage and the number of warps of
+   a line. */
 template <int kind_of, int warps_of>
 struct adi3d_p_x_shape {
     enum {
@@ -286,7 +287,7 @@ struct adi3d_p_x_patch {
     tb_real *made;              /* the line for its first right-hand sides */
     int i;                      /* its first column */
     int west, east;             /* the slots of the points beside the patch; 0 if a lane of the warp holds them */
-    adi3d_p_along_x x[columns]; /* differences along x, if lines are solved with factors; else tables serve */
+    adi3d_p_along_x x[columns]; /* factors of the differences along x; only if lines are solved with factors */
     fd_numbers number_x[columns];
     fd_cell cell_y[height]; /* along y: cells, factors of the differences, numbers */
     tb_real down_y[height], up_y[height];

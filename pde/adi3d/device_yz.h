@@ -35,13 +35,13 @@ typedef struct {
     tb_real *numbers;                         /* and its numbers; both padded with the last ones */
     tb_real *planes; /* for the downward sweep: r, q and s of each of its planes, in four elements a plane */
     trid_copy_place to_ring;
-    int thread, first;   /* its rows begin at first */
+    int thread, first;   /* its rows begin at `first` */
     int i, valid, n;     /* its lines' index along x; whether they exist; their length, or 0 */
     int stride, march;   /* the distances between points and between lines */
     int from, to;        /* the block's lines, counted along the third axis */
     int place, slot_len; /* place: the position of its first row in a slot of the ring */
     int staged;          /* whether w is also in the ring */
-    int fixed, exercise; /* fixed: whether i is on a face of x whose value is given; exercise: its kind */
+    int fixed, exercise; /* fixed: whether i is on a face of x whose value is given; exercise: the kind */
     const tb_real *w;    /* the values from which the differences are taken */
     tb_real *result;
 } adi3d_p_yz_march;

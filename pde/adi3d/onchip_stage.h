@@ -7,10 +7,10 @@
    stage's values, once no right-hand side needs them any more. The part of F(u) that a second stage needs is computed
    in the first, from the same neighbours, and waits in device memory, of which the second-level cache has a copy.
 
-   Two lanes, 16 apart, solve a line: one eliminates from its first point on, the other from its last; they exchange a
-   row in the middle and substitute back. So each begins with a boundary row, and holds half of the line's eliminated
-   rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of them through
-   access to the other blocks' memories (trid_cluster_load).
+   Two lanes, 16 apart, solve a line: one eliminates from the line's first point on, the other from its last; they
+   exchange a row in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
+   eliminated rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of
+   them through access to the other blocks' memories (trid_cluster_load).
 
    Rows have an odd pitch, so that 16 lanes at neighbouring rows, like 16 lanes at neighbouring points of a row, have no
    bank conflicts (docs/adi3d.md). */
@@ -19,11 +19,11 @@
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
     tb_real *of;                    /* as fd_p_ready */
-    int each, first, planes, share; /* the planes of each block; this block's first plane and their number; the lines
-                                       along z that each block solves */
+    int each, first, planes, share; /* the planes of each block; this block's first plane, and how many it has; the
+                                       lines along z that each block solves */
     int plane;
     int z;                  /* the differences from the values; later, a first stage's values */
-    int cell[3], number[3]; /* for the axes: number q of point i at [q n + i] */
+    int cell[3], number[3]; /* for the axes: number q of point i at [q * n + i] */
     int places;             /* table: the address of each plane of the first array, in whichever block it is */
 };
 
@@ -245,7 +245,7 @@ FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int 
 }
 
 /* Calls row(q) for the rows q < count of a lane's half of a line, in ascending order if `up` is set, otherwise in
-   descending order. It calls row four times without a test in between, so that the instructions interleave. */
+   descending order. Four calls follow each other without a test in between, so that their instructions interleave. */
 template <int half, class row_type>
 TB_D void adi3d_p_chip_each(int count, int up, row_type row)
 {
@@ -263,7 +263,7 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
     }
 }
 
-/* A half's cells, numbers and places of planes. */
+/* The cells and numbers of a half, and the addresses of its planes. */
 typedef struct {
     const fd_cell *cells;
     const tb_real *numbers;
