@@ -240,7 +240,8 @@ TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines
 /* A thread's data for its line along x. */
 typedef struct {
     adi2d_p_rung_line l;
-    int j, along[2], line, below, above; /* number; distances between points, to the line, from it to its neighbours */
+    int j, along[2], line, below, above; /* the line's number; distances between points, to the line, and from the line
+                                            to its neighbours */
     int american, about;
     const tb_real *values[2], *v[2], *multiplier; /* of u and z: all values, and the line's own */
     fd_cell cell_y;
@@ -639,10 +640,10 @@ static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *
     return adi2d_p_rung_march<0>(batch, parameters, memory, bytes, stream);
 }
 
-/* Solves the same problems, with grids in both orders. Solves transpose their results in tiles of shared memory as they
-   substitute back, so that all accesses coalesce.
+/* Solves the same problems, with grids in both orders. Each solve transposes its results in tiles of shared memory as
+   it substitutes back, so that all accesses coalesce.
    Needs, Leaves, Returns as MODEL_naive
-   Cost     as MODEL_naive, and one more write per point and stage */
+   Cost     as MODEL_naive, and one more write per point and stage; American exercise adds a read and a write */
 template <int = 0>
 static inline int adi2d_coalesced(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
                                   size_t bytes, cudaStream_t stream)

@@ -295,8 +295,8 @@ TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned ch
     }
 }
 
-/* Returns by how much F_2 at row j of a column changes from the step's start to its end, without the faces' terms. It
-   is computed from the values below, at and above the row; own[0] holds the column's numbers of x. */
+/* Returns by how much F_2 at row j of a column changes from the step's start to its end, without the faces' terms. The
+   change is computed from the values below, at and above the row; own[0] holds the column's numbers of x. */
 TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned char *memory, fd_numbers *own, int j,
                                    tb_real below, tb_real here, tb_real above)
 {
