@@ -26,7 +26,7 @@ TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const
 /* A march on a slab, as bs3d_slab_open fills it in. */
 typedef struct {
     bs3d_slab cut;
-    bs3d_p_job job; /* job.u: the values, on all planes including halos */
+    bs3d_p_job job;  /* job.u: the values, on all planes including halos */
     tb_real *values; /* the 64 values around the spot (bs3d_slab_values) */
     int implicit;
     int fused; /* implicit: whether the upward sweep solves x as well */

@@ -63,7 +63,7 @@ typedef struct {
     fd_date *at_date;
 } adi3d_p_copies;
 
-/* Lays out device memory for any problem of a batch; if memory is null, only counts. Returns the bytes. */
+/* Lays out device memory for any problem of a batch; if `memory` is null, only counts. Returns the bytes. */
 TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memory, adi3d_p_device *device,
                                       adi3d_p_copies *copies)
 {
