@@ -75,7 +75,7 @@ typedef struct {
     cpu_avx_vec a, b, c;
 } cpu_avx_p_stencil;
 
-/* Returns row j of k. */
+/* Returns row j of the matrix. Its three arrays, of k rows each, lie one after another from `a` on. */
 CPU_AVX_INLINE cpu_avx_p_stencil cpu_avx_p_stencil_at(const cpu_avx_vec *a, ptrdiff_t k, int j)
 {
     const cpu_avx_p_stencil row = {a[j], a[k + j], a[2 * k + j]};
@@ -109,9 +109,9 @@ CPU_AVX_INLINE void cpu_avx_p_two_rows_step(int j, const cpu_avx_vec *a, ptrdiff
 }
 
 /* explicit2: makes two steps in one sweep, the second a row behind the first. A row of the matrix is loaded once for
-   both, and the values between the steps are never stored. The second step's first and last row of each partition
-   need values of the first step from the neighbouring partitions, so these two rows come last. The loop is unrolled
-   because values would otherwise move from register to register. */
+   both, and the values between the steps are never stored. In the second step, the first and last rows of each
+   partition need values of the first step from the neighbouring partitions, so these two rows come last. The loop is
+   unrolled because values would otherwise move from register to register. */
 CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *u)
 {
     enum { unrolled = 3 };
@@ -263,8 +263,8 @@ CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_v
 }
 #undef CPU_AVX_P_SWEEPS
 
-/* Copies the band to columns, partition by partition: column i holds what u[i] contributes to rows i-padded ..
-   i+padded. */
+/* Copies the band of option i to columns, partition by partition: column q holds what u[q] contributes to rows q-padded
+   to q+padded. */
 CPU_AVX_CALL void cpu_avx_p_band_columns(const cpu_avx_p_options *m, int i, int k, int padded, cpu_avx_vec *to)
 {
     const int n = m->n, reach = m->reach;
@@ -299,7 +299,7 @@ CPU_AVX_CALL int cpu_avx_p_explicit4(const cpu_avx_p_options *m, int first, int 
    Leaves   the values after the last step in u
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
    Cost     3 FMA, 6 loads and a store for each row and step
-   Error    about three roundings of a row's value a step */
+   Error    about three roundings of each row's value in each step */
 CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -310,7 +310,8 @@ CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const 
 /* Makes the same steps with lanes as partitions of the grid, so that only the ends of partitions cross lanes. A sweep
    makes two steps, and sweeps of several options alternate.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
-   Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; one transpose in all */
+   Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; each array is transposed
+            once, and u also back */
 CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -319,9 +320,10 @@ CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with lanes as options, so that nothing crosses lanes and the compiler vectorises the loop over
-   options. But `lanes` options at once do not fit the first-level cache.
+   options. But `lanes` options take 5 vectors a row at once: with AVX-512 they exceed 32 KB of first-level cache from
+   103 rows on.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
-   Cost     3 FMA, 6 loads and a store for each row and step; one transpose in all */
+   Cost     3 FMA, 6 loads and a store for each row and step; each array is transposed once, and u also back */
 CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {

@@ -84,7 +84,7 @@ enum { cpu_avx_p_few_lanes = cpu_avx_lanes < 4 ? cpu_avx_lanes : 4 };
 typedef cpu_avx_real cpu_avx_p_few __attribute__((vector_size(CPU_AVX_SIZE * cpu_avx_p_few_lanes)));
 typedef cpu_avx_p_bits cpu_avx_p_few_bits __attribute__((vector_size(CPU_AVX_SIZE * cpu_avx_p_few_lanes)));
 
-/* Loads these numbers, which are `apart` elements apart. */
+/* Loads one number of each system; these are `apart` elements apart. */
 CPU_AVX_INLINE cpu_avx_p_few cpu_avx_p_few_load(const cpu_avx_real *p, ptrdiff_t apart)
 {
     cpu_avx_p_few v = {0};
@@ -95,7 +95,7 @@ CPU_AVX_INLINE cpu_avx_p_few cpu_avx_p_few_load(const cpu_avx_real *p, ptrdiff_t
     return v;
 }
 
-/* Stores them. */
+/* Stores one number of each system. */
 CPU_AVX_INLINE void cpu_avx_p_few_store(cpu_avx_real *p, ptrdiff_t apart, cpu_avx_p_few v)
 {
     if (apart == 1)
@@ -114,7 +114,7 @@ CPU_AVX_INLINE void cpu_avx_p_few_eliminate(cpu_avx_p_few a, cpu_avx_p_few b, cp
     *d = (dj - a * *d) * r;
 }
 
-/* Solves these systems as cpu_avx_p_solve_from_ends does, with a vector of the systems at each end. */
+/* Solves these systems as cpu_avx_p_solve_from_ends does, with one vector of all of them for each end. */
 CPU_AVX_INLINE void cpu_avx_p_few_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                             const cpu_avx_p_batch *batch, cpu_avx_real *store, int *bad)
 {
@@ -204,7 +204,7 @@ CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const 
     return first;
 }
 
-/* Does the same for systems that share one matrix. */
+/* Solves systems `from` .. `to` - 1, which share one matrix, two at a time. */
 CPU_AVX_CALL void cpu_avx_p_scalar_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch, long long from,
                                             long long to)
 {
