@@ -115,7 +115,8 @@
    Options are macros. Define them before the header is included, in the same way in all files of a program:
      CPU_AVX_ONLY_PLAIN     Omits the vector sets. On an unknown processor they are always omitted.
      CPU_AVX_UNDER_NVCC     Compiles the vector sets in files for nvcc as well (not on Arm), which takes longer. Without
-                            this option such files have plain C only. Other files have all sets of their kind of processor.
+                            this option such files have plain C only. Other files have all sets of their kind of
+                            processor.
      CPU_AVX_EXACT_RCP      Divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   Results of at least this many bytes are stored past the caches. Default: 8 MB.
      CPU_AVX_THREAD_ROWS    The number of rows, over all systems, for which it pays to start one more thread. Default:
