@@ -7,7 +7,8 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Rows of a partition, including its separator, and partitions of a system. A system's remaining rows are its tail. */
+/* The numbers of rows in a partition, including its separator, and of partitions in a system. The system's remaining
+   rows are its tail. */
 typedef struct {
     long long rows, count;
 } cpu_avx_p_cut;

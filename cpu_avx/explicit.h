@@ -320,7 +320,7 @@ CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with lanes as options, so that nothing crosses lanes and the compiler vectorises the loop over
-   options. But `lanes` options take 5 vectors a row at once: with AVX-512 they exceed 32 KB of first-level cache from
+   options. But `lanes` options take 5 vectors per row at once: with AVX-512 they exceed 32 KB of first-level cache from
    103 rows on.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
    Cost     3 FMA, 6 loads and a store for each row and step; each array is transposed once, and u also back */
@@ -333,14 +333,14 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
 
 /* Makes `sweeps` composed steps, u[j] += sum of band[i] u[j-reach+i], i = 0 .. 2*reach. Each replaces many steps of
    explicit2: a high power of a narrow stencil is, to within rounding, a stencil of moderate width. The band of row j of
-   option i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Factors of rows outside
-   the grid are not read.
+   option i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Elements of a band that
+   would multiply points outside the grid are not read.
    Needs    1 <= reach <= 32; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; otherwise as cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach
             shuffles a sweep. A reach above 8 costs as much as the next multiple of 4
-   Error    in single precision one rounding of u a sweep, since the products are summed before they are added to u; in
-            double precision reach+2 roundings */
+   Error    in single precision one rounding of u per sweep, since the products are summed before they are added to u;
+            in double precision reach+2 roundings */
 CPU_AVX_API int cpu_avx_explicit4(int isa, int options, int n, int reach, int sweeps, const cpu_avx_real *band,
                                   cpu_avx_real *u, void *work, int threads)
 {

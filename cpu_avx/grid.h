@@ -36,7 +36,7 @@
 
 /* The operator L on a grid of nx by ny by nz points, at least 4 on each axis. Point (i, j, k) lies at
    [i + pitch (j + ny k)]; elements from nx to pitch - 1 of a row are neither read nor written. E, N and U are the
-   differences from a point to its upper neighbours on the x, y and z axis; W, S and D are those from its lower
+   differences from a point to its upper neighbours on the x, y and z axes; W, S and D are those from its lower
    neighbours to the point. Then
 
      L u or u + L u = same u + up[0] E - down[0] W + up[1] N - down[1] S + up[2] U - down[2] D
@@ -78,7 +78,7 @@ typedef struct {
     cpu_avx_real up, down, upward, downward, xy, xz, yz, minus_xy, minus_xz, minus_yz, same;
 } cpu_avx_p_grid_row;
 
-/* A thread's share of a sweep: rows and planes. */
+/* A part of a sweep: rows j0 .. j1-1 of planes k0 .. k1-1. */
 typedef struct {
     int j0, j1, k0, k1;
 } cpu_avx_p_grid_tile;

@@ -87,7 +87,7 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
     return CPU_AVX_OK;
 }
 
-/* Makes the same steps, two a sweep, in blocks of rows that stay in the second-level cache. Cross differences with x
+/* Makes the same steps, two per sweep, in blocks of rows that stay in the second-level cache. Cross differences with x
    come from shared sums, so that a vector takes 8 loads, not 13 (10, not 19, if L has 19 points).
    Needs, Leaves, Returns as cpu_avx_grid_explicit1
    Cost     14 multiply-adds or multiplications, 12 additions (19 and 15 if L has 19 points) and 3 moves between lanes
@@ -100,7 +100,7 @@ CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps
     if (status) return status;
     cpu_avx_real *own;
     const cpu_avx_p_grid_x x = cpu_avx_p_grid_prepare(g, work, &own);
-    const int spare = (4 - steps % 4) % 4; /* single steps make the number of sweeps even; the last writes u */
+    const int spare = (4 - steps % 4) % 4; /* single steps make the number of sweeps even: the last one writes u */
     const int single = spare < steps ? spare : steps;
     for (int done = 0, sweep = 0, now; done < steps; done += now, sweep++) {
         now = done < single ? 1 : 2;

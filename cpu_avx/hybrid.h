@@ -29,8 +29,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the number of elements of a thread's store for any set: 6 vectors for each row of the partitions, whose
-   number is rounded up to whole cache lines. */
+/* Returns the number of elements of a thread's store for any set: 6 vectors for each row of a partition,
+   with the number of rows rounded up to whole cache lines. */
 CPU_AVX_API size_t cpu_avx_p_hybrid_len(long long n)
 {
     return 6 * ((size_t)n + 16 * CPU_AVX_P_CACHE_LINE);
@@ -60,7 +60,7 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
             double precision) and, on some processors, from memory (docs/cpu_avx.md). Also faster for a few systems of
             hundreds of rows. Otherwise slower, most of all for short systems and for those of a million rows
    Error    x as accurate as the condition of the matrix allows. The residual, which cpu_avx_thomas keeps within a few
-            roundoffs, grows as dominance weakens: the largest |Ax - d| over the largest |A||x| + |d| stays below
+            roundoffs, grows as dominance weakens: the largest |Ax - d|, divided by the largest |A||x| + |d|, is below
             8 + 1 / (k^2.5 (dominance - 1)) roundoffs, where dominance is the least |b| / (|a| + |c|) of the rows
             (measured, not proved: docs/cpu_avx.md). The omitted steps add at most an eighth of a roundoff of the
             system's largest unknown, so much smaller unknowns far from it may come out as 0 */

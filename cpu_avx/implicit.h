@@ -278,7 +278,7 @@ CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int 
    Leaves   the values after the last step in u; those of an option with a bad pivot are unspecified, all others correct
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the index of the first option with a bad pivot
    Cost     3 FMA, 2 mul and a division for each row and step, 6 loads, 3 stores
-   Error    that of Gaussian elimination without pivoting: a dozen roundoffs a step in the residual */
+   Error    that of Gaussian elimination without pivoting: a dozen roundoffs per step in the residual */
 CPU_AVX_API int cpu_avx_implicit1(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -301,7 +301,7 @@ CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const 
    two options at once stay in the first-level cache. Scans over the lanes join the partitions, without the scan steps
    that change less than rounding does.
    Needs, Leaves, Returns as cpu_avx_implicit1
-   Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles a
+   Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles per
             time step, where s <= log2 lanes is the number of scan steps
    Error    as cpu_avx_implicit1; the omitted scan steps add about a roundoff of the largest value in each time step */
 CPU_AVX_API int cpu_avx_implicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,

@@ -92,7 +92,7 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
             CPU_AVX_P_PREFETCH(array[i]);
 }
 
-/* The rows of a tile. c of each row is kept in the store (with one matrix, nowhere), and d in x. If x must not be
+/* The rows of a tile. c of each row is kept in the store (with one matrix it is not kept), and d in x. If x must not be
    written twice, d is kept in the store as well. Row j takes slot j of the store, or in every other tile slot n-1-j.
    Behind the slots come zeros, which stand for the row before the first and the row after the last, and then x of the
    row that was substituted back last. If the zeros came first, the kept rows would lie at multiples of 4 KB from rows
@@ -105,7 +105,7 @@ typedef struct {
     cpu_avx_real *first, *zeros, *last; /* in the store: row 0; see above */
 } cpu_avx_p_rows;
 
-/* A row. The first row has no a and the last no c: b stands for them, and is multiplied by zeros. If all systems have
+/* A row. The first row has no a and the last no c: b stands for them, and is multiplied by zeros. If all systems share
    one matrix, l, r and q are its factors. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d;
@@ -114,7 +114,7 @@ typedef struct {
     const cpu_avx_real *before_c, *before_d, *after; /* c and d kept for the row before; x of the row after */
 } cpu_avx_p_row;
 
-/* Returns the rows of a tile. `one`, a literal, says whether all systems have one matrix; `reverse` says whether row 0
+/* Returns the rows of a tile. `one`, a literal, says whether all systems share one matrix; `reverse` says whether row 0
    takes the last slot. */
 CPU_AVX_INLINE cpu_avx_p_rows cpu_avx_p_rows_of(int one, ptrdiff_t stride, const cpu_avx_p_plan *plan,
                                                 const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile, int reverse,

@@ -80,7 +80,7 @@ CPU_AVX_API int cpu_avx_p_bad_pivot(cpu_avx_real pivot, cpu_avx_real reciprocal)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* A lane's number in each lane. */
+/* In each lane, the number of a lane. */
 typedef cpu_avx_p_bits cpu_avx_p_picks __attribute__((vector_size(CPU_AVX_SIZE * CPU_AVX_P_LANES)));
 
 /* Returns v[l] = x. */
@@ -255,10 +255,11 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
 /* Returns the reciprocal 1 / v[l].
    Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits and one correction; at most
             1.61, 0.51 and 0.6 ulp. Measured on Zen 4 over all significands: 1.55, 0.50 and 0.53 ulp, and a mean of at
-            most 0.003 ulp, so many time steps do not drift. 0, subnormals whose reciprocal overflows, infinities and
-            NaN give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from 2^126 on give 0; cpu_avx_check sees
-            both. In f64, NEON, plain C and with CPU_AVX_EXACT_RCP: a division, within 0.5 ulp. In f64 an approximation
-            with two Newton steps is 1.7 times as fast alone, but takes 1.4 times as long in an elimination */
+            most 0.003 ulp, so results do not drift over many time steps. 0, subnormals whose reciprocal overflows,
+            infinities and NaN give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from 2^126 on give 0;
+            cpu_avx_check sees both. In f64, NEON, plain C and with CPU_AVX_EXACT_RCP: a division, within 0.5 ulp. In
+            f64 an approximation with two Newton steps is 1.7 times as fast alone, but takes 1.4 times as long in an
+            elimination */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 {
 #if CPU_AVX_P_RCP_BITS == 0 || defined CPU_AVX_EXACT_RCP || CPU_AVX_SIZE == 8
