@@ -69,8 +69,8 @@
      isa      The first argument of array functions: cpu_avx_best(), or one of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512,
               _NEON, or the literal CPU_AVX_BUILT_FOR, the best set that the compiler's flags allow. A call with this
               literal compiles only that set, except with -fopenmp.
-     threads  Their last argument, at least 1: the most threads that a call uses if OpenMP is on (-fopenmp). Without
-              OpenMP one thread does all the work.
+     threads  The last argument of array functions, at least 1: the most threads that a call uses if OpenMP is on
+              (-fopenmp). Without OpenMP one thread does all the work.
      work     The caller's memory, at any alignment, of the size that the function named _bytes returns. That function
               takes no isa and no work. cpu_avx_factor, which is plain C on one thread, takes no isa, threads or work.
      Status   CPU_AVX_OK; a negative number for a bad argument, and nothing is done; or 1 + the index of the first
