@@ -56,9 +56,9 @@
      Options    a trid_batch_options, or null
      Returns    an enum trid_batch_status, 0 for a successful launch. The options' status reports failures on the
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
-     Arrays     a, b, c, d are not changed, except where the caller passes the same array for a result. x is d itself, to
-                solve in place, or an array that shares no element with d. x shares no element with a, b or c. An array
-                must be aligned to its elements.
+     Arrays     a, b, c, d are not changed, except where the caller passes the same array for a result. x is d itself,
+                to solve in place, or an array that shares no element with d. x shares no element with a, b or c. An
+                array must be aligned to its elements.
      Neighbours A system's status and x are the same, to the last bit, whatever the other systems are. There is one
                 exception: the last digits of x, and of its residual, after trid_batch_refined, _pivoted and _several,
                 if n <= 256 or the systems are interleaved. These digits may depend on the systems that share the
