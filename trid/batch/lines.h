@@ -130,8 +130,8 @@ TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
 
 /* Checks whether an array may have this layout.
    Returns  TRID_BATCH_OK, _BAD_SIZE, or _OVERLAP if two elements coincide
-   Cost     a few comparisons if each of step, stride and jump exceeds the reach of the smaller ones, as usual; else an
-            exact search, whose time grows with the least of n, systems and groups */
+   Cost     a few comparisons if each of step, stride and jump exceeds the distance that the smaller ones span, as
+            usual; else an exact search, whose time grows with the least of n, systems and groups */
 TB_HOST int trid_lines_check(trid_lines lines)
 {
     lines = trid_p_lines_of(lines);

@@ -251,8 +251,8 @@ TB_D void trid_p_batch_unasked(const of &pipeline)
     if (n > first && n <= first + k) pipeline.stage[(2 * k + n - 1 - first) * threads + (int)threadIdx.x] = 0;
 }
 
-/* Takes the known unknowns of this tile and requests those of the next. Threads with the first or the last row of a
-   system do so, in slot[0] and slot[systems]. */
+/* Takes the known unknowns of this tile and requests those of the next. Only threads with the first or the last row of
+   a system have any; they arrive in slot[0] and slot[systems]. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, int first, int valid,
                                   const trid_p_batch_place &next, tb_real *slot, tb_real *end)
