@@ -30,25 +30,26 @@
 
    The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
-     bs3d_explicit2   2   registers carry each plane's contributions to the next two: about half the loads
+     bs3d_explicit2   2   registers carry the unfinished sums of two planes: about half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points and gets neighbours by shuffle
      bs3d_explicit4   1   two time steps in one sweep
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid of trid.h
      bs3d_implicit2   5   factors the matrices once. An upward sweep computes the right-hand side and solves x and half
-                          of z; a downward sweep solves the other half and y, and updates u (7 if nx > 512: x has its
-                          own kernel)
+                          of z; a downward sweep solves the other half and y, and updates u (7 if x has its own kernel:
+                          if nx > 512, or with too little shared memory per block)
      bs3d_implicit3   2   one sweep per step. Rows lie along x and y alternately, and sweeps go upward and downward
                           alternately. It stores half-solved values, and u itself only at the end. It calls implicit2
                           instead for American options, for more than 512 points in x or y, for more than 256 points
                           there without clusters (these need compute capability 9.0, code compiled for it, and CUDA
-                          12.1), and with too little shared memory per block: 1024 points in z need 110 KB in single
-                          and 169 KB in double precision. Devices of compute capability 7.5, 8.6, 8.9 and 12.x have too
-                          little for any size, those of 8.0 and 8.7 in double precision for more than 872 points in z
+                          12.1), and with too little shared memory per block: 1024 points in z need 108 KiB in
+                          single and 165 KiB in double precision. Devices of compute capability 7.5, 8.6, 8.9 and 12.x
+                          have too little for any size, those of 8.0 and 8.7 in double precision for more than 872
+                          points in z
    The rungs are templates that are called like functions: a program compiles only those that it calls. A payoff of your
    own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).
    For kernels of your own (examples/bs3d_own_kernel.cu):
      bs3d_model_of, bs3d_axis_of, bs3d_lane_axis, bs3d_lane_row, bs3d_lane_pairs, bs3d_lane_payoff      the set-up
-     bs3d_lane_stencil    L u at one point                                                 42 to 66 operations
+     bs3d_lane_stencil    L u at one point                                                 37 to 58 operations
      bs3d_lane_plane      L u for a patch of points, plane by plane                        21 to 28 operations a point
      bs3d_lane_greeks     price, deltas, gammas, cross gammas, theta from the 64 points around the spot
    explicit4 and implicit2 also run on several GPUs, each with a slab of the planes. Any library may carry the messages:
@@ -94,8 +95,9 @@
      Result   may be a null pointer. The result is copied asynchronously and is valid once the stream has been
               synchronised.
      Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are
-              counted in 64 bits. bs3d_implicit2_f64 with more than 256 points in y needs 98 KiB of shared memory a
-              block, which all GPUs have except those of compute capability 7.5.
+              counted in 64 bits. bs3d_implicit2 with more than 256 points in y needs up to 91 KiB of shared memory a
+              block in single and 98 KiB in double precision, which all GPUs have except those of compute capability
+              7.5.
 
    An option, defined before the header is included:
      BS3D_NO_LAUNCHES   leaves out kernels and launch functions; the rest compiles in an instant. */
