@@ -86,8 +86,8 @@ typedef void bs1d_p_kernel(int, int, const bs1d_option *, bs1d_result *, tb_real
 
 /* ---- the beginning of a kernel ----------------------------------------------------------------------------------- */
 
-/* Returns whether the flags make an option special, so that a separate kernel prices it. In the implicit rungs, a last
-   row without its drift makes it special too. */
+/* Returns whether the flags make an option special, so that in explicit3 and the implicit rungs a separate kernel
+   prices it. In the implicit rungs, a last row without its drift makes it special too. */
 TB_D int bs1d_p_special(bs1d_option o)
 {
     return (o.flags & (BS1D_AMERICAN | BS1D_UPWIND)) != 0;
