@@ -80,7 +80,7 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, i
 /* Applies the events at a date to the block's rows; one warp per row reads the whole row before it writes. */
 FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
 {
-    enum { of_lane = FD_FACTORS > 2 ? 2 : 16 }; /* points of a row */
+    enum { of_lane = FD_FACTORS > 2 ? 2 : 16 }; /* the most points of a row that a lane takes */
     const fd_p_step &step = fd_p_chip_step(h, memory);
     const fd_date *event = fd_p_event(h.t.problem, step.data.date);
     const int n = h.n[0], lane = trid_block_thread() % 32;
