@@ -195,7 +195,7 @@ enum { TRID_OK = 0, TRID_BAD_ARGUMENT = -1 };
 TB_HD const char *trid_status_string(int status)
 {
     return status == TRID_OK ? "solved"
-           : status > 0      ? "row status - 1 met a pivot without reciprocal; pivoted: the matrix is singular"
+           : status > 0      ? "row status - 1 met a pivot without reciprocal; if pivoted, the matrix is singular"
                              : "bad argument: n < 0 (lane, host), n beyond the rows of the lanes, or bad rows_per_lane";
 }
 
