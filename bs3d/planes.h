@@ -378,7 +378,7 @@ TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real 
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
 
-/* Sets l->bytes, the shared memory of a sweep (bs3d_p_fit), and allows the kernel that much. */
+/* Sets l->bytes, the shared memory of a sweep (bs3d_p_fit), and allows the kernel all that the device has. */
 template <class... spans>
 static int bs3d_p_allow(int elements, int most, bs3d_p_launch<spans...> *l)
 {
