@@ -71,7 +71,7 @@ TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 
 /* ---- loads that all kernels share -------------------------------------------------------------------------------- */
 
-/* Load and store points of a row as vectors, which lie `apart` vectors apart in memory. */
+/* Load and store points of a row as vectors; in memory, successive vectors are `apart` vectors apart. */
 template <int apart = 1>
 TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
 {
