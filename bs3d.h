@@ -33,10 +33,10 @@
      bs3d_explicit2   2   registers keep each plane's contributions to itself and the next: about half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points and gets neighbours by shuffle
      bs3d_explicit4   1   two time steps in one sweep
-     bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid of trid.h
+     bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid
      bs3d_implicit2   5   factors the matrices once. An upward sweep computes the right-hand side and solves x and half
-                          of z; a downward sweep solves the other half and y, and updates u (7 if nx > 512, and on
-                          compute capability 7.5 if nx > 256: x has its own kernel)
+                          of z; a downward sweep solves the other half and y, and updates u (7 if nx > 512 and, on
+                          compute capability 7.5, if nx > 256: x has its own kernel)
      bs3d_implicit3   2   one sweep per step. Rows lie along x and y alternately, and sweeps go upward and downward
                           alternately. It stores half-solved values, and u itself only at the end. It calls implicit2
                           instead for American options, for more than 512 points in x or y, for more than 256 points
@@ -94,8 +94,9 @@
      Result   may be a null pointer. The result is copied asynchronously and is valid once the stream has been
               synchronised.
      Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are
-              counted in 64 bits. In both precisions, implicit2 with more than 256 points in y needs 69 to 98 KiB of
-              shared memory a block, which all GPUs have except those of compute capability 7.5.
+              counted in 64 bits. With more than 256 points in y, implicit2 needs 69 to 98 KiB of shared memory a
+              block, and in double precision with more than 256 points in x and 304 in z up to 73 KiB. All GPUs have
+              that except those of compute capability 7.5.
 
    An option, defined before the header is included:
      BS3D_NO_LAUNCHES   leaves out kernels and launch functions; the rest compiles in an instant. */
@@ -152,7 +153,8 @@ enum {
     BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: 2 |gamma| reaches 1 + 2 lambda (bs3d_model), on the first
                                                     axis 1 + 2 lambda + discount, in a row; take more steps or
                                                     BS3D_UPWIND */
-    BS3D_LAUNCH_FAILED = BS1D_LAUNCH_FAILED      /* the runtime refused; cudaGetLastError says why */
+    BS3D_LAUNCH_FAILED = BS1D_LAUNCH_FAILED      /* the runtime refused (cudaGetLastError says why), or the
+                                                    device has too little shared memory */
 };
 
 /* Returns the text of a status. */
