@@ -95,7 +95,7 @@
               synchronised.
      Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are
               counted in 64 bits. With more than 256 points in y, implicit2 needs 69 to 98 KiB of shared memory a
-              block, and in double precision with more than 256 points in x and 304 in z up to 73 KiB. All GPUs have
+              block, and in double precision with more than 256 points in x and 328 in z up to 73 KiB. All GPUs have
               that except those of compute capability 7.5.
 
    An option, defined before the header is included:
