@@ -39,7 +39,8 @@ TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, in
 
 /* ---- the ring: planes on their way into shared memory ------------------------------------------------------------ */
 
-/* The shape of a ring. A slot holds slot_rows rows of a plane, each with points_a_lane points for each of 32 lanes. */
+/* The shape of a ring. A slot holds slot_rows rows of a plane, each with points_a_lane points for each of 32 lanes, and
+   BS3D_P_PAD more on each side. */
 template <int slot_rows, int points_a_lane, int block_threads>
 struct bs3d_p_ring_shape {
     static constexpr int rows = slot_rows, threads = block_threads;
