@@ -40,8 +40,8 @@ rm -rf $work && mkdir -p $work
 passed=0 failed=0 skipped=0
 
 # One line a kernel: architecture, name, registers, bytes of local memory (the sum of stack, spill stores and spill
-# loads), instructions (without the padding behind the last branch, and - without cuobjdump). A template's name is given without its types, and the namespace of its
-# precision becomes a suffix.
+# loads), instructions (without the padding behind the last branch, and - without cuobjdump). A template's name is given
+# without its types, and the namespace of its precision becomes a suffix.
 summarise() {
     stem=$work/$3_sm_$1_$2
     touch $stem.sass
