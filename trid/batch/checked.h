@@ -132,12 +132,12 @@ TB_D void trid_p_batch_residual_half(const trid_p_batch_source<tb_real> &from, i
 template <class shape, class tb_real>
 TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
 {
-    constexpr int systems = shape::systems, parts = shape::parts, banks = TRID_P_BATCH_BANKS(tb_real);
+    constexpr int systems = shape::systems, parts = shape::parts;
     int thread = (int)threadIdx.x;
     if (parts == 1) return 0;
-    shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x;
+    shared[TRID_P_BATCH_SLOT(tb_real, systems, parts, thread)] = x;
     __syncthreads();
-    return thread / systems < parts - 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread + systems)]
+    return thread / systems < parts - 1 ? shared[TRID_P_BATCH_SLOT(tb_real, systems, parts, thread + systems)]
                                         : (tb_real)0;
 }
 

@@ -7,9 +7,10 @@
 /* Elements that shared memory serves at a time; elements that k rows a lane take there, padded as in transpose.h. */
 #define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
 #define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
-/* Elements of an array in shared memory that holds one number for each partition of a tile. */
-#define TRID_P_BATCH_SPAN(tb_real, systems, parts)                                                                     \
-    TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), (systems) * (parts))
+/* An array in shared memory that holds one element for each partition of a tile: the slot of thread t's; its length. */
+#define TRID_P_BATCH_SLOT(tb_real, systems, parts, t)                                                                  \
+    TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), t)
+#define TRID_P_BATCH_SPAN(tb_real, systems, parts) TRID_P_BATCH_SLOT(tb_real, systems, parts, (systems) * (parts))
 
 /* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
    nothing is pipelined. With each copy, the `ahead` bytes around it (0, 128 or 256) are prefetched into the

@@ -193,7 +193,6 @@ struct trid_p_batch_chunk {
         k = rows_a_thread,
         parts = threads_a_chunk,
         threads = systems * parts,
-        banks = TRID_P_BATCH_BANKS(tb_real),
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts)
     };
     struct memory {
@@ -263,11 +262,11 @@ struct trid_p_batch_chunk {
     TRID_P_BATCH_MEMBER void around(const tb_real *x, tb_real *of) const
     {
         const int thread = (int)threadIdx.x;
-        shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x[0];
-        shared[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x[k - 1];
+        shared[TRID_P_BATCH_SLOT(tb_real, systems, parts, thread)] = x[0];
+        shared[span + TRID_P_BATCH_SLOT(tb_real, systems, parts, thread)] = x[k - 1];
         __syncthreads();
-        of[0] = part > 0 ? shared[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : (tb_real)0;
-        of[1] = part < parts - 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread + systems)] : (tb_real)0;
+        of[0] = part > 0 ? shared[span + TRID_P_BATCH_SLOT(tb_real, systems, parts, thread - systems)] : (tb_real)0;
+        of[1] = part < parts - 1 ? shared[TRID_P_BATCH_SLOT(tb_real, systems, parts, thread + systems)] : (tb_real)0;
     }
     TRID_P_BATCH_MEMBER void raise(unsigned *largest, trid_p_batch_worst worst) const
     {
