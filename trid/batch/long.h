@@ -80,6 +80,7 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     long long system = 0, at = 0, kept_at = 0; /* its index; where the chunk begins in d and x, and in the kept x */
     int index = 0, part = 0, first = 0, valid = 0, total = 0;
     tb_real *shared = 0;
+    static constexpr const int *no_slots = 0; /* slots follow one another */
 
     static constexpr int resident(int checked)
     {
@@ -116,32 +117,26 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     TRID_P_BATCH_MEMBER void load(const rows_type &rows, const tb_real *d, held &h) const
     {
         tb_real known[2];
-        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_ask_known(k, rows, system, first, valid, known);
         const trid_p_batch_spot here = trid_p_batch_spot_of<scope, path>(k, 0, plan, tile, index, part);
         trid_p_batch_matrix<scope, path>(plan, here, trid_p_batch_rows_of(rows), &h);
         trid_p_batch_fetch<scope, path>(k, plan, trid_p_batch_right(plan, d + at, total), h.d);
-        trid_p_batch_transpose_matrix<path, 1>(trid_p_batch_rows_of(rows), valid, slot, shared, apart, &h);
-        trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, h.d, shared + 3 * apart);
+        trid_p_batch_transpose_matrix<path, 1>(trid_p_batch_rows_of(rows), valid, no_slots, shared, apart, &h);
+        trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, no_slots, h.d, shared + 3 * apart);
         trid_p_batch_put_known(rows, first, valid, known, &h);
     }
     TRID_P_BATCH_MEMBER void load_again(const trid_p_batch_arrays<tb_real> &, const tb_real *, held &h) const
     {
         const tb_real *kept = shared + trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
-        TB_UNROLL
-        for (int j = 0; j < k; j++) {
-            h.a[j] = j < valid ? kept[j] : (tb_real)0;
-            h.b[j] = j < valid ? kept[apart + j] : (tb_real)0;
-            h.c[j] = j < valid ? kept[2 * apart + j] : (tb_real)0;
-        }
-        TB_UNROLL
-        for (int j = 0; j < k; j++) h.d[j] = j < valid ? kept[3 * apart + j] : (tb_real)0;
+        trid_p_batch_gather(k, 0, valid, kept, 1, h.a);
+        trid_p_batch_gather(k, 0, valid, kept + apart, 1, h.b);
+        trid_p_batch_gather(k, 0, valid, kept + 2 * apart, 1, h.c);
+        trid_p_batch_gather(k, 0, valid, kept + 3 * apart, 1, h.d);
     }
     TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *around) const
     {
-        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_fetch<scope, trid_p_batch_how::contiguous>(k, plan, {before + kept_at, 1, 0, 0, total, 0}, x);
-        trid_p_batch_transpose<trid_p_batch_how::contiguous, 1>(k, valid, (tb_real)0, slot, x, shared + 4 * apart);
+        trid_p_batch_transpose<trid_p_batch_how::contiguous, 1>(k, valid, (tb_real)0, no_slots, x, shared + 4 * apart);
         before += kept_at + k * part;
         around[0] = first > 0 && valid > 0 ? before[-1] : (tb_real)0;
         around[1] = valid > k ? before[k] : (tb_real)0;
@@ -179,10 +174,9 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     }
     TRID_P_BATCH_MEMBER void store(tb_real *keep, tb_real *r, tb_real *x) const
     {
-        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_plan to = plan;
         if (keep) to.lines.step = 1, to.flags = 0;
-        trid_p_batch_store<scope, path, 1>(k, to, total, valid, slot, r, keep ? keep + kept_at : x + at, shared);
+        trid_p_batch_store<scope, path, 1>(k, to, total, valid, no_slots, r, keep ? keep + kept_at : x + at, shared);
     }
 };
 
