@@ -5,20 +5,18 @@
    the next rows already arrive. So shared memory holds three halves: two of the tile that is being solved, and the
    first of the next tile. As soon as the residual of a half is known, its memory is used for the next half that has not
    been requested yet. Only half 0 can have row 0 of a system. */
-template <class tb_real, class shape>
-TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> pipeline,
-                                unsigned index, int half, tb_real *stage)
+template <class of, class tb_real>
+TB_D void trid_p_batch_ask_half(of pipeline, unsigned index, int half, tb_real *stage)
 {
     pipeline.stage = stage;
-    pipeline.first += shape::k / 2 * half;
+    pipeline.first += of::count * half;
     pipeline.part = half;
     trid_p_batch_prefetch(pipeline, index, trid_p_batch_own_place(pipeline, index));
 }
 
 /* Requests the next half, in place of half `half` of tile `index`, which all lanes have read. */
-template <class tb_real, class shape>
-TB_D void trid_p_batch_ask_next(const trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> &pipeline,
-                                unsigned index, int half, tb_real *stage)
+template <class of, class tb_real>
+TB_D void trid_p_batch_ask_next(const of &pipeline, unsigned index, int half, tb_real *stage)
 {
     __syncwarp(TB_FULL_WARP);
     trid_p_batch_ask_half(pipeline, index + (half + 1) * gridDim.x, 1 - half, stage);
