@@ -127,7 +127,7 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     }
     TRID_P_BATCH_MEMBER void load_again(const trid_p_batch_arrays<tb_real> &, const tb_real *, held &h) const
     {
-        const tb_real *kept = shared + trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
+        const tb_real *kept = shared + trid_p_batch_column<tb_real>(k);
         trid_p_batch_gather(k, 0, valid, kept, 1, h.a);
         trid_p_batch_gather(k, 0, valid, kept + apart, 1, h.b);
         trid_p_batch_gather(k, 0, valid, kept + 2 * apart, 1, h.c);
