@@ -109,8 +109,7 @@ TB_D void trid_p_batch_residual_rows(const trid_p_batch_source<tb_real> &from, i
     TB_UNROLL
     for (int i = 0; i < k / 2; i++) {
         int j = k / 2 * half + i;
-        tb_real a, b, c, d, up = j > 0 ? x[j > 0 ? j - 1 : 0] : left,
-                            down = j < k - 1 ? x[j < k - 1 ? j + 1 : 0] : right;
+        tb_real a, b, c, d, up = j > 0 ? x[j - 1] : left, down = j < k - 1 ? x[j + 1] : right;
         trid_p_batch_row_of<shape, full>(from, j, &a, &b, &c, &d);
         if (j == 0 && from.first == 0) up = 0; /* 0 times NaN would be NaN */
         if (full ? j == k - 1 && from.valid == k : j >= from.valid - 1) down = 0;

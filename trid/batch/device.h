@@ -59,15 +59,12 @@ template <int bytes, int ahead, class tb_real>
 TB_D void trid_p_batch_copy(tb_real *to, const tb_real *from)
 {
 #if defined __CUDA_ARCH__ && TRID_P_BATCH_HAS_COPIES
-    if (bytes == 16) { /* only these can bypass the first-level cache */
-        if (ahead == 0) TRID_P_BATCH_COPY("cg", "");
-        if (ahead == 128) TRID_P_BATCH_COPY("cg", ".L2::128B");
-        if (ahead == 256) TRID_P_BATCH_COPY("cg", ".L2::256B");
-    } else {
-        if (ahead == 0) TRID_P_BATCH_COPY("ca", "");
-        if (ahead == 128) TRID_P_BATCH_COPY("ca", ".L2::128B");
-        if (ahead == 256) TRID_P_BATCH_COPY("ca", ".L2::256B");
-    }
+    if (bytes == 16 && ahead == 0) TRID_P_BATCH_COPY("cg", ""); /* only these can bypass the first-level cache */
+    if (bytes == 16 && ahead == 128) TRID_P_BATCH_COPY("cg", ".L2::128B");
+    if (bytes == 16 && ahead == 256) TRID_P_BATCH_COPY("cg", ".L2::256B");
+    if (bytes < 16 && ahead == 0) TRID_P_BATCH_COPY("ca", "");
+    if (bytes < 16 && ahead == 128) TRID_P_BATCH_COPY("ca", ".L2::128B");
+    if (bytes < 16 && ahead == 256) TRID_P_BATCH_COPY("ca", ".L2::256B");
 #elif defined SIMT_EMULATOR
     simt_copy_async(to, from, bytes);
 #else
