@@ -21,7 +21,7 @@ struct trid_p_batch_shape {
 template <class shape>
 TB_D int trid_p_batch_is_empty(void)
 {
-    return (shape::cluster && !TRID_CLUSTERS) || (shape::pipelined && !TRID_P_BATCH_HAS_COPIES) ||
+    return (shape::cluster && !TRID_CLUSTERS) || (shape::pipelined && TRID_P_BATCH_VERSION < 80) ||
            (shape::elsewhere && TRID_P_BATCH_ALWAYS_PIPELINED(TRID_P_BATCH_VERSION));
 }
 
