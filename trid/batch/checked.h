@@ -230,7 +230,7 @@ struct trid_p_batch_tiles<trid_p_batch_how::checked, tb_real, shape, rows_type> 
         constexpr int bytes = shape::pipelined ? 6 * shape::k * shape::threads * real : 0;
         /* 1536: the block's own use */
         constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536;
-        return {bytes, fixed, resident, resident, 8};
+        return {bytes, fixed, resident, resident};
     }
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
                                           tb_real *x)

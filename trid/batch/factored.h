@@ -545,7 +545,7 @@ struct trid_p_batch_tiles<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, 
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
         const int arrays = !shape::pipelined ? 0 : factor ? 3 : 4;
         const int bytes = arrays * shape::k * shape::threads * (int)sizeof(tb_real);
-        return {bytes, 16 * 1024, resident, resident, 8};
+        return {bytes, 16 * 1024, resident, resident};
     }
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan,
                                           const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
