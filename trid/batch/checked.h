@@ -222,9 +222,5 @@ struct trid_p_batch_tiles<trid_p_batch_how::checked, tb_real, shape, rows_type> 
         constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536;
         return {bytes, fixed, resident, resident};
     }
-    static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
-                                          tb_real *x)
-    {
-        trid_p_batch_checked_tiles<tb_real, shape>(plan, rows, d, x);
-    }
+    static constexpr auto solve = trid_p_batch_checked_tiles<tb_real, shape, rows_type>;
 };

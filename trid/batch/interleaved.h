@@ -113,11 +113,7 @@ struct trid_p_batch_tiles {
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
         return {bytes, (pivoted ? 21 : 16) * 1024, resident, resident};
     }
-    static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
-                                          tb_real *x)
-    {
-        trid_p_batch_plain_tiles<pivoted, tb_real, shape>(plan, rows, d, x);
-    }
+    static constexpr auto solve = trid_p_batch_plain_tiles<pivoted, tb_real, shape, rows_type>;
 };
 
 /* The kernel for interleaved systems, for all methods and shapes. */
