@@ -396,13 +396,12 @@ template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
     typedef trid_p_batch_how how;
-    int status = TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_as_interleaved<bounds>(work.plan)) {
         if constexpr (bounds::interleaved)
-            status = trid_p_batch_launch_interleaved<method, bounds::least, bounds::most>(work, rows);
+            return trid_p_batch_launch_interleaved<method, bounds::least, bounds::most>(work, rows);
     } else if constexpr (bounds::contiguous) {
         constexpr int same = method == how::factored ? how::several : method;
-        status = trid_p_batch_launch_contiguous<same, bounds::least, bounds::most>(work, rows);
+        return trid_p_batch_launch_contiguous<same, bounds::least, bounds::most>(work, rows);
     }
-    return status;
+    return TRID_BATCH_BAD_SIZE;
 }

@@ -512,20 +512,20 @@ template <int systems, int path, int method, class bounds, class tb_real, class 
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners)
 {
+    typedef trid_p_batch_how how;
     enum {
-        checked = method == trid_p_batch_how::checked,
-        periodic = method == trid_p_batch_how::periodic,
+        checked = method == how::checked,
+        periodic = method == how::periodic,
         interleaved = systems > 1,
-        within =
-            interleaved ? (int)trid_p_batch_how::strided : (int)trid_p_batch_how::contiguous, /* for reduced systems */
-        kind = periodic ? trid_p_batch_how::periodic : trid_p_batch_how::hybrid,
+        within = interleaved ? (int)how::strided : (int)how::contiguous, /* for reduced systems */
+        kind = periodic ? how::periodic : how::hybrid,
         k = TRID_P_BATCH_CHUNK_ROWS,
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };
     typedef trid_p_batch_chunk<tb_real, k, systems, parts, path, 0> chunk_type;
     if constexpr (interleaved && !periodic && !checked) {
         enum { least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1 };
-        const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::beyond, least>(work, rows);
+        const int status = trid_p_batch_launch_interleaved<how::beyond, least>(work, rows);
         if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }
     trid_p_batch_plan plan = work.plan;

@@ -279,12 +279,6 @@ TB_D tb_real *trid_p_batch_expect(const trid_p_batch_post<tb_real> &post)
     if (threadIdx.x == 0) trid_mbarrier_expect(trid_p_batch_mbarrier_of(post), total * (int)sizeof(tb_real));
     return post.mailbox + (post.phase & 1) * total;
 }
-/* Waits for the messages of this exchange. */
-template <class tb_real>
-TB_D void trid_p_batch_receive(const trid_p_batch_post<tb_real> &post)
-{
-    trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
-}
 
 /* Waits for the first and last rows of a cluster's blocks, and solves for the last unknowns of all blocks.
    Leaves   the last unknown of the block before in *above, and that of this one in *last */
@@ -294,7 +288,7 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
 {
     int rank = (int)threadIdx.x % parts, system = (int)threadIdx.x / parts, block = post.block, blocks = post.blocks;
     const tb_real *from = mailbox + 8 * (blocks * system + rank);
-    trid_p_batch_receive(post);
+    trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
     tb_real a = 0, c = 0, x = 0, worst = 0, first_a = 0, first_c = 0, first_d = 0;
     if (rank < blocks) a = from[0], c = from[1], x = from[2], worst = from[3];
     if (rank < blocks - 1) first_a = from[12], first_c = from[13], first_d = from[14];
@@ -392,7 +386,7 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
         TB_UNROLL
         for (int e = 0; e < words; e += 4) trid_p_batch_send(to + e, rank, trid_p_batch_mbarrier_of(post), send + e);
     }
-    trid_p_batch_receive(post);
+    trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
     while (count < blocks) count *= 2;
     const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
     TB_UNROLL
