@@ -467,7 +467,6 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     char *scratch = (char *)plan.scratch;
     tb_real *const first = (tb_real *)(scratch + layout.reduced), *const last = first + 3 * n * systems;
     trid_p_batch_plan *reduced = &work->plan;
-    const cudaStream_t stream = work->stream;
     work->plan = trid_p_batch_plan(), work->d = work->x = last; /* solved in place */
     reduced->lines = trid_p_lines_are_interleaved(plan.lines) ? trid_lines_interleaved(n, systems)
                                                               : trid_lines_contiguous(n, systems);
@@ -483,9 +482,9 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     levels->top = corners.top, levels->bottom = corners.bottom;
     if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
     levels->below = reduced->report.status = (int *)(scratch + layout.below);
-    if (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * systems), stream) != cudaSuccess)
+    if (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * systems), work->stream) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;
-    return trid_p_batch_clear_worst(plan, layout.worst, stream, &levels->worst);
+    return trid_p_batch_clear_worst(plan, layout.worst, work->stream, &levels->worst);
 }
 
 /* Solves reduced systems on chip; contiguous ones with the kernel that holds the longest, whatever their n. */

@@ -92,7 +92,6 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
     typedef trid_p_batch_how how;
     enum { k = TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
     typedef trid_p_batch_chunk<tb_real, k, 1, 32, how::strided, 0> chunk_type;
-    const cudaStream_t stream = work.stream;
     trid_p_batch_plan plan = work.plan;
     const auto on_chunks = plan.lines.step == 1 ? trid_p_batch_pivoted_chunks<tb_real, k, how::contiguous>
                                                 : trid_p_batch_pivoted_chunks<tb_real, k, how::strided>;
@@ -105,7 +104,7 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
         return TRID_BATCH_BAD_SIZE;
     trid_p_batch_tree<tb_real> tree = {};
     tree.plan = plan;
-    if (trid_p_batch_clear_worst(plan, layout.worst, stream, &tree.worst)) return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_p_batch_clear_worst(plan, layout.worst, work.stream, &tree.worst)) return TRID_BATCH_LAUNCH_FAILED;
     const int last = layout.levels - 1;
     for (int step = -1; step <= 2 * last + 1; step++) { /* chunks, levels up to the top, levels below it down, chunks */
         const int level = step <= last ? step : 2 * last - step, chunks = level < 0, at = chunks ? 0 : level;
@@ -117,14 +116,14 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
         tree.joined = at < last ? (tb_real *)(scratch + layout.border[at + 1]) : (tb_real *)0;
         tree.around = at < last ? (tb_real *)(scratch + layout.outer[at + 1]) : (tb_real *)0;
         const int status = chunks ? trid_p_batch_start(on_chunks, chunk_type::blocks(plan, tree.count),
-                                                       chunk_type::threads, 0, stream, tree, rows, work.d, work.x)
+                                                       chunk_type::threads, 0, work.stream, tree, rows, work.d, work.x)
                                   : trid_p_batch_start(trid_p_batch_pivoted_tree<tb_real>,
-                                                       (plan.tiles * tree.parents + 3) / 4, 128, 0, stream, tree);
+                                                       (plan.tiles * tree.parents + 3) / 4, 128, 0, work.stream, tree);
         if (status) return status;
     }
     trid_p_batch_levels<tb_real> levels = {};
     levels.plan = plan, levels.worst = tree.worst;
-    return trid_p_batch_launch_told<0>(levels, 32 * k, layout.count[0], stream);
+    return trid_p_batch_launch_told<0>(levels, 32 * k, layout.count[0], work.stream);
 }
 
 #define TB_BODY "batch/pivoted.h"

@@ -42,16 +42,6 @@ static int trid_p_batch_launch_side(const trid_p_batch_work<tb_real> &work,
     return status;
 }
 
-template <class tb_real>
-static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, tb_real *to, cudaStream_t stream)
-{
-    const long long blocks = (lines.n * lines.systems * lines.groups + 255) / 256;
-    if (trid_p_lines_are_interleaved(lines))
-        lines = {lines.systems, lines.stride, lines.n, lines.step, lines.groups, lines.jump};
-    return trid_p_batch_start(trid_p_batch_duplicate<tb_real>, blocks < 65536 ? blocks : 65536, 256, 0, stream, lines,
-                              from, to);
-}
-
 /* Returns the rows of a launch for several right-hand sides, and the corners of the matrix. Kernels transpose factors
    and periodic systems themselves, unless the systems are long. All other systems are transposed here:
    trid_p_batch_sides exchanges and shifts a and c, and the corners change places. */
@@ -190,7 +180,10 @@ static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *
         if (to[k] == from[k + 1]) continue;
         trid_lines all = plan.lines;
         if (k == 1 && !(call.flags & TRID_BATCH_PERIODIC)) all.n--; /* c of row n-1 is not read */
-        status = trid_p_batch_launch_duplicate(all, from[k + 1], k == 0 ? r : u, stream);
+        const long long blocks = (all.n * all.systems * all.groups + 255) / 256;
+        if (trid_p_lines_are_interleaved(all)) all = {all.systems, all.stride, all.n, all.step, all.groups, all.jump};
+        status = trid_p_batch_start(trid_p_batch_duplicate<tb_real>, blocks < 65536 ? blocks : 65536, 256, 0, stream,
+                                    all, from[k + 1], k == 0 ? r : u);
         if (status) return status;
     }
     return TRID_BATCH_OK;
