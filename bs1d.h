@@ -60,7 +60,7 @@
    Rooms, in the folder bs1d:
      model.h      the PDE on its grid, payoffs, interpolation, the steps from maturity to 0: in double precision
      option.h     an option's model, start values and rows, and the result from its values
-     group.h      the lanes that share an option: a kernel's beginning, end and launch
+     group.h      the lanes that share an option, and how a kernel begins, ends and is launched
      explicit1.h, explicit2.h, explicit3.h    a rung each: steps, kernel, launch
      implicit.h   all implicit rungs
      host.h       the reference

@@ -27,8 +27,8 @@
 /* Checks whether the implicit rungs, or the explicit ones, can price this option on a grid of `points` points.
    Needs    option on the host
    Returns  the status that its result would have; BS1D_BAD_ARGUMENT for a null pointer, BS1D_BAD_SIZE for points
-            outside 4 .. 1024; BS1D_OSCILLATES if the rungs can price it, but volatility^2 j < |rate - dividend| at the
-            strike */
+            outside 4 .. 1024 (the launches refuse fewer than 64, too); BS1D_OSCILLATES if the rungs can price it, but
+            volatility^2 j < |rate - dividend| at the strike */
 TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
 {
     bs1d_model m;
