@@ -74,7 +74,8 @@ TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
     return trid_lane_factor(m->points[axis], l, r, q, l, r, q, 1);
 }
 
-/* Takes all steps in u; the memory behind u receives L u and the factors. Returns BS3D_OK or BS3D_NOT_DOMINANT. */
+/* Takes all steps in u; the memory behind u receives L u and the factors or, for explicit steps, u + L u. Returns
+   BS3D_OK or BS3D_NOT_DOMINANT. */
 TB_HOST int bs3d_p_host_steps(const bs3d_problem *o, int implicit, tb_real *u)
 {
     const bs3d_model m = bs3d_model_of(o);
@@ -113,9 +114,9 @@ TB_HOST int bs3d_p_host_march(const bs3d_problem *o, int implicit, tb_real *u, b
     return BS3D_OK;
 }
 
-/* Marches on the host by explicit steps: the reference for the explicit rungs.
+/* Marches on the host in explicit steps: the reference for the explicit rungs.
    Needs    work of bs3d_host_bytes; result may be null
-   Leaves   the final values at the start of work, in rows of bs3d_pitch elements. With BS3D_GIVEN the march starts
+   Leaves   the values at time 0 at the start of work, in rows of bs3d_pitch elements. With BS3D_GIVEN the march starts
             from the values there. A call that is refused leaves its status in the result, and NaN for all numbers
    Returns  as bs3d_check */
 TB_HOST int bs3d_host_explicit(const bs3d_problem *o, void *work, bs3d_result *result)

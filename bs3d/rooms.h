@@ -1,8 +1,9 @@
-/* rooms.h - the rooms of bs3d.h that are C over tb_real, read once for each precision. MIT licence, see LICENSE. */
+/* rooms.h - the rooms of bs3d.h over tb_real, read once for each precision. MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 
-/* Names that get the precision's suffix in both languages, since no argument would tell C++ which one is meant. */
+/* Names that get the precision's suffix in both languages: types, public functions whose arguments would not tell C++
+   which precision is meant, and private functions. */
 #define bs3d_row TB_OF(bs3d_row)
 #define bs3d_pairs TB_OF(bs3d_pairs)
 #define bs3d_lane_row TB_OF(bs3d_lane_row)
@@ -33,7 +34,7 @@
 #define bs3d_p_host_steps TB_OF(bs3d_p_host_steps)
 #define bs3d_p_host_march TB_OF(bs3d_p_host_march)
 
-/* Public names that C++ overloads, and gives their suffixed forms. */
+/* Public names that are overloaded in C++, with aliases for their suffixed forms. */
 #ifndef __cplusplus
 #define bs3d_lane_stencil TB_OF(bs3d_lane_stencil)
 #define bs3d_lane_plane TB_OF(bs3d_lane_plane)

@@ -46,8 +46,8 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Writes the results at a time, 0 (today) or 1 + a date. Each block writes its rows of the grid, the last block also
-   the elements beyond the problem's last row; the first block writes the values at spots. */
+/* Writes the results of time `time`: 0 is today, 1 + d is date d. Each block writes its rows of the grid, the last
+   block also the elements beyond the problem's last row; the first block writes the values at spots. */
 FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, int time)
 {
     enum { last_axis = FD_FACTORS - 1, points = FD_FACTORS > 2 ? 64 : 16 };
@@ -136,7 +136,7 @@ FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *le
 }
 
 /* Marches the problem. make() takes a step, after which the whole cluster can read the new values. With `watched`,
-   searches for numbers that are not finite before and after each step, not only at the end. */
+   searches before and after each step, not only at the end, for numbers that are not finite. */
 template <class make_type>
 TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
 {
@@ -153,7 +153,7 @@ TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched,
         fd_p_chip_fetch_step(h, memory, k);
         if (watched && (lost = fd_p_chip_lost(h, memory, 1, least, &largest)) != FD_P_NONE)
             return fd_p_status_at(FD_MODEL_NAN, h.n, lost, k);
-        const int date = fd_p_chip_step(h, memory).data.date; /* the next step may come before all have left this one */
+        const int date = fd_p_chip_step(h, memory).data.date; /* read before another thread can fetch the next step */
         const fd_date *event = fd_p_event(h.t.problem, date);
         make();
         if (h.t.problem->exercise != FD_EUROPEAN) {

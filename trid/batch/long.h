@@ -4,26 +4,28 @@
 /* A system is cut into chunks. Some threads hold each chunk, k rows a thread. The first unknown f and the last unknown
    z of each chunk are kept, and the others eliminated. The two rows that are left,
 
-       a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, i being the chunk
+       a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, for chunk i
        a f +   z + c g = d      g: f of the next chunk            row 2i + 1
 
-   are rows of a tridiagonal system of 2 n / m rows, m being the rows of a chunk. It is stored in scratch. The same
-   launch solves it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first and
-   last rows give f and z. So a, b, c, d are read twice, and x is written once. Beyond the system's end the chunk has
-   identity rows, one of which may hold z.
+   are rows of a tridiagonal system of 2 n / m rows, where a chunk has m rows. That system is stored in scratch. The
+   same launch solves it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first
+   and last unknowns, f and z, are known. So a, b, c, d are read twice, and x is written once. If a chunk reaches beyond
+   the system's end, it has identity rows there, and z is the unknown of the last of them.
 
-   A periodic system leaves a periodic one: the first chunk keeps its a and the last one its c. The n % m rows beyond
-   the last whole chunk enter the reduced system unchanged.
+   A periodic system leaves a periodic one: row 0 keeps its a and row n-1 its c. The n % m rows beyond the last whole
+   chunk enter the reduced system unchanged.
 
-   A failed row is reported where it shows: among the rows of a chunk; else in the reduced system, whose row 2i is the
-   chunk's first and 2i + 1 its last; else when the chunk is solved for its unknowns. */
+   A bad row is reported where it shows first: while its chunk is reduced; else in the reduced system, where row 2i
+   stands for the first row of chunk i and row 2i + 1 for its last; else when the chunk is solved for its unknowns. */
 template <class tb_real>
 struct trid_p_batch_levels {
     trid_p_batch_plan plan;
-    unsigned chunks;             /* chunks of a system, plus one for the rows that a periodic system has beyond them */
+    unsigned chunks;             /* chunks of a system. The last may be incomplete; in periodic systems it then stands
+                                    for the rows beyond the last whole chunk */
     tb_real *reduced[4];         /* a, b, c, d of the reduced systems; later d is their x */
     long long row, system;       /* distance between two rows of a reduced system, and between two systems */
-    int *worst;                  /* for each system the least row that failed in a chunk, before and after; or null */
+    int *worst;                  /* for each system the least bad row of its chunks before the reduced system is solved,
+                                    and the least one afterwards; or null */
     const int *below;            /* for each system the status of its reduced system */
     unsigned *largest;           /* checked: for each system the bits of the largest error and size */
     tb_real *keep;               /* refined: the array in which the first x is stored .. */
@@ -33,7 +35,7 @@ struct trid_p_batch_levels {
     TRID_P_BATCH_MEMBER long long at(long long of, int chunk) const { return of * system + 2 * chunk * row; }
 };
 
-enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* each byte of the initial worst, which is then beyond all rows */
+enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* each byte of worst at first: a number greater than any row's */
 
 /* Notes a bad row of a chunk, found before or after the reduced system is solved. */
 TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
@@ -48,10 +50,10 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
      begin()         sets all this; returns 0 if there is nothing to do
      load()          loads the thread's rows
      load_again()    loads them again, from shared memory if the chunk keeps them there
-     load_before()   loads x of an earlier solve, and x on either side of the thread's rows
-     solve()         leaves x in d; open: eliminates all but the chunk's ends instead. Returns the least bad row
-                     that the thread knows of
-     around()        leaves x before and after the thread's rows, within the chunk
+     load_before()   loads x of an earlier solve in the thread's rows, and in the rows before and after them
+     solve()         leaves x in d; with `open`, only eliminates all unknowns except the chunk's ends. Returns the least
+                     bad row that the thread knows of
+     around()        leaves x in the rows before and after the thread's rows, if they are in the chunk
      raise()         raises the system's largest error and size
      store()         stores x, or keeps it for load_before() */
 template <class tb_real, int k, int systems, int parts, int path, int keeps>
@@ -67,7 +69,7 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
         warps = TRID_P_BATCH_WARPS(tb_real),
         threads = 32 * warps,
         len = TRID_P_BATCH_LEN(tb_real, k),
-        apart = keeps ? len + 32 : 0 /* distance in shared memory from a to b, c, d, x */
+        apart = keeps ? len + 32 : 0 /* in shared memory, from a to b, from b to c, and so on to d and x */
     };
     struct memory {
         tb_real of[warps][(keeps ? 5 : 1) * (len + 32)];
@@ -78,6 +80,7 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     long long system = 0, at = 0, kept_at = 0; /* its index; where the chunk begins in d and x, and in the kept x */
     int index = 0, part = 0, first = 0, valid = 0, total = 0;
     tb_real *shared = 0;
+    static constexpr const int *no_slots = 0; /* slots follow one another */
 
     static constexpr int resident(int checked)
     {
@@ -114,32 +117,26 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     TRID_P_BATCH_MEMBER void load(const rows_type &rows, const tb_real *d, held &h) const
     {
         tb_real known[2];
-        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_ask_known(k, rows, system, first, valid, known);
         const trid_p_batch_spot here = trid_p_batch_spot_of<scope, path>(k, 0, plan, tile, index, part);
         trid_p_batch_matrix<scope, path>(plan, here, trid_p_batch_rows_of(rows), &h);
         trid_p_batch_fetch<scope, path>(k, plan, trid_p_batch_right(plan, d + at, total), h.d);
-        trid_p_batch_transpose_matrix<path, 1>(trid_p_batch_rows_of(rows), valid, slot, shared, apart, &h);
-        trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, h.d, shared + 3 * apart);
+        trid_p_batch_transpose_matrix<path, 1>(trid_p_batch_rows_of(rows), valid, no_slots, shared, apart, &h);
+        trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, no_slots, h.d, shared + 3 * apart);
         trid_p_batch_put_known(rows, first, valid, known, &h);
     }
     TRID_P_BATCH_MEMBER void load_again(const trid_p_batch_arrays<tb_real> &, const tb_real *, held &h) const
     {
-        const tb_real *kept = shared + trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
-        TB_UNROLL
-        for (int j = 0; j < k; j++) {
-            h.a[j] = j < valid ? kept[j] : (tb_real)0;
-            h.b[j] = j < valid ? kept[apart + j] : (tb_real)0;
-            h.c[j] = j < valid ? kept[2 * apart + j] : (tb_real)0;
-        }
-        TB_UNROLL
-        for (int j = 0; j < k; j++) h.d[j] = j < valid ? kept[3 * apart + j] : (tb_real)0;
+        const tb_real *kept = shared + trid_p_batch_column<tb_real>(k);
+        trid_p_batch_gather(k, 0, valid, kept, 1, h.a);
+        trid_p_batch_gather(k, 0, valid, kept + apart, 1, h.b);
+        trid_p_batch_gather(k, 0, valid, kept + 2 * apart, 1, h.c);
+        trid_p_batch_gather(k, 0, valid, kept + 3 * apart, 1, h.d);
     }
     TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *around) const
     {
-        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_fetch<scope, trid_p_batch_how::contiguous>(k, plan, {before + kept_at, 1, 0, 0, total, 0}, x);
-        trid_p_batch_transpose<trid_p_batch_how::contiguous, 1>(k, valid, (tb_real)0, slot, x, shared + 4 * apart);
+        trid_p_batch_transpose<trid_p_batch_how::contiguous, 1>(k, valid, (tb_real)0, no_slots, x, shared + 4 * apart);
         before += kept_at + k * part;
         around[0] = first > 0 && valid > 0 ? before[-1] : (tb_real)0;
         around[1] = valid > k ? before[k] : (tb_real)0;
@@ -177,10 +174,9 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     }
     TRID_P_BATCH_MEMBER void store(tb_real *keep, tb_real *r, tb_real *x) const
     {
-        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_plan to = plan;
         if (keep) to.lines.step = 1, to.flags = 0;
-        trid_p_batch_store<scope, path, 1>(k, to, total, valid, slot, r, keep ? keep + kept_at : x + at, shared);
+        trid_p_batch_store<scope, path, 1>(k, to, total, valid, no_slots, r, keep ? keep + kept_at : x + at, shared);
     }
 };
 
@@ -191,7 +187,6 @@ struct trid_p_batch_chunk {
         k = rows_a_thread,
         parts = threads_a_chunk,
         threads = systems * parts,
-        banks = TRID_P_BATCH_BANKS(tb_real),
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts)
     };
     struct memory {
@@ -261,11 +256,11 @@ struct trid_p_batch_chunk {
     TRID_P_BATCH_MEMBER void around(const tb_real *x, tb_real *of) const
     {
         const int thread = (int)threadIdx.x;
-        shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x[0];
-        shared[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x[k - 1];
+        shared[TRID_P_BATCH_SLOT(tb_real, systems, parts, thread)] = x[0];
+        shared[span + TRID_P_BATCH_SLOT(tb_real, systems, parts, thread)] = x[k - 1];
         __syncthreads();
-        of[0] = part > 0 ? shared[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : (tb_real)0;
-        of[1] = part < parts - 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread + systems)] : (tb_real)0;
+        of[0] = part > 0 ? shared[span + TRID_P_BATCH_SLOT(tb_real, systems, parts, thread - systems)] : (tb_real)0;
+        of[1] = part < parts - 1 ? shared[TRID_P_BATCH_SLOT(tb_real, systems, parts, thread + systems)] : (tb_real)0;
     }
     TRID_P_BATCH_MEMBER void raise(unsigned *largest, trid_p_batch_worst worst) const
     {
@@ -302,7 +297,7 @@ TB_D void trid_p_batch_put_corners(const trid_p_batch_levels<tb_real> &levels, l
     for (int j = 0; j < k; j++) h.c[j] = j == valid - 1 ? bottom : h.c[j];
 }
 
-/* Sets the first row of a chunk aside, and replaces it by x[0] = l, so that its unknown stands for l, not f. */
+/* Sets the first row of a chunk aside, and replaces it by x[0] = l, so that l stands for f in the rows as reduced. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_set_aside(int has_above, trid_p_batch_equations<tb_real, k> &h, tb_real *top)
 {
@@ -417,8 +412,8 @@ TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, r
     chunk.store(checked ? levels.keep : (tb_real *)0, h.d, x);
 }
 
-/* Reports on each system, one thread for each. Chunks have `rows` rows; `whole` of them precede single rows in the
-   reduced system. */
+/* Reports on each system, one thread for each. Chunks have `rows` rows. In the reduced system, `whole` chunks with two
+   rows each come first, and then single rows. */
 template <class tb_real, int checked>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_told(trid_p_batch_levels<tb_real> levels, int rows, int whole)
@@ -472,7 +467,6 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     char *scratch = (char *)plan.scratch;
     tb_real *const first = (tb_real *)(scratch + layout.reduced), *const last = first + 3 * n * systems;
     trid_p_batch_plan *reduced = &work->plan;
-    const cudaStream_t stream = work->stream;
     work->plan = trid_p_batch_plan(), work->d = work->x = last; /* solved in place */
     reduced->lines = trid_p_lines_are_interleaved(plan.lines) ? trid_lines_interleaved(n, systems)
                                                               : trid_lines_contiguous(n, systems);
@@ -488,9 +482,9 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     levels->top = corners.top, levels->bottom = corners.bottom;
     if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
     levels->below = reduced->report.status = (int *)(scratch + layout.below);
-    if (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * systems), stream) != cudaSuccess)
+    if (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * systems), work->stream) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;
-    return trid_p_batch_clear_worst(plan, layout.worst, stream, &levels->worst);
+    return trid_p_batch_clear_worst(plan, layout.worst, work->stream, &levels->worst);
 }
 
 /* Solves reduced systems on chip; contiguous ones with the kernel that holds the longest, whatever their n. */
@@ -511,26 +505,26 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
                                                                                       longest)>(work, rows);
 }
 
-/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else in chunks. The reduced
-   systems that the chunks leave are solved in the same way. */
+/* Solves long systems: interleaved ones in clusters of blocks if these can hold them, unless they are periodic or
+   checked; all others in chunks. The reduced systems that the chunks leave are solved in the same way. */
 template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners)
 {
+    typedef trid_p_batch_how how;
     enum {
-        checked = method == trid_p_batch_how::checked,
-        periodic = method == trid_p_batch_how::periodic,
+        checked = method == how::checked,
+        periodic = method == how::periodic,
         interleaved = systems > 1,
-        within =
-            interleaved ? (int)trid_p_batch_how::strided : (int)trid_p_batch_how::contiguous, /* the reduced systems' */
-        kind = periodic ? trid_p_batch_how::periodic : trid_p_batch_how::hybrid,
+        within = interleaved ? (int)how::strided : (int)how::contiguous, /* for reduced systems */
+        kind = periodic ? how::periodic : how::hybrid,
         k = TRID_P_BATCH_CHUNK_ROWS,
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };
     typedef trid_p_batch_chunk<tb_real, k, systems, parts, path, 0> chunk_type;
     if constexpr (interleaved && !periodic && !checked) {
         enum { least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1 };
-        const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::beyond, least>(work, rows);
+        const int status = trid_p_batch_launch_interleaved<how::beyond, least>(work, rows);
         if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }
     trid_p_batch_plan plan = work.plan;
