@@ -7,23 +7,24 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Rows of a partition, including its separator, and partitions of a system. A system's remaining rows are its tail. */
+/* The numbers of rows in a partition, including its separator, and of partitions in a system. The system's remaining
+   rows are its tail. */
 typedef struct {
     long long rows, count;
 } cpu_avx_p_cut;
 
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
-    CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or their partitions more than one */
+    CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or each system's partitions more than one */
     CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
     CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found in the first attempt */
     CPU_AVX_P_FARTHER = 8,     /* how many times as many rows the next attempt takes, up to half a partition */
     CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
 
-/* Returns how contiguous systems with elements of this size are cut: into partitions that fill whole tiles in any set.
-   If the systems are long enough, each thread gets a tile or more. Returns 0 partitions if the systems are too short,
-   or if they fill tiles for more than half of the threads. */
+/* Returns how systems with elements of this size are cut: into partitions that fill whole tiles in any set. If the
+   systems are long enough, each thread gets a tile or more. Returns 0 partitions if the systems are not contiguous, are
+   too short, or have less than 128 KB each and fill tiles for more than half of the threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const long long tile = 128 / size, line = 64 / size;
@@ -52,13 +53,14 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
-/* The arrays with which separators are found: c and d of x[end] + c x[separator] = d, for the last row of each
-   partition (index 0) and its first row (index 1); the separators' unknowns, after a 0; c of each row of a tail. */
+/* The arrays with which separators are found: c and d of x[end] + c x[separator] = d, where `end` is the row before a
+   partition's separator (index 0) or the partition's first row (index 1), which depends on the separator before it; the
+   separators' unknowns, after a 0; c of each row of a tail. */
 typedef struct {
     cpu_avx_real *c[2], *d[2], *x, *tail;
 } cpu_avx_p_separators;
 
-/* Returns the elements of all these arrays. */
+/* Returns the number of elements of all these arrays. */
 CPU_AVX_API size_t cpu_avx_p_separators_len(const cpu_avx_lines *lines, cpu_avx_p_cut cut)
 {
     return (size_t)(lines->systems * (5 * cut.count + 1) + lines->n - cut.rows * cut.count);
@@ -81,10 +83,10 @@ CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Eliminates rows of `lanes` partitions, one per lane, towards the separators: the last `rows` rows of a partition
-   downwards and the first `rows` rows upwards. Stores c and d of both ends. Returns whether in any lane further rows
-   matter or too many roundoffs add up. f is the factor with which the rows beyond arrive at the separator; noise is the
-   sum of the factors of the eliminated rows. */
+/* Eliminates rows of `lanes` partitions, one per lane, towards the separators: the `rows` rows before a partition's
+   separator downwards, and its first `rows` rows upwards. Stores c and d of both ends. Returns whether in any lane
+   further rows matter or too many roundoffs add up. f is the factor with which the rows beyond arrive at the separator;
+   noise is the sum of the factors with which the eliminated rows arrive. */
 CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t at, cpu_avx_p_cut cut, long long rows,
                                         cpu_avx_real *const *c_of, cpu_avx_real *const *d_of)
 {
@@ -181,7 +183,7 @@ CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Reduces the rows around all separators, more in each attempt until they suffice. Returns whether they do. */
+/* Reduces the rows around all separators, more rows in each attempt until they suffice. Returns whether they do. */
 CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
 {
