@@ -210,7 +210,7 @@ TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int p
 }
 
 /* What the two recurrences keep of the matrix, and whether their partitions take turns. In a periodic system one array,
-   keep, and one number, turns[0], serve both. */
+   keep, serves both, and turns[0] says that one exchange for both would lose accuracy. */
 template <class tb_real>
 struct trid_p_batch_recurrences {
     tb_real keep[2 * TRID_INTERLEAVED_RECURRENCE_LEN + 1];
@@ -234,10 +234,10 @@ TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int perio
     }
 }
 
-/* Solves a periodic system whose partitions take turns: in the first pass for its last unknown s, in the second, with
-   s, for all others. */
+/* Solves a periodic system one recurrence at a time: in the first pass for its last unknown s, in the second, with s,
+   for all others. Partitions take turns only where the recurrence grows. */
 template <class scope_type, class tb_real, int k>
-TB_D void trid_p_batch_ring_in_turns(const scope_type &scope, int n, tb_real *keep,
+TB_D void trid_p_batch_ring_in_passes(const scope_type &scope, int n, tb_real *keep,
                                      trid_p_batch_equations<tb_real, k> *own)
 {
     tb_real *d = own->d;
@@ -247,11 +247,11 @@ TB_D void trid_p_batch_ring_in_turns(const scope_type &scope, int n, tb_real *ke
     for (int j = 0; j < k; j++) scope.aside(j) = d[j];
     TRID_P_BATCH_LOOP
     for (int pass = 0; pass < 2; pass++) {
-        scope.open(0, own->a, keep);
-        scope.recurrence(0, own->a, keep, 1, d);
+        const int down = scope.open(0, own->a, keep);
+        scope.recurrence(0, own->a, keep, down, d);
         if (middle >= 0 && middle < k) scope.known(TRID_RING_MIDDLE) = trid_p_batch_pick<k>(middle, d);
-        scope.open(1, own->c, keep);
-        scope.recurrence(1, own->c, keep, 1, d);
+        const int up = scope.open(1, own->c, keep);
+        scope.recurrence(1, own->c, keep, up, d);
         if (pass == 1) break;
         if (first == 0) scope.known(TRID_RING_TIMES) = d[0];
         if (n + first == 1) scope.known(TRID_RING_MIDDLE) = 0;
@@ -286,7 +286,7 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
         scope.recurrence(0, own->a, both->keep, both->turns[0], d);
         scope.recurrence(1, own->c, both->keep + TRID_INTERLEAVED_RECURRENCE_LEN, both->turns[1], d);
     } else if (both->turns[0]) {
-        trid_p_batch_ring_in_turns(scope, n, both->keep, own);
+        trid_p_batch_ring_in_passes(scope, n, both->keep, own);
     } else {
         scope.solve_ring(n, own->a, own->c, both->keep, d);
     }
