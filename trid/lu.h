@@ -178,7 +178,7 @@ TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b,
    roundoffs of their own size, not of b's. Leaves and returns what trid_lane_lu does. */
 TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
-    int status = 0, bad = 0;
+    int status = 0;
     TB_UNROLL
     for (int j = 0; j < k; j++) {
         tb_real up = trid_abs(a[j]), down = trid_abs(c[j]), excess = trid_abs(b[j]) - up - down;
@@ -186,15 +186,12 @@ TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb
         int apart = (trid_p_signs(a[j], b[j]) ^ before) < 0;
         before = trid_p_signs(b[j], c[j]);
         tb_real rest = excess + up * (apart ? 2 - w : w), r = trid_rcp_refined(rest + down);
-        bad |= trid_bad_pivot(r);
+        if (trid_bad_pivot(r) && !status) status = 1 + j;
         w = rest * r;
         b[j] = r = b[j] < 0 ? -r : r;
         a[j] *= r;
         c[j] *= r;
     }
-    TB_UNROLL
-    for (int j = k - 1; bad && j >= 0; j--)
-        if (trid_bad_pivot(b[j])) status = 1 + j;
     return status;
 }
 
@@ -795,8 +792,7 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
     int part = trid_p_slot(systems, parts, systems * parts), above = trid_p_slot(systems, parts, thread - systems);
     int group = parts < 32 ? parts : 32, each = parts / group, status = 0;
     tb_real map[4], *signs = shared + 4 * part;
-    if (partition == 0 || k * (partition + 1) >= n)
-        trid_lane_pad(k, k * partition, n, k * parts, a, b, c, (tb_real *)0);
+    trid_lane_pad(k, k * partition, n, k * parts, a, b, c, (tb_real *)0);
     signs[slot] = (tb_real)(trid_p_signs(b[k - 1], c[k - 1]) < 0 ? -1 : 1);
     __syncthreads();
     int before = partition > 0 && signs[above] < 0 ? -1 : 0;
