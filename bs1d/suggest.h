@@ -96,7 +96,7 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
    Returns  BS1D_OK: the price is within the tolerance (tested with a thousand European options; for an American one the
             tolerance must be at least 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the precision
             reaches the tolerance; the values filled in come as near as possible. BS1D_BAD_ARGUMENT: a null pointer;
-            BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive; BS1D_BAD_SPOT: a negative spot
+            BS1D_BAD_NUMBER: as bs1d_check, or a tolerance not positive or not finite; BS1D_BAD_SPOT: a negative spot
    Error    docs/bs1d.md, "How to choose" */
 TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
 {
