@@ -17,8 +17,9 @@ typedef struct {
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* systems that are interleaved, or neither interleaved nor contiguous */
+    CPU_AVX_P_CUT_ROWS,    /* partitions of long interleaved systems, a group for each; separators are solved already */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
-    CPU_AVX_P_CUT,         /* 2*lanes partitions of long systems, between separators that are solved already */
+    CPU_AVX_P_CUT,         /* 2*lanes partitions of long contiguous systems, in the same way */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system and `lanes` of another */
     CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
     CPU_AVX_P_SCALAR       /* one system; see scalar.h */
@@ -26,7 +27,7 @@ enum {
 
 /* A tile. Element j of its first system lies at offset + j step. */
 typedef struct {
-    long long first;  /* index of its first system */
+    long long first;  /* index of its first system (if interleaved systems are cut, within its group) */
     ptrdiff_t offset; /* of element 0 */
     ptrdiff_t side;   /* from the systems of its first vector to those of its second */
     ptrdiff_t next;   /* interleaved: offset of the tile after it */
@@ -66,7 +67,7 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
         return tile;
     }
     long long group = t / plan->per_group, system = t % plan->per_group * plan->width, left = lines->systems - system;
-    tile.first = group * lines->systems + system;
+    tile.first = plan->kind == CPU_AVX_P_CUT_ROWS ? system : group * lines->systems + system;
     tile.offset = (ptrdiff_t)(group * lines->jump + system * lines->stride);
     tile.side = (ptrdiff_t)(half * plan->pitch);
     tile.valid = (int)(left < plan->width ? left : plan->width);

@@ -42,9 +42,11 @@ CPU_AVX_CALL long long cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, cons
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns the elements of a thread's store for the partitions of a cut system. */
-CPU_AVX_API size_t cpu_avx_p_cut_store_len(cpu_avx_p_cut cut)
+/* Returns the elements of a thread's store for the partitions of cut systems. */
+CPU_AVX_API size_t cpu_avx_p_cut_store_len(const cpu_avx_lines *lines, cpu_avx_p_cut cut)
 {
+    const long long line = 64 / CPU_AVX_SIZE;
+    if (lines->step != 1) return (size_t)(2 * cut.rows * ((lines->systems + line - 1) / line * line));
     return (size_t)((cut.rows + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
 }
 
@@ -67,7 +69,7 @@ CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
     if (!whole || !cpu_avx_p_lines_of(lines, &all)) return 0;
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&all, threads, CPU_AVX_SIZE);
     const size_t bytes = 64 + cpu_avx_p_separators_len(&all, cut) * sizeof(cpu_avx_real) +
-                         (size_t)threads * (cpu_avx_p_cut_store_len(cut) * sizeof(cpu_avx_real) + 64);
+                         (size_t)threads * (cpu_avx_p_cut_store_len(&all, cut) * sizeof(cpu_avx_real) + 64);
     return cut.count && bytes > whole ? bytes : whole;
 }
 
@@ -82,15 +84,20 @@ CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_
 CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                      const cpu_avx_p_batch *given, cpu_avx_real *work, int threads)
 {
-    const cpu_avx_lines partitions = {cut.rows - 1, 1, cut.count, cut.rows, lines->systems, lines->stride};
+    const int contiguous = lines->step == 1;
+    const cpu_avx_lines of_systems = {cut.rows - 1, 1, cut.count, cut.rows, lines->systems, lines->stride};
+    const cpu_avx_lines of_rows = {cut.rows - 1, lines->step, lines->systems, 1, cut.count, cut.rows * lines->step};
     cpu_avx_p_batch batch = *given;
     long long bad;
     batch.known = cpu_avx_p_separators_of(lines, cut, work, 0).x;
     CPU_AVX_P_PICK(isa, bad =, cpu_avx_p_all_separators, (lines, cut, &batch, work));
-    const cpu_avx_p_plan plan = cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &partitions, &batch);
+    cpu_avx_p_plan plan = contiguous ? cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &of_systems, &batch)
+                                     : cpu_avx_p_thomas_plan(isa, &of_rows, &batch, threads);
+    if (!contiguous) plan.kind = CPU_AVX_P_CUT_ROWS;
     const int status = cpu_avx_p_run_tiles(isa, plan, &batch, work + cpu_avx_p_separators_len(lines, cut),
-                                           cpu_avx_p_cut_store_len(cut), threads);
-    if (status && (status - 1) / cut.count < bad) bad = (status - 1) / cut.count;
+                                           cpu_avx_p_cut_store_len(lines, cut), threads);
+    const long long system = contiguous ? (status - 1) / cut.count : status - 1;
+    if (status && system < bad) bad = system;
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
 }
 
