@@ -28,8 +28,8 @@ enum {
    systems that are in cache. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int threads, int size)
 {
-    const long long row = lines->systems * size, fit = CPU_AVX_P_STORE_BYTES / 2 / row;
-    const long long most = fit < CPU_AVX_P_CUT_MOST ? fit : CPU_AVX_P_CUT_MOST, least = (lines->n - 1) / most + 1;
+    const long long row = lines->systems * size, fit = CPU_AVX_P_STORE_BYTES / 2 / row, longest = CPU_AVX_P_CUT_MOST;
+    const long long least = (lines->n - 1) / (fit < longest ? fit : longest) + 1;
     const long long many = lines->n / CPU_AVX_P_CUT_MANY, wanted = 4LL * threads < many ? 4LL * threads : many;
     cpu_avx_p_cut cut = {0, 0};
     if (lines->n <= CPU_AVX_P_CUT_LONG || row > CPU_AVX_P_CUT_BYTES || lines->systems <= CPU_AVX_P_FEW_SYSTEMS)

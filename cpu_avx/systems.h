@@ -80,7 +80,8 @@ enum {
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x */
     CPU_AVX_P_APART_BYTES = 1 << 24, /* a larger store with d comes from memory: d then lies in x and is read again */
     CPU_AVX_P_SMALL_TILE = 1 << 17,  /* the largest tile of interleaved systems, of each array, that is divided */
-    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched */
+    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched; twice as large in
+                                        double precision if tiles of distinct matrices are parts of rows */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* the distance of prefetching, in each array */
     CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with so many bytes of each array fills the second-level cache:
                                         blocks of the same tile are prefetched, not the next tile */
@@ -257,7 +258,6 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
                   (lines->systems < narrow ? lines->systems : narrow) * size >= 128 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
-    plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES;
     plan.width = lines->stride != 1 ? lanes : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
     if (threads > 1) /* tiles become narrower until every thread has enough of them */
         while (plan.width > least && ((lines->systems - 1) / plan.width + 1) * lines->groups < 4LL * threads)
@@ -265,8 +265,10 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     /* In cache, parts of rows and short rows are solved in registers, in tiles of up to four vectors. Distinct matrices
        take equally wide tiles; one matrix is faster in as many tiles of four as there are. */
     const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
-    const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
-    if (lines->stride == 1 && !plan.fetched && (batch->f || row < lines->systems || is_small))
+    const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE,
+              parts = lines->stride == 1 && row < lines->systems;
+    plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES * (parts && !batch->f ? size / 4 : 1);
+    if (lines->stride == 1 && !plan.fetched && (batch->f || parts || is_small))
         plan.width = (batch->f ? 4 : (vectors - 1) / ((vectors - 1) / 4 + 1) + 1) * lanes;
     plan.per_group = (lines->systems - 1) / plan.width + 1;
     plan.tiles = plan.per_group * lines->groups;

@@ -130,9 +130,11 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
             into partitions, which threads share: from 2048 rows on (1024 in double precision) if there are fewer than
             32 systems (16), from 8192 rows on (4096) if there are at most 32 (16) for every two threads, and from
-            128 KB a system on whatever their number. A batch that is not cut and has at most six systems per thread
-            (in all, if they share cache lines), or contiguous ones of 128 KB or more, is solved from both ends, two
-            systems at a time (four if they share cache lines), with a division instead of the reciprocal
+            128 KB a system on whatever their number. Seven or more interleaved systems of more than 8192 rows are cut
+            as well, if a row takes at most 512 bytes and there are several threads or 1 MB an array. A batch that is
+            not cut and has at most six systems per thread (in all, if they share cache lines), or contiguous ones of
+            128 KB or more, is solved from both ends, two systems at a time (four if they share cache lines), with a
+            division instead of the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
             rounding, so unknowns that are much smaller than others far away may come out as 0. The number of threads
             may change the rounding of x */
