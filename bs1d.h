@@ -13,9 +13,9 @@
        lambda_j - gamma_j,  -2 lambda_j - rate dt,  lambda_j + gamma_j;    last row  -2 gamma_j,  2 gamma_j - rate dt
    (the last row has no second difference). An explicit step is u += A u. A backward Euler step solves (I - A) u' = u.
    Crank-Nicolson solves (I - A/2) u' = (I + A/2) u after a Rannacher start of four backward Euler steps of half the
-   size (two, if steps is 1). If the drift is so large (2 gamma above about 1/2) that the last row would not be
-   diagonally dominant, that row takes its drift from the old values. Theta follows from price, delta and gamma by the
-   PDE; it is 0 where early exercise is due.
+   size (two, if steps is 1). If the drift is so large that the last row would not be diagonally dominant (2 gamma above
+   about 1/2, or 1 for Crank-Nicolson), that row takes its drift from the old values. Theta follows from price, delta
+   and the greek gamma by the PDE; it is 0 where early exercise is due.
 
    The ladder, for 64 to 1024 points (docs/bs1d.md gives the figures). Each rung exists with _f32 and _f64. A program
    compiles only the rungs that it calls:
@@ -28,15 +28,17 @@
      bs1d_implicit2   the same for the increment: accurate in single precision
      bs1d_implicit3   factors the matrix once, two options per warp: no reciprocals in the steps, half the work
      bs1d_implicit4   takes only the PCR steps that matter; with BS1D_INCREMENT it takes 1.2 to 1.6 times as long
-   In double precision two warps share an option of more than 512 points and do not factor its matrix. For such an
-   option implicit3 and implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
+   Two options share a warp only on grids of up to 256 points, and never American or upwinded ones. In double precision
+   those of implicit1 and implicit2 share warps too, but those of implicit4 with BS1D_INCREMENT do not. In double
+   precision two warps share an option of more than 512 points and do not factor its matrix. For such an option
+   implicit3 and implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
    For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); costs are per lane and step, k rows a lane:
      bs1d_lane_row, bs1d_lane_matrix, bs1d_lane_dominant              a row of A, of I - size A; whether it is dominant
      bs1d_lane_payoff, bs1d_lane_cubic                                payoff at a point, weights of interpolation
      bs1d_warp_explicit2                                              3k FMA + 2 shuffles
      bs1d_lane_composed, bs1d_lane_sweeps, bs1d_lane_compose          set-up of composed steps
      bs1d_warp_explicit3                                              k (2 reach + 1) FMA + 2 reach shuffles: many steps
-     bs1d_warp_implicit3                                              trid_warp_solve with trid_warp_factor's factors
+     bs1d_warp_implicit3                                              trid_warp_solve, with trid_warp_factor's factors
      bs1d_warp_greeks                                                 price, delta, gamma, theta at the spot
    For the host:
      bs1d_suggest                              fills in top, steps, flags and the number of points for a tolerance

@@ -15,34 +15,35 @@
        if (status != BS3D_OK) fprintf(stderr, "%s\n", bs3d_status_string(status)), exit(1);
 
    The model: axis m has 4 to 1024 points S_m = i_m top_m / (points_m - 1); dt = maturity / steps. Differences are
-   central. The last point of an axis has no second difference and no cross differences. A cross difference uses seven
-   points along the diagonal of its correlation's sign where that is stable, and otherwise the four corners; L then has
-   13 or 19 points. An explicit step is u += L u. An implicit step solves A_x A_y A_z (u' - u) = L u with
-   A_m = I - L_m, where L_m is the part of L along axis m; A_x also takes the discount. The last row of A_m omits its
-   drift where the row would otherwise not be diagonally dominant (docs/bs3d.md). With BS3D_AMERICAN each step ends with
-   u = max(u, payoff).
+   central. The last point of an axis has no second difference and no cross differences. Cross differences use seven
+   points along the diagonal of the correlation's sign if that is stable for all pairs (L then has 13 points), and
+   otherwise the four corners (19 points). An explicit step is u += L u. An implicit step solves
+   A_x A_y A_z (u' - u) = L u with A_m = I - L_m, where L_m is the part of L along axis m; A_x also takes the discount.
+   The last row of A_m omits its drift where the row would otherwise not be diagonally dominant (docs/bs3d.md). With
+   BS3D_AMERICAN each step ends with u = max(u, payoff).
 
    Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate: values may be
-   negative, and derivatives may have the wrong sign. No status reports this. bs3d_check refuses only explicit marches
-   that are unstable (BS3D_UNSTABLE) and implicit ones whose rows are not dominant (BS3D_NOT_DOMINANT). The spot is
-   outside that region if points - 1 > (|rate - dividend| / volatility^2) (top / spot) on its axis. BS3D_UPWIND also
-   prevents oscillation; it is of first order where it changes anything.
+   negative, and derivatives may have the wrong sign. No status reports this: of such problems, bs3d_check refuses only
+   those whose explicit march is unstable (BS3D_UNSTABLE) or whose implicit rows are not dominant (BS3D_NOT_DOMINANT).
+   The spot is outside that region if points - 1 > (|rate - dividend| / volatility^2) (top / spot) on every axis.
+   BS3D_UPWIND also prevents oscillation; it is of first order where it changes anything.
 
    The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
-     bs3d_explicit2   2   registers carry each plane's contributions to the next two: half the loads
-     bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points, neighbours by shuffle
+     bs3d_explicit2   2   registers carry each plane's contributions to the next two: about half the loads
+     bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points and gets neighbours by shuffle
      bs3d_explicit4   1   two time steps in one sweep
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid of trid.h
      bs3d_implicit2   5   factors the matrices once. An upward sweep computes the right-hand side and solves x and half
                           of z; a downward sweep solves the other half and y, and updates u (7 if nx > 512: x has its
                           own kernel)
      bs3d_implicit3   2   one sweep per step. Rows lie along x and y alternately, and sweeps go upward and downward
-                          alternately. It stores half-solved values, never u itself. It calls implicit2 instead for
-                          American options, for more than 512 points in x or y, for more than 256 points there without
-                          clusters (these need compute capability 9.0, code compiled for it, and CUDA 12.1), and with
-                          too little shared memory per block: 1024 points in z need 110 KB, in double precision 169 KB
-                          (compute capability 7.5, 8.6, 8.9, 12.x; 8.0 and 8.7 in double precision above 872 points)
+                          alternately. It stores half-solved values, and u itself only at the end. It calls implicit2
+                          instead for American options, for more than 512 points in x or y, for more than 256 points
+                          there without clusters (these need compute capability 9.0, code compiled for it, and CUDA
+                          12.1), and with too little shared memory per block: 1024 points in z need 110 KB in single
+                          and 169 KB in double precision. Devices of compute capability 7.5, 8.6, 8.9 and 12.x have too
+                          little for any size, those of 8.0 and 8.7 in double precision for more than 872 points in z
    The rungs are templates that are called like functions: a program compiles only those that it calls. A payoff of your
    own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).
    For kernels of your own (examples/bs3d_own_kernel.cu):
@@ -53,13 +54,13 @@
    explicit4 and implicit2 also run on several GPUs, each with a slab of the planes. Any library may carry the messages:
    the caller supplies a bs3d_exchange, a few functions and their context (examples/bs3d_gpus.cu, docs/gpus.md).
      bs3d_ranks_plan, bs3d_ranks_bytes, bs3d_ranks_open       cut the grid; size the memory; open a march
-     bs3d_ranks_step, bs3d_ranks_result                       take a step, which sends while it computes; the result
+     bs3d_ranks_step, bs3d_ranks_result                       take a step, sending while computing; compute the result
      bs3d_ranks_send, bs3d_ranks_arrive                       only the messages of a step
    Those functions call these, each for one GPU's slab:
      bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check whether a cut is possible; choose partitions; cut
      bs3d_slab_bytes, bs3d_slab_open                          size the memory; open a march
-     bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         a step of a part of a slab, while another part is sent
-     bs3d_slab_exercise, bs3d_slab_messages, bs3d_slab_values   payoffs; what to send; the 64 values around the spot
+     bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         take a step in parts, sending one while computing another
+     bs3d_slab_exercise, bs3d_slab_messages, bs3d_slab_values   exercise; list messages; get 64 values around the spot
    On the host, bs3d_host_explicit and bs3d_host_implicit are the reference, and bs3d_host_bytes sizes their memory.
    bs3d_check returns the status of a problem, and bs3d_status_string the text of a status. bs3d_work_bytes sizes the
    memory of a march on the device, and bs3d_pitch gives its layout.
@@ -83,13 +84,13 @@
    bs3d/rooms.h.
 
    What the rungs share:
-     Memory   work: bs3d_work_bytes of device memory, aligned to 16 bytes, two arrays and some planes. A march leaves
+     Memory   work: bs3d_work_bytes of device memory, aligned to 16 bytes: two arrays and some planes. A march leaves
               the values at time 0 at the start of work, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With payoff
               BS3D_GIVEN it begins with the values at maturity that the caller has put there.
-     Status   bs1d.h's, returned at once. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been launched or
-              written. It covers only the march's own calls. cudaGetLastError still returns earlier failures, except
-              after a rung above explicit2: its kernels request more than 48 KiB of shared memory, and in CUDA 13.0
-              that request clears earlier failures.
+     Status   one of bs1d.h's, returned at once. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been
+              launched or written. It covers only the march's own calls. cudaGetLastError still returns earlier
+              failures, except after a rung above explicit2: its kernels request more than 48 KiB of shared memory, and
+              in CUDA 13.0 that request clears earlier failures.
      Result   may be a null pointer. The result is copied asynchronously and is valid once the stream has been
               synchronised.
      Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are
@@ -112,9 +113,9 @@
 #define BS3D_NO_LAUNCHES
 #endif
 
-/* The payoff; 0, no payoff, is refused. */
+/* The payoff, here of a call with strike K; 0, no payoff, is refused. */
 enum {
-    BS3D_ASSET = 1,  /* a call on the first asset: S1 - K */
+    BS3D_ASSET = 1,  /* on the first asset: S1 - K */
     BS3D_GEOMETRIC,  /* on the geometric average: (S1 S2 S3)^(1/3) - K */
     BS3D_MAXIMUM,    /* on the largest: max(S1, S2, S3) - K */
     BS3D_MINIMUM,    /* on the smallest: min(S1, S2, S3) - K */
@@ -133,7 +134,7 @@ enum {
     BS3D_P_MOST_REDUCED = 64 /* the most partitions in a reduced system */
 };
 
-/* The status of a march (returned, or in its result): bs1d.h's. */
+/* The status of a march, returned or in its result; the values are bs1d.h's. */
 enum {
     BS3D_OK = BS1D_OK,
     BS3D_NOT_FINITE = BS1D_NOT_FINITE,     /* in the result: the price or a derivative is infinite or NaN */
@@ -145,8 +146,8 @@ enum {
     BS3D_BAD_SPOT = BS1D_BAD_SPOT,     /* the spot is outside the grid */
     BS3D_BAD_CORRELATION = BS1D_BAD_CORRELATION, /* the matrix is not positive definite */
     BS3D_UNSTABLE = BS1D_UNSTABLE,               /* explicit: the time step is too long */
-    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: drift exceeds diffusion in a row; take more steps or
-                                                    BS3D_UPWIND */
+    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: 2 |gamma| exceeds 1 + 2 lambda (bs3d_model) in a row; take
+                                                    more steps or BS3D_UPWIND */
     BS3D_LAUNCH_FAILED = BS1D_LAUNCH_FAILED      /* the runtime refused; cudaGetLastError says why */
 };
 
@@ -182,7 +183,7 @@ typedef struct {
 } bs3d_result;
 
 /* The PDE on its grid for one time step. On axis m, gamma = drift[m] i and lambda = variance[m] i^2, or |gamma| if
-   that is larger and upwind is set. The cross difference of pair p, axes m and n, has weight plus[p] i_m i_n at its
+   upwind is set and |gamma| is larger. The cross difference of pair p, axes m and n, has weight plus[p] i_m i_n at its
    corners (+,+) and (-,-), and minus[p] i_m i_n at the other two. */
 typedef struct {
     double variance[3]; /* volatility^2 dt / 2 */

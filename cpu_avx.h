@@ -13,40 +13,42 @@
            return 1;
        }
 
-   All names except cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). Functions of vector
-   scope exist for each instruction set and name it before the precision (cpu_avx_fma_avx512_f32). They are inlined, so
-   a function that calls them must carry the set's attribute, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c).
-   Definitions have the names below, without suffixes. The list names their rooms in cpu_avx/: the contract of
-   cpu_avx_thomas_f32 is above cpu_avx_thomas in cpu_avx/thomas.h.
+   The names listed below, except cpu_avx_lines and those of the first group, end in _f32 (float) or _f64 (double).
+   Functions of vector scope exist for each instruction set, whose name stands before the precision
+   (cpu_avx_fma_avx512_f32). They are inlined, so a function that calls them must carry the set's attribute, such as
+   CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). Definitions have the names below, without suffixes. The list also
+   gives their rooms in cpu_avx/: the contract of cpu_avx_thomas_f32 is above cpu_avx_thomas in cpu_avx/thomas.h.
    A vector has `lanes` lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in
    double precision. It is the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
 
      independent of the precision (this file, sets.h)
-       cpu_avx_has, cpu_avx_best, cpu_avx_name      whether this processor runs a set, its widest set, a set's name
+       cpu_avx_has, cpu_avx_best, cpu_avx_name      whether this processor runs a set, its best set, a set's name
        cpu_avx_status_string                        the text of a status
        cpu_avx_fence                                makes streamed stores visible to other threads
        cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     layouts of systems
-     vector (vector.h, where each comment gives the meaning in C)
-       cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes for a set chosen at run time
-       cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (a part in NEON: 1 a lane)
-       cpu_avx_fma, _fnma, _min, _max, _sqrt                             1 (in AVX fma, fnma: 2; in NEON min, max: 2)
+     vector (vector.h, where each comment gives the meaning in C), with instructions of the sets other than plain C
+       cpu_avx_vec (a type), cpu_avx_lanes          the vector, its lanes; cpu_avx_width(isa), those of a set chosen at
+                                                    run time
+       cpu_avx_set, _load, _store, _stream          1 instruction
+       cpu_avx_load_part, _store_part               1 and a mask (NEON: 1 per lane)
+       cpu_avx_fma, _fnma, _min, _max, _sqrt        1 (fma and fnma in AVX: 2; min and max in NEON: 2)
        cpu_avx_select                               a < b ? c : d        2
-       cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 4)
-       cpu_avx_sum                                  of all lanes         log2 lanes shuffles and additions
+       cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2 or 3, AVX: 3 or 4)
+       cpu_avx_sum                                  of all lanes         log2 lanes moves and additions
        cpu_avx_rcp                                  reciprocal           f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
                                                                          f64, NEON, plain C: a division
        cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                          2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   lanes x lanes        lanes log2 lanes shuffles
-     vector: systems of one matrix (interleaved.h, contiguous.h)
+     vector: systems that share one matrix (interleaved.h, contiguous.h)
        cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
        cpu_avx_contiguous_solve                     the same for contiguous systems; 2 more transposes a tile
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
        cpu_avx_thomas (thomas.h)    distinct matrices: 5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
        cpu_avx_factor (systems.h), cpu_avx_solve (thomas.h)     one matrix for all: 2 FMA + 1 mul an element
        cpu_avx_hybrid (hybrid.h)    as cpu_avx_thomas, each contiguous system across the lanes: 10 FMA, 3 mul, 1 rcp
-       cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                         the work they need
-     array: one factor, a batch of options, from the plain loop to the fastest (explicit.h, implicit.h; the bytes in
-     one_factor.h), with the cost a row and step
+       cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                the bytes of work they need
+     array: one factor, a batch of options, from the plain loop to the fastest (explicit.h, implicit.h; the functions
+     named _bytes are in one_factor.h), with the cost per row and step
        cpu_avx_explicit1      the compiler vectorises the loop over the grid                   3 FMA
        cpu_avx_explicit2      lanes are partitions of the grid, two steps a sweep              3 FMA
        cpu_avx_explicit3      the compiler vectorises the loop over options                    3 FMA
@@ -54,36 +56,38 @@
        cpu_avx_implicit1      Thomas in every step, vectorised by the compiler over options    3 FMA, 2 mul, 1 division
        cpu_avx_implicit2      the same on vectors, with the fast reciprocal                    5 FMA, 2 mul, 1 rcp
        cpu_avx_implicit3      factored once, lanes are partitions of one grid                  4 FMA, 1 mul
-       cpu_avx_explicit_bytes, cpu_avx_implicit_bytes                                          the work they need
-     array: three factors on a grid, cpu_avx_grid (grid_explicit.h, grid_implicit.h; cpu_avx_grid and the bytes in
-     grid.h), with the number of passes over an array in a step
+       cpu_avx_explicit_bytes, cpu_avx_implicit_bytes                                 the bytes of work they need
+     array: three factors on a grid, cpu_avx_grid (grid_explicit.h, grid_implicit.h; cpu_avx_grid and
+     cpu_avx_grid_bytes are in grid.h), with the number of passes over an array per step
        cpu_avx_grid_explicit1  2   vectors in x, a load for every neighbour
        cpu_avx_grid_explicit2  1   two steps a sweep, blocks in the second-level cache, shared differences
-       cpu_avx_grid_implicit1 10   a sweep each for the right-hand side, x (scalar), y, z and the sum
+       cpu_avx_grid_implicit1 10   a sweep each for the right-hand side, x (scalar), y, and z with the sum
        cpu_avx_grid_implicit2  5   right-hand side, x (by transposed tiles) and y of a plane in cache, then z
-       cpu_avx_grid_bytes          the work they need
+       cpu_avx_grid_bytes          the bytes of work they need
 
    Common contract:
      isa      The first argument of array functions: cpu_avx_best(), or one of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512,
-              _NEON, or the literal CPU_AVX_BUILT_FOR, the widest set that the compiler's flags allow. A call with this
+              _NEON, or the literal CPU_AVX_BUILT_FOR, the best set that the compiler's flags allow. A call with this
               literal compiles only that set, except with -fopenmp.
-     threads  Their last argument, at least 1: the number of threads if OpenMP is on (-fopenmp). Without OpenMP one
-              thread does all the work.
-     work     The caller's memory, at any alignment, of the size that the function named _bytes returns.
-              cpu_avx_factor, which is plain C on one thread, takes no isa, threads or work.
+     threads  The last argument of array functions, at least 1: the most threads that a call uses if OpenMP is on
+              (-fopenmp). Without OpenMP one thread does all the work.
+     work     The caller's memory, at any alignment, of the size that the function named _bytes returns. That function
+              takes no isa and no work. cpu_avx_factor, which is plain C on one thread, takes no isa, threads or work.
      Status   CPU_AVX_OK; a negative number for a bad argument, and nothing is done; or 1 + the index of the first
-              system or option with a bad pivot (INT_MAX if an int cannot hold it). A pivot is bad if it is zero or not
-              finite, or if its reciprocal overflows or underflows to 0; whether a subnormal reciprocal is bad depends
-              on the set. x of a failed system is unspecified; all other systems are solved. There is no pivoting:
-              matrices must be diagonally dominant, or close. In AVX and AVX2 the single-precision reciprocal of a power
-              of two is not exact, so a matrix that is singular by cancellation may pass.
-     Steps    In all sets except plain C, time stepping switches the processor to flush-to-zero mode and restores the
-              mode afterwards: subnormal numbers count as 0. Arithmetic on subnormals may be slow, and a spreading
-              solution always has a front of them.
+              system or option with a bad pivot (in cpu_avx_factor, the first row), or INT_MAX if an int cannot hold
+              it. A pivot is bad if it is zero or not finite, or if its reciprocal overflows or underflows to 0. Whether
+              a subnormal pivot or a subnormal reciprocal is bad depends on the set. x of a failed system is
+              unspecified; all other systems are solved. There is no pivoting: matrices must be diagonally dominant, or
+              nearly so. In AVX and AVX2 the single-precision reciprocal of a power of two is not exact, so a matrix
+              that is singular by cancellation may pass.
+     Steps    In all sets except plain C, time stepping switches the processor to flush-to-zero mode, in which subnormal
+              numbers count as 0, and restores the previous mode afterwards. Arithmetic on subnormals may be slow, and a
+              spreading solution always has a front of them.
      State    None: several threads may call any function at once, each on its own arrays and work. The rounding mode
               is respected. Finite data with good pivots raise neither "invalid" nor "division by zero". Exception
-              flags that were raised before stay raised. Only LLVM's OpenMP runtime (clang -fopenmp) clears them, at the
-              end of a parallel region of one thread, unless KMP_INHERIT_FP_CONTROL is false in the environment.
+              flags that were raised before stay raised, except under LLVM's OpenMP runtime (clang -fopenmp): it clears
+              them at the end of a parallel region of one thread, unless KMP_INHERIT_FP_CONTROL is false in the
+              environment.
      Size     Elements are counted in 64 bits; empty batches, systems of one row and arrays of any alignment are fine.
 
    The rooms, in cpu_avx/:
@@ -91,9 +95,10 @@
      plain.h, avx.h, avx2.h, avx512.h, neon.h    one set each: its vector and its operations on lanes; x86.h and
                         avx_256.h, code that several sets share
      vector.h           the functions of vector scope on lanes
-     systems.h          cpu_avx_factor, and how a batch is cut into tiles
+     systems.h          cpu_avx_factor, and how a batch is cut into tiles and given to threads
      thomas.h           cpu_avx_thomas and _solve, which choose among the next four rooms
-     interleaved.h, contiguous.h, cut.h, scalar.h      interleaved, contiguous, few long, and few short systems
+     interleaved.h, contiguous.h, cut.h, scalar.h      interleaved systems; contiguous systems; few long systems, cut
+                        into partitions; few systems, solved without vectors
      hybrid.h           cpu_avx_hybrid; partitions.h, the reduced system of a system's partitions
      explicit.h, implicit.h              one factor; one_factor.h, the code that they share
      grid_explicit.h, grid_implicit.h    three factors; grid.h, their operator
@@ -103,17 +108,19 @@
    set (set.h), and one for array scope, which chooses a set.
 
    To add an instruction set, model its file on that of the most similar set, and add a line to each list of sets.h.
-   Vectors have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
-   cpu_avx_fence, cpu_avx_p_flush and cpu_avx_p_restore. tests/test_cpu_vec.c, examples/cpu_own_kernel.c, cpu_timing.c
-   and bench/cpu_patterns.c also list the sets; the other tests run on every set.
+   Vectors may have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
+   cpu_avx_fence, cpu_avx_p_flush and cpu_avx_p_restore. tests/test_cpu_vec.c, examples/cpu_own_kernel.c,
+   examples/cpu_timing.c and bench/cpu_patterns.c also list the sets; the other tests run on every set.
 
    Options are macros. Define them before the header is included, in the same way in all files of a program:
      CPU_AVX_ONLY_PLAIN     Omits the vector sets. On an unknown processor they are always omitted.
      CPU_AVX_UNDER_NVCC     Compiles the vector sets in files for nvcc as well (not on Arm), which takes longer. Without
-                            this option such files have plain C only. Files for the host compiler always have all sets.
+                            this option such files have plain C only. Other files have all sets of their kind of
+                            processor.
      CPU_AVX_EXACT_RCP      Divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   Results of at least this many bytes are stored past the caches. Default: 8 MB.
-     CPU_AVX_THREAD_ROWS    The number of rows for which one more thread is worth its start. Default: 1024.
+     CPU_AVX_THREAD_ROWS    The number of rows, over all systems, for which it pays to start one more thread. Default:
+                            1024.
      CPU_AVX_GRID_CACHE     The bytes of cache that a thread's block of a grid may fill. Default: 1 MB. */
 
 #ifndef CPU_AVX_H
@@ -182,11 +189,11 @@
 
 /* CPU_AVX_STREAM_BYTES: cpu_avx_thomas, cpu_avx_solve, cpu_avx_hybrid, cpu_avx_grid_explicit2 and _implicit2 store
    results of at least this size past the caches if their alignment allows it. If x is d, cpu_avx_hybrid never does so,
-   and cpu_avx_thomas and cpu_avx_solve only if interleaved rows are far apart. With too small a size the next reader of
-   the results misses them in the last-level cache.
-   CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps six planes of a thread's rows in this many bytes of the thread's own
-   cache. With too large a size the planes come from a more distant cache. With too small a size many rows at block
-   edges are computed twice. */
+   and cpu_avx_thomas and cpu_avx_solve only if interleaved rows are far apart. If this size is too small, results that
+   would have stayed in the last-level cache must be read from memory.
+   CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps six planes of a block of rows in this many bytes of a thread's own
+   cache. If this size is too large, the planes come from a more distant cache. If it is too small, many rows at the
+   edges of blocks are computed twice. */
 #ifndef CPU_AVX_STREAM_BYTES
 #define CPU_AVX_STREAM_BYTES (8 * 1024 * 1024)
 #endif
@@ -217,12 +224,12 @@
 #define CPU_AVX_OWN(stem) CPU_AVX_P_NAME(stem, CPU_AVX_SET, CPU_AVX_PRECISION)
 #define CPU_AVX_HERE CPU_AVX_P_JOIN(CPU_AVX_TARGET, _, CPU_AVX_SET)
 
-/* The statuses of array functions. A positive status is 1 + the index of the first system or option that has no
-   solution. */
+/* The statuses of array functions. A positive status is 1 + the index of the first system or option with a bad pivot
+   (in cpu_avx_factor, the first row). */
 enum {
     CPU_AVX_OK = 0,
     CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, or a size that the function's comment excludes;
-                                  lines whose elements coincide; x that is a, b, c or f */
+                                  lines whose elements coincide; one array passed both as x and as a, b, c or f */
     CPU_AVX_BAD_ISA = -2       /* an unknown instruction set, or one that the processor or compiler does not support */
 };
 
@@ -239,7 +246,7 @@ CPU_AVX_API const char *cpu_avx_status_string(int status)
                                             : "unknown status";
 }
 
-/* Returns the first address from p on at which AVX-512 stores whole cache lines. */
+/* Returns the first address from p on at which a cache line begins: there AVX-512 stores whole cache lines. */
 CPU_AVX_API void *cpu_avx_p_align(void *p)
 {
     return (void *)(((uintptr_t)p + 63) & ~(uintptr_t)63);
@@ -253,8 +260,8 @@ CPU_AVX_API void cpu_avx_fence(void)
 #endif
 }
 
-/* Makes subnormal numbers count as 0 from here on, as results and as operands; not in plain C. Returns the previous
-   mode. */
+/* Makes subnormal numbers count as 0 from here on, as results and as operands. Returns the previous mode. Does nothing
+   in plain C. */
 CPU_AVX_API unsigned cpu_avx_p_flush(int isa)
 {
     unsigned mode = 0;
@@ -295,21 +302,21 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 
 /* The layout of tridiagonal systems: element j of system s of group g is at [j*step + s*stride + g*jump] of each array.
    There are groups*systems systems, and g*systems + s is a system's index. groups = 0 means one group; an empty batch
-   has systems = 0. step, stride and jump may be negative. No two elements may coincide: lines are refused if two
-   elements with the same row, system or group do; others are not compared. trid_lines of trid/batch.h has the same
-   fields. */
+   has systems = 0. step, stride and jump may be negative. No two elements may coincide. Lines are refused if two
+   elements that share their row, system or group coincide; elements that differ in all three are not compared.
+   trid_lines of trid/batch.h has the same fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;
 } cpu_avx_lines;
 
-/* Returns contiguous systems: rows of a system are neighbours in memory. */
+/* Returns the layout of contiguous systems: rows of a system are neighbours in memory. */
 CPU_AVX_API cpu_avx_lines cpu_avx_lines_contiguous(long long n, long long systems)
 {
     cpu_avx_lines lines = {n, 1, systems, n, 1, 0};
     return lines;
 }
 
-/* Returns interleaved systems: row 0 of all systems, then row 1 of all systems, ... */
+/* Returns the layout of interleaved systems: row 0 of all systems, then row 1 of all systems, ... */
 CPU_AVX_API cpu_avx_lines cpu_avx_lines_interleaved(long long n, long long systems)
 {
     cpu_avx_lines lines = {n, systems, systems, 1, 1, 0};
@@ -328,7 +335,7 @@ CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long lo
 
 #define CPU_AVX_FACTOR_LEN(n) (3 * (size_t)(n)) /* elements of cpu_avx_factor's f */
 
-/* Returns the status of a failure at this index. */
+/* Returns the status if the system, option or row with this index fails. */
 CPU_AVX_API int cpu_avx_p_failed(long long index)
 {
     return index < INT_MAX ? (int)index + 1 : INT_MAX;

@@ -37,16 +37,16 @@
 
    Which is best (docs/transpose.md has the figures):
      For one array use transpose_load and _store. For several, load all of them striped, so that all loads are in flight
-     at once, and then transpose them one by one. _vec matches them where a lane's k elements take 16 bytes, and its
-     loads do up to 32 bytes. With more bytes a lane, a cache line is evicted before all its pieces are used. Use _shfl
-     where shared memory is scarce.
+     at once, and then transpose them one by one. _vec is as fast where a lane's k elements take 16 bytes; its loads
+     alone are as fast up to 32 bytes. With more bytes per lane, a cache line is evicted before all its pieces are used.
+     Use _shfl where shared memory is scarce.
 
    Common contract:
      Lanes    All 32 lanes of the warp call the function, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group
               has its own row: its lanes pass the same pointer and n.
      Sizes    k and w are literals: loops unroll and u stays in registers. n may be any number, but a group accesses
-              only its first k*w elements. Loads return `fill` from n on, and stores touch nothing from n on. With
-              n <= 0 no memory is touched, and the pointer may be null.
+              only the first k*w elements of its row. Loads return `fill` from n on, and stores touch nothing from n on.
+              With n <= 0 no memory is touched, and the pointer may be null.
      Shared   Each warp passes an array of its own. Successive calls may share it; call __syncwarp() before another
               use. */
 
@@ -227,7 +227,7 @@ TB_D void transpose_p_stream_out(transpose_vector *to, transpose_vector v)
 }
 
 /* Returns condition ? yes : no in one instruction. Otherwise the compiler may branch, and repeat the shuffle that
-   follows in both branches (nvcc 13.0 did, and the shuffled load took three times as long). */
+   follows in both branches (with nvcc 13.0 a solve with shuffled loads then took three times as long). */
 TB_D tb_real transpose_p_select(int condition, tb_real yes, tb_real no)
 {
 #ifndef __CUDA_ARCH__
@@ -270,7 +270,7 @@ TB_D void transpose_p_access(int k, int w, int r, const tb_real *mine, int n_min
    Lanes    all 32 of the warp
    Leaves   u in the striped layout, for transpose_to_blocked
    Shared   none
-   Cost     k coalesced loads; with w < 32 three shuffles a row */
+   Cost     k coalesced loads; with w < 32 three shuffles for each row, or for each load if k*w is no multiple of 32 */
 TB_D void transpose_load_striped(int k, int w, int n, const tb_real *src, tb_real fill, tb_real *u)
 {
     tb_real *row = 0;
@@ -380,7 +380,7 @@ TB_HD int transpose_p_shfl_register(int k, int w, int i)
     return i / low + i % low * (k / low);
 }
 
-/* Exchanges bit b of the register's number with the bit of weight `distance` of the lane's number. */
+/* Exchanges the bit of weight b of the register's number with the bit of weight `distance` of the lane's number. */
 TB_D void transpose_p_exchange(int k, int w, int b, int distance, tb_real *u)
 {
     int upper = transpose_p_lane() & distance;
@@ -441,21 +441,21 @@ TB_D void transpose_increment_striped_shfl(int k, int w, int n, tb_real *u, tb_r
     transpose_store_striped_shfl(k, w, n, u, dst);
 }
 
-/* Loads as transpose_load, by shuffles: transpose_load_striped_shfl, then transpose_exchange_shfl. */
+/* Loads as transpose_load does, by shuffles: transpose_load_striped_shfl, then transpose_exchange_shfl. */
 TB_D void transpose_load_shfl(int k, int w, int n, const tb_real *src, tb_real fill, tb_real *u)
 {
     transpose_load_striped_shfl(k, w, n, src, fill, u);
     transpose_exchange_shfl(k, w, u);
 }
 
-/* Stores as transpose_store, by shuffles: transpose_exchange_shfl, then transpose_store_striped_shfl. */
+/* Stores as transpose_store does, by shuffles: transpose_exchange_shfl, then transpose_store_striped_shfl. */
 TB_D void transpose_store_shfl(int k, int w, int n, tb_real *u, tb_real *dst)
 {
     transpose_exchange_shfl(k, w, u);
     transpose_store_striped_shfl(k, w, n, u, dst);
 }
 
-/* Adds as transpose_increment, by shuffles: transpose_exchange_shfl, then transpose_increment_striped_shfl. */
+/* Adds as transpose_increment does, by shuffles: transpose_exchange_shfl, then transpose_increment_striped_shfl. */
 TB_D void transpose_increment_shfl(int k, int w, int n, tb_real *u, tb_real *dst)
 {
     transpose_exchange_shfl(k, w, u);
@@ -471,7 +471,7 @@ TB_D int transpose_p_whole(int k, int n, int first, int j, const tb_real *row)
     return k % vector == 0 && ((size_t)row & 15) == 0 && first + j + vector <= n;
 }
 
-/* Loads into u or, if `add` (a literal) is set, adds to u. Only loads use `fill`. */
+/* Loads into u or, if the literal `add` is not 0, adds to u. `fill` is used only without `add`. */
 TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add, tb_real fill, tb_real *u, int stream)
 {
     const int vector = 16 / (int)sizeof(tb_real);
@@ -496,8 +496,8 @@ TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add,
     }
 }
 
-/* Loads as transpose_load; each lane reads its own elements, 16 bytes at a time. Pass 1 for `stream`, a literal, if the
-   cache lines are not needed again.
+/* Loads as transpose_load does, but each lane reads its own elements, 16 bytes at a time. Pass 1 for `stream`, a
+   literal, if the cache lines are not needed again.
    Needs    any k. Fast if k elements take a multiple of 16 bytes and the row is aligned to 16 bytes. Otherwise, and
             at the row's end, elements move one by one
    Shared   none
@@ -507,7 +507,7 @@ TB_D void transpose_load_vec(int k, int w, int n, const tb_real *src, tb_real fi
     transpose_p_load_vec(k, w, n, src, 0, fill, u, stream);
 }
 
-/* Stores as transpose_store; each lane writes its own elements, and u keeps its values.
+/* Stores as transpose_store does, but each lane writes its own elements, and u keeps its values.
    Needs, Shared, Cost as transpose_load_vec */
 TB_D void transpose_store_vec(int k, int w, int n, const tb_real *u, tb_real *dst, int stream)
 {
@@ -530,7 +530,7 @@ TB_D void transpose_store_vec(int k, int w, int n, const tb_real *u, tb_real *ds
     }
 }
 
-/* Adds as transpose_increment; each lane updates its own elements.
+/* Adds as transpose_increment does, but each lane updates its own elements.
    Leaves   the sums in u
    Needs, Shared, Cost as transpose_load_vec, for the loads and for the stores */
 TB_D void transpose_increment_vec(int k, int w, int n, tb_real *u, tb_real *dst, int stream)

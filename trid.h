@@ -30,11 +30,12 @@
      arrays of systems in device memory               trid/batch.h
      systems cut across GPUs or machines              trid/slabs.h
 
-   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded; those
-   that C shares also exist with the suffix, except trid_fnma and trid_lane_pad. `lanes` is the number of lanes that
-   share a system (2, 4, 8, 16 or 32), k is the number of rows that a lane holds, and w = log2 lanes. The list gives the
-   cost for each lane, in FMA + multiplications + reciprocals + shuffles. A shuffle of a double counts as two. In single
-   precision each of the k reciprocals of trid_lane_reduce takes two more FMA.
+   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded; except
+   for trid_fnma and trid_lane_pad, those that also exist in C keep their suffixed names too. trid_roundoff and
+   trid_smallest have no parameter to choose an overload by: call them with the suffix. `lanes` is the number of lanes
+   that share a system (2, 4, 8, 16 or 32), k is the number of rows that a lane holds, and w = log2 lanes. The list
+   gives the cost for each lane, in FMA + multiplications + reciprocals + shuffles. A shuffle of a double counts as two.
+   In single precision each of the k reciprocals of trid_lane_reduce takes two more FMA.
 
      numbers
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)
@@ -42,7 +43,7 @@
        trid_bad_pivot        tests whether a pivot is zero or not finite, given its reciprocal
        trid_finite           tests the bits for infinity and NaN
        trid_larger           the larger of two magnitudes; NaN exceeds all
-       trid_abs, trid_fnma |x|; x - a y, rounded once on the device
+       trid_abs, trid_fnma   |x|; x - a y, rounded once on the device
        trid_roundoff, trid_smallest              the unit roundoff; the least normal number
      lane (host and device: one thread, no communication)
        trid_lane_thomas      one system in a strided array                        3n FMA + 2n mul + n rcp
@@ -59,7 +60,7 @@
        trid_warp_lane, trid_warp_rank                     this thread's lane; its number in its group
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
-       trid_warp_pcr, trid_warp_pcr_open                  over some lanes; over lanes with both ends open
+       trid_warp_pcr, trid_warp_pcr_open                  PCR over the first lanes of a group; PCR with both ends open
        trid_warp_hybrid      k rows a lane                (6k-6+4w) FMA + (5k+1+5w) mul + (k+1+w) rcp + (4+6w) shfl
        trid_warp_reduce, trid_warp_expand                 its first and last phase; the caller does the PCR in between
        trid_warp_factor      the matrix's part of the hybrid, once; finds how many PCR steps matter
@@ -71,9 +72,9 @@
        trid_warp_uniform     tells the compiler that a number is the same in all lanes
      block (all threads call them)
        trid_block_thread, trid_block_threads              this thread's number in its block; how many threads it has
-       trid_block_hybrid     one system across up to 32 warps                     hybrid + 1 barrier
+       trid_block_hybrid     one system across up to 32 warps                     hybrid + PCR over warps + 1 barrier
        trid_block_hybrid_part                                  the same across some warps of a block
-       trid_block_residual   d - A x, and how large it is                         3k FMA + 1 barrier
+       trid_block_residual   d - A x, and how large it is                         3k FMA + 2 shfl + 1 barrier
        trid_block_hybrid_refined  the hybrid with a step of refinement            2 hybrids + residual: 3 barriers
      host (C11; also the reference implementation)
        trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_hybrid_refined, trid_host_residual,
@@ -82,13 +83,13 @@
        trid_host_hybrid_len, trid_host_hybrid_refined_len, trid_status_string
 
    Common contract:
-     Stability  No function of this header pivots. Where the matrix is diagonally dominant, |b| > |a| + |c| in every
-                row, no pivot is bad, and x is as accurate as the condition of the matrix allows. How well x solves the
-                system depends on the order of elimination. The measure is the residual, the largest |A x - d| over the
+     Stability  No function of this header pivots. Where |b| > |a| + |c| in every row (strict diagonal dominance), no
+                pivot is bad, and x is as accurate as the condition of the matrix allows. How well x solves the system
+                depends on the order of elimination. The measure is the residual: the largest |A x - d|, divided by the
                 largest |A| |x| + |d|. The Thomas algorithm (trid_lane_thomas, _factor, trid_host_thomas) leaves a
                 residual of a few unit roundoffs. The residual of PCR and of the hybrid, factored or not, grows as
-                dominance fades. Dominance is the least |b| / (|a| + |c|) over the rows. For random systems whose
-                couplings differ from row to row it follows
+                dominance, the least |b| / (|a| + |c|) of all rows, approaches 1. For random systems whose couplings
+                differ from row to row this residual follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs.
                 This is a fit, not a bound. Few systems exceed it, none that we found by more than a factor of 3.5.
                 Counted in unit roundoffs, no residual is much larger than the condition of the matrix. If all rows have
@@ -97,12 +98,13 @@
                 roundoffs, but do not reduce the error of x. A matrix that is not diagonally dominant can pass one order
                 of elimination and fail another. trid_host_dominance returns the dominance.
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
-                pivot is bad if it or its reciprocal is zero or not finite, which its bits tell, so that -ffast-math
-                does not matter. The row is one of the system's own, never padding. On the device each lane returns what
-                it saw itself. The smallest positive status of a system's lanes names the row where the failure began.
-                trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block. The functions
-                named pivoted return 1 for any bad pivot, because in their order of elimination no single row is at
-                fault. If the caller ignores the status, computing it costs nothing, except in trid_block_interleaved.
+                pivot is bad if it or its reciprocal is zero or not finite. The functions test this on the bits, so
+                -ffast-math does not matter. The row is one of the system's own, never padding. On the device each lane
+                returns what it saw itself. The smallest positive status of a system's lanes names the row where the
+                failure began. trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block.
+                trid_warp_pivoted, trid_block_pivoted and trid_host_pivoted return 1 for any bad pivot, because in their
+                order of elimination no single row is at fault. If the caller ignores the status, computing it costs
+                nothing, except in trid_block_interleaved.
      Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular to within rounding has such
                 a pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without.
                 The residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
@@ -117,9 +119,10 @@
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
 
    Options, defined before the header is included:
-     TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 demands. Without it the last digits differ from the
-                      host's, and more pivots count as bad: in single precision those above 1/FLT_MIN = 8.5e37 or below
-                      FLT_MIN in absolute value; in double precision those below DBL_MIN, and some above 2^1022.
+     TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 requires. Without it the last digits differ from
+                      the host's, and more pivots count as bad, by their absolute value: in single precision those above
+                      1/FLT_MIN = 8.5e37 or below FLT_MIN; in double precision those below DBL_MIN, and some above
+                      2^1022.
 
    The algorithms begin at the heading "lane" below, after qualifiers, lengths, layouts and lists of names. */
 
@@ -185,7 +188,7 @@
 #include <string.h>
 #endif
 
-/* Values of a status other than 1 + row. */
+/* The values of a status, except 1 + row. */
 enum { TRID_OK = 0, TRID_BAD_ARGUMENT = -1 };
 
 /* Returns the text of a status. */
@@ -202,15 +205,15 @@ enum {
     TRID_BLOCK_HYBRID_LEN = 192,  /* trid_block_hybrid, for the block */
     TRID_BLOCK_RESIDUAL_LEN = 64, /* trid_block_residual, for the block */
     TRID_BLOCK_HYBRID_REFINED_LEN = 2 * TRID_BLOCK_HYBRID_LEN + TRID_BLOCK_RESIDUAL_LEN,
-    TRID_MOST_ROWS = 32 /* rows a lane: the length of local arrays, of which the first k elements are used */
+    TRID_MOST_ROWS = 32 /* the most rows a lane: the length of local arrays, of which the first k elements are used */
 };
 
 /* The layout of the factors f. First come five arrays of k numbers each, array i from f[i k] on, for the partition that
    the thread holds. */
 enum {
     TRID_P_RECIPROCAL, /* the reciprocals of the pivots */
-    TRID_P_ABOVE,      /* the multiple of the row above that a row subtracts */
-    TRID_P_BELOW,      /* the multiple of the row below */
+    TRID_P_ABOVE,      /* each row subtracts this number times the row above */
+    TRID_P_BELOW,      /* and this number times the row below */
     TRID_P_LEFT,       /* each row's coupling to the last unknown of the previous partition */
     TRID_P_LAST,       /* its coupling to the partition's own last unknown; in the last row, to the next partition's
                           first */
@@ -220,7 +223,7 @@ enum {
 /* From f[5 k] on come the numbers of the reduced row that the thread solves. In a warp that is the row of the thread's
    own partition; with interleaved systems it may be the row of another. */
 enum {
-    TRID_P_LINK,  /* the last row's multiple of the next partition's first row */
+    TRID_P_LINK,  /* the last row subtracts this number times the next partition's first row */
     TRID_P_SCALE, /* turns the reduced right-hand side into x */
     TRID_P_STEP   /* from here on the couplings up and down, in PCR steps 0, 1, .. 4 */
 };
@@ -294,14 +297,14 @@ TB_D int trid_warp_uniform(int n)
 #endif
 }
 
-/* Returns a system's status from what its lanes have seen: the smallest positive one, which names the row where a
-   failure began.
+/* Returns a system's status from those of its lanes: the smallest positive status, which names the row where a failure
+   began.
    Lanes    all 32 of the warp; each group of `lanes` lanes holds a system
    Returns  the same in all lanes of the group: 0, TRID_BAD_ARGUMENT, or 1 + the row
    Cost     w shuffles and comparisons */
 TB_D int trid_warp_status(int lanes, int status)
 {
-    unsigned row = (unsigned)status - 1; /* the largest number where nothing was seen */
+    unsigned row = (unsigned)status - 1; /* the largest unsigned number if the lane saw no failure */
     TB_UNROLL
     for (int s = lanes / 2; s > 0; s /= 2) {
         unsigned other = __shfl_xor_sync(TB_FULL_WARP, row, s);
@@ -348,7 +351,7 @@ TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
     return hybrid > 0 ? hybrid + 2 * (size_t)n : 0;
 }
 
-/* Test the bits of x: whether it is NaN, and whether it is infinite. */
+/* Return whether x is NaN, and whether it is infinite; both test its bits. */
 TB_HOST int trid_p_nan(double x)
 {
     unsigned long long u;
@@ -363,8 +366,8 @@ TB_HOST int trid_p_infinite(double x)
 }
 #endif
 
-/* For the body's real type: how many words shared memory serves at once, and the upper bits of infinity, shifted left
-   past the sign. */
+/* For the body's real type: how many elements shared memory serves at once, and the upper bits of infinity, with the
+   sign shifted out to the left. */
 #define TRID_BANKS (TB_BYTES == 4 ? 32 : 16)
 #define TRID_P_INFINITE (TB_BYTES == 4 ? 0xff000000u : 0xffe00000u)
 
@@ -373,7 +376,7 @@ TB_HOST int trid_p_infinite(double x)
    positive status of all lanes names the row where it began.
    Needs    status: what trid_lane_reduce returned for these rows; bad: the bitwise OR of the verdicts (trid_p_verdict)
             of the later steps, which work on the last of these rows
-   Returns  0; TRID_BAD_ARGUMENT for n > full; or 1 + a row below n */
+   Returns  0; TRID_BAD_ARGUMENT for n > full; or 1 + a row of the system */
 TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int bad)
 {
     int row = status ? first + status : bad & 1 ? first + k : bad ? full : 0;
@@ -381,7 +384,7 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
     return n > full ? TRID_BAD_ARGUMENT : row > rows ? rows : row;
 }
 
-/* The names of functions that are the same in both precisions. */
+/* The suffixed names of functions that are the same in both precisions. */
 #define trid_host_hybrid_len_f32 trid_host_hybrid_len
 #define trid_host_hybrid_len_f64 trid_host_hybrid_len
 #define trid_host_hybrid_refined_len_f32 trid_host_hybrid_refined_len
@@ -535,7 +538,7 @@ TB_HD tb_real trid_smallest(void)
     return (tb_real)(TB_BYTES == 4 ? 1.17549435e-38 : 2.2250738585072014e-308);
 }
 
-/* Returns the bits that distinguish signs, 0, infinities and NaN: all of a float, the upper half of a double. */
+/* Returns the bits that hold the sign and the exponent: all of a float, the upper half of a double. */
 TB_HD unsigned trid_p_upper(tb_real x)
 {
 #if TB_BYTES == 8 && defined __CUDA_ARCH__
@@ -555,7 +558,7 @@ TB_HD int trid_finite(tb_real x)
 
 /* Returns whether r, the reciprocal of a pivot, is zero, infinite or NaN. This also tests the pivot: a pivot of 0 has
    the reciprocal inf or NaN, and a pivot of inf has 0 or NaN. (The lower half of a double does not matter, because the
-   reciprocal of a finite number is 0 or at least 2^-1024.) */
+   reciprocal of a finite number is 0 or at least 2^-1024 in absolute value.) */
 TB_HD int trid_bad_pivot(tb_real r)
 {
     return (trid_p_upper(r) << 1) - 1 >= TRID_P_INFINITE - 1;
@@ -570,12 +573,12 @@ TB_HD tb_real trid_larger(tb_real x, tb_real y)
     return u << 1 >= v << 1 ? trid_abs(x) : trid_abs(y);
 }
 
-/* Returns 1/x. In double precision 1/x = y (1 + e + e^2 + ...), where e is the error of an approximation y. e is about
-   2^-20, so e^2 is the last term that matters.
+/* Returns 1/x. In double precision 1/x = y (1 + e + e^2 + ...), where y is an approximation of 1/x and e = 1 - x y.
+   Since e is about 2^-20, e^2 is the last term that matters.
    Error    at most 1 ulp on the device (docs/reciprocal.md). In single precision 0 and subnormals give inf of the same
-            sign, inf gives 0, NaN gives NaN, |x| > 1/FLT_MIN gives 0 of the same sign; in double precision 0, inf, NaN
-            and subnormals give NaN, |x| > 2^1022 gives 0 or a subnormal. On the host, or with TRID_EXACT_RCP, it is
-            IEEE 1/x.
+            sign, inf gives 0, NaN gives NaN, |x| > 1/FLT_MIN gives 0 of the same sign. In double precision 0, inf, NaN
+            and subnormals give NaN; |x| > 2^1022 gives 0, a subnormal or, next to 2^1022, a normal number. On the host,
+            or with TRID_EXACT_RCP, the result is the quotient 1/x of IEEE 754.
    Cost     1 reciprocal of the special-function unit; in double precision 3 FMA more */
 TB_HD tb_real trid_rcp(tb_real x)
 {
@@ -621,7 +624,7 @@ TB_HD tb_real trid_rcp_refined(tb_real x)
    [j * stride].
    Needs    n elements in each array, including work; a[0] and c[n-1] are not read; x may alias d
    Leaves   x, and in work the eliminated c
-   Returns  0; -1 for n < 0; or 1 + the first row with a bad pivot; rows from there on are not touched
+   Returns  0; -1 for n < 0; or 1 + the first row with a bad pivot: from that row on x and work are not written
    Cost     3n FMA + 2n mul + n rcp */
 TB_HD int trid_lane_thomas(int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d, tb_real *x,
                            tb_real *work, long long stride)
@@ -697,8 +700,8 @@ TB_HD void trid_lane_solve(int n, const tb_real *l, const tb_real *r, const tb_r
     }
 }
 
-/* Applies a visit (trid_p_visit) to the matrix. Leaves in m the factor that scales the row, and the multiples of the
-   rows above and below that are subtracted from it. Returns 0, or 1 + the row if its pivot is bad. */
+/* Applies a visit (trid_p_visit) to the matrix. Leaves three factors in m: m[0] scales the row; m[1] times the row
+   above and m[2] times the row below are then subtracted from it. Returns 0, or 1 + the row if its pivot is bad. */
 TB_HD int trid_p_visit_matrix(trid_p_visit v, tb_real *a, const tb_real *b, tb_real *c, tb_real *m)
 {
     int j = v.row, bad = 0;
@@ -720,7 +723,7 @@ TB_HD int trid_p_visit_matrix(trid_p_visit v, tb_real *a, const tb_real *b, tb_r
     return bad ? 1 + j : 0;
 }
 
-/* Applies the same visit to the right-hand side, with trid_fnma if `chained`, a literal, is set. */
+/* Applies a visit to the right-hand side, with trid_fnma if the literal `chained` is not 0. */
 TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_real above, tb_real below, tb_real *d)
 {
     tb_real right = v.scale ? scale * d[v.row] : d[v.row];
@@ -769,7 +772,7 @@ TB_HD void trid_p_reduce_right(int k, const tb_real *keep, int stride, tb_real *
     }
 }
 
-/* Reduces k rows, a partition of a longer system, to two. Before, with l = x[-1] above it and y = x[k] below:
+/* Reduces k rows, a partition of a longer system, to two. Before, with l = x[-1] above the rows and y = x[k] below:
                 a[0]   b[0]   c[0]                        l      d[0]
                        a[1]   b[1]   c[1]                 x[0]   d[1]
                               ...                         ...  = ...
@@ -791,8 +794,8 @@ TB_HD int trid_lane_reduce(int k, tb_real *a, const tb_real *b, tb_real *c, tb_r
 
 /* Eliminates x[k], the next partition's first unknown, from a partition's last row
                 *a x[-1] + x[k-1] + *c x[k] = *d
-   with the next partition's first row (first_a, first_c, first_d). Then *a and *c couple to the last unknowns of the
-   previous and of the next partition, and the last rows of all partitions form a tridiagonal system of their own.
+   with the next partition's first row (first_a, first_c, first_d). Then *a and *c couple x[k-1] to the last unknowns of
+   the previous and of the next partition, and the last rows of all partitions form a tridiagonal system of their own.
    Needs    k >= 2 (partitions of one row are linked already); zeros for the first row if no partition follows
    Returns  0; 1 for a pivot without reciprocal; 2 for one that is not finite, perhaps from a failure in the next
             partition
@@ -807,7 +810,7 @@ TB_HD int trid_lane_link(tb_real *a, tb_real *c, tb_real *d, tb_real first_a, tb
     return trid_p_verdict(pivot, r);
 }
 
-/* Expands as trid_lane_expand, with the couplings of row j at a[j stride] and c[j stride]. */
+/* Does what trid_lane_expand does, with the couplings of row j at a[j stride] and c[j stride]. */
 TB_HD void trid_p_expand(int k, const tb_real *a, const tb_real *c, int stride, tb_real *d, tb_real left, tb_real last)
 {
     TB_UNROLL
@@ -826,8 +829,8 @@ TB_HD void trid_lane_expand(int k, const tb_real *a, const tb_real *c, tb_real *
 
 /* Does one step of parallel cyclic reduction on one row. From *a x[j-s] + x[j] + *c x[j+s] = *d and the rows j-s (up)
    and j+s (down), which also have unit diagonals, it forms the row that couples x[j] to x[j-2s] and x[j+2s]. A
-   substitute row, up = (-1, 0, 0) or down = (0, -1, 0), leaves that end open: the row stays coupled to the unknown
-   beyond.
+   substitute row, up = (-1, 0, 0) or down = (0, -1, 0), leaves the upper or the lower end open: row j stays coupled to
+   the unknown beyond that end.
    Needs    zeros for a row that does not exist
    Returns  0; 1 for a pivot without reciprocal; 2 for one that is not finite, perhaps from a failure in another row
    Cost     4 FMA + 5 mul + 1 rcp */
@@ -844,7 +847,7 @@ TB_HD int trid_lane_pcr_step(tb_real *a, tb_real *c, tb_real *d, tb_real up_a, t
 
 /* Computes the residual of rows `first` .. `first + k - 1` of a system of n, and how large it is:
                 r[j] = d[j] - a[j] x[j-1] - b[j] x[j] - c[j] x[j+1],    left = x[-1], right = x[k]
-   Needs    arrays of k elements; a of row 0, c of row n-1 and rows from n on do not count; r may alias d
+   Needs    arrays of k elements; the a of row 0, the c of row n-1 and the rows from n on do not count; r may alias d
    Leaves   r, 0 in rows from n on; *error, the largest |r| of the rows, and *size, the largest |A| |x| + |d|, both 0 if
             no row exists (either pointer may be null). The largest error of all lanes, divided by the largest size, is
             the residual that trid_host_residual returns, in working precision.
@@ -878,7 +881,7 @@ TB_HD void trid_lane_residual(int k, int first, int n, const tb_real *a, const t
 
 /* Pads rows `first` .. `first + k - 1` of a system of n with identity rows from n on, where all lanes together hold
    `full` rows, and zeroes the couplings out of the system.
-   Needs    d may be null */
+   Needs    arrays of k elements; d may be null */
 TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     if (first == 0) a[0] = 0;
@@ -901,8 +904,8 @@ TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real 
 
 #if TB_DEVICE_SCOPES
 
-/* Fetches the rows of the lanes s above and s below. Beyond the edge of its group a lane gets its own row, never one of
-   another system. Its coupling there is zero, but 0 times another system's NaN would be NaN. */
+/* Fetches the rows of the lanes s above and s below. In place of a lane outside the group, the calling lane gets its
+   own row: its coupling across the edge is zero, but 0 times a NaN of another system would be NaN. */
 TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, tb_real *up, tb_real *down)
 {
     up[0] = __shfl_up_sync(TB_FULL_WARP, a, s, lanes);
@@ -936,8 +939,9 @@ TB_D void trid_p_corners(int lanes, tb_real *a, tb_real *c)
     if (rank == lanes - 1) *c = 0;
 }
 
-/* Solves a x[l-1] + x + c x[l+1] = *d by PCR, with row l in lane l of the group and a unit diagonal.
-   Needs    a of lane 0 and c of lane lanes-1 of a group are not read; a lane without a row holds a = c = 0 and any *d
+/* Solves a x[l-1] + x[l] + c x[l+1] = *d by PCR. Lane l of a group holds row l: the numbers a, c and *d.
+   Needs    a = c = 0 and any *d in each lane without a row. The `a` of a group's lane 0 and the `c` of its last lane
+            do not count.
    Lanes    all 32 of the warp
    Leaves   x in *d
    Returns  0; 1 + the row if this lane met a pivot without reciprocal; `lanes` if it met one that is not finite (NaN or
@@ -951,10 +955,10 @@ TB_D int trid_warp_pcr1(int lanes, tb_real a, tb_real c, tb_real *d)
     return trid_lane_status(trid_warp_rank(lanes), 1, lanes, lanes, 0, bad);
 }
 
-/* Solves a[i] x[2l+i-1] + x[2l+i] + c[i] x[2l+i+1] = d[i], with rows 2l and 2l+1 in lane l of the group and a unit
-   diagonal, with one reduction and PCR on the odd rows.
-   Needs    a[0] of lane 0 and c[1] of lane lanes-1 of a group are not read; a row that does not exist has a = c = 0 and
-            any d
+/* Solves a[i] x[2l+i-1] + x[2l+i] + c[i] x[2l+i+1] = d[i], i = 0 and 1, by one reduction and PCR on the odd rows. Lane
+   l of a group holds rows 2l and 2l+1.
+   Needs    a[i] = c[i] = 0 and any d[i] for each row that does not exist. The a[0] of a group's lane 0 and the c[1] of
+            its last lane do not count.
    Lanes    all 32 of the warp
    Leaves   x in d; a and c clobbered
    Returns  as trid_warp_pcr1: 0, 1 + this lane's second row, or 2*lanes
@@ -975,7 +979,7 @@ TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
 /* Reduces the k rows of each lane to one: the first phase of the hybrid. Row k*l + j of the system is a[j], b[j], c[j],
    d[j] of lane l. Afterwards the unknowns x[k-1] of the lanes form a tridiagonal system with unit diagonal and rows
    a[k-1], c[k-1], d[k-1]. The caller solves it, with trid_warp_pcr1 for example, and trid_warp_expand does the rest.
-   Needs    k >= 1 and lanes literals; n <= k*lanes rows, which the function pads with identity rows
+   Needs    k >= 1 and lanes as literals; n <= k*lanes rows, which the function pads with identity rows
    Lanes    all 32 of the warp
    Leaves   a, c, d as trid_warp_expand needs them; b clobbered
    Returns  as trid_warp_hybrid, for the failures met so far
@@ -1009,12 +1013,12 @@ TB_D void trid_warp_expand(int k, int lanes, const tb_real *a, const tb_real *c,
    group:
                 lane 0               lane 1                     lane lanes-1
                 rows 0 .. k-1        rows k .. 2k-1     ...     rows (lanes-1)*k .. lanes*k-1
-   Needs    k >= 1 and lanes literals; a[0] of row 0, c of row n-1 and rows from n on are not read
+   Needs    k >= 1 and lanes as literals; the a of row 0, the c of row n-1 and the rows from n on are not read
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  0; -1 if n > k*lanes; or 1 + a row that exists: one of this lane's that met a bad pivot, or the system's
-            last if the failure may have begun in another lane. trid_warp_status combines these into the system's
-            status.
+   Returns  0; -1 if n > k*lanes; or 1 + a row of the system: a row of this lane that met a bad pivot or, if the failure
+            may have begun in another lane, the system's last row. trid_warp_status combines the lanes' results into the
+            system's status.
    Cost     (6k-6+4w) FMA + (5k+1+5w) mul + (k+1+w) rcp + (4+6w) shuffles
    Error    the residual follows 4 + 1 / (2 k^2.5 (dominance - 1)) unit roundoffs, where dominance is the least
             |b| / (|a| + |c|): see Stability above. NaN and inf stay in their own system. */
@@ -1045,10 +1049,10 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
 }
 
 /* Factors the reduced system. First it links the last row of each partition, whose c is already at TRID_P_LINK, to the
-   next partition's first (k > 1); then it runs PCR over groups of `lanes` lanes. Leaves the rest of f and, unless steps
-   is null, in *steps how many PCR steps matter in this warp. Returns the bitwise OR of the verdicts of all steps. PCR
-   works on e = d / s, where s is the scale; this saves a multiplication a step. With a unit diagonal,
-   d' = r (d - a d_up - c d_down)  becomes  e' = e - (a s_up / s) e_up - (c s_down / s) e_down  and  s' = r s. */
+   next partition's first, if k > 1; then it runs PCR over groups of `lanes` lanes. Leaves the rest of f and, unless
+   steps is null, in *steps the number of PCR steps that matter in this warp. Returns the bitwise OR of the verdicts.
+   PCR works on e = d / s, where s is the scale; this saves one multiplication per step. With a unit diagonal,
+   d' = r (d - a d_up - c d_down)  becomes  e' = e - (a s_up / s) e_up - (c s_down / s) e_down,  with  s' = r s. */
 TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a, tb_real first_c, tb_real *f,
                                int *steps)
 {
@@ -1111,14 +1115,14 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
 }
 
 /* Computes everything in the hybrid that depends on the matrix alone, once for many right-hand sides. The rows are laid
-   out as in trid_warp_hybrid. In a dominant matrix the couplings of the reduced system shrink at least quadratically
-   from one PCR step to the next. *steps receives the number of steps, at most w, after which no coupling in the warp
-   exceeds the unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
-   Needs    k >= 1 and lanes literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements, in registers
+   out as in trid_warp_hybrid. In a diagonally dominant matrix the couplings of the reduced system shrink at least
+   quadratically from one PCR step to the next. *steps receives the number of steps, at most w, after which no coupling
+   in the warp exceeds the unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
+   Needs    k >= 1 and lanes as literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements, in registers
    Lanes    all 32 of the warp: *steps serves all of its groups
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
    Returns  as trid_warp_hybrid
-   Cost     about that of one trid_warp_hybrid, and a vote a step
+   Cost     about that of one trid_warp_hybrid, and one vote of the warp per step
    Error    the steps left out change x by about the unit roundoff times the largest element of x */
 TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *f,
                           int *steps)
@@ -1134,8 +1138,9 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
 }
 
 /* Solves the system that trid_warp_factor factored, for one right-hand side.
-   Needs    k, lanes, n and f as in trid_warp_factor; steps as it returned them or, if it was passed null for them, log2
-            lanes, best as a literal. Rows from n on are read as 0; if d is already 0 there, n = k*lanes saves the test.
+   Needs    k, lanes, n and f as in trid_warp_factor, and the number of steps that it left in *steps; if it was passed
+            null, log2 lanes, best as a literal. Rows from n on are read as 0; if d is already 0 there, n = k*lanes
+            saves the test.
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     (4k-4+2s) FMA + (k+1) mul + (2+2s) shuffles for s steps, no reciprocal
@@ -1150,7 +1155,7 @@ TB_D void trid_warp_solve(int k, int lanes, int n, int steps, const tb_real *f, 
 
 /* Computes the residual r = d - A x of a system whose rows and x are laid out as in trid_warp_hybrid, and the lane's
    own largest error and size (trid_lane_residual).
-   Needs    k and lanes literals; a[0] of row 0, c of row n-1 and rows from n on do not count; r may alias d
+   Needs    k and lanes as literals; the a of row 0, the c of row n-1 and the rows from n on do not count; r may alias d
    Lanes    all 32 of the warp
    Leaves   r, 0 in rows from n on; *error and *size, either of which may be null
    Cost     that of trid_lane_residual + 2 shuffles */
@@ -1162,9 +1167,9 @@ TB_D void trid_warp_residual(int k, int lanes, int n, const tb_real *a, const tb
     trid_lane_residual(k, k * trid_warp_rank(lanes), n, a, b, c, d, x, left, right, r, error, size);
 }
 
-/* Solves as trid_warp_solve, then solves for the residual: one step of iterative refinement, in working precision, with
-   the same factors.
-   Needs    as trid_warp_solve, except that n must be the system's own; a, b, c of the factored matrix
+/* Solves as trid_warp_solve does, then solves for the residual: one step of iterative refinement, in working precision,
+   with the same factors.
+   Needs    as trid_warp_solve, except that n must be the system's own; a, b, c, the rows of the factored matrix
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     two of trid_warp_solve, one of trid_warp_residual and k additions
@@ -1185,7 +1190,7 @@ TB_D void trid_warp_solve_refined(int k, int lanes, int n, int steps, const tb_r
     for (int j = 0; j < k; j++) d[j] += x[j];
 }
 
-/* Solves as trid_warp_hybrid, with one step of refinement, for matrices that are only just dominant.
+/* Solves as trid_warp_hybrid does, with one step of refinement, for matrices that are only just dominant.
    Needs    as trid_warp_hybrid
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on; a, b, c as they were
@@ -1208,9 +1213,9 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
    In a block of any shape, thread t is the one with t = x + X (y + Y z), where (x, y, z) is its threadIdx and X, Y are
    the first two of blockDim. Warps are formed in this order.
 
-   Rows live in registers, of which a thread gets 65536 / threads, at most 255. Without __launch_bounds__(threads) a
-   large block may fail to launch. The table gives the largest k without spills (ptxas of CUDA 13.0 for sm_90, k rows
-   and little else in the kernel; see also the bound on k above):
+   Rows live in registers. A thread gets at most 65536 / (threads of the block) of these, and never more than 255.
+   Without __launch_bounds__(threads) a large block may fail to launch. The table gives the largest k without spills
+   (ptxas of CUDA 13.0 for sm_90; kernels with k rows a thread and little else; "Sizes" above also bounds k):
                                        256 threads   512 threads   1024 threads
        trid_block_hybrid          f32      k = 32        k = 28         k = 11
                                   f64          16            13              5
@@ -1220,9 +1225,9 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
                                   f64          11             4              - */
 
 /* Reduces the lanes of a group as trid_lane_reduce reduces the rows of a lane. PCR runs over lanes 0..lanes-2 with both
-   ends open, towards the previous group and towards lane lanes-1; then lane lanes-1 eliminates lane lanes-2. Afterwards
-   *a couples every row to the last unknown of the previous group. *c couples lanes 0..lanes-2 to the unknown of lane
-   lanes-1, and lane lanes-1 to the first unknown of the next group. */
+   ends open, towards the previous group and towards lane lanes-1; then lane lanes-1 eliminates the unknown of lane
+   lanes-2. Afterwards *a couples every row to the last unknown of the previous group. *c couples lanes 0..lanes-2 to
+   the unknown of lane lanes-1, and lane lanes-1 to the first unknown of the next group. */
 TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 {
     int lane = trid_warp_rank(lanes), bad = 0;
@@ -1230,7 +1235,7 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
     TB_UNROLL
     for (int s = 1; s < lanes; s *= 2) {
         trid_p_neighbours(lanes, s, *a, *c, *d, up, down);
-        lane = trid_p_again(lane); /* otherwise lane lanes-1 gets its own branch; shuffles in both branches are slow */
+        lane = trid_p_again(lane); /* otherwise lane lanes-1 gets its own branch, and both branches shuffle: slow */
         if (lane < s || lane == lanes - 1) up[0] = -1, up[1] = 0, up[2] = 0;
         if (lane + s >= lanes - 1) down[0] = 0, down[1] = -1, down[2] = 0;
         bad |= trid_lane_pcr_step(a, c, d, up[0], up[1], up[2], down[0], down[1], down[2]);
@@ -1241,8 +1246,8 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
     return bad;
 }
 
-/* Solves as trid_block_hybrid across `warps` consecutive warps of a block, of which this one is number `part`. The
-   warps hold `rows` rows; this thread's rows begin at `first`. Warp p stores six numbers, number e
+/* Solves as trid_block_hybrid does, across `warps` consecutive warps of a block; the calling thread's warp is number
+   `part` of these. The warps hold `rows` rows; this thread's rows begin at `first`. Warp p stores six numbers, number e
    at shared[p * by_warp + e * by_number]. All threads of the block call it. */
 TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, int part, tb_real *a, tb_real *b,
                                 tb_real *c, tb_real *d, tb_real *shared, int by_warp, int by_number)
@@ -1289,15 +1294,15 @@ TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, in
 
 /* Solves one system of n <= k*threads rows, with row k*t + j in a[j], b[j], c[j], d[j] of thread t. Each lane reduces
    its partition, and each warp reduces its lanes to two rows. Every warp then solves the whole reduced system.
-   Needs    k >= 1 literal; a[0] of row 0, c of row n-1 and rows from n on are not read
+   Needs    k >= 1 as a literal; the a of row 0, the c of row n-1 and the rows from n on are not read
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_hybrid: -1 if n > k*threads; the smallest positive status of the threads names the row where
             the failure began
    Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
             use (alternating between two arrays saves this barrier)
-   Cost     trid_warp_hybrid with lanes = 32, and (4w+11) FMA + (5w+9) mul + (w+2) rcp + (6w+8) shuffles, where w = log2
-            of the number of warps */
+   Cost     that of trid_warp_hybrid with lanes = 32, and (4w+10) FMA + (5w+9) mul + (w+2) rcp + (6w+5) shuffles, where
+            w = log2 of the number of warps */
 TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
 {
     int thread = trid_block_thread(), threads = trid_block_threads();
@@ -1306,7 +1311,7 @@ TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_
 
 /* Computes the residual r = d - A x of a system whose rows and x are laid out as in trid_block_hybrid, and the thread's
    own largest error and size (trid_lane_residual).
-   Needs    k >= 1 literal; a[0] of row 0, c of row n-1 and rows from n on do not count; r may alias d
+   Needs    k >= 1 as a literal; the a of row 0, the c of row n-1 and the rows from n on do not count; r may alias d
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   r, 0 in rows from n on; *error and *size, either of which may be null
    Shared   TRID_BLOCK_RESIDUAL_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
@@ -1325,7 +1330,7 @@ TB_D void trid_block_residual(int k, int n, const tb_real *a, const tb_real *b, 
     trid_lane_residual(k, k * thread, n, a, b, c, d, x, left, right, r, error, size);
 }
 
-/* Solves as trid_block_hybrid, with one step of refinement, for matrices that are only just dominant.
+/* Solves as trid_block_hybrid does, with one step of refinement, for matrices that are only just dominant.
    Needs    as trid_block_hybrid
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c as they were
@@ -1477,8 +1482,8 @@ TB_HOST int trid_host_hybrid_refined(int n, int rows_per_lane, const tb_real *a,
     return status;
 }
 
-/* Returns the residual of x: the largest |A x - d| over the largest |A| |x| + |d|.
-   It is 0 for n = 0 and for a system of zeros, NaN if any number that counts is NaN, and inf on overflow. */
+/* Returns the residual of x: the largest |A x - d|, divided by the largest |A| |x| + |d|.
+   It is 0 for n = 0 and for a system of zeros, NaN if any number that counts is NaN, and inf or NaN on overflow. */
 TB_HOST double trid_host_residual(int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                                   const tb_real *x)
 {
@@ -1495,7 +1500,7 @@ TB_HOST double trid_host_residual(int n, const tb_real *a, const tb_real *b, con
     return trid_p_infinite(size) ? size : size > 0 ? error / size : 0;
 }
 
-/* Returns the dominance of a matrix: the least |b| / (|a| + |c|) over the rows. Above 1 every solver here is safe.
+/* Returns the dominance of a matrix: the least |b| / (|a| + |c|) of its rows. Above 1 every solver here is safe.
    It is +inf for n = 0 and for a diagonal matrix, 0 if a row is zero, NaN if any number that counts is NaN. */
 TB_HOST double trid_host_dominance(int n, const tb_real *a, const tb_real *b, const tb_real *c)
 {

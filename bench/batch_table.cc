@@ -171,21 +171,21 @@ static std::string describe(const launch &one, std::string *own)
 static std::string describe(const std::vector<launch> &all, std::string *own)
 {
     static const char *const times[] = {"", "once", "twice", "3 times", "4 times", "5 times", "6 times"};
-    size_t levels = 0, groups = 0;
+    size_t levels = 0, trees = 0;
     for (const launch &one : all) {
         std::string name = kernel_of(one).name;
         levels += name == "long_reduce";
-        groups += name == "pivoted_groups";
+        trees += name == "pivoted_tree";
     }
     std::string text = describe(all[0], own);
     if (!all_sizes) return text;
-    if (levels > 6 || groups > 11 || levels >= all.size()) return text + "  ?";
+    if (levels > 6 || trees > 11 || levels >= all.size()) return text + "  ?";
     if (levels) {
         kernel last = kernel_of(all[levels]);
         text += std::string("  ") + times[levels] + ", then " + last.name;
         if (last.is.count("parts")) text += format(" p = %d", last.is["parts"]);
     }
-    return groups ? text + "  pivoted_groups " + times[(groups + 1) / 2] : text;
+    return trees ? text + "  pivoted_tree " + times[(trees + 1) / 2] : text;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */

@@ -81,7 +81,7 @@ __launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads) TRID_KERNEL
    Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0 or null pointers; BS1D_BAD_SIZE: points outside 64 .. 1024;
             BS1D_LAUNCH_FAILED: the runtime refused this launch. Failures of single options are in their results: status
             says why; the numbers and the grid's row are NaN
-   Lanes    called on the host; asynchronous in stream
+   Lanes    called on the host; asynchronous, in `stream`
    Error    docs/bs1d.md */
 template <int unused = 0>
 static int bs1d_explicit1(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,

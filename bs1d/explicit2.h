@@ -45,11 +45,11 @@ TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const 
 }
 
 /* Takes explicit steps. Row k l + i of u is u[i] of lane l; a, b, c hold the same rows of A (bs1d_lane_row).
-   Needs    k, lanes literals; floor null (a literal), or the least value of an American option at each point
-   Lanes    lanes <= 32: all 32 of the warp; lanes = 64: all threads of a block of 64. steps the same for all
+   Needs    k and lanes as literals; floor: a literal null, or the least value of an American option at each point
+   Lanes    lanes <= 32: all 32 of the warp; lanes = 64: all threads of a block of 64. `steps` is the same for all
    Leaves   u
    Shared   none for lanes <= 32 (pass null), else 8 elements; call __syncthreads() before another use
-   Cost     a step: 3k FMA + 2 shuffles (a double counts two) */
+   Cost     for each step 3k FMA + 2 shuffles (that of a double counts as two) */
 TB_D void bs1d_warp_explicit2(int k, int lanes, int steps, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *floor, tb_real *u, tb_real *shared)
 {
@@ -65,7 +65,7 @@ TB_D void bs1d_warp_explicit2(int k, int lanes, int steps, const tb_real *a, con
 }
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Prices all options, or with special_alone those that explicit3 leaves. */
+/* Prices all options or, if special_alone is not 0, only those that explicit3 leaves. */
 template <int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), TB_BYTES == 4 && k == 8 ? 7 : 0) TRID_KERNEL
     void bs1d_p_explicit2(int special_alone, int options, int points, const bs1d_option *option, bs1d_result *result,

@@ -19,8 +19,8 @@ TB_HD double bs1d_p_again(double x)
 }
 
 /* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], one step at a time:
-   w' = w + (e_j + w) A. Drops weights beyond `reach`. If `most` is not null, *most receives the number of steps, at
-   most m, that drop no more than tolerance in total.
+   w' = w + (e_j + w) A. Drops weights beyond `reach`. If `most` is not null, *most receives the number of steps, no
+   more than m, that drop at most `tolerance` in total.
    Returns  the sum of the absolute values of the dropped weights */
 TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, double *w, double tolerance, int *most)
 {
@@ -32,8 +32,8 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     for (int s = 0; s < m; s++) {
         /* Otherwise the compiler keeps 3 (2 reach + 1) coefficients in registers instead of recomputing them. */
         double variance = bs1d_p_again(model.variance), drift = bs1d_p_again(model.drift), incoming = 0;
-        /* Point q passes share*(lambda + gamma) to q+1 and share*(lambda - gamma) to q-1; the last point passes nothing
-           up, and -2 gamma down. */
+        /* A point with weight w passes w*(lambda + gamma) up to the next point and w*(lambda - gamma) down; the last
+           point passes nothing up and w*(-2 gamma) down. */
         TB_UNROLL
         for (int k = 0; k <= 2 * reach; k++) {
             double q = j + k - reach, share = (k == reach ? 1 + w[k] : w[k]) * q;
@@ -56,8 +56,8 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     return dropped;
 }
 
-/* Returns the largest number of steps that lose no more than `loss`. The loss is largest in the row that it examines:
-   the highest whose stencil does not reach the last row. */
+/* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose no more than `loss`. The loss is largest
+   in the row that the function examines: the highest whose stencil does not reach the last row. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 {
     double w[2 * BS1D_P_REACH + 1];
@@ -118,7 +118,7 @@ TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
 
 /* Computes the coefficients for bs1d_warp_explicit3: rows `first` .. `first + k - 1` of (I+A)^m - I, 2 reach + 1 each.
    The diagonal is chosen so that the rounded row has the exact sum, (1 - rate dt)^m - 1.
-   Needs    k, reach literals, reach <= 16; coefficient of k (2 reach + 1) elements
+   Needs    k and reach as literals, reach <= 16; `coefficient`: k (2 reach + 1) elements
    Cost     about 12 (2 reach + 1) m double operations a row */
 TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int m, tb_real *coefficient)
 {
@@ -156,15 +156,15 @@ TB_D int bs1d_p_point(int k, int reach, int z)
 #endif
 }
 
-/* Computes u += C u `sweeps` times, C a band of 2 reach + 1 diagonals (bs1d_lane_compose). In single precision the
-   products of offsets of two and more are summed before u is added, because the small ones would be lost if they were
-   added to u one by one. Consecutive multiply-adds share a point, which saves a register read.
-   Needs    k, lanes, reach <= k literals
+/* Computes u += C u `sweeps` times, where C is a band of 2 reach + 1 diagonals (bs1d_lane_compose). In single precision
+   the products with points two or more away are summed before u is added, because the small ones would be lost if they
+   were added to u one by one. Consecutive multiply-adds share a point, which saves a register read.
+   Needs    k, lanes and reach <= k as literals
    Lanes    as bs1d_warp_explicit2
    Leaves   u
    Shared   none for lanes <= 32 (pass null), else 8 reach elements; call __syncthreads() before another use
-   Cost     a sweep: k (2 reach + 1) FMA, in single precision also k additions, and 2 reach shuffles (a double counts
-            two) */
+   Cost     for each sweep k (2 reach + 1) FMA, in single precision also k additions, and 2 reach shuffles (that of a
+            double counts as two) */
 TB_D void bs1d_warp_explicit3(int k, int lanes, int reach, int sweeps, const tb_real *coefficient, tb_real *u,
                               tb_real *shared)
 {

@@ -168,13 +168,13 @@ TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, t
 /* Computes price, delta, gamma and theta of the option from today's values u, by cubic interpolation between the four
    points around the spot. Theta follows from the others by the PDE; it is 0 where an American option (BS1D_AMERICAN) is
    exercised at the spot because it is worth no more than its payoff.
-   Needs    k, lanes literals; row k l + i in u[i] of lane l; all fields of o except maturity, steps and the flags other
-            than BS1D_AMERICAN and BS1D_PUT
+   Needs    k and lanes as literals; row k l + i in u[i] of lane l; the fields of o, except maturity, steps and all
+            flags but BS1D_AMERICAN and BS1D_PUT; result: null for a group without an option
    Lanes    as bs1d_warp_explicit2
-   Leaves   *result in global memory, written by the group's first lane; null for a group without an option
+   Leaves   *result in global memory, written by the group's first lane
    Shared   4 elements for the group; call __syncthreads() or __syncwarp() before another use
    Cost     k comparisons, and about 150 double operations in one lane
-   Error    as that of u, delta's divided by the spacing, gamma's by its square; status BS1D_NOT_FINITE and four NaN if
+   Error    that of u; for delta divided by the spacing, for gamma by its square. Status BS1D_NOT_FINITE and four NaN if
             a result is infinite or NaN */
 TB_D void bs1d_warp_greeks(int k, int lanes, int points, bs1d_option o, const tb_real *u, bs1d_result *result,
                            tb_real *shared)
@@ -216,7 +216,7 @@ TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int sta
 /* ---- its launch -------------------------------------------------------------------------------------------------- */
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Returns the shape of the kernel for a size class. If `paired` is set, two options of class 0 share a warp. */
+/* Returns the shape of the kernel for a size class. If `paired` is true, two options of class 0 share a warp. */
 TB_HOST constexpr bs1d_p_shape bs1d_p_shape_of(int size, bool paired = false)
 {
     if (size == 0) return paired ? bs1d_p_shape{16, 16} : bs1d_p_shape{8, 32};

@@ -1,11 +1,11 @@
-/* implicit.h - a room of bs1d.h: the implicit rungs, which are one kernel. The calls nest in this order:
+/* implicit.h - a room of bs1d.h: the implicit rungs, which share one kernel template. The calls nest in this order:
    bs1d_p_implicit, bs1d_p_all_steps, bs1d_p_steps, bs1d_p_step_solve, the solver. MIT licence, see LICENSE. */
 
 #if TB_DEVICE_SCOPES
 
 #ifndef TB_BODY
 
-enum { BS1D_P_REFRESH = 16 }; /* with increments: steps after which one is recomputed from u */
+enum { BS1D_P_REFRESH = 16 }; /* after this many steps in increments the right-hand side is recomputed from u */
 
 #define bs1d_warp_implicit3_f32 tb_f32::bs1d_warp_implicit3
 #define bs1d_warp_implicit3_f64 tb_f64::bs1d_warp_implicit3
@@ -28,7 +28,7 @@ enum { BS1D_P_REFRESH = 16 }; /* with increments: steps after which one is recom
 /* The data of an implicit step. */
 typedef struct {
     int k, lanes;                      /* literals */
-    tb_real variance, drift, discount; /* of size A */
+    tb_real variance, drift, discount; /* of the model, times `size` */
     tb_real least;                     /* upwinding: lambda_j is at least `least` j */
     tb_real left_out;                  /* omitted from the last row of the matrix (bs1d_lane_matrix) */
     int points, first /* row of this lane */, pcr_steps;
@@ -36,9 +36,9 @@ typedef struct {
     tb_real *shared;  /* lanes = 64: 192 elements for the solver, 8 for the halo */
 } bs1d_p_step_data;
 
-/* Builds rows of I - size A in the working precision (identity from row `points` on), as time-dependent coefficients
-   would require in each step. (The compiler moves loop invariants out of the loop.) `special`, a literal, says whether
-   there may be upwinding. */
+/* Builds rows of I - size A in the working precision, as time-dependent coefficients would require in each step. (The
+   compiler moves loop invariants out of the loop.) Rows from `points` on are copies of row 0, which has no couplings.
+   `special`, a literal, says whether there may be upwinding. */
 TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real *b, tb_real *c)
 {
     TB_UNROLL
@@ -53,7 +53,7 @@ TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real
     }
 }
 
-/* Computes g = size A u or, for Crank-Nicolson, twice that, with a and c of I - size A. Takes differences of
+/* Computes g = size A u or, for Crank-Nicolson, twice that, from the a and c of I - size A. Takes differences of
    neighbours, as single precision requires. */
 TB_D void bs1d_p_increment(bs1d_p_step_data s, int crank, int call, const tb_real *a, const tb_real *c,
                            const tb_real *u, tb_real *g)
@@ -132,13 +132,13 @@ TB_D void bs1d_p_factored_steps(int k, int lanes, int steps, int crank, int acti
 }
 
 /* Takes implicit steps with the factored matrix M in the lanes that are active. A step solves M y = u; then u' = y or,
-   if crank (a literal) is set, u' = 2y - u.
-   Needs    k, lanes <= 32 literals; f and pcr_steps from trid_warp_factor of M = I - A (crank: I - A/2); rows from
-            `points` on are 0; `active` is the same for the lanes of a group, a literal 1 if all are active
+   if the literal `crank` is not 0, u' = 2y - u.
+   Needs    k and lanes <= 32 as literals; f and pcr_steps from trid_warp_factor of M = I - A (with `crank`: I - A/2);
+            u = 0 in rows from `points` on; `active`: the same in all lanes of a group, a literal 1 if all are active
    Lanes    all 32 of the warp
    Leaves   u
    Shared   none
-   Cost     a step: that of trid_warp_solve */
+   Cost     for each step that of trid_warp_solve */
 TB_D void bs1d_warp_implicit3(int k, int lanes, int steps, int crank, int active, int pcr_steps, const tb_real *f,
                               tb_real *u)
 {
@@ -152,9 +152,9 @@ TB_D void bs1d_warp_implicit3(int k, int lanes, int steps, int crank, int active
 }
 
 /* Takes steps in increments. M u' = u gives size A u' = u' - u, so the right-hand side of the next step is the
-   increment of this one (for Crank-Nicolson, A u' = 2y - A u). A step costs one addition more than the direct form.
-   Rounding errors would grow from step to step; therefore the function recomputes the right-hand side from u every
-   BS1D_P_REFRESH steps. */
+   increment of this one (for Crank-Nicolson, A u' = 2y - A u). A step costs one addition per row more than the direct
+   form. Rounding errors would grow from step to step; therefore the function recomputes the right-hand side from u
+   every BS1D_P_REFRESH steps. */
 TB_D void bs1d_p_increment_steps(bs1d_p_step_data s, int steps, int crank, int pcr_steps, tb_real *u)
 {
     steps = trid_warp_uniform(steps);
@@ -287,7 +287,7 @@ TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 }
 
 /* Prices the special options or all others, by one of the rungs 1 to 4 or by 5, which is rung 4 in increments. The
-   kernel for all others also reports bad options. */
+   kernel for all others, except that of rung 5, also reports bad options. */
 template <int rung, int special, int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k)) TRID_KERNEL
     void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
@@ -310,8 +310,8 @@ __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special,
         plan = bs1d_p_plan_of(0, 1);
     }
     if (bs1d_p_least(lanes, status == BS1D_P_NONE)) return;
-    /* Start values come first, while registers are free. Rung 4 is a little faster if they follow the factors and
-       these leave registers for them. */
+    /* Start values come first, while registers are free. Rung 4 is a little faster if they follow the factors, where
+       the factors leave registers free. */
     const int factored = rung >= 3 && lanes <= 32, early = rung != 4 || k > 16;
     if (early) bs1d_p_start(k, group, first, batch, o, u);
     tb_real a[k], b[k], c[k];

@@ -26,8 +26,9 @@
 
 /* Checks whether the implicit rungs, or the explicit ones, can price this option on a grid of `points` points.
    Needs    option on the host
-   Returns  the status that its result would have, or BS1D_BAD_ARGUMENT (null), BS1D_BAD_SIZE (points outside
-            4 .. 1024); BS1D_OSCILLATES if they can, but volatility^2 j < |rate - dividend| at the strike */
+   Returns  the status that its result would have; BS1D_BAD_ARGUMENT for a null pointer, BS1D_BAD_SIZE for points
+            outside 4 .. 1024; BS1D_OSCILLATES if the rungs can price it, but volatility^2 j < |rate - dividend| at the
+            strike */
 TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
 {
     bs1d_model m;
@@ -67,9 +68,9 @@ TB_HOST bs1d_int bs1d_fewest_steps(const bs1d_option *option, int points)
 
 /* Returns the leading error of a European price on points that are ds apart, divided by ds^2, at the spot times
    exp(moved). The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the
-   equation; the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the first term is exp(-2x) times a
-   polynomial in d/dx, which commutes with the equation up to that factor. So the averaged payoff gives a
-   normal density, and the differences an integral over time. */
+   equation; the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the term of the differences is exp(-2x)
+   times a polynomial in d/dx, which commutes with the equation up to that factor. So the averaged payoff contributes a
+   normal density, and the differences contribute an integral over time. */
 TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
 {
     const int times = 16;
@@ -86,14 +87,14 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
     return fabs(sum) * exp(-(double)o->rate * t) / (24 * strike * sqrt(2 * 3.14159265358979323846 * v));
 }
 
-/* Fills in the parameters of the method, as opposed to the contract, so that bs1d_implicit4 prices the option to a
-   tolerance (absolute, in the currency of the spot): top, steps, the flags BS1D_AVERAGED, BS1D_CRANK_NICOLSON and
+/* Fills in the parameters of the method, as opposed to those of the contract, so that bs1d_implicit4 prices the option
+   to a tolerance (absolute, in the currency of the spot): top, steps, the flags BS1D_AVERAGED, BS1D_CRANK_NICOLSON and
    BS1D_INCREMENT, and the least number of points. More points with the same top are as good or better, so a batch takes
    the largest number that any of its options needs.
    Needs    option on the host, with spot, strike, rate, dividend, volatility, maturity and the flags of the contract
             (BS1D_PUT, BS1D_AMERICAN) set; points not null
-   Returns  BS1D_OK: the price is within the tolerance (as tested for a thousand European options; and an American one,
-            if its tolerance is not below 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the precision
+   Returns  BS1D_OK: the price is within the tolerance (tested with a thousand European options; for an American one the
+            tolerance must be at least 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the precision
             reaches the tolerance; the values filled in come as near as possible. BS1D_BAD_ARGUMENT: a null pointer;
             BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive; BS1D_BAD_SPOT: a negative spot
    Error    docs/bs1d.md, "How to choose" */
@@ -116,16 +117,16 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
        twice the distance. */
     double scale = strike / tolerance > 2 ? strike / tolerance : 2, high = spot > strike ? spot : strike;
     double top = high * exp(0.5 * spread * sqrt(2 * log(scale)) + 0.5 * drift * years);
-    /* The spacing gets a third of the tolerance for its leading error, taken at its largest around the spot, because it
-       changes sign there. The spacing also resolves the kink, and avoids oscillation at the strike. */
+    /* The spacing gets a third of the tolerance for its leading error. We take the largest of this error around the
+       spot, because it changes sign there. The spacing also resolves the kink, and avoids oscillation at the strike. */
     double worst = 0;
     for (int k = -1; k <= 1; k++) worst = fmax(worst, bs1d_p_spacing_error(option, 0.5 * k * spread));
     double ds = sqrt(tolerance / (3 * worst));
     if (ds > 0.4 * strike * spread) ds = 0.4 * strike * spread;
     if (ds * drift > variance * strike) ds = variance * strike / drift;
     count = ceil(top / ds) + 1;
-    /* The steps get a quarter: their error is at most 0.2 (1 + far + far^2) strike spread / steps^2, where the drift
-       carries the kink `far` spreads away; six times that with early exercise. */
+    /* The steps get a quarter: their error is at most 0.2 (1 + far_off + far_off^2) strike spread / steps^2, where the
+       drift carries the kink far_off spreads away; six times that with early exercise. */
     double far_off = drift * years / spread;
     double of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + far_off + far_off * far_off);
     steps = ceil(sqrt(4 * of_steps * strike * spread / tolerance));

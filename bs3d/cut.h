@@ -24,7 +24,7 @@ typedef struct {
 
 /* The planes that a launch visits if it does not visit all. Planes `from` .. `from + planes - 1` are cut into
    `partitions` partitions, and partition n of the launch is partition first + n of these. From n = jump on, the launch
-   skips `over` partitions and another `apart` planes. It visits no plane outside `low` .. `high` - 1. */
+   skips `over` partitions and `apart` further planes. It visits no plane outside `low` .. `high` - 1. */
 typedef struct {
     int from, planes, partitions, first, jump, over, apart, low, high;
 } bs3d_p_span;
@@ -59,8 +59,8 @@ typedef struct {
     double l, r, g, c;
 } bs3d_p_pivot;
 
-/* Eliminates row k; *p holds the row before, zeros for the partition's first row. `down`: the elimination goes from the
-   partition's last plane to its first. */
+/* Eliminates row k. *p holds the previous row, or zeros for the partition's first row, and receives row k. If `down` is
+   set, the elimination goes from the partition's last plane to its first. */
 TB_HD void bs3d_p_eliminate_row(const bs3d_model *m, int k, int first, int down, bs3d_p_pivot *p)
 {
     double below, centre, above;
@@ -108,9 +108,9 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
 }
 
 /* Cuts the grid of a problem into `slabs` slabs, and describes one of them in *cut. An explicit march copies `halo`
-   planes of each neighbour, one for each step between two exchanges; `partitions` is then 0. An implicit march copies
-   one plane, whatever `halo` is; `partitions` is then what bs3d_slab_partitions returns, and must be the same on all
-   GPUs.
+   planes of each neighbour, one for each step between two exchanges; `partitions` is then ignored. An implicit march
+   copies one plane, whatever `halo` is; `partitions` is then what bs3d_slab_partitions returns, and must be the same on
+   all GPUs.
    Needs    in every slab at least 4 planes, and at least `halo` (explicit) or 4 * `partitions` (implicit); `halo` 1 to
             32 (explicit), `partitions` 1 to 8 (implicit)
    Returns  BS3D_OK, or as bs3d_check, but with up to 1024 points per slab on the third axis. BS3D_BAD_ARGUMENT also

@@ -12,13 +12,13 @@ typedef struct {
 } bs3d_rank;
 
 /* The caller's functions that carry messages from rank to rank. Each receives `context`, and returns 0 or a status of
-   its own, which the march's function returns at once. A step on more than one rank calls begin, then message for each
-   message, then end. It calls arrive once all work that can overlap the transfers is enqueued. */
+   its own, which the march's function returns at once. A step that sends messages calls begin, then message for each of
+   them, then end. It calls arrive once all work that can overlap the transfers is enqueued. */
 typedef struct {
     void *context;
     int (*begin)(void *context); /* may be null, like end, arrive and sum */
-    /* Called between begin and end. Sends m->bytes at m->send to rank `peer`, and receives as many bytes at m->receive,
-       the peer's n-th message to this rank. The transfer runs in r->transfer, or on the host in arrive. */
+    /* Called between begin and end. Sends m->bytes bytes at m->send to rank `peer`, and receives as many, the peer's
+       n-th message to this rank, at m->receive. The transfer runs in r->transfer, or on the host in arrive. */
     int (*message)(void *context, const bs3d_rank *r, int peer, int n, const bs3d_message *m);
     int (*end)(void *context);
     int (*arrive)(void *context); /* after it, messages have arrived when the work in r->transfer is done */
@@ -54,8 +54,8 @@ TB_HOST int bs3d_p_rank_order(const bs3d_rank *r, cudaStream_t first, cudaStream
 }
 
 extern "C++" {
-/* Calls of(i, rank) for each rank i of this process, with its device current, until a call fails. Leaves the returned
-   status in *status. */
+/* Calls of(i, rank) for each rank i of this process, with its device as the current one, until a call fails. Leaves the
+   returned status in *status. */
 template <class call>
 static inline void bs3d_p_each_rank(int *status, const bs3d_ranks *w, const call &of)
 {

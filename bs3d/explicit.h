@@ -25,7 +25,7 @@ static int bs3d_p_explicit(bs3d_p_job *job, int doubles, const bs3d_p_launch<> *
 /* ---- a thread a column ------------------------------------------------------------------------------------------- */
 
 /* A thread's column, if `valid` is set: the position of its point in a plane, its planes `from` .. `to` - 1, the
-   distances to the neighbours in a plane, 0 where there is none, and the point's rows of the first two axes. */
+   distances to the neighbours in a plane, 0 where there is none, and the rows of the first two axes at the point. */
 typedef struct {
     int valid, from, to;
     long long at, east, west, north, south;
@@ -84,13 +84,13 @@ TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
 /* Marches with explicit1.
    Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if
             the call should not wait
-   Leaves   the final values at the start of work; *result, once the stream has been synchronised
+   Leaves   the values at time 0 at the start of work; *result, once the stream has been synchronised
    Returns  BS3D_OK; the status of bs3d_check; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED. Failures of earlier calls do not
             count, and cudaGetLastError still returns them
    Lanes    called on the host like any function (it is a template so that a program compiles only what it calls);
             asynchronous in stream; sets up its own tables
-   Error    rounding errors against bs3d_host_explicit, or bs3d_host_implicit for implicit kernels; that of the
-            discretisation: docs/bs3d.md */
+   Error    rounding errors against bs3d_host_explicit, or bs3d_host_implicit for implicit kernels; for the
+            discretisation error see docs/bs3d.md */
 template <int unused = 0>
 static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {
@@ -133,8 +133,8 @@ static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *
 
 /* ---- explicit3: planes through shared memory; explicit4: two time steps a sweep (planes.h) ----------------------- */
 
-/* Marches with explicit3 (most = 1) or with explicit4 (most = 2). A sweep of explicit4 takes two steps unless the
-   option may be exercised between them or shared memory is too small. */
+/* Marches with explicit3 (most = 1) or with explicit4 (most = 2). A sweep of explicit4 takes two steps unless only one
+   is left, the option may be exercised between them, or shared memory is too small. */
 template <int most>
 static int bs3d_p_march_tiles(const bs3d_problem *o, void *work, bs3d_result *result, cudaStream_t stream)
 {

@@ -113,9 +113,9 @@ TB_HOST int bs3d_p_host_march(const bs3d_problem *o, int implicit, tb_real *u, b
     return BS3D_OK;
 }
 
-/* Marches on the host by explicit steps: the reference for the explicit rungs.
+/* Marches on the host in explicit steps: the reference for the explicit rungs.
    Needs    work of bs3d_host_bytes; result may be null
-   Leaves   the final values at the start of work, in rows of bs3d_pitch elements. With BS3D_GIVEN the march starts
+   Leaves   the values at time 0 at the start of work, in rows of bs3d_pitch elements. With BS3D_GIVEN the march starts
             from the values there. A call that is refused leaves its status in the result, and NaN for all numbers
    Returns  as bs3d_check */
 TB_HOST int bs3d_host_explicit(const bs3d_problem *o, void *work, bs3d_result *result)

@@ -1,4 +1,4 @@
-/* implicit1.h - a room of bs3d.h: implicit1, with four kernels per step, which compute all matrices anew.
+/* implicit1.h - a room of bs3d.h: implicit1, with four kernels per step, which compute all matrices anew in each step.
    MIT licence, see LICENSE. */
 
 /* Solves the x systems in v, one warp per system. */

@@ -9,7 +9,7 @@ TB_HD constexpr int bs3d_p_stencil_warps(int halves)
     return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;
 }
 
-/* The ring and the threads of the upward sweep. A row of up to 256 points is one half, a longer one two. */
+/* The ring and the threads of the upward sweep. A row of up to 256 points counts as one half, a longer one has two. */
 template <int halves>
 struct bs3d_p_up : bs3d_p_ring_shape<bs3d_p_shape::up_rows + 2, 8 * halves,
                                      32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows)> {
@@ -174,7 +174,7 @@ TB_HD constexpr int bs3d_p_factors_len(int per_lane)
     return per_lane > 8 && per_lane * TB_BYTES < 256 ? 32 * TRID_INTERLEAVED_FACTOR_LEN(per_lane) : 0;
 }
 
-/* Returns the elements of a slice: the block's columns of one plane, with all their rows. Row r begins at
+/* Returns the number of elements of a slice: the block's columns of one plane, with all their rows. Row r begins at
    element (r + r / per_lane) * lines, so that rows that a system's threads read together lie in different banks. */
 TB_HD constexpr int bs3d_p_slice(int per_lane)
 {
@@ -203,7 +203,7 @@ TB_D void bs3d_p_prefetch_slices(int per_lane, const bs3d_p_plan *plan, int k, i
     trid_copy_commit();
 }
 
-/* Fills the ring in shared memory with zeros, and loads the factors of y to shared memory or registers. All threads
+/* Fills the ring in shared memory with zeros, and loads the factors of y into shared memory or registers. All threads
    call it. */
 template <int per_lane>
 TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_real *factors, tb_real *ring)
@@ -219,7 +219,7 @@ TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_r
 }
 
 /* Loads the last unknowns of the block's partition and of the partition before it, for the thread's `count` valid rows.
-   follows: whether another slab's partition precedes the first one. */
+   `follows` says whether another slab's partition precedes the first one. */
 template <int per_lane, int follows>
 TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, const tb_real *interfaces, tb_real *last,
                             tb_real *before)
@@ -286,7 +286,8 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
         scale = row[1];
         next = row[2];
         spike = row[3];
-        /* Await plane k-1 (a ring of one plane: below). After the solver's barriers all threads see it. */
+        /* Await plane k-1 (with a ring of one plane, at the end of the loop). After the solver's barriers all threads
+           see it. */
         if (plan.prefetch == 3) TRID_COPY_AWAIT(1);
         if (plan.prefetch == 2) TRID_COPY_AWAIT(0);
         bs3d_p_solve_lines<per_lane>(steps, f, stored, d, shared);

@@ -1,5 +1,6 @@
-/* implicit3.h - a room of bs3d.h: implicit3, with one sweep per step: rows along x and y alternately, upward and
-   downward alternately. one_sweep.h has the sweep and its formulas; this room has the start, the kernel and the launch.
+/* implicit3.h - a room of bs3d.h: implicit3, with one sweep per step. Its rows lie along x and y alternately, and it
+   goes upward and downward alternately. one_sweep.h has the sweep and its formulas; this room has the start, the kernel
+   and the launch.
    MIT licence, see LICENSE. */
 
 /* Returns the product of a matrix row (a, b, c) and u at a point, whose neighbours on the axis are `step` elements
@@ -116,7 +117,7 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
 
 /* Plans implicit3's launches with rows along x and y, l[0] and l[1], chooses the partitions, and allows the sweeps
    their shared memory.
-   Returns BS3D_OK; 1 if the device cannot run these sweeps or their clusters for this problem; or
+   Returns BS3D_OK; 1 if implicit3 does not serve the problem, or the device cannot run its sweeps or clusters; or
    BS3D_LAUNCH_FAILED. */
 template <int unused>
 static int bs3d_p_one_sweep_fits(bs3d_p_job *job, bs3d_p_axis_launch *l)

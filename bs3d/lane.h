@@ -39,7 +39,7 @@ TB_HD bs3d_pairs bs3d_lane_pairs(const bs3d_model *m, int identity)
     return pairs;
 }
 
-/* Returns the combination (a - b) - (c - d) of the four corners of a cross difference. */
+/* Returns the combination (a - b) - (c - d) of the values at the four corners of a cell. */
 TB_HD tb_real bs3d_p_cell(tb_real a, tb_real b, tb_real c, tb_real d)
 {
     return (a - b) - (c - d);
@@ -74,14 +74,14 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
     return sum;
 }
 
-/* Computes L u (or u + L u) for a patch of columns x rows points, plane by plane. u holds the patch on plane k with one
-   more point on each side, point (c, p) at u[(p + 1) (columns + 2) + c + 1]. The function adds the contributions of
+/* Computes L u (or u + L u) for a patch of `columns` x `rows` points, plane by plane. u holds the patch on plane k with
+   one more point on each side, point (c, p) at u[(p + 1) (columns + 2) + c + 1]. The function adds the contributions of
    plane k: to plane k-1, which it completes in `out`; to plane k itself, in `now`; and to plane k+1, in `next`.
-   Needs    columns <= 8, rows and form literals; x: the rows of the first axis at the patch's columns; y: those of the
-            second axis at the patch's rows; z: those of the third axis at k-1, k, k+1; `now` and `next` 0 before the
-            first plane. Points beyond the grid may hold any finite numbers. In form BS3D_POSITIVE the corners (-1,
-            rows) and (columns, -1) are not read
-   Leaves   `out`, `now`, `next`, point (c, p) at p columns + c
+   Needs    literals for columns (at most 8), rows and form; x: the rows of the first axis at the patch's columns; y:
+            those of the second axis at the patch's rows; z: those of the third axis at k-1, k, k+1; `now` and `next` 0
+            before the first plane. Points beyond the grid may hold any finite numbers. In form BS3D_POSITIVE the
+            corners (-1, rows) and (columns, -1) are not read
+   Leaves   `out`, `now`, `next`, point (c, p) at p * columns + c
    Cost     21 FMA, multiplications or additions a point in form BS3D_POSITIVE, otherwise 28; the patch's edge adds
             some */
 TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pairs, const bs3d_row *x,
@@ -154,7 +154,7 @@ TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
    Cost     about 700 FMA in double precision */
 TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
 {
-    /* The orders along the axes of the ten derivatives: the value, deltas, gammas, cross gammas. */
+    /* The orders of the ten derivatives along the axes: the value, deltas, gammas, cross gammas. */
     const int order[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
                               {0, 2, 0}, {0, 0, 2}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     double weight[3][3][4], ds[3], sum[10] = {0};

@@ -47,7 +47,7 @@ TB_HD int bs3d_p_span_of(const bs3d_p_plan *plan, const bs3d_p_span *span, int n
 }
 
 /* Waits for the preceding kernel to end. A kernel that may begin early (trid_launch_with) must call this before it
-   reads or writes data of other kernels. Before compute capability 9.0 kernels run one after another anyway. */
+   reads or writes data of other kernels. Below compute capability 9.0, kernels run one after another anyway. */
 TB_D void bs3d_p_grid_wait(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -69,8 +69,8 @@ TB_D void bs3d_p_launch_dependents(void)
 
 /* A barrier for all threads of the block, split in two. After bs3d_p_barrier_wait all threads see what any thread wrote
    before its bs3d_p_barrier_arrive; work between the two calls delays no other thread. The barrier is an mbarrier in
-   shared memory, which must be initialised before a __syncthreads. Before compute capability 8.0, and under the
-   emulator, all threads meet in bs3d_p_barrier_arrive; so the emulator detects late reads and early writes. */
+   shared memory, which must be initialised before a __syncthreads. On devices below compute capability 8.0, and under
+   the emulator, all threads meet in bs3d_p_barrier_arrive; so the emulator detects late reads and early writes. */
 TB_D void bs3d_p_barrier_init(unsigned long long *barrier, int threads)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -95,7 +95,7 @@ TB_D void bs3d_p_barrier_arrive(unsigned long long *barrier)
 #endif
 }
 
-/* Waits for the other threads. odd: whether the threads have passed the barrier an odd number of times before. */
+/* Waits for the other threads. `odd` says whether the threads have passed the barrier an odd number of times before. */
 TB_D void bs3d_p_barrier_wait(unsigned long long *barrier, int odd)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800

@@ -61,7 +61,7 @@ TB_HOST size_t bs3d_p_most_of_plane(const int *points)
 }
 
 /* Returns the bytes of device memory that a march needs; 0 for a null pointer or points outside 4 .. 1024. The march
-   leaves the final values at the start of this memory. */
+   leaves the values at time 0 at the start of this memory. */
 TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 {
     if (!o || !bs3d_p_sized(o, 1)) return 0;
@@ -129,8 +129,9 @@ TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *
     }
 }
 
-/* Sets u to the payoff, and u and v to 0 beyond the end of each row; with `later`, sets u to the larger of u and the
-   payoff instead. The first plane in memory is plane `shift` of the grid. Each block takes a row. */
+/* Sets u to the payoff, unless that is BS3D_GIVEN, and u and v to 0 beyond the end of each row; with `later`, sets u to
+   the larger of u and the payoff instead. The first plane in memory is plane `shift` of the grid. Each block takes a
+   row. */
 template <int later>
 TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_real *u, tb_real *v)
 {
@@ -250,7 +251,7 @@ static void bs3d_p_start(bs3d_p_job *job, tb_real *from, tb_real *to)
     bs3d_p_launch_payoff<0>(job, from, to);
 }
 
-/* If the option is American, raises u to the payoff after a step. */
+/* If the option is American, raises the values of u that are below the payoff to the payoff, after a step. */
 template <int unused>
 static void bs3d_p_may_exercise(bs3d_p_job *job, tb_real *u)
 {

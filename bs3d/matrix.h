@@ -18,8 +18,8 @@ TB_HD constexpr int bs3d_p_row_factors(int per_lane)
     return 3 * per_lane + TRID_WARP_LU_PRECOMPUTED_LEN + 1;
 }
 
-/* Computes row i of an axis's matrix (bs1d_lane_matrix); an identity row beyond the grid. `plain` computes in the
-   march's precision, which is right only if the matrix is exactly I - L_axis (bs3d_p_plain). */
+/* Computes row i of an axis's matrix (bs1d_lane_matrix); an identity row beyond the grid. With `plain` it computes in
+   the march's precision, which is right only if the matrix is exactly I - L_axis (bs3d_p_plain). */
 template <int plain = 0>
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -45,10 +45,10 @@ TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a
        x[k] = r y[k] - q x[k+1] - s x[from-1],
    and its first unknown is the sum of h y[k] over all k, less multiples of x[from-1] and of the last unknown. With
    `down` the elimination goes downward, and all indices run the other way.
-   Leaves   rows, if `stores` is set: plane k has eight numbers at 8 k. The first five are l, r, q, s and h. The other
-            three are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; l, but in
-            the first row the negated coupling to x[from-1]; and s. This weight and this s are 0 if below the unit
-            roundoff. link: s and q of the last row; the first unknown's couplings to x[from-1] and to the last
+   Leaves   rows, if `stores` is set: plane k has eight numbers from 8 * k on. The first five are l, r, q, s and h. The
+            other three are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; l, but
+            in the first row the negated coupling to x[from-1]; and s. This weight and this second s are 0 if below the
+            unit roundoff. link: s and q of the last row; the first unknown's couplings to x[from-1] and to the last
             unknown */
 TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, int stores, tb_real *rows, double *link)
 {
@@ -83,8 +83,8 @@ TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, 
 }
 
 /* Factors the reduced system over the last unknowns x[s] of the partitions. The last row of partition s has x[s] +
-   link[0] x[s-1] + link[1] f[s+1] on its left, where f[s+1] is the first unknown of the next partition. Expressing
-   f[s+1] in x[s] and x[s+1] makes the system tridiagonal. */
+   link[0] x[s-1] + link[1] f[s+1] on its left-hand side, where f[s+1] is the first unknown of the next partition.
+   Expressing f[s+1] in x[s] and x[s+1] makes the system tridiagonal. */
 TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 {
     double above = 0;
@@ -103,8 +103,8 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 
 /* Factors the slab's partitions of the z systems, and the reduced system of the cut.reduced partitions that matter. The
    first block factors for upward sweeps; a second block, which only a grid without slabs has, for downward sweeps. The
-   downward substitution ends in the halo plane below the slab, with the unknown before the first partition. Its
-   value is given, so r and q of that plane are 0, and s is -1. */
+   downward substitution ends in the halo plane below the slab, with the unknown before the first partition. That
+   unknown is known already, so r and q of that plane are 0, and s is -1. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *tables)
 {
@@ -137,7 +137,7 @@ static void bs3d_p_launch_factor_z(bs3d_p_job *job, int directions)
 }
 
 /* Solves the reduced system of one z system. The right-hand sides of the first and last rows of partition s are at
-   firsts[step s] and lasts[step s].
+   firsts[step * s] and lasts[step * s].
    Leaves   first: the right-hand sides of the first rows; x: the last unknowns, which it also stores in lasts if
             `stores` is set (a later store would cost more) */
 template <int most, int stores>
@@ -170,8 +170,9 @@ TB_D tb_real bs3d_p_first_unknown(int s, const tb_real *link, const tb_real *fir
     return first[s] - link[8 * s + 4] * (s > 0 ? x[s > 0 ? s - 1 : 0] : 0) - link[8 * s + 5] * x[s];
 }
 
-/* Solves the reduced systems, a thread for each of the `plane` elements of a plane. The first rows of all partitions
-   are at `interfaces`, and the last rows follow. down: the elimination went downward, from the last partition on.
+/* Solves the reduced systems, a thread for each of the `plane` elements of a plane. The right-hand sides of the first
+   rows of all partitions are at `interfaces`, and those of the last rows follow. If `down` is set, the elimination went
+   downward, from the last partition on.
    Leaves   the last unknowns in place of the last rows; if `both` is set, the first unknowns in place of the first
             rows */
 template <int both>
@@ -236,8 +237,8 @@ TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
     if (lane == 0) bs3d_p_factor_seam(half, shared, to + 32 * (BS3D_P_HALF - 1));
 }
 
-/* Factors A_x and, in a second block, A_y into L and U. Each half of a row of 64 per_lane points has a warp. The upper
-   half is eliminated downward, towards the seam: its rows, lanes and directions are reversed. */
+/* Factors A_x and, in a second block, A_y into L and U. Each half of a row of 64 * per_lane points has a warp. The
+   upper half is eliminated downward, towards the seam: its rows, lanes and directions are reversed. */
 template <int per_lane>
 TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
 {
@@ -253,7 +254,7 @@ TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
         else
             bs3d_p_matrix_row(&plan, axis, per_lane * lane + e, l + e, r + e, u + e);
     }
-    tb_real across = u[per_lane - 1]; /* in the last lane, the entry that reaches over the seam */
+    tb_real across = u[per_lane - 1]; /* in the last lane, the entry that reaches across the seam */
     trid_warp_lu(per_lane, 32, 32 * per_lane, l, r, u);
     trid_warp_lu_precompute(per_lane, 32, l, u, keep, &steps);
     const int place = half ? 31 - lane : lane;

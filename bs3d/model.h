@@ -12,9 +12,9 @@ enum {
     BS3D_P_MIRRORED /* BS3D_POSITIVE in a sweep down the third axis: pairs with that axis use (+,-) and (-,+) */
 };
 
-/* Returns the model of a problem whose numbers have been checked. A pair's cross difference has the weight
-   t = correlation volatility volatility dt / 2. It uses seven points along the diagonal of t's sign if that is stable
-   for all pairs, otherwise the four corners. */
+/* Returns the model of a problem whose numbers have been checked. The weight of the cross difference of axes m and n is
+   t = correlation volatility_m volatility_n dt / 2. The difference uses seven points along the diagonal of t's sign if
+   that is stable for all pairs, otherwise the four corners. */
 TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 {
     const double *rho = o->correlation, dt = o->maturity / o->steps;
@@ -64,7 +64,7 @@ TB_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, do
     bs1d_lane_row(line, i, down, centre, up);
 }
 
-/* Returns the payoff at point (s1, s2, s3). Of the flags only BS3D_PUT matters.
+/* Returns the payoff at point (s1, s2, s3). Of the flags, only BS3D_PUT matters.
    Needs    a payoff from BS3D_ASSET to BS3D_ARITHMETIC */
 TB_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1, double s2, double s3)
 {

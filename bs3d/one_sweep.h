@@ -23,7 +23,7 @@
 typedef struct {
     int own, points, lines; /* the axis of its rows, their points, and the number of rows along the other axis */
     int direction;          /* 1 upward, -1 downward */
-    int finish;             /* whether the sweep leaves u instead of the next w */
+    int finish;             /* whether the sweep leaves u instead of the next sweep's w */
     int pitch, to_pitch;    /* the distance between rows of its input, and of its output */
     long long plane, to_plane;
 } bs3d_p_heading;
@@ -174,9 +174,9 @@ TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_rea
 
 /* Computes the numbers that the block needs when a plane arrives: for the planes `from` .. `to` - 1, for one before
    them and for two after them, since a plane is finished two planes after it has arrived. n counts these planes in the
-   order of the sweep. The numbers of plane n are q and s for its own back substitution; l, r and the weight of w in the
-   first unknown for plane n-2, which the block then finishes; q for plane n-1, which plane n completes; and the weights
-   of bs3d_lane_plane in the sweep's direction. */
+   order of the sweep. The numbers of plane n are: for its own back substitution, q and s; for plane n-2, which the
+   block then finishes, l, r and the weight of w in the first unknown; for plane n-1, which plane n completes, q; and
+   the weights of bs3d_lane_plane in the sweep's direction. */
 TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *tables, int from, int to,
                                   tb_real *levels)
 {
@@ -206,7 +206,7 @@ TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *
     }
 }
 
-/* Loads those of a lane's l (number 0), u (1) and r (2) whose numbers are `from` .. `to` - 1 from shared memory. */
+/* Loads, from shared memory, those of a lane's l (number 0), u (1) and r (2) whose numbers are `from` .. `to` - 1. */
 TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real *lur)
 {
     TB_UNROLL
@@ -214,7 +214,7 @@ TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real 
         bs3d_p_load<bs3d_p_spread_row::spread>(8, factors + n * bs3d_p_spread_row::len, lur + 8 * n);
 }
 
-/* Loads the axis's rows of a lane's points from shared memory. */
+/* Loads the rows of the axis at a lane's points from shared memory. */
 TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
 {
     tb_real down[8], up[8], weight[8];
@@ -229,7 +229,7 @@ TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
 typedef struct {
     tb_real z[8];            /* p of the plane that has arrived */
     tb_real d[2 * 8];        /* right-hand sides, then solutions: u of that plane, and h of the plane two before it */
-    tb_real v[8], w[8];      /* A_t u; the next w of the previous plane, without r y */
+    tb_real v[8], w[8];      /* A_t u; the next sweep's w on the previous plane, without r y */
     tb_real y[8];            /* h, eliminated in z */
     tb_real now[8], next[8]; /* as in bs3d_lane_plane */
 } bs3d_p_one_sweep_lane;
@@ -254,8 +254,8 @@ TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_rea
     }
 }
 
-/* Finishes the next w of the plane two before the one that has arrived, and stores it in the tile. Adds that w's
-   contribution to the partition's first unknown, at `gathered`. */
+/* Finishes the next sweep's w on the plane two before the one that has arrived, and stores it in the tile. Adds that
+   w's contribution to the partition's first unknown, at `gathered`. */
 TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_real *tile, tb_real *gathered)
 {
     tb_real l = level[2], r_here = level[3], weight = level[4], sum[8];
@@ -329,11 +329,11 @@ typedef struct {
     tb_real *ring;     /* w, prefetched */
     tb_real *gathered; /* the partition's first unknown, for the tile's rows */
     tb_real *planes;   /* u of the tile's rows and of one more on each side, for two planes */
-    tb_real *tiles;    /* the next w of the tile's rows, for three planes */
+    tb_real *tiles;    /* the next sweep's w for the tile's rows, on three planes */
     tb_real *factors;  /* l, u, r of a row's points */
     tb_real *weights;  /* down, up and weight of a row's points */
     tb_real *keep;     /* the numbers of trid_warp_lu_precompute */
-    tb_real *link;     /* the numbers of bs3d_p_factor_seam; in double precision registers have no room for them */
+    tb_real *link;     /* the numbers of bs3d_p_factor_seam; in double precision, registers have no room for them */
     tb_real *places;   /* slots for a pair's seams, two a row, and their mbarriers */
     unsigned long long *mbarriers, *barrier;
 } bs3d_p_one_sweep_memory;
@@ -480,8 +480,8 @@ TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *he
 /* Sweeps over the planes of a partition and one more on each side. A block holds a tile of whole rows and one more row
    on each side; in a pair, each block holds half of every row. Each row has a warp, with 8 points a lane. When plane n
    of w arrives, each warp computes p, and solves for u of plane n and for h of plane n-2. It stores u in shared memory,
-   where the other rows of the block read it. Then it stores w' of plane n-2 in a tile, and computes g of plane n-1. One
-   plane later, the warps of the two extra rows write the tile as columns, since they have less to compute. */
+   where the warps of the neighbouring rows read it. Then it stores w' of plane n-2 in a tile, and computes g of plane
+   n-1. One plane later, the warps of the two extra rows write the tile as columns, since they have less to compute. */
 template <int form, int pair>
 TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
                            const tb_real *tables, const tb_real *w, tb_real *made, const tb_real *interfaces,

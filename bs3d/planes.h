@@ -17,8 +17,8 @@ TB_D void bs3d_p_patch_edges(int form, int columns, int rows, tb_real *u)
 }
 
 /* Loads a lane's patch and the points around it, for bs3d_lane_plane. The patch's first point is at p in shared memory,
-   and rows are `stride` apart. If from_west or from_east is set, no lane holds the points on that side, and they come
-   from shared memory, too. */
+   and rows are `stride` apart. If from_west or from_east is set, no lane of the warp holds the points on that side, and
+   they come from shared memory, too. */
 TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, int from_east, tb_real *u)
 {
     const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, width = columns + 2;
@@ -48,8 +48,8 @@ struct bs3d_p_ring_shape {
     static constexpr int vectors = (size / BS3D_P_V + threads - 1) / threads; /* of a slot, per thread */
 };
 
-/* A ring of slots in shared memory, each for the same part of a plane, of rows * stride elements. Elements within the
-   grid are copied; the others stay 0. A thread copies the same few vectors of every plane. */
+/* A ring of slots in shared memory. Each slot has rows * stride elements, for the same part of a plane. Elements within
+   the grid are copied; the others stay 0. A thread copies the same few vectors of every plane. */
 template <class shape>
 struct bs3d_p_ring {
     trid_copy_place slots;
@@ -89,7 +89,7 @@ TB_D bs3d_p_ring<shape> bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real 
 }
 
 /* Prefetches plane k into a slot. The last readers of the slot must have passed a barrier. All threads call it, once
-   for each plane that they will await; if k < 0, the call only counts. */
+   for each plane that they will await; if k < 0, the call copies nothing, but counts. */
 template <class shape>
 TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 {
@@ -103,7 +103,7 @@ TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 
 /* ---- the numbers that a sweep needs for a plane ------------------------------------------------------------------ */
 
-/* Loads the seven weights of plane k in the operator, from rows k-1, k and k+1 of the third axis. */
+/* Loads the seven weights of plane k in the operator, which belong to rows k-1, k and k+1 of the third axis. */
 TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
 {
     tb_real v[8];
@@ -187,8 +187,9 @@ TB_D const tb_real *bs3d_p_next_plane(const bs3d_p_stretch *s, bs3d_p_ring<shape
     return s->slots + slot * shape::size;
 }
 
-/* Eliminates forward in z: y = d - l y, with y of the previous plane on the right. Adds h y to `first`, which becomes
-   the right-hand side of the partition's first row. factors: l and h of this plane (bs3d_p_factor_planes). */
+/* Eliminates forward in z: y = d - l y, with y of the previous plane on the right-hand side. Adds h y to `first`, which
+   becomes the right-hand side of the partition's first row. `factors` holds l and h of this plane
+   (bs3d_p_factor_planes). */
 TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d, tb_real *y, tb_real *first)
 {
     TB_UNROLL
@@ -199,7 +200,7 @@ TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d,
 }
 
 /* Stores the right-hand sides of the two rows that a partition adds to the reduced system: `first`, and the last y
-   divided by the pivot. interfaces points to the first of these points in plane 0. */
+   divided by the pivot. `interfaces` points to the first of these points in the first plane of the interfaces. */
 TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_real *tables, int partition, int last,
                                  tb_real *y, const tb_real *first, tb_real *interfaces)
 {
@@ -304,15 +305,15 @@ TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_r
         if (stores[n] && inner) bs3d_p_store(columns, u + n * columns, to + n * step);
 }
 
-/* Sweeps upward by one or two time steps: the kernel of explicit3 and explicit4. A block takes a tile of tile_rows rows
-   and plan.tile columns.
+/* Sweeps upward, and takes one or two time steps: the kernel of explicit3, of explicit4, and of implicit1's
+   right-hand sides. A block takes a tile of tile_rows rows and plan.tile columns.
    With one step, plane k arrives in shared memory with one more row and column on each side, and plane k-1 is computed.
    With two steps, plane k arrives with two more on each side. The first step computes plane k-1 with one more row and
-   column on each side: warps for the rows, the first and last of which lie outside the tile, and one more warp for the
-   columns beside the tile. The second step computes plane k-3, two planes behind the first.
+   column on each side: some warps compute the rows, of which the first and the last lie outside the tile, and one more
+   warp computes the columns beside the tile. The second step computes plane k-3, two planes behind the first.
    The weights in `pairs` determine whether v becomes u + L u or L u. With `forward`, the kernel also eliminates L u
-   forward in z, partition by partition, and stores the interfaces (bs3d_p_solve_reduced): implicit2 without the x
-   systems. */
+   forward in z, partition by partition, and stores the interfaces (bs3d_p_solve_reduced); implicit2 uses this where
+   another kernel solves the x systems. */
 template <int form, int steps, int forward, class... spans>
 __launch_bounds__(bs3d_p_tile<steps>::threads, bs3d_p_shape::tile_blocks)
 TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -385,7 +386,8 @@ static int bs3d_p_allow(int elements, int most, bs3d_p_launch<spans...> *l)
     return l->bytes && trid_allow_shared(l->sweep) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
 
-/* Plans the launch of bs3d_p_sweep, in plan->partitions partitions or, if that is 0, in the best number of them. */
+/* Plans the launch of bs3d_p_sweep, in plan->partitions partitions or, if that is 0, in the best number of them; in
+   more if shared memory requires it. */
 template <int steps, int forward, class... spans>
 static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int form, bs3d_p_launch<spans...> *l)
 {

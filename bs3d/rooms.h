@@ -33,7 +33,7 @@
 #define bs3d_p_host_steps TB_OF(bs3d_p_host_steps)
 #define bs3d_p_host_march TB_OF(bs3d_p_host_march)
 
-/* Public names that C++ overloads, and gives their suffixed forms. */
+/* Public names that are overloaded in C++, with aliases for their suffixed forms. */
 #ifndef __cplusplus
 #define bs3d_lane_stencil TB_OF(bs3d_lane_stencil)
 #define bs3d_lane_plane TB_OF(bs3d_lane_plane)

@@ -26,8 +26,8 @@ TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const
 /* A march on a slab, as bs3d_slab_open fills it in. */
 typedef struct {
     bs3d_slab cut;
-    bs3d_p_job job; /* job.u: the values, on all planes including halos */
-    tb_real *values;
+    bs3d_p_job job;  /* job.u: the values, on all planes including halos */
+    tb_real *values; /* the 64 values around the spot (bs3d_slab_values) */
     int implicit;
     int fused; /* implicit: whether the upward sweep solves x as well */
     bs3d_p_launch<bs3d_p_span> up;
@@ -43,7 +43,7 @@ TB_HOST bs3d_p_job *bs3d_p_slab_job(bs3d_slab_march *march, cudaStream_t stream)
 }
 
 /* Returns the number of partitions in each slab of an implicit march on `slabs` slabs, on devices like the current one;
-   0 if the problem is wrong or the device has too little shared memory. */
+   0 if the problem is refused, a slab has fewer than 4 planes, or the device has too little shared memory. */
 template <int unused = 0>
 static int bs3d_slab_partitions(const bs3d_problem *o, int slabs)
 {
@@ -68,7 +68,7 @@ TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
     return (planes * plane + BS3D_P_TABLES + 64) * sizeof(tb_real);
 }
 
-/* Opens a march on a slab, ready for its first step: tables, factors, and the payoff as its values.
+/* Opens a march on a slab, ready for its first step: computes tables and factors, and sets the values to the payoff.
    Needs    cut: from bs3d_slab_cut; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
    Leaves   *march; the values in march->job.u, in rows of bs3d_pitch elements, from the slab's lowest copied plane on
    Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED: a launch failed, or this device needs more partitions than
@@ -150,7 +150,7 @@ static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)
     const int total = job->plan.model.points[2];
     const int outer = cut->reach ? cut->reach : cut->partitions, low = cut->below ? outer : 0,
               high = cut->above ? outer : 0;
-    const int whole = !march->fused || cut->partitions <= low + high; /* the partitions are not split */
+    const int whole = !march->fused || cut->partitions <= low + high; /* BS3D_OUTER takes all partitions */
     int partitions = cut->partitions;
     bs3d_p_span span = {0, total, cut->partitions, 0, cut->partitions, 0, 0, cut->below, cut->below + cut->planes};
     if (part == BS3D_OUTER && !whole) {
@@ -187,13 +187,14 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
                        : cut->reduced <= 16 ? bs3d_p_slab_solve_reduced<16>
                                             : bs3d_p_slab_solve_reduced<BS3D_P_MOST_REDUCED>,
                        (unsigned)((plane - 1) / 128 + 1), 128, *cut, plane, job->tables, job->interfaces);
-    const int lasts = cut->reduced + cut->own; /* the sweep looks for the last rows `partitions` planes on */
+    const int lasts = cut->reduced + cut->own; /* the sweep looks for the last rows `partitions` planes further on */
     bs3d_p_launch_down(job, &march->down, job->interfaces + plane * (lasts - cut->partitions));
     return job->status;
 }
 
-/* With BS3D_AMERICAN, raises the values and the copies to the payoff after a step; otherwise does nothing. Returns
-   BS3D_OK or BS3D_LAUNCH_FAILED. */
+/* With BS3D_AMERICAN, raises the values and copies that are below the payoff to the payoff, after a step; otherwise
+   does nothing.
+   Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
 template <int unused = 0>
 static int bs3d_slab_exercise(bs3d_slab_march *march, cudaStream_t stream)
 {

@@ -111,8 +111,8 @@ CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(cpu_avx_p_columns of, cpu_avx_v
     }
 }
 
-/* Eliminates columns of a tile of systems that share the matrix with factors l and r. *y belongs to the column before
-   these on entry, and to their last column on return. */
+/* Eliminates columns of a tile of systems that share one matrix, whose factors are l and r. *y belongs to the column
+   before these on entry, and to their last column on return. */
 CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l, const cpu_avx_real *r,
                                               const cpu_avx_vec *d, cpu_avx_vec *y, cpu_avx_real *slot,
                                               cpu_avx_p_prefetch_list *list)
@@ -125,8 +125,8 @@ CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l
     }
 }
 
-/* Solves `rows` contiguous systems, the first at `at`, a system per lane. Prefetches the cache lines of the list: three
-   quarters of them during elimination, the others during substitution. */
+/* Solves `rows` contiguous systems, the first at `at`, a system per lane. Prefetches the cache lines of the list: about
+   three quarters of them during elimination, the others during substitution. */
 CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch, ptrdiff_t at,
                                          int rows, cpu_avx_real *store, cpu_avx_p_prefetch_list *list)
 {
@@ -170,8 +170,9 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
     cpu_avx_p_solve_rows(&plan, &batch, 0, rows, store, &none);
 }
 
-/* Returns the list of the cache lines of block i, counted from the start of a tile on into the next tile. They go into
-   the second-level cache: long rows would evict each other from the first-level cache. */
+/* Returns the list of the cache lines of block i, where blocks are counted from the start of a tile on into the next
+   tile. These cache lines go into the second-level cache: long rows would evict each other from the first-level
+   cache. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                               const cpu_avx_p_tile *tile, const cpu_avx_p_tile *next,
                                                               long long i)
@@ -219,9 +220,9 @@ CPU_AVX_INLINE int cpu_avx_p_whole(const cpu_avx_p_place *place)
     return place->rows == 2 * cpu_avx_lanes && place->columns == cpu_avx_lanes;
 }
 
-/* Returns v of vector g with 0 in the lanes in which a system begins or, if `last`, ends: the coefficients there may be
-   anything. In a tile of systems these are all lanes. In a tile of partitions they are the outermost lane of each
-   vector, or of one vector only. */
+/* Returns v, which belongs to vector g, with 0 in the lanes in which a system begins or, if `last`, ends: the
+   coefficients there may be anything. In a tile of systems these are all lanes. In a tile of partitions they are the
+   outermost lane of each vector, or of one vector only. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, int g, int last)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
@@ -230,7 +231,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, 
     return last ? cpu_avx_down(cpu_avx_up(zero, v, 1), zero, 1) : cpu_avx_up(zero, cpu_avx_down(v, zero, 1), 1);
 }
 
-/* Loads tile k of the 8 of a block; the first two are d. */
+/* Loads tile k of a block's 8 tiles; the first two are d. */
 CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whole, const cpu_avx_p_batch *batch)
 {
     enum { lanes = cpu_avx_lanes };
@@ -251,7 +252,7 @@ CPU_AVX_CALL void cpu_avx_p_block_load_part(cpu_avx_p_block *block, int k, const
     cpu_avx_p_block_load(block, k, 0, batch);
 }
 
-/* Eliminates column i of a block, whose store begins at slot. In odd columns prefetches a cache line. */
+/* Eliminates column i of a block, whose store begins at slot. Prefetches a cache line in odd columns. */
 CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i, int columns, cpu_avx_real *slot,
                                              cpu_avx_p_chain *chain, cpu_avx_p_fill *fill,
                                              cpu_avx_p_prefetch_list *list)
@@ -349,9 +350,9 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *til
 }
 
 /* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Block i of a tile
-   holds the columns of its cache line i. The fill starts with the row x[-1] - X = 0 before the first one. Tiles of
-   partitions are small, so the tile after the next is prefetched, not the next. Returns the first system with a bad
-   pivot, or LLONG_MAX. */
+   holds the columns of cache line i of each row. The fill starts with a row before a partition's first one,
+   x[-1] - X = 0. Tiles of partitions are small, so the tile after the next is prefetched, not the next. Returns the
+   first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {

@@ -7,14 +7,15 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Rows of a partition, including its separator, and partitions of a system. A system's remaining rows are its tail. */
+/* The numbers of rows in a partition, including its separator, and of partitions in a system. The system's remaining
+   rows are its tail. */
 typedef struct {
     long long rows, count;
 } cpu_avx_p_cut;
 
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
-    CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or their partitions more than one */
+    CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or each system's partitions more than one */
     CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
     CPU_AVX_P_CUT_LONG = 8192, /* interleaved: longer systems are cut */
     CPU_AVX_P_CUT_BYTES = 512, /* interleaved: the largest row that is cut */
@@ -41,8 +42,8 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int 
 }
 
 /* Returns how systems with elements of this size are cut. Contiguous systems are cut into partitions that fill whole
-   tiles in any set; if they are long enough, each thread gets a tile or more. Returns 0 partitions if the systems are
-   too short, or if they fill tiles for more than half of the threads. */
+   tiles in any set; if they are long enough, each thread gets a tile or more. Returns 0 partitions if they are too
+   short, or have less than 128 KB each and fill tiles for more than half of the threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const long long tile = 128 / size, line = 64 / size;
@@ -74,14 +75,15 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
-/* The arrays with which separators are found: c and d of x[end] + c x[separator] = d, for the last row of each
-   partition (index 0) and its first row (index 1); the separators' unknowns, after a 0; c of each row of a tail. */
+/* The arrays with which separators are found: c and d of x[end] + c x[separator] = d, where `end` is the row before a
+   partition's separator (index 0) or the partition's first row (index 1), which depends on the separator before it; the
+   separators' unknowns, after a 0; c of each row of a tail. */
 typedef struct {
     cpu_avx_real *c[2], *d[2], *x, *tail;
     ptrdiff_t next; /* from a partition to the next one of the same system */
 } cpu_avx_p_separators;
 
-/* Returns the elements of all these arrays. */
+/* Returns the number of elements of all these arrays. */
 CPU_AVX_API size_t cpu_avx_p_separators_len(const cpu_avx_lines *lines, cpu_avx_p_cut cut)
 {
     return (size_t)(lines->systems * (5 * cut.count + 1) + lines->n - cut.rows * cut.count);
@@ -107,8 +109,8 @@ CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Loads `columns` rows, from the one at p on, of a partition of each of `lanes` neighbours or, if systems are
-   interleaved, of one partition of `valid` systems. */
+/* Loads `columns` rows, from the one at p on: of one partition per lane or, if systems are interleaved, of the same
+   partition of `valid` systems. */
 CPU_AVX_INLINE void cpu_avx_p_near_rows(const cpu_avx_real *p, const cpu_avx_lines *lines, cpu_avx_p_cut cut, int valid,
                                         int columns, cpu_avx_vec *row)
 {
@@ -118,10 +120,10 @@ CPU_AVX_INLINE void cpu_avx_p_near_rows(const cpu_avx_real *p, const cpu_avx_lin
         for (int k = 0; k < columns; k++) row[k] = cpu_avx_p_gather(p + k * (ptrdiff_t)lines->step, 1, valid);
 }
 
-/* Eliminates rows of the partitions in `valid` lanes towards the separators: the last `rows` rows of a partition
-   downwards and the first `rows` rows upwards. Stores c and d of both ends. Returns whether in any lane further rows
-   matter or too many roundoffs add up. f is the factor with which the rows beyond arrive at the separator; noise is the
-   sum of the factors of the eliminated rows. */
+/* Eliminates rows of `valid` partitions, one per lane, towards the separators: the `rows` rows before a partition's
+   separator downwards, and its first `rows` rows upwards. Stores c and d of both ends. Returns whether in any lane
+   further rows matter or too many roundoffs add up. f is the factor with which the rows beyond arrive at the separator;
+   noise is the sum of the factors with which the eliminated rows arrive. */
 CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, ptrdiff_t at,
                                         cpu_avx_p_cut cut, int valid, long long rows, cpu_avx_real *const *c_of,
                                         cpu_avx_real *const *d_of)
@@ -232,7 +234,7 @@ CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Reduces the rows around all separators, more in each attempt until they suffice. Returns whether they do. */
+/* Reduces the rows around all separators, more rows in each attempt until they suffice. Returns whether they do. */
 CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
 {

@@ -75,7 +75,7 @@ typedef struct {
     cpu_avx_vec a, b, c;
 } cpu_avx_p_stencil;
 
-/* Returns row j of k. */
+/* Returns row j of the matrix. Its three arrays, of k rows each, lie one after another from `a` on. */
 CPU_AVX_INLINE cpu_avx_p_stencil cpu_avx_p_stencil_at(const cpu_avx_vec *a, ptrdiff_t k, int j)
 {
     const cpu_avx_p_stencil row = {a[j], a[k + j], a[2 * k + j]};
@@ -109,9 +109,9 @@ CPU_AVX_INLINE void cpu_avx_p_two_rows_step(int j, const cpu_avx_vec *a, ptrdiff
 }
 
 /* explicit2: makes two steps in one sweep, the second a row behind the first. A row of the matrix is loaded once for
-   both, and the values between the steps are never stored. The second step's first and last row of each partition
-   need values of the first step from the neighbouring partitions, so these two rows come last. The loop is unrolled
-   because values would otherwise move from register to register. */
+   both, and the values between the steps are never stored. In the second step, the first and last rows of each
+   partition need values of the first step from the neighbouring partitions, so these two rows come last. The loop is
+   unrolled because values would otherwise move from register to register. */
 CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *u)
 {
     enum { unrolled = 3 };
@@ -263,8 +263,8 @@ CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_v
 }
 #undef CPU_AVX_P_SWEEPS
 
-/* Copies the band to columns, partition by partition: column i holds what u[i] contributes to rows i-padded ..
-   i+padded. */
+/* Copies the band of option i to columns, partition by partition: column q holds what u[q] contributes to rows q-padded
+   to q+padded. */
 CPU_AVX_CALL void cpu_avx_p_band_columns(const cpu_avx_p_options *m, int i, int k, int padded, cpu_avx_vec *to)
 {
     const int n = m->n, reach = m->reach;
@@ -299,7 +299,7 @@ CPU_AVX_CALL int cpu_avx_p_explicit4(const cpu_avx_p_options *m, int first, int 
    Leaves   the values after the last step in u
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
    Cost     3 FMA, 6 loads and a store for each row and step
-   Error    about three roundings of a row's value a step */
+   Error    about three roundings of each row's value in each step */
 CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -310,7 +310,8 @@ CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const 
 /* Makes the same steps with lanes as partitions of the grid, so that only the ends of partitions cross lanes. A sweep
    makes two steps, and sweeps of several options alternate.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
-   Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; one transpose in all */
+   Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; each array is transposed
+            once, and u also back */
 CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -319,9 +320,10 @@ CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with lanes as options, so that nothing crosses lanes and the compiler vectorises the loop over
-   options. But `lanes` options at once do not fit the first-level cache.
+   options. But `lanes` options take 5 vectors per row at once: with AVX-512 they exceed 32 KB of first-level cache from
+   103 rows on.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
-   Cost     3 FMA, 6 loads and a store for each row and step; one transpose in all */
+   Cost     3 FMA, 6 loads and a store for each row and step; each array is transposed once, and u also back */
 CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -331,14 +333,14 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
 
 /* Makes `sweeps` composed steps, u[j] += sum of band[i] u[j-reach+i], i = 0 .. 2*reach. Each replaces many steps of
    explicit2: a high power of a narrow stencil is, to within rounding, a stencil of moderate width. The band of row j of
-   option i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Factors of rows outside
-   the grid are not read.
+   option i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Elements of a band that
+   would multiply points outside the grid are not read.
    Needs    1 <= reach <= 32; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; otherwise as cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach
             shuffles a sweep. A reach above 8 costs as much as the next multiple of 4
-   Error    in single precision one rounding of u a sweep, since the products are summed before they are added to u; in
-            double precision reach+2 roundings */
+   Error    in single precision one rounding of u per sweep, since the products are summed before they are added to u;
+            in double precision reach+2 roundings */
 CPU_AVX_API int cpu_avx_explicit4(int isa, int options, int n, int reach, int sweeps, const cpu_avx_real *band,
                                   cpu_avx_real *u, void *work, int threads)
 {

@@ -36,7 +36,7 @@
 
 /* The operator L on a grid of nx by ny by nz points, at least 4 on each axis. Point (i, j, k) lies at
    [i + pitch (j + ny k)]; elements from nx to pitch - 1 of a row are neither read nor written. E, N and U are the
-   differences from a point to its upper neighbours on the x, y and z axis; W, S and D are those from its lower
+   differences from a point to its upper neighbours on the x, y and z axes; W, S and D are those from its lower
    neighbours to the point. Then
 
      L u or u + L u = same u + up[0] E - down[0] W + up[1] N - down[1] S + up[2] U - down[2] D
@@ -78,7 +78,7 @@ typedef struct {
     cpu_avx_real up, down, upward, downward, xy, xz, yz, minus_xy, minus_xz, minus_yz, same;
 } cpu_avx_p_grid_row;
 
-/* A thread's share of a sweep: rows and planes. */
+/* A part of a sweep: rows j0 .. j1-1 of planes k0 .. k1-1. */
 typedef struct {
     int j0, j1, k0, k1;
 } cpu_avx_p_grid_tile;
@@ -211,13 +211,13 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain(const cpu_avx_grid *g, const cpu_avx_p_gr
     }
 }
 
-/* The values that a row carries from one vector to the next: the differences in x, the two sums of which
-   cpu_avx_p_grid_vector takes differences in x, and the incomplete result. */
+/* The values that a row carries from one vector to the next: the differences in x, the sums `upper` and `lower` of
+   cpu_avx_p_grid_vector, and the incomplete result. */
 typedef struct {
     cpu_avx_vec east, upper, lower, sum;
 } cpu_avx_p_grid_carry;
 
-/* Loads the vector at p. Only n lanes of the row's `last` vector lie within the row. */
+/* Loads the vector at p; if it is the `last` of its row, only its first n lanes, which lie within the row. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_grid_at(const cpu_avx_real *p, int last, int n)
 {
     return last ? cpu_avx_load_part(p, n) : cpu_avx_load(p);
@@ -318,13 +318,14 @@ CPU_AVX_CALL void cpu_avx_p_grid_plane(const cpu_avx_grid *g, const cpu_avx_p_gr
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* The blocks of rows and layers of planes of an explicit sweep, and the most rows of a block. */
+/* How many blocks of rows and how many layers of planes an explicit sweep has, and the most rows of a block. */
 typedef struct {
     int blocks, layers, rows;
 } cpu_avx_p_grid_cut;
 
-/* Returns blocks so small that six planes of a block, three of each step, stay in the cache. The number of blocks is a
-   multiple of the number of threads, unless that makes blocks too flat. In that case planes are divided into layers. */
+/* Returns blocks so small that six planes of a block, three of each step, stay in the cache, but of 16 rows at least.
+   The number of blocks is a multiple of the number of threads, unless that makes blocks too flat. In that case planes
+   are divided into layers. */
 CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int threads)
 {
     cpu_avx_p_grid_cut cut;
@@ -337,8 +338,8 @@ CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int 
     return cut;
 }
 
-/* Returns the elements of each thread's own work, which holds one of three: three planes of an explicit block with
-   another row on each side; a whole plane and `lanes` rows; or the z lines of a row. */
+/* Returns the number of elements of each thread's own work, which holds one of three: three planes of an explicit block
+   with another row on each side; a whole plane and `lanes` rows; or the z lines of a row. */
 CPU_AVX_API size_t cpu_avx_p_grid_own(const cpu_avx_grid *g, int threads)
 {
     const size_t ring = 3 * ((size_t)cpu_avx_p_grid_cut_of(g, threads).rows + 2);
@@ -356,7 +357,7 @@ CPU_AVX_API int cpu_avx_p_grid_valid(const cpu_avx_grid *g)
     return 1;
 }
 
-/* Returns the bytes of work for the functions on a grid; 0 for an invalid grid or threads < 1. */
+/* Returns how many bytes of work the functions on a grid need; 0 for an invalid grid or threads < 1. */
 CPU_AVX_API size_t cpu_avx_grid_bytes(const cpu_avx_grid *g, int threads)
 {
     if (!cpu_avx_p_grid_valid(g) || threads < 1) return 0;

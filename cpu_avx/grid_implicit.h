@@ -16,8 +16,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Solves `count` interleaved systems in place with the plain loop, with the matrix whose factors cpu_avx_factor left in
-   f. */
+/* Solves `count` interleaved systems in place with plain loops. f holds the factors of their matrix, from
+   cpu_avx_factor. */
 CPU_AVX_INLINE void cpu_avx_p_grid_solve(int n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step, int count)
 {
     const cpu_avx_real *l = f, *r = f + n, *q = f + 2 * (ptrdiff_t)n;
@@ -55,7 +55,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain_z(const cpu_avx_grid *g, const cpu_avx_re
         for (int i = 0; i < g->nx; i++) u[k * plane + i] += v[k * plane + i];
 }
 
-/* Solves `count` interleaved systems in place, four vectors of systems at a time. */
+/* Solves `count` interleaved systems in place, four vectors of systems at a time, then single vectors and a part. */
 CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step, int count)
 {
     int i = 0;
@@ -78,7 +78,8 @@ CPU_AVX_INLINE void cpu_avx_p_grid_move(const cpu_avx_real *from, cpu_avx_real *
     if (i < n) cpu_avx_store_part(to + i, n - i, cpu_avx_load_part(from + i, n - i));
 }
 
-/* Computes plane k of the right-hand side, solves its x and y lines in the second-level cache, and stores it in v. */
+/* Computes plane k of the right-hand side, solves its x and y lines in the second-level cache, and stores the solutions
+   in v. */
 CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, const cpu_avx_real *fx,
                                     const cpu_avx_real *fy, const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *work)
 {
@@ -96,8 +97,8 @@ CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_
     cpu_avx_fence();
 }
 
-/* Solves n z lines of v in work, and adds the solutions to u. Prefetches rows: each lies on its own page, where the
-   processor's own prefetching fails. */
+/* Solves n lines of v along z in work, and adds the solutions to u. Prefetches rows: each lies on its own page, where
+   the processor's own prefetching fails. */
 CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz, const cpu_avx_real *v,
                                    cpu_avx_real *u, int n, cpu_avx_real *work)
 {
@@ -125,11 +126,12 @@ CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz
 
 /* Makes `steps` implicit steps, A_x A_y A_z (u' - u) = L u. Plain loops make one sweep each for the right-hand side,
    contiguous x lines, interleaved y lines and interleaved z lines.
-   Needs    -discount in g->same; in fx, fy, fz the three matrices, factored by cpu_avx_factor; v of u's size; work of
-            cpu_avx_grid_bytes(g, threads) bytes
+   Needs    -discount in g->same; in fx, fy, fz the factors of A_x, A_y and A_z from cpu_avx_factor; v of the size of u;
+            work of cpu_avx_grid_bytes(g, threads) bytes
    Leaves   the result in u; in v the last u' - u
    Returns  as cpu_avx_grid_explicit1
-   Cost     a step costs one of cpu_avx_grid_explicit1, and 5 operations a point and axis; 10 passes over an array */
+   Cost     a step costs as much as one of cpu_avx_grid_explicit1, plus 5 operations per point and axis; 10 passes over
+            an array */
 CPU_AVX_API int cpu_avx_grid_implicit1(int isa, const cpu_avx_grid *g, int steps, const cpu_avx_real *fx,
                                        const cpu_avx_real *fy, const cpu_avx_real *fz, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
@@ -159,7 +161,8 @@ CPU_AVX_API int cpu_avx_grid_implicit1(int isa, const cpu_avx_grid *g, int steps
    which also stay in that cache, and adds the solutions to u.
    Needs, Returns as cpu_avx_grid_implicit1
    Leaves   the result in u; v is clobbered
-   Cost     a step costs one of cpu_avx_grid_explicit2, and 5 operations a point and axis; 5 passes over an array */
+   Cost     a step costs as much as one of cpu_avx_grid_explicit2, plus 5 operations per point and axis; 5 passes over
+            an array */
 CPU_AVX_API int cpu_avx_grid_implicit2(int isa, const cpu_avx_grid *g, int steps, const cpu_avx_real *fx,
                                        const cpu_avx_real *fy, const cpu_avx_real *fz, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)

@@ -10,9 +10,10 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns how a batch is cut into tiles across lanes: two systems a tile. A long system makes a tile of its two halves
-   instead, which leaves room in the first-level cache, unless only two whole systems make full tiles. Returns no tiles
-   if lanes would not hold equally many contiguous rows. */
+/* Returns how a batch is cut into tiles across lanes: two systems per tile. A long system makes a tile of its two
+   halves instead, which leaves room in the first-level cache, unless lanes would then hold unequal numbers of rows, or
+   the halves would have incomplete squares of lanes x lanes elements although whole systems have none. Returns a plan
+   with no tiles if lanes would not hold equally many contiguous rows. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch)
 {
     cpu_avx_p_plan plan = cpu_avx_p_plan_of(lines->n, lines->step);
@@ -28,14 +29,15 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the elements of a thread's store for any set: 6 vectors for each row of the partitions, with the rows rounded
-   up to cache lines. */
+/* Returns the number of elements of a thread's store for any set: 6 vectors for each row of a partition,
+   with the number of rows rounded up to whole cache lines. */
 CPU_AVX_API size_t cpu_avx_p_hybrid_len(long long n)
 {
     return 6 * ((size_t)n + 16 * CPU_AVX_P_CACHE_LINE);
 }
 
-/* Returns the bytes of work for cpu_avx_hybrid on these lines; 0 for invalid lines, no rows, or threads < 1. */
+/* Returns how many bytes of work cpu_avx_hybrid needs for these lines; 0 for invalid lines, an empty batch, or
+   threads < 1. */
 CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
 {
     const size_t thomas = cpu_avx_thomas_bytes(lines, threads);
@@ -49,18 +51,19 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
    of lanes; otherwise does what cpu_avx_thomas does. Lane l reduces rows l k .. l k + k - 1, where k = n / lanes. From
    2*lanes^2 rows on, k = n / (2*lanes) if n is a multiple of 2*lanes^2, or of 2*lanes but not of lanes^2. PCR then
    finds the last unknown of each lane, without the steps that change less than rounding does.
-   Needs    work of cpu_avx_hybrid_bytes(lines, threads) bytes; otherwise as cpu_avx_thomas, but it eliminates in
-            another order: a matrix that is not dominant can pass one and fail the other
+   Needs    work of cpu_avx_hybrid_bytes(lines, threads) bytes; otherwise as cpu_avx_thomas. But cpu_avx_hybrid
+            eliminates in another order, so a matrix that is not dominant may be solved by one function and not by the
+            other
    Returns  as cpu_avx_thomas
-   Cost     reads a, b, c, d and writes x once, each in the order of memory; 10 FMA, 3 mul and a reciprocal an element.
-            If n is a multiple of lanes^2, faster than cpu_avx_thomas from about 1024 rows on (512 in double precision)
-            and, on some processors, from memory (docs/cpu_avx.md). Also faster for a few systems of hundreds of rows.
-            Otherwise slower, most of all for short systems
+   Cost     reads a, b, c, d and writes x once, each in the order of memory; 10 FMA, 3 mul and a reciprocal per
+            element. If n is a multiple of lanes^2, faster than cpu_avx_thomas in cache from about 1024 rows on (512 in
+            double precision) and, on some processors, from memory (docs/cpu_avx.md). Also faster for a few systems of
+            hundreds of rows. Otherwise slower, most of all for short systems and for those of a million rows
    Error    x as accurate as the condition of the matrix allows. The residual, which cpu_avx_thomas keeps within a few
-            roundoffs, grows as dominance weakens: the largest |Ax - d| over the largest |A||x| + |d| stays below
+            roundoffs, grows as dominance weakens: the largest |Ax - d|, divided by the largest |A||x| + |d|, is below
             8 + 1 / (k^2.5 (dominance - 1)) roundoffs, where dominance is the least |b| / (|a| + |c|) of the rows
-            (measured, not proved: docs/cpu_avx.md). The omitted steps add an eighth of a roundoff of the system's
-            largest unknown, so much smaller unknowns far from it may come out as 0 */
+            (measured, not proved: docs/cpu_avx.md). The omitted steps add at most an eighth of a roundoff of the
+            system's largest unknown, so much smaller unknowns far from it may come out as 0 */
 CPU_AVX_API int cpu_avx_hybrid(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {

@@ -58,7 +58,7 @@ CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int 
     cpu_avx_vec *rows = (cpu_avx_vec *)work;
     int status = 0;
     for (int i = first; i < last; i += options) {
-        cpu_avx_real bad[options] = {0}; /* real numbers, so that the loop over options vectorises */
+        cpu_avx_real bad[options] = {0}; /* floating-point, so that the loop over options vectorises */
         for (int g = 0; g < vectors; g++)
             cpu_avx_p_load_options(m, i + g * lanes, cpu_avx_p_clip(last - i - g * lanes), rows + g * 5, vectors * 5);
         for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit1_step(m->n, (cpu_avx_real *)work, bad);
@@ -92,8 +92,8 @@ CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_vec *row
     }
 }
 
-/* Makes all steps of `groups` vectors of options, a literal, at once, so that the recurrence of one vector hides that
-   of the other. */
+/* Makes all steps of `groups` (a literal) vectors of options at once, so that one vector works while the recurrence of
+   the other waits. */
 CPU_AVX_INLINE int cpu_avx_p_implicit2_together(int groups, const cpu_avx_p_options *m, int first, int last,
                                                 cpu_avx_vec *rows)
 {
@@ -157,7 +157,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *fact
     return v;
 }
 
-/* Computes the factors of a scan. Returns how many steps it takes until any further one changes less than rounding. */
+/* Computes the factors of a scan. Returns how many steps it takes until any further step changes less than rounding
+   does. */
 CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, int backward)
 {
     const cpu_avx_real roundoff = 8 * CPU_AVX_P_LOST;
@@ -173,7 +174,8 @@ CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, in
     return steps;
 }
 
-/* Copies an option and its factors, in f, to rows of partitions, which are step rows apart. Returns their links. */
+/* Copies an option and its factors (in f) to rows of partitions: the first is *row, and the next is always `step` rows
+   further on. Returns their links. */
 CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu_avx_real *u, const cpu_avx_real *f,
                                                          cpu_avx_p_part_row *row, int step)
 {
@@ -197,7 +199,7 @@ CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu
     return links;
 }
 
-/* implicit3: makes a step of `options` options, a literal, whose rows alternate. The forward sweep eliminates each
+/* implicit3: makes a step of `options` (a literal) options, whose rows alternate. The forward sweep eliminates each
    partition as if nothing came from below, and sums its first x as if nothing came from above. Two scans find the
    contributions from below and above, and the backward sweep adds both. */
 CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, int backward,
@@ -229,7 +231,8 @@ CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, in
     }
 }
 
-/* Makes all steps of `options` options, a literal, at once, so that the recurrences of one hide those of the other. */
+/* Makes all steps of `options` (a literal) options at once, so that one works while the recurrence of the other
+   waits. */
 CPU_AVX_INLINE int cpu_avx_p_implicit3_together(int options, const cpu_avx_p_options *m, int first, void *work)
 {
     const int n = m->n, k = cpu_avx_p_partition_rows(n, 1);
@@ -270,12 +273,12 @@ CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int 
 /* Makes `steps` implicit steps of each option, M u' = u with the rows of M in a, b, c. The compiler vectorises the
    Thomas algorithm over several options. Row j of option i lies at [i*n + j]. Each step eliminates the matrix anew, as
    if it had changed.
-   Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M diagonally dominant, or close, as there is no pivoting;
-            otherwise as cpu_avx_explicit1
+   Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M diagonally dominant, or nearly so, as nothing is
+            pivoted; otherwise as cpu_avx_explicit1
    Leaves   the values after the last step in u; those of an option with a bad pivot are unspecified, all others correct
-   Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the first option with a bad pivot
+   Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the index of the first option with a bad pivot
    Cost     3 FMA, 2 mul and a division for each row and step, 6 loads, 3 stores
-   Error    that of Gaussian elimination without pivoting: a dozen roundoffs a step in the residual */
+   Error    that of Gaussian elimination without pivoting: a dozen roundoffs per step in the residual */
 CPU_AVX_API int cpu_avx_implicit1(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -284,7 +287,7 @@ CPU_AVX_API int cpu_avx_implicit1(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps on vectors, with the fast reciprocal instead of the division. 2*lanes options march at once, so
-   that the recurrence of one half hides that of the other.
+   that one half works while the recurrence of the other waits.
    Needs, Leaves, Returns, Error as cpu_avx_implicit1
    Cost     5 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
 CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
@@ -298,7 +301,7 @@ CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const 
    two options at once stay in the first-level cache. Scans over the lanes join the partitions, without the scan steps
    that change less than rounding does.
    Needs, Leaves, Returns as cpu_avx_implicit1
-   Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles a
+   Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles per
             time step, where s <= log2 lanes is the number of scan steps
    Error    as cpu_avx_implicit1; the omitted scan steps add about a roundoff of the largest value in each time step */
 CPU_AVX_API int cpu_avx_implicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,

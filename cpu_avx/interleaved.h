@@ -78,9 +78,9 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
     return r;
 }
 
-/* Prefetches the cache lines of a, b, c and d at `at` (of d only, if all systems have `one` matrix) into the
-   second-level cache; if `first` is set, into the first-level cache as well. If `x_too` is set, also prefetches the
-   line of x, which is then stored through the caches. */
+/* Prefetches the cache lines of a, b, c and d at `at` into the second-level cache; if `first` is set, into the
+   first-level cache as well. If `one` is set, all systems share one matrix, and only the line of d is prefetched. If
+   `x_too` is set, also prefetches the line of x, which is then stored through the caches. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first, int x_too)
 {
     if (x_too) CPU_AVX_P_PREFETCH(batch->x + at);
@@ -92,11 +92,11 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
             CPU_AVX_P_PREFETCH(array[i]);
 }
 
-/* The rows of a tile. c of each row is kept in the store, and d in x. If x must not be written twice, d is kept in the
-   store as well. Row j takes slot j of the store, or in every other tile slot n-1-j. Behind the slots come zeros, which
-   stand for the row before the first, and x of the row that was substituted back last. If the zeros came first, the
-   kept rows would lie at multiples of 4 KB from rows of the arrays, and loads of the arrays would wait for stores to
-   the kept rows. */
+/* The rows of a tile. c of each row is kept in the store (with one matrix it is not kept), and d in x. If x must not be
+   written twice, d is kept in the store as well. Row j takes slot j of the store, or in every other tile slot n-1-j.
+   Behind the slots come zeros, which stand for the row before the first and the row after the last, and then x of the
+   row that was substituted back last. If the zeros came first, the kept rows would lie at multiples of 4 KB from rows
+   of the arrays, and loads of the arrays would wait for stores to the kept rows. */
 typedef struct {
     cpu_avx_p_batch arrays; /* copies, which the compiler may keep in registers */
     cpu_avx_p_plan plan;
@@ -109,15 +109,15 @@ typedef struct {
 } cpu_avx_p_rows;
 
 /* A row. A system's first row has no a and its last no c: b stands for them, and is multiplied by zeros. If all systems
-   have one matrix, l, r and q are its factors. */
+   share one matrix, l, r and q are its factors. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d;
     cpu_avx_vec l, r, q;
     cpu_avx_real *x, *kept_c, *kept_d;
-    const cpu_avx_real *before_c, *before_d, *after; /* kept of the row before; x of the row after */
+    const cpu_avx_real *before_c, *before_d, *after; /* c and d kept for the row before; x of the row after */
 } cpu_avx_p_row;
 
-/* Returns the rows of a tile. `one`, a literal, says whether all systems have one matrix; `reverse` says whether row 0
+/* Returns the rows of a tile. `one`, a literal, says whether all systems share one matrix; `reverse` says whether row 0
    takes the last slot. */
 CPU_AVX_INLINE cpu_avx_p_rows cpu_avx_p_rows_of(int one, ptrdiff_t stride, const cpu_avx_p_plan *plan,
                                                 const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile, int reverse,
@@ -220,9 +220,9 @@ CPU_AVX_INLINE void cpu_avx_p_line_forward(int one, const cpu_avx_p_row *row, pt
     }
 }
 
-/* Substitutes row n-1-j of the tile `from` back, and eliminates row j of the tile `to`; either may be a literal null.
-   Prefetches the row of `to` at `soon` a cache line at a time: requests for a whole row at once would fill the
-   processor's queue, and arithmetic would wait. */
+/* Substitutes row n-1-j of the tile `from` back, and eliminates row j of the tile `to`; either may be null, but then as
+   a literal. Prefetches the row of `to` at `soon` a cache line at a time: requests for a whole row at once would fill
+   the processor's queue, and arithmetic would wait. */
 CPU_AVX_INLINE void cpu_avx_p_row_pair(int one, const cpu_avx_p_rows *from, const cpu_avx_p_rows *to, long long j,
                                        ptrdiff_t soon, cpu_avx_vec *sound)
 {

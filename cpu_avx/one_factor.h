@@ -36,21 +36,21 @@ CPU_AVX_API int cpu_avx_p_padded_reach(int reach)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
-/* A batch of options and its time steps: the arguments of an array function. reach is 0 except for composed steps; a
-   then holds their bands. */
+/* A batch of options and its time steps: the arguments of an array function. reach is 0 except for composed steps,
+   whose bands are in the array a. */
 typedef struct {
     int n, steps, reach;
     const cpu_avx_real *a, *b, *c;
     cpu_avx_real *u;
 } cpu_avx_p_options;
 
-/* Returns the elements that hold n rows in partitions of at least `least` rows, for any set. */
+/* Returns the number of elements that hold n rows in partitions of at least `least` rows, for any set. */
 CPU_AVX_API size_t cpu_avx_p_partitions_len(size_t n, size_t least)
 {
     return n + (least + 1) * (64 / CPU_AVX_SIZE);
 }
 
-/* Return the bytes of a thread's work. */
+/* Return the number of bytes of a thread's work. */
 CPU_AVX_API size_t cpu_avx_p_explicit_share(int n, int reach)
 {
     const size_t lanes = 64 / CPU_AVX_SIZE, rows = n > 0 ? (size_t)n : 0;
@@ -81,8 +81,8 @@ CPU_AVX_API int cpu_avx_p_options_status(int isa, int options, int threads, cons
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Returns k, the rows of a partition if lanes are partitions of the grid. Lane l holds rows l k .. l k + k - 1; row j
-   of all partitions is a vector. */
+/* Returns k, the number of rows of a partition if lanes are partitions of the grid. Lane l holds the k rows from row
+   l k on; row j of all partitions is a vector. */
 CPU_AVX_API int cpu_avx_p_partition_rows(int n, int least)
 {
     return cpu_avx_p_larger(n / cpu_avx_lanes + (n % cpu_avx_lanes != 0), least);
@@ -131,13 +131,13 @@ CPU_AVX_CALL void cpu_avx_p_load_options(const cpu_avx_p_options *m, int at, int
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns the bytes of work for cpu_avx_explicit1 to 3 (reach 0), and for cpu_avx_explicit4. */
+/* Returns how many bytes of work cpu_avx_explicit1 to 3 need (reach 0), and cpu_avx_explicit4 (with its reach). */
 CPU_AVX_API size_t cpu_avx_explicit_bytes(int n, int reach, int threads)
 {
     return threads > 0 ? (size_t)threads * cpu_avx_p_explicit_share(n, reach) : 0;
 }
 
-/* Returns the bytes of work for cpu_avx_implicit1 to 3. */
+/* Returns how many bytes of work cpu_avx_implicit1 to 3 need. */
 CPU_AVX_API size_t cpu_avx_implicit_bytes(int n, int threads)
 {
     return threads > 0 ? (size_t)threads * cpu_avx_p_implicit_share(n) : 0;

@@ -53,14 +53,15 @@ CPU_AVX_INLINE void cpu_avx_p_fill_in(cpu_avx_p_fill *fill, int g, int last, cpu
     fill->first_c[g] = cpu_avx_fnma(fill->first_c[g], c, zero);
 }
 
-/* Returns lanes l-s of vector g, and 0 beyond the first lane. v holds two vectors, or the `halves` of one system. */
+/* Returns lane l-s of vector g in lane l, and 0 where that lies before the system's first lane. v holds the vectors of
+   two systems or, if `halves`, of the two halves of one system. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_before(int halves, const cpu_avx_vec *v, int g, int s)
 {
     const cpu_avx_vec beyond = halves && g ? v[0] : cpu_avx_set(0);
     return s < cpu_avx_lanes ? cpu_avx_up(beyond, v[g], s < cpu_avx_lanes ? s : 1) : beyond;
 }
 
-/* Returns lanes l+s of vector g in the same way. */
+/* Returns lane l+s of vector g in the same way. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_after(int halves, const cpu_avx_vec *v, int g, int s)
 {
     const cpu_avx_vec beyond = halves && !g ? v[1] : cpu_avx_set(0);
@@ -98,7 +99,7 @@ CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c
 }
 
 /* Solves the reduced system. Eliminates the next partition's first unknown from the last row of each partition, so that
-   only the last unknown of each partition remains. Stores it in the last column's slot, as a row whose d is that
+   only the last unknowns of the partitions remain. Stores each in the last column's slot, as a row whose d is that
    unknown and whose c and f are 0.
    Leaves   *left: X, the last unknown of the partition before */
 CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_real *slot,

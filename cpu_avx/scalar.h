@@ -30,9 +30,9 @@ CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_
 }
 
 /* Solves one or two systems (`systems`, a literal): eliminates each from both ends, and substitutes back from the row
-   in the middle. Each row waits for the reciprocal of the row before, so two recurrences a system take half the time of
-   one. The first system begins at element `at`; systems are `apart` elements apart. d of each row is stored in x. The
-   store keeps c of the rows before the middle and a of the rows after it. */
+   in the middle. Each row waits for the reciprocal of the row before, so two recurrences per system take half the time
+   of one. The first system begins at element `at`; systems are `apart` elements apart. d of each row is stored in x.
+   The store keeps c of the rows before the middle and a of the rows after it. */
 CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                               const cpu_avx_p_batch *batch, int systems, cpu_avx_real *store, int *bad)
 {
@@ -84,7 +84,7 @@ enum { cpu_avx_p_few_lanes = cpu_avx_lanes < 4 ? cpu_avx_lanes : 4 };
 typedef cpu_avx_real cpu_avx_p_few __attribute__((vector_size(CPU_AVX_SIZE * cpu_avx_p_few_lanes)));
 typedef cpu_avx_p_bits cpu_avx_p_few_bits __attribute__((vector_size(CPU_AVX_SIZE * cpu_avx_p_few_lanes)));
 
-/* Loads these numbers, which are `apart` elements apart. */
+/* Loads one number of each system; these are `apart` elements apart. */
 CPU_AVX_INLINE cpu_avx_p_few cpu_avx_p_few_load(const cpu_avx_real *p, ptrdiff_t apart)
 {
     cpu_avx_p_few v = {0};
@@ -95,7 +95,7 @@ CPU_AVX_INLINE cpu_avx_p_few cpu_avx_p_few_load(const cpu_avx_real *p, ptrdiff_t
     return v;
 }
 
-/* Stores them. */
+/* Stores one number of each system. */
 CPU_AVX_INLINE void cpu_avx_p_few_store(cpu_avx_real *p, ptrdiff_t apart, cpu_avx_p_few v)
 {
     if (apart == 1)
@@ -114,7 +114,7 @@ CPU_AVX_INLINE void cpu_avx_p_few_eliminate(cpu_avx_p_few a, cpu_avx_p_few b, cp
     *d = (dj - a * *d) * r;
 }
 
-/* Solves these systems as cpu_avx_p_solve_from_ends does, with a vector of the systems at each end. */
+/* Solves these systems as cpu_avx_p_solve_from_ends does, with one vector of all of them for each end. */
 CPU_AVX_INLINE void cpu_avx_p_few_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                             const cpu_avx_p_batch *batch, cpu_avx_real *store, int *bad)
 {
@@ -155,7 +155,7 @@ CPU_AVX_INLINE void cpu_avx_p_few_from_ends(const cpu_avx_lines *lines, ptrdiff_
     for (int s = 0; s < lanes; s++) bad[s] = (down_bad[s] | up_bad[s]) != 0;
 }
 
-/* Solves `systems` systems (a literal) with the matrix whose factors cpu_avx_factor left in f. */
+/* Solves `systems` (a literal) systems with the matrix whose factors cpu_avx_factor left in f. */
 CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                              const cpu_avx_p_batch *batch, int systems)
 {
@@ -178,8 +178,8 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
     }
 }
 
-/* Solves systems `from` .. `to` - 1, two at a time, or a vector of them if they share cache lines, so that each line is
-   read once. Returns the first system with a bad pivot, or LLONG_MAX. */
+/* Solves systems `from` .. `to` - 1, two at a time, or a vector of them if they share cache lines, so that each cache
+   line is read once. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {
@@ -204,7 +204,7 @@ CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const 
     return first;
 }
 
-/* Does the same for systems that share one matrix. */
+/* Solves systems `from` .. `to` - 1, which share one matrix, two at a time. */
 CPU_AVX_CALL void cpu_avx_p_scalar_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch, long long from,
                                             long long to)
 {

@@ -4,8 +4,8 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 /* The instruction sets. Functions of vector scope exist for each set of this kind of processor, with _plain, _avx,
-   _avx2, _avx512 or _neon before the precision in their names. Functions of array scope take a set as first argument.
-   Among the sets of one kind of processor a larger number is a wider set. */
+   _avx2, _avx512 or _neon before the precision in their names. Functions of array scope take a set as their first
+   argument. Among the sets of one kind of processor, a larger number means a better set. */
 enum {
     CPU_AVX_PLAIN,  /* 16 bytes in plain C, for any processor */
     CPU_AVX_AVX,    /* 32 bytes, no multiply-add, no permutation across the two halves */
@@ -36,9 +36,9 @@ enum {
 
 #endif /* CPU_AVX_PASS */
 
-/* The files of the sets, from the narrowest set of a kind of processor to the widest. CPU_AVX_BUILT_FOR keeps the
-   number of the last set that the compiler's flags allow everywhere. An array function called with this literal is
-   compiled for that set only, except with -fopenmp: a parallel region hides the literal. */
+/* The files of the sets, in the order of their numbers. CPU_AVX_BUILT_FOR ends up as the number of the last set that
+   the compiler's flags allow in all code. An array function called with this literal is compiled for that set only,
+   except with -fopenmp: a parallel region hides the literal. */
 #include "plain.h"
 #if CPU_AVX_X86
 #include "avx.h"
@@ -63,7 +63,7 @@ CPU_AVX_API int cpu_avx_has(int isa)
     return isa == CPU_AVX_PLAIN;
 }
 
-/* Returns the widest instruction set that this processor runs. */
+/* Returns the best instruction set that this processor runs: the one with the largest number. */
 CPU_AVX_API int cpu_avx_best(void)
 {
     int isa = CPU_AVX_ISAS - 1;

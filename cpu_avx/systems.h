@@ -7,13 +7,13 @@
 typedef struct {
     cpu_avx_lines lines;
     long long tiles, per_group; /* tiles in all, and in a group */
-    long long width;            /* systems in a tile */
+    long long width;            /* systems or partitions in a tile */
     int kind;                   /* the contents of a tile, see below */
-    long long n, pitch;         /* elements of a system or partition, and from one to the next */
+    long long n, pitch;         /* elements in a system or partition; from the start of one to that of the next */
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is kept in the store, not in x */
     int fetched;                /* interleaved: from memory, so rows are prefetched and tiles overlap; contiguous: x is
-                                   prefetched with a, b, c and d */
+                                   prefetched with the other arrays */
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* systems that are interleaved, or neither interleaved nor contiguous */
@@ -76,21 +76,26 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 
 enum {
     CPU_AVX_P_ROW_BYTES = 4096,      /* the largest row of a tile; rows are long, as each may lie on another page */
-    CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile, to fit the second-level cache */
-    CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x */
-    CPU_AVX_P_APART_BYTES = 1 << 24, /* a larger store with d comes from memory: d then lies in x and is read again */
-    CPU_AVX_P_SMALL_TILE = 1 << 17,  /* the largest tile of interleaved systems, of each array, that is divided */
-    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched; twice as large in
+    CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile that holds d as well, to fit the second-level cache;
+                                        with rows of 128 bytes it may be larger */
+    CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x, with the same exception */
+    CPU_AVX_P_APART_BYTES = 1 << 24, /* a store that holds d and is larger would come from memory, so d lies in x and is
+                                        read again */
+    CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices: the most bytes of each array in a tile of
+                                        whole rows that is divided */
+    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched; of twice this size in
                                         double precision if tiles of distinct matrices are parts of rows */
-    CPU_AVX_P_AHEAD_BYTES = 1536,    /* the distance of prefetching, in each array */
-    CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with so many bytes of each array fills the second-level cache:
-                                        blocks of the same tile are prefetched, not the next tile */
+    CPU_AVX_P_AHEAD_BYTES = 1536,    /* interleaved: the distance of prefetching in each array; with one matrix, of d
+                                        only, four times this */
+    CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with this many bytes of each array fills the second-level
+                                        cache: blocks of the same tile are prefetched, not the next tile */
     CPU_AVX_P_BLOCKS_AHEAD = 3,      /* the distance of this prefetching, in blocks */
     CPU_AVX_P_FEW_SYSTEMS = 6,       /* so few systems per thread would leave most lanes of a tile idle */
-    CPU_AVX_P_LONG_BYTES = 1 << 17   /* a contiguous system whose tile's store would exceed the second-level cache */
+    CPU_AVX_P_LONG_BYTES = 1 << 17   /* a contiguous system of this size would make a tile whose store exceeds the
+                                        second-level cache */
 };
 
-/* Returns whether threads that solve neighbours would write to the same cache lines. */
+/* Returns whether threads that solve neighbouring systems would write to the same cache lines. */
 CPU_AVX_API int cpu_avx_p_mixed(const cpu_avx_lines *lines, int size)
 {
     return lines->groups == 1 && lines->step != 1 && lines->stride < 64 / size && -lines->stride < 64 / size;
@@ -103,13 +108,13 @@ CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, i
     return lines->systems * lines->groups <= few || (lines->step == 1 && lines->n >= CPU_AVX_P_LONG_BYTES / size);
 }
 
-/* Returns how many threads may solve a batch: one for a few systems that share cache lines. */
+/* Returns how many threads may solve these systems: one if they are few and share cache lines, otherwise all. */
 CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, int size)
 {
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns how many interleaved systems fit a tile: fewer if the store, in the second-level cache, holds d as well. */
+/* Returns how many interleaved systems a tile holds: fewer if its store, in the second-level cache, holds d as well. */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
     long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
@@ -123,9 +128,9 @@ CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
     return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
 }
 
-/* Returns whether two elements coincide that differ in two of their three indices (row, system, group). One of the two
-   takes m values at a distance of p, the other n values at a distance of q; a distance is 0 only if there is one
-   value. */
+/* Returns whether two elements that differ in two of their three indices (row, system, group) coincide. One of these
+   indices takes m values, whose elements are p apart; the other takes n values, whose elements are q apart. A distance
+   is 0 only if its index takes a single value. */
 CPU_AVX_API int cpu_avx_p_coincide(long long p, long long m, long long q, long long n)
 {
     const double size_p = fabs((double)p), size_q = fabs((double)q);
@@ -181,8 +186,9 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
    Needs    f of CPU_AVX_FACTOR_LEN(n) elements; a[0] and c[n-1] are not read
    Leaves   in f three arrays of n elements, l, r and q. A solve is then y[j] = r[j] d[j] - l[j] y[j-1] from the first
             row on, and x[j] = y[j] - q[j] x[j+1] from the last row back
-   Returns  0, CPU_AVX_BAD_ARGUMENT, or 1 + the first row with a bad pivot (INT_MAX if an int cannot hold it)
-   Cost     n divisions, 2n mul, n FMA; plain C, one thread */
+   Returns  0, CPU_AVX_BAD_ARGUMENT, or 1 + the index of the first row with a bad pivot (INT_MAX if an int cannot
+            hold it)
+   Cost     n divisions, 2n mul, n multiply-subtracts; plain C, one thread */
 CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx_real *b, const cpu_avx_real *c,
                                cpu_avx_real *f)
 {
@@ -206,7 +212,7 @@ typedef struct {
     const cpu_avx_real *known;
 } cpu_avx_p_batch;
 
-/* Returns the bytes of an array, as a double because an integer might not hold them. */
+/* Returns the number of bytes of an array, as a double because an integer might not hold it. */
 CPU_AVX_API double cpu_avx_p_array_bytes(const cpu_avx_lines *lines)
 {
     return (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE;
@@ -252,7 +258,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     /* In place, x overwrites the d that elimination read. Rows far apart compete for a few sets of the cache and have
        been evicted, so x is stored past the caches. Rows close together are still in the cache. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
-    const int halved = lines->systems > narrow && lines->systems * size <= 256; /* rows, by the narrowest tile */
+    const int halved = lines->systems > narrow && lines->systems * size <= 256; /* `narrow` would halve the rows */
     plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) && !halved &&
                   (batch->f ? 1 : 2) * lines->n * narrow * size <= CPU_AVX_P_APART_BYTES &&
                   (lines->systems < narrow ? lines->systems : narrow) * size >= 128 &&
@@ -262,11 +268,11 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     if (threads > 1) /* tiles become narrower until every thread has enough of them */
         while (plan.width > least && ((lines->systems - 1) / plan.width + 1) * lines->groups < 4LL * threads)
             plan.width /= 2;
-    /* In cache, parts of rows and short rows are solved in registers, in tiles of up to four vectors. Distinct matrices
-       take equally wide tiles; one matrix is faster in as many tiles of four as there are. */
+    /* In cache, parts of rows and short rows are solved in registers, in tiles of up to four vectors. With distinct
+       matrices these tiles are equally wide. With one matrix it is faster if as many as possible have four vectors. */
     const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
-    const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE,
-              parts = lines->stride == 1 && row < lines->systems;
+    const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
+    const int parts = lines->stride == 1 && row < lines->systems;
     plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES * (parts && !batch->f ? size / 4 : 1);
     if (lines->stride == 1 && !plan.fetched && (batch->f || parts || is_small))
         plan.width = (batch->f ? 4 : (vectors - 1) / ((vectors - 1) / 4 + 1) + 1) * lanes;
@@ -275,10 +281,10 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     return plan;
 }
 
-/* Returns the elements of a thread's store, enough for any set. Without vectors, each row of each system in flight
-   takes one element. In a tile of contiguous systems each row of each system takes two, and rows are padded to whole
-   cache lines. In a tile of interleaved systems each row of each system takes one or two, and there are two more
-   rows. */
+/* Returns the number of elements of a thread's store, enough for any set. Without vectors, each row of each system in
+   flight takes one element. In a tile of contiguous systems each row of each system takes two, and the number of rows
+   is rounded up to whole cache lines. In a tile of interleaved systems each row of each system takes one or two, and
+   there are two more rows. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
@@ -298,7 +304,7 @@ CPU_AVX_API cpu_avx_real *cpu_avx_p_share(void *work, size_t len, int i)
     return (cpu_avx_real *)cpu_avx_p_align((char *)work + (size_t)i * (len * sizeof(cpu_avx_real) + 64));
 }
 
-/* Returns the bytes of work for len elements a thread. At most one thread works on a system. */
+/* Returns the number of bytes of work if each thread has len elements. No more threads than systems take part. */
 CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, int threads)
 {
     const long long systems = lines->systems * lines->groups;

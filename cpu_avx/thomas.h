@@ -42,7 +42,7 @@ CPU_AVX_CALL long long cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, cons
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns the elements of a thread's store for the partitions of cut systems. */
+/* Returns the number of elements of a thread's store for the partitions of cut systems. */
 CPU_AVX_API size_t cpu_avx_p_cut_store_len(const cpu_avx_lines *lines, cpu_avx_p_cut cut)
 {
     const long long line = 64 / CPU_AVX_SIZE;
@@ -50,9 +50,9 @@ CPU_AVX_API size_t cpu_avx_p_cut_store_len(const cpu_avx_lines *lines, cpu_avx_p
     return (size_t)((cut.rows + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
 }
 
-/* Returns the bytes of work for cpu_avx_solve on these lines; 0 for invalid lines, no rows, or threads < 1. Interleaved
-   systems (step not 1, stride 1, one group) of up to 8192 rows never need less if there are more rows, systems or
-   threads, so work for the largest of several calls serves all of them. */
+/* Returns how many bytes of work cpu_avx_solve needs for these lines; 0 for invalid lines, an empty batch, or
+   threads < 1. Interleaved systems (step not 1, stride 1, one group) of up to 8192 rows never need less if there are
+   more rows, systems or threads, so work for the largest of several calls serves all of them. */
 CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
 {
     cpu_avx_lines all;
@@ -61,7 +61,8 @@ CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
     return cpu_avx_p_work_bytes(&all, cpu_avx_p_store_len(&all, threads), threads);
 }
 
-/* Returns the bytes of work for cpu_avx_thomas, in the same way, with the same promise for interleaved systems. */
+/* Returns how many bytes of work cpu_avx_thomas needs, 0 in the same cases, with the same promise for interleaved
+   systems. */
 CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
 {
     const size_t whole = cpu_avx_solve_bytes(lines, threads);
@@ -73,7 +74,7 @@ CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
     return cut.count && bytes > whole ? bytes : whole;
 }
 
-/* Solves the tiles of a plan with `threads` threads. Returns the status. */
+/* Solves the tiles of a plan with at most `threads` threads. Returns the status. */
 CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_p_batch *batch, void *work,
                                     size_t length, int threads)
 {
@@ -101,7 +102,7 @@ CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_av
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
 }
 
-/* The body of cpu_avx_thomas, and of cpu_avx_hybrid where it does the same. */
+/* The body of cpu_avx_thomas, and of cpu_avx_hybrid where that does the same. */
 CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, void *work,
                                        int threads)
 {
@@ -123,20 +124,20 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
    its own matrix.
    Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; matrices that need no pivoting, such as diagonally
-            dominant ones; a[0] and c[n-1] readable, with any contents; x may be d, but overlaps no other array
-            (x that is a, b or c is refused; other overlaps are not looked for)
-   Returns  0, an error, or 1 + the first system with a bad pivot, whose x is then unspecified
-   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast if stride or step is 1,
+            dominant ones; a[0] and c[n-1] readable, with any contents; x may be d, but must not overlap another array
+            (if the pointer x equals a, b or c, the call is refused; other overlaps are not looked for)
+   Returns  0, an error, or 1 + the index of the first system with a bad pivot; x of each such system is unspecified
+   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal per element. Fast if stride or step is 1,
             fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
             into partitions, which threads share: from 2048 rows on (1024 in double precision) if there are fewer than
-            32 systems (16), from 8192 rows on (4096) if there are at most 32 (16) for every two threads, and from
-            128 KB a system on whatever their number. Seven or more interleaved systems of more than 8192 rows are cut
-            as well, if a row takes at most 512 bytes and there are several threads or 1 MB an array. A batch that is
-            not cut and has at most six systems per thread (in all, if they share cache lines), or contiguous ones of
-            128 KB or more, is solved from both ends, two systems at a time (four if they share cache lines), with a
-            division instead of the reciprocal
+            32 systems (16), from 8192 rows on (4096) if there are at most 32 (16) for every two threads, and, whatever
+            their number, from 128 KB per array and system on. Seven or more interleaved systems of more than 8192 rows
+            are cut as well, if a row takes at most 512 bytes and there are several threads, or 1 MB per array. A batch
+            that is not cut is solved from both ends if it has at most six systems per thread (six in all, if they share
+            cache lines), or if its systems are contiguous and take 128 KB or more: two systems at a time (four if they
+            share cache lines), with a division instead of the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
-            rounding, so unknowns that are much smaller than others far away may come out as 0. The number of threads
+            rounding; unknowns that are much smaller than others far away may then come out as 0. The number of threads
             may change the rounding of x */
 CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
@@ -146,10 +147,10 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
 }
 
 /* Solves every system of the lines, all with the matrix whose factors cpu_avx_factor left in f.
-   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but overlaps no other array
-            (x that is f is refused)
+   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but must not overlap another array
+            (if the pointer x equals f, the call is refused)
    Returns  0 or an error
-   Cost     reads d and writes x once; 2 FMA and a mul an element */
+   Cost     reads d and writes x once; 2 FMA and 1 mul per element */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
                               cpu_avx_real *x, void *work, int threads)
 {

@@ -1,14 +1,14 @@
 /* vector.h - a room of cpu_avx.h: a vector of numbers, and the functions of vector scope on lanes.
    MIT licence, see LICENSE.
 
-   A vector is the compiler's own: v[l] is its lane l, and + - * / work on all lanes. For other operations a set's file
-   defines CPU_AVX_OP_name; plain.h does so in C. */
+   A vector is the compiler's own: v[l] is its lane l, and + - * / work on all lanes. Where an operation needs
+   instructions of the set, the set's file defines CPU_AVX_OP_name; plain.h does so in C. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 #define CPU_AVX_P_INFINITY ((cpu_avx_p_bits)(CPU_AVX_SIZE == 4 ? 0xff000000u : 0xffe0000000000000u))
 #define CPU_AVX_P_LOST (1 / (cpu_avx_real)(1LL << (CPU_AVX_SIZE == 4 ? 27 : 56))) /* an eighth of a unit roundoff */
-#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE)                                  /* elements in it */
+#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE)                                  /* elements of a cache line */
 #define CPU_AVX_P_BLOCK (16 / CPU_AVX_SIZE) /* elements in 16 bytes: shuffles within such a block are cheapest */
 
 #define cpu_avx_p_bits CPU_AVX_OF(cpu_avx_p_bits)
@@ -59,7 +59,8 @@ typedef uint32_t cpu_avx_p_bits;
 typedef uint64_t cpu_avx_p_bits;
 #endif
 
-/* Returns the bits of x without its sign; CPU_AVX_P_INFINITY for an infinity. Tests of bits survive -ffast-math. */
+/* Returns the bits of x, shifted left by one so that the sign is gone; for an infinity, CPU_AVX_P_INFINITY. Tests of
+   bits survive -ffast-math. */
 CPU_AVX_P_INLINE cpu_avx_p_bits cpu_avx_p_magnitude(cpu_avx_real x)
 {
     cpu_avx_p_bits bits;
@@ -79,7 +80,7 @@ CPU_AVX_API int cpu_avx_p_bad_pivot(cpu_avx_real pivot, cpu_avx_real reciprocal)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Numbers of lanes. */
+/* In each lane, the number of a lane. */
 typedef cpu_avx_p_bits cpu_avx_p_picks __attribute__((vector_size(CPU_AVX_SIZE * CPU_AVX_P_LANES)));
 
 /* Returns v[l] = x. */
@@ -97,7 +98,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_load(const cpu_avx_real *p)
     return v;
 }
 
-/* Returns v[l] = p[l] for l < n, else 0. Reads nothing beyond.
+/* Returns v[l] = p[l] for l < n, else 0. Does not read p[n] or beyond.
    Needs    0 <= n <= lanes */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
 {
@@ -106,7 +107,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
 #else
     cpu_avx_vec v = cpu_avx_set(0);
     CPU_AVX_P_UNROLL
-    for (int l = 0; l < cpu_avx_lanes; l++) /* the compiler would replace a loop of n by a call to memcpy */
+    for (int l = 0; l < cpu_avx_lanes; l++) /* a loop that ends at n would become a call of memcpy */
         if (l < n) v[l] = p[l];
     return v;
 #endif
@@ -195,7 +196,7 @@ CPU_AVX_INLINE cpu_avx_p_picks cpu_avx_p_lane_numbers(void)
     return lane;
 }
 
-/* Returns, in lane l, lane from[l] of a followed by b: numbers from `lanes` on mean lanes of b. The optimiser must know
+/* Takes a and b as one vector of 2*lanes lanes, and returns its lane from[l] in lane l. The optimiser must know
    `from`. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_pick(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_p_picks from)
 {
@@ -216,8 +217,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
     const cpu_avx_p_bits lanes = cpu_avx_lanes, half = lanes / 2, by = (cpu_avx_p_bits)s;
     const cpu_avx_p_picks lane = cpu_avx_p_lane_numbers();
     if (sizeof a != 32 || by == half) return cpu_avx_p_pick(a, b, lane + by);
-    /* In AVX only a shift by half a vector can move lanes between the halves. Other shifts begin with it, and then move
-       lanes within halves. */
+    /* In vectors of 32 bytes, only a shift by half a vector moves lanes between the halves in one shuffle. Other shifts
+       begin with it, and then move lanes within the halves. */
     const cpu_avx_vec middle = cpu_avx_p_pick(a, b, lane + half);
     const cpu_avx_p_picks at = lane % half + by % half, from = lane / half * half + at % half + at / half * lanes;
     return by < half ? cpu_avx_p_pick(a, middle, from) : cpu_avx_p_pick(middle, b, from);
@@ -243,7 +244,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rotate_down(cpu_avx_vec v)
 }
 
 /* Returns the sum of all v[l].
-   Cost     log2 lanes shuffles and additions */
+   Cost     log2 lanes moves between lanes, and as many additions */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
 {
     CPU_AVX_P_UNROLL
@@ -254,10 +255,11 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
 /* Returns the reciprocal 1 / v[l].
    Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits and one correction; at most
             1.61, 0.51 and 0.6 ulp. Measured on Zen 4 over all significands: 1.55, 0.50 and 0.53 ulp, and a mean of at
-            most 0.003 ulp, so many time steps do not drift. 0, subnormals whose reciprocal overflows, infinities and
-            NaN give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from 2^126 on give 0; cpu_avx_check sees
-            both. In f64, NEON, plain C and with CPU_AVX_EXACT_RCP: a division, within 0.5 ulp. In f64 an approximation
-            with two Newton steps is 1.7 times as fast alone, but takes 1.4 times as long in an elimination */
+            most 0.003 ulp, so results do not drift over many time steps. 0, subnormals whose reciprocal overflows,
+            infinities and NaN give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from 2^126 on give 0;
+            cpu_avx_check sees both. In f64, NEON, plain C and with CPU_AVX_EXACT_RCP: a division, within 0.5 ulp. In
+            f64 an approximation with two Newton steps is 1.7 times as fast alone, but takes 1.4 times as long in an
+            elimination */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 {
 #if CPU_AVX_P_RCP_BITS == 0 || defined CPU_AVX_EXACT_RCP || CPU_AVX_SIZE == 8
@@ -274,7 +276,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 
 /* Returns `sound`, which starts at 0, marked in each lane whose pivot or reciprocal is 0, infinite or NaN.
    Cost     2 FMA: 1 - pivot * reciprocal is a few ulp for a sound pivot, and 1, infinite or NaN for a bad one. A sum of
-            squares keeps these values. The product alone would not show a reciprocal that underflowed to 0 */
+            squares keeps these values. A test whether the product is finite would miss a reciprocal that underflowed
+            to 0 */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, cpu_avx_vec reciprocal)
 {
 #ifndef CPU_AVX_P_REGISTER
@@ -297,7 +300,8 @@ CPU_AVX_INLINE int cpu_avx_worst(cpu_avx_vec sound)
 }
 
 /* Makes a round of a transpose: puts the even items of two vectors into one vector and the odd ones into another. An
-   item has `item` lanes, or vectors, and the round takes place within each `whole`; both are literals. */
+   item consists of `item` lanes, and `item` neighbouring vectors are treated alike. The round takes place within each
+   block of `whole` lanes and `whole` vectors. Both numbers are literals. */
 CPU_AVX_INLINE void cpu_avx_p_transpose_round(cpu_avx_vec *v, cpu_avx_p_bits item, cpu_avx_p_bits whole)
 {
     const cpu_avx_p_bits lanes = cpu_avx_lanes;
@@ -315,7 +319,7 @@ CPU_AVX_INLINE void cpu_avx_p_transpose_round(cpu_avx_vec *v, cpu_avx_p_bits ite
 }
 
 /* Transposes `lanes` vectors: exchanges v[i][l] and v[l][i]. Items are first the lanes of each block of 16 bytes, then
-   whole blocks: the shuffles are then single instructions.
+   whole blocks, so that each shuffle is a single instruction.
    Cost     lanes log2 lanes shuffles */
 CPU_AVX_INLINE void cpu_avx_transpose(cpu_avx_vec *v)
 {
@@ -408,7 +412,7 @@ CPU_AVX_INLINE int cpu_avx_p_bad_reciprocal(cpu_avx_real r)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns the lanes of a vector of the instruction set, which must be one of this kind of processor. */
+/* Returns the number of lanes in a vector of the instruction set, which must be one of this kind of processor. */
 CPU_AVX_API int cpu_avx_width(int isa)
 {
     CPU_AVX_P_PICK(isa, return, cpu_avx_lanes, );

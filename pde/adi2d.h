@@ -1,11 +1,12 @@
-/* adi2d.h - batches of two-factor PDEs of your own, solved on chip on GPUs, and on CPUs.
+/* adi2d.h - solves batches of two-factor PDEs of your own, on GPUs (on chip where the grids fit) and on CPUs.
 
    MIT licence, see LICENSE. Copy the folder pde, and trid.h, transpose.h and the folder trid beside it.
 
    The equation is V_t + drift_x V_x + drift_y V_y + diffusion_x V_xx + diffusion_y V_yy + mixed V_xy + source = kill V.
-   The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model supplies its terms, as for one
-   factor (pde/common/model.h). It is one file of C, for both precisions, for the host and for kernels. (One is
-   examples/heston_model.h, which adi2d_host.c solves on a CPU and adi2d_heston.cu on a GPU.) A model has this form:
+   The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model supplies the terms of the
+   equation, as for one factor (pde/common/model.h). It is one file of C, for both precisions, for the host and for
+   kernels. (examples/heston_model.h is one; examples/adi2d_host.c solves it on a CPU, examples/adi2d_heston.cu on a
+   GPU.) A model has this form:
 
        #include "pde/adi2d.h"
        typedef struct { .. } MODEL_parameters;
@@ -22,7 +23,7 @@
        #include "pde/adi2d.h"
 
    Include the header twice, at global scope: before the model for the words in which a model is written, and after it
-   with FD_MODEL set. The second time it defines, in both precisions (_f32 and _f64):
+   with FD_MODEL defined. The second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
        MODEL_host               solves a batch with several workers: OpenMP's threads if the program is compiled with
@@ -32,25 +33,26 @@
                                 can wait for each other
        MODEL_suggest            finds the points and steps for a tolerance (common/suggest.h)
        MODEL_suggest_bytes      bytes of memory for MODEL_suggest
-     GPU (nvcc; tests/simt without one); parameters, memory and the batch's arrays lie in device memory
+     GPU (nvcc; without a GPU, tests/simt); parameters, memory and the batch's arrays lie in device memory
      (adi2d/onchip.h)
        MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
        MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
                                 block or of the blocks of a cluster; MODEL_coalesced solves a batch whose grids fit
                                 in no cluster
      the ladder's lower rungs (adi2d/rungs.h)
-       MODEL_rung_bytes         bytes of device memory for the next two
+       MODEL_rung_bytes         bytes of device memory for each of the next two functions
        MODEL_naive              the plain version: grids in device memory, two kernels per stage, a thread per line
        MODEL_coalesced          the same with two copies of the grid, one in each order, so that all accesses coalesce
    All models share
        adi2d_check              checks a batch
        adi2d_status_string      returns the text of a status
 
-   The cost of a step on chip depends on batch.kind. With ADI2D_PRODUCTS a step holds one array in shared memory and
-   passes over all points for two solves. With ADI2D_ONE_STAGE (Douglas' scheme) it holds two arrays, and also passes
-   over all points to form the differences. With ADI2D_TWO_STAGES it holds three arrays, and schemes other than Douglas'
-   make all these passes twice. A march of products whose model declares FD_MODEL_INDEPENDENT and FD_MODEL_STEADY along
-   y (or has no numbers of t) factors the matrix along y once, for all columns and all steps of the same length.
+   The cost of a step on chip depends on batch.kind. With ADI2D_PRODUCTS a step is two solves, one along each axis, and
+   holds one array in shared memory. With ADI2D_ONE_STAGE (Douglas' scheme) it also forms differences at all points, and
+   holds two arrays. With ADI2D_TWO_STAGES it holds three arrays, and a step of a scheme other than Douglas' does all
+   this twice. A march of products factors the matrix along y once, for all columns and all successive steps of the same
+   length, if its model declares FD_MODEL_INDEPENDENT along y and either declares FD_MODEL_STEADY along y or has no
+   numbers of t.
 
    pde/common/rooms.h lists the rooms. To add a version, write a room like rungs.h, and include it there.
 
@@ -80,10 +82,10 @@ enum {
 enum {
     ADI2D_TWO_STAGES, /* nothing: any scheme */
     ADI2D_ONE_STAGE,  /* Douglas' scheme */
-    ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2; no Rannacher start (times.halves 0), mixed term, source, or
-                         exercise between dates; faces FD_LINEAR, the same coefficients throughout a step (FD_MIDDLE,
-                         FD_NEW_END), all rows diagonally dominant. A step forms no differences and stores one array
-                         (docs/adi2d.md) */
+    ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2 and without a Rannacher start (times.halves is 0); no mixed
+                         term, no source, no exercise between dates; FD_LINEAR at all faces; the same coefficients
+                         throughout a step (FD_MIDDLE, FD_NEW_END, or no numbers of t); all rows diagonally dominant. A
+                         step forms no differences and stores one array (docs/adi2d.md) */
 };
 
 /* Statuses of a problem in addition to those of fd_status; ADI2D_BAD_KIND is a batch's. */

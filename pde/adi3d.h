@@ -5,9 +5,9 @@
    The equation is, with V_1 the derivative of V along x and so on,
        V_t + drift_1 V_1 + drift_2 V_2 + drift_3 V_3 + diffusion_1 V_11 + diffusion_2 V_22 + diffusion_3 V_33
            + mixed_12 V_12 + mixed_13 V_13 + mixed_23 V_23 + source = kill V.
-   The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model supplies its terms, as for one
-   and two factors (pde/common/model.h): one file of C, for both precisions, for the host and for kernels. A model of
-   two factors becomes one of three by adding the third factor's terms:
+   The ADI schemes of pde/fd.h march it backwards from the values at maturity. A model supplies the terms of the
+   equation, as for one and two factors (pde/common/model.h). It is one file of C, for both precisions, for the host and
+   for kernels. To make a model of three factors from one of two, add the third factor's terms:
 
        #include "pde/adi3d.h"
        typedef struct { .. } MODEL_parameters;
@@ -26,7 +26,7 @@
        #include "pde/adi3d.h"
 
    Include the header twice, at global scope: before the model for the words in which a model is written, and after it
-   with FD_MODEL set. The second time it defines, in both precisions (_f32 and _f64):
+   with FD_MODEL defined. The second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
        MODEL_host               solves a batch with several workers: OpenMP's threads if the program is compiled with
@@ -36,18 +36,20 @@
                                 for each other
        MODEL_suggest            finds the points and steps for a tolerance (common/suggest.h)
        MODEL_suggest_bytes      bytes of memory for MODEL_suggest
-     GPU (nvcc; tests/simt without one): large grids, in device memory (adi3d/device_march.h). Batch, problems,
-     parameters and results are the host's
+     GPU (nvcc; without a GPU, tests/simt): large grids, in device memory (adi3d/device_march.h). The batch's arrays,
+     parameters and results are in host memory
        MODEL_device_bytes       bytes of device memory for MODEL_device
        MODEL_device             solves the problems one after another
-     GPU: many grids of up to 48 points an axis (adi3d/onchip.h). Batch, parameters and memory are the device's
+     GPU: many grids of up to 48 points an axis (adi3d/onchip.h). The batch's arrays, parameters and results are in
+     device memory
        MODEL_onchip_blocks      returns how many blocks a problem takes; 0 if grids of this size do not fit the current
                                 device
        MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
        MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
                                 block or of the blocks of a cluster
      host or GPU (adi3d/solve.h)
-       MODEL_bytes, MODEL_solve MODEL_device's if the program is compiled for a GPU, otherwise MODEL_host's
+       MODEL_bytes, MODEL_solve as MODEL_device_bytes and MODEL_device if the program is compiled for a GPU; otherwise
+                                as MODEL_host_bytes and MODEL_host
    All models share
        adi3d_check              checks a batch
        adi3d_allocate, adi3d_free   memory for MODEL_solve
@@ -55,7 +57,7 @@
 
    pde/common/problem.h documents what the solvers share; in addition:
      Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT), all lines share one matrix,
-              which a GPU factors once.
+              which MODEL_device factors once for all successive steps of the same length.
      Memory   Only adi3d_allocate allocates.
 
    pde/common/rooms.h lists the rooms. */
@@ -78,8 +80,8 @@
 #define ADI3D_VERSION 200 /* 100 * major + minor */
 
 enum {
-    ADI3D_MOST = FD_P_MOST_POINTS, /* points of an axis */
-    ADI3D_MOST_ON_CHIP = 48, /* points of an axis on chip */
+    ADI3D_MOST = FD_P_MOST_POINTS, /* the most points of an axis */
+    ADI3D_MOST_ON_CHIP = 48, /* the most points of an axis on chip */
     ADI3D_P_PARTITIONS = 16  /* the most partitions of lines along z that sweeps solve */
 };
 

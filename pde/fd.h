@@ -15,27 +15,28 @@
    The equation is V_t + sum of drift_i V_i + diffusion_i V_ii + mixed_ij V_ij = kill V. A march takes all time steps,
    from the final values at maturity backwards to time 0. A is the left-hand side without V_t, minus kill V.
 
-   A line is the points x[0] < ... < x[n-1] along one axis. At each point, p and m are the slopes of u above and below
-   it (differences over spacings). The point's cell holds two numbers, h and w, which weight them:
+   A line is the points x[0] < ... < x[n-1] along one axis, with values u. At each point, p is the slope of u above the
+   point, and m the slope below it (differences over spacings). The point's cell holds two numbers, h and w, which
+   weight them:
        first derivative  m + w (p - m),  second  h (p - m),  A u = drift m + flow (p - m), flow = h diffusion + w drift.
    Values are subtracted before they are multiplied, so that single precision loses nothing. A face is the first or last
-   point of a line; its boundary condition sets h and w of its cell. Upwinding raises flow to the larger of drift and 0.
-   A coupling is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives these formulas and explains
-   how kernels use them.
+   point of a line; its boundary condition sets h and w of its cell. Upwinding raises a flow below drift or below 0 to
+   the larger of these two. A coupling is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives
+   these formulas and explains how kernels use them.
 
    The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64, and in C++ also without a
-   suffix, as overloads. All others work in double precision: set-up is rare, and a march then sees its results rounded
-   only once.
+   suffix, as overloads. All others work in double precision: set-up is rare, and its results are then rounded only
+   once, to the precision of the march.
 
      coordinates (fd/axis.h)
        fd_axis_points       uniform, or crowded around up to three places, which lie on a node or midway
        fd_axis_map, fd_map_point    the same point by point, for threads that take one each
-       fd_grid_check        checks the user's own grid; all other functions take any increasing grid
+       fd_grid_check        checks a grid of the user's own; the other functions take any increasing grid
      final values (fd/average.h)
        fd_average_told      average of a function of one variable over a cell, with given kinks and jumps: exact for
                             pieces that are polynomials up to degree 7
        fd_average           average over a cell in one to three dimensions; finds kinks and jumps itself
-       fd_final_value       at a grid point: the average over its cell if it has a kink or jump, else the value
+       fd_final_value       at a grid point: the average over its cell if the cell has a kink or jump, else the value
      values at a point (fd/axis.h)
        fd_interpolate       weights of four points for the value and two derivatives of a cubic
      time (fd/time.h)
@@ -73,8 +74,8 @@
        fd_status_string, fd_status_of
 
    Common contract:
-     Status   FD_OK = 0, a negative number for a bad argument, or 1 + the index of the wrong point or date. Every
-              function that can refuse its arguments returns the reason; its results are then unspecified.
+     Status   FD_OK = 0, a negative number that names the fault, or 1 + the index of the wrong point or date. A function
+              that returns a status may refuse its arguments; its results are then unspecified.
      Numbers  NaN and infinities are recognised by their bits, so -ffast-math does not matter.
      Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
      Device   All functions run on host and device, in one thread. */

@@ -2,21 +2,21 @@
 
    MIT licence, see LICENSE. Copy trid.h, transpose.h and the folder trid.
 
-   A program calls this instead of cuSPARSE (examples/replace_cusparse.cu):
+   A program calls trid_batch_solve in place of cuSPARSE (examples/replace_cusparse.cu):
 
        int status = trid_batch_solve_f32(trid_lines_contiguous(n, systems), a, b, c, d, x, NULL, 0);
        if (status) return puts(trid_batch_status_string(status)), 1;
 
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1. a[0] and c[n-1] are used only with
-   TRID_BATCH_PERIODIC. Otherwise they are read only if they lie between used elements (as in contiguous systems), so
-   the first a[0] and the last c[n-1] of an array need no memory. All arrays of a call have the same layout, which a
-   trid_lines describes; n is 1 to 2^30.
+   TRID_BATCH_PERIODIC, and where they couple the partitions of a longer system. Otherwise they are read only if they
+   lie between used elements (as in contiguous systems), so the first a[0] and the last c[n-1] of an array need no
+   memory. All arrays of a call have the same layout, which a trid_lines describes; n is 1 to 2^30.
 
      layouts (C11, C++, CUDA)
        trid_lines_contiguous, trid_lines_interleaved, trid_lines_axis
        trid_lines_check         whether two elements of an array coincide, or sizes overflow
        trid_lines_overlap       whether two arrays of this layout share an element
-       trid_batch_scratch       bytes of device memory that a launch may need: 0 up to 1024 rows
+       trid_batch_scratch       bytes of device memory that a launch may need: 0 for systems of up to 1024 rows
        trid_batch_status_string
      the device (CUDA, and C through a file with TRID_BATCH_IMPLEMENTATION)
        trid_device_query        queries the CUDA runtime about the device, once for all launches
@@ -26,25 +26,28 @@
        trid_batch_pivoted       the same for any nonsingular matrices, or only for systems that failed before
        trid_batch_checked       the same, with the residual of each system
        trid_batch_refined       the same after a step of iterative refinement, if one is needed
-       trid_batch_several       several right-hand sides per matrix, which is read once; periodic systems; from factors
+       trid_batch_several       several right-hand sides per matrix, which is read once; also periodic systems, and
+                                solves from stored factors
        trid_batch_factor        the LU factors of each matrix, for trid_batch_several
-     launches for partitions of systems that cross GPUs and machines, each with _f32 and _f64 (the same)
-       trid_batch_interface_reduce   a partition of each system to two rows, in buffers ready to send; one pass
-       trid_batch_interface_expand   the partitions from their first and last unknowns; one trid_batch_solve
+     launches for partitions of systems that cross GPUs and machines, each with _f32 and _f64 (CUDA and C, as above)
+       trid_batch_interface_reduce   reduces a partition of each system to two rows, in buffers ready to send; one pass
+       trid_batch_interface_expand   solves partitions, given their first and last unknowns; costs a trid_batch_solve
        trid_batch_interface_factor   weights for a constant matrix, and whether only neighbours matter
-       trid_batch_interface_weigh    with these weights: two numbers per system, from at most one pass over d
+       trid_batch_interface_weigh    from these weights and at most one pass over d: the right-hand sides of the two
+                                     rows
      launches for C++ only
        trid_batch_solve_rows    the caller's function object computes the matrix in registers
        trid_batch_interface_reduce_rows, trid_batch_interface_expand_rows    the same for partitions
 
    For k right-hand sides with one matrix, trid_batch_several moves 3 + 2k numbers per row, and k calls to
-   trid_batch_solve move 5k. Factors do not reduce that, since they are as many numbers as the matrix. They save
-   divisions and the scan for the pivots, but memory accesses hide both. They also solve the transposed system (the
-   adjoint of a solver).
+   trid_batch_solve move 5k. Factors do not reduce that, since they are as many numbers as the matrix. A solve from
+   factors needs no divisions and no scan for the pivots, but full tiles of contiguous systems gain nothing from that:
+   their memory accesses take longer than the arithmetic. The same factors also solve the transposed system (the adjoint
+   of a solver).
 
    docs/batch.md says which kernel serves which size, and lists the measurements. A launch that a program calls is
-   compiled for all lengths and layouts. Template arguments may restrict both, which shortens compilation to a fraction
-   of the time (TRID_BATCH_ONLY_CONTIGUOUS).
+   compiled for all lengths and layouts. Template arguments may restrict both; compilation then takes a fraction of the
+   time (TRID_BATCH_ONLY_CONTIGUOUS).
 
    Common to all launches:
      Stability  No pivoting, except in trid_batch_pivoted: safe for matrices that are diagonally dominant, or nearly so
@@ -53,24 +56,27 @@
      Options    a trid_batch_options, or null
      Returns    an enum trid_batch_status, 0 for a successful launch. The options' status reports failures on the
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
-     Arrays     a, b, c, d are not changed. x is an array of its own, or d itself to solve in place. It shares no
-                element with a, b or c, nor with any other d. An array must be aligned to its elements.
+     Arrays     a, b, c, d are not changed, except where the caller passes the same array for a result. x is d itself,
+                to solve in place, or an array that shares no element with d. x shares no element with a, b or c. An
+                array must be aligned to its elements.
      Neighbours A system's status and x are the same, to the last bit, whatever the other systems are. There is one
-                exception: the last digits of x after trid_batch_refined, _pivoted and _several, if n <= 256 or the
-                systems are interleaved. These digits may depend on the systems that share the system's warp or tile.
-                Such systems are in the same group and, numbered from 0 within it, have the same quotient number / 32
-                (interleaved: number / 128).
-     Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null. (Partitions of n = 0
-                are TRID_BATCH_SHORT.)
+                exception: the last digits of x, and of its residual, after trid_batch_refined, _pivoted and _several,
+                if n <= 256 or the systems are interleaved. These digits may depend on the systems that share the
+                system's warp or tile. Such systems are in the same group and, numbered from 0 within it, have the same
+                quotient number / 32 (interleaved: number / 128). If groups have one system each, or continue one
+                another (jump = systems*stride), all of them count as one group.
+     Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null. (Partitions with
+                n = 0 are refused with TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
 
    docs/where.md shows where to find each idea. The rooms, in batch/:
      lines.h, scratch.h, plan.h       layouts; memory for long systems; tiles, rows, report
      device.h, call.h                 the device; the arguments of a call
      contiguous.h                     contiguous systems: the kernel, its shapes, its launch
-     rows.h, residual.h               its rows, from memory to registers and back; rows that await their residual
+     rows.h, residual.h               rows for that kernel, from memory to registers and back; rows kept for a residual
      interleaved.h                    interleaved systems: the kernel, its shapes, its launch
-     sweep.h, pipeline.h, checked.h   its tile in a block or a cluster; tiles in flight; tiles that await their residual
+     sweep.h, pipeline.h, checked.h   a tile of that kernel, in a block or a cluster; tiles in flight; tiles with
+                                      residuals
      long.h, one_reading.h            systems that no block holds; those among them whose rows are read only once
      solve.h, shared.h, pivoted.h, several.h, interface.h, weights.h    the operations
      factored.h                       LU factors, for several.h
@@ -113,12 +119,14 @@ typedef struct {
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
     TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or an array off its alignment */
-    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, rows to weigh beyond n, n above 2^30, elements beyond
-                                     2^56, 2^31 tiles or chunks, or systems that the template arguments leave out */
+    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, more than n rows to weigh, n above 2^30, elements or
+                                     offsets beyond 2^56, 2^31 or more tiles or chunks, or systems that the template
+                                     arguments leave out */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
     TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch or this call does not take (TRID_BATCH_.._FLAGS) */
-    TRID_BATCH_BAD_SCRATCH = -6,  /* scratch is needed and null, off its alignment, or less than trid_batch_scratch */
+    TRID_BATCH_BAD_SCRATCH = -6,  /* scratch is null although needed, off its alignment, or less than trid_batch_scratch
+                                     returns */
     TRID_BATCH_LAUNCH_FAILED = -8 /* rejected by the CUDA runtime */
 };
 
@@ -136,14 +144,14 @@ enum {
     TRID_BATCH_FIRST = TRID_PARTITION_FIRST, /* partitions that begin their systems: a of row 0 is not used */
     TRID_BATCH_LAST = TRID_PARTITION_LAST,   /* partitions that end their systems: c of row n-1 is not used */
 
-    /* The flags that each launch takes. REPAIR needs a status, excludes ADD, and x must not be d. */
+    /* The flags that each launch takes. With REPAIR a status is required, ADD is excluded, and x must not be d. */
     TRID_BATCH_SOLVE_FLAGS = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED, /* also trid_batch_shared's */
     TRID_BATCH_SOLVE_ROWS_FLAGS = TRID_BATCH_ADD,
     TRID_BATCH_CHECKED_FLAGS = TRID_BATCH_SOLVE_FLAGS | TRID_BATCH_SHARED, /* also trid_batch_refined's */
     TRID_BATCH_PIVOTED_FLAGS = TRID_BATCH_SOLVE_FLAGS | TRID_BATCH_REPAIR,
     TRID_BATCH_SEVERAL_FLAGS = TRID_BATCH_SOLVE_FLAGS | TRID_BATCH_SHARED | TRID_BATCH_PERIODIC | TRID_BATCH_FACTORED,
     TRID_BATCH_FACTOR_FLAGS = TRID_BATCH_PERIODIC,
-    TRID_BATCH_REDUCE_FLAGS = TRID_BATCH_SHARED | TRID_BATCH_FIRST | TRID_BATCH_LAST, /* of interfaces, as below */
+    TRID_BATCH_REDUCE_FLAGS = TRID_BATCH_SHARED | TRID_BATCH_FIRST | TRID_BATCH_LAST, /* trid_batch_interface_reduce */
     TRID_BATCH_REDUCE_ROWS_FLAGS = TRID_BATCH_FIRST | TRID_BATCH_LAST,
     TRID_BATCH_EXPAND_FLAGS = TRID_BATCH_ADD | TRID_BATCH_SHARED,
     TRID_BATCH_EXPAND_ROWS_FLAGS = TRID_BATCH_ADD,
@@ -153,8 +161,9 @@ enum {
 
 /* The kernels that a launch compiles, in C++: trid_batch_solve_f32<137>(...) compiles kernels only for n up to 137,
    <137, 137> only for n = 137; any other n is a bad size. A third argument leaves out a layout: its systems are still
-   solved, slowly, up to n = 1024; longer ones are a bad size. With pivoting, contiguous kernels also replace
-   interleaved ones, and are always compiled. */
+   solved, slowly, up to n = 1024; longer ones are a bad size. There are two exceptions. trid_batch_pivoted always
+   compiles the contiguous kernels, which then solve interleaved systems of any n. trid_batch_shared leaves out only
+   kernels for long systems and for a layout. */
 enum {
     TRID_BATCH_ONLY_CONTIGUOUS = 1, /* kernels for systems whose step does not exceed their stride */
     TRID_BATCH_ONLY_INTERLEAVED = 2
@@ -164,9 +173,9 @@ enum {
 typedef struct {
     int processors, shared_bytes; /* multiprocessors; shared memory that a block may request */
     int major;                    /* compute capability of the device or of the code, whichever is lower */
-    int always_pipelined;         /* whether some kernels are empty */
-    int clusters[17];             /* how many clusters of 1 .. 16 blocks run at the same time, each block on
-                                     its own multiprocessor */
+    int always_pipelined;         /* whether the code leaves empty the kernels that only other devices launch */
+    int clusters[17];             /* [size]: how many clusters of `size` blocks, 1 .. 16, run at the same time, each
+                                     block on its own multiprocessor */
     const void *code;             /* identifies the kernels to which this applies */
 } trid_device;
 
@@ -179,8 +188,8 @@ typedef struct {
      residual   for each system (trid_batch_checked, _refined): max |Ax - d| / max (|A||x| + |d|) over its rows,
                 computed in the precision of the call
      tolerance  the largest residual that is not a failure; 0 means 128 unit roundoffs
-     failed     failed[0]: how many statuses are not 0; failed[1]: the least index of such a system, or all bits set if
-                there is none. The launch initialises both
+     failed     failed[0]: how many systems have a status other than 0; failed[1]: the least index of such a system, or
+                all bits set if there is none. The launch initialises both
      scratch    memory for long systems, of at least trid_batch_scratch bytes, aligned to 16
      device     the result of trid_device_query for the current device, so that the launch does not query the runtime */
 typedef struct {

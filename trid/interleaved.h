@@ -3,8 +3,8 @@
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
    The strided axes of a grid give such systems. Neighbouring threads hold neighbouring systems, so that accesses
-   coalesce. A block of 256 threads solves 32 columns of a grid of n <= 64 rows where they lie, with rows 8 (t / 32) and
-   the next seven of column t % 32 in thread t. examples/block_lines.cu is the whole program:
+   coalesce. Here a block of 256 threads solves 32 columns of a grid of n <= 64 rows, without a transpose. Thread t
+   holds eight rows of column t % 32, from row 8 (t / 32) on. examples/block_lines.cu is the whole program:
 
        __shared__ float shared[TRID_BLOCK_INTERLEAVED_LEN_F32(32, 8)];
        int column = 32 * (int)blockIdx.x + (int)threadIdx.x % 32, first = 8 * ((int)threadIdx.x / 32);
@@ -24,7 +24,7 @@
        trid_block_interleaved_factor      the matrices' part of it, once          4 barriers
        trid_block_interleaved_solve       then for each right-hand side           as trid_warp_solve, 2 barriers
        trid_block_interleaved_solve_stored    the same with the factors in memory
-       trid_block_interleaved_exchange    reduced rows to the threads that solve them
+       trid_block_interleaved_exchange    moves reduced rows to the threads that solve them
      sizes
        trid_block_interleaved_bytes, trid_block_interleaved_solve_bytes
        trid_interleaved_slot, trid_log2   where a block stores reduced rows */
@@ -92,8 +92,8 @@ TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
 #endif /* TRID_INTERLEAVED_H */
 #else /* TB_BODY: C over tb_real */
 
-/* Returns the bytes of shared memory that a launch needs for trid_block_interleaved: six arrays of one number a
-   partition, with padding. In double precision 32 systems in 8 partitions take 6 (256 + 256 / 32 * 2) * 8 = 13056
+/* Returns the bytes of shared memory that a launch needs for trid_block_interleaved: six arrays, each with one number
+   per partition, and padding. In double precision 32 systems of 8 partitions take 6 (256 + 256 / 32 * 2) * 8 = 13056
    bytes. */
 TB_HD size_t trid_block_interleaved_bytes(int systems, int parts)
 {
@@ -108,7 +108,7 @@ TB_HD size_t trid_block_interleaved_solve_bytes(int systems, int parts)
 
 #if TB_DEVICE_SCOPES
 
-/* Implements trid_block_interleaved and, without report, trid_block_interleaved_unchecked. */
+/* Implements trid_block_interleaved and, with report = 0, trid_block_interleaved_unchecked. */
 TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
                                   tb_real *shared, int report)
 {
@@ -142,7 +142,7 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
                              next ? first[2 * part + below] : 0);
     }
     bad |= trid_warp_pcr(parts, parts, row_a, row_c, &row_d);
-    last[2 * part + solved] = row_d; /* only this thread has read this word and the next */
+    last[2 * part + solved] = row_d; /* no other thread has read the two words that are overwritten here */
     if (report) last[solved] = bad & 1 ? (tb_real)1 : bad ? (tb_real)2 : (tb_real)0;
     __syncthreads();
 
@@ -151,16 +151,16 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
     return trid_lane_status(k * partition, k, n, k * parts, status, report ? (int)last[slot] : 0);
 }
 
-/* Solves `systems` interleaved systems, as the strided axes of a grid give them. Thread t holds rows k*(t / systems) ..
+/* Solves `systems` interleaved systems, such as the strided axes of a grid give. Thread t holds rows k*(t / systems) ..
    k*(t / systems) + k-1 of system t % systems, so that loads of neighbouring systems coalesce:
                 threads 0 .. systems-1             systems 0 .. systems-1, rows 0 .. k-1
                 threads systems .. 2*systems-1     systems 0 .. systems-1, rows k .. 2k-1    ...   `parts` partitions
    The reduced rows pass through shared memory to groups of `parts` lanes, each of which solves one system, and the
    unknowns return the same way.
-   Needs    k >= 1 a literal. systems and parts are powers of two, parts <= 32, and systems*parts is the number of
+   Needs    k >= 1 as a literal. systems and parts are powers of two, parts <= 32, and systems*parts is the number of
             threads of the block, a multiple of 32; other sizes are not reported. Both are literals, or else the same in
-            all threads, which costs two dozen more operations. n <= k*parts may differ between systems. a of row 0, c
-            of row n-1 and rows from n on are not read
+            all threads, which costs two dozen more operations. n <= k*parts may differ between systems. The a of row 0,
+            the c of row n-1 and the rows from n on are not read.
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_hybrid, for the thread's own system: -1 if n > k*parts; the smallest positive status of the
@@ -169,15 +169,15 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
             cudaFuncSetAttribute). Storing rows, loading a partition's own row and storing unknowns cause no bank
             conflicts. Loading another partition's row or unknown takes up to one extra cycle for each half of a warp
             (tests/test_banks.c counts them). Two barriers inside; call __syncthreads() before another use.
-   Cost     trid_warp_hybrid with lanes = parts. Its link and expansion go through shared memory, with 8 stores and 9
-            loads, of which one each is for the status */
+   Cost     that of trid_warp_hybrid with lanes = parts, but its link and expansion go through shared memory, with 8
+            stores and 9 loads; one store and one load of these are for the status */
 TB_D int trid_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
                                 tb_real *shared)
 {
     return trid_p_block_interleaved(k, systems, parts, n, a, b, c, d, shared, 1);
 }
 
-/* Solves as trid_block_interleaved, but returns no status, for matrices that are known to be dominant.
+/* Solves as trid_block_interleaved does, but returns no status, for matrices that are known to be dominant.
    Needs, Lanes, Leaves, Shared as trid_block_interleaved
    Cost     about a tenth less: returning a failure that another thread found takes instructions, even if the caller
             ignores it */
@@ -208,17 +208,17 @@ TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real
 /* Computes everything in trid_block_interleaved that depends on the matrices alone, once for many right-hand sides. The
    rows are laid out as in trid_block_interleaved. Systems may share a matrix or have their own: every thread stores
    what it needs for the partition that it holds and for the reduced row that it solves, which may belong to another
-   system. *steps receives how many of the log2 parts PCR steps matter to the systems that this warp solves, as in
-   trid_warp_factor; warps may differ. If steps is null, all steps are stored.
+   system. *steps receives how many of the w PCR steps matter to the systems that this warp solves, as in
+   trid_warp_factor; warps may differ. If steps is null, all w steps are stored.
    Needs    k, systems, parts, n, a, b, c as trid_block_interleaved; f of TRID_INTERLEAVED_FACTOR_LEN(k) elements, in
             registers
    Lanes    all threads of the block
    Leaves   f and *steps for trid_block_interleaved_solve; a, b, c as they were
    Returns  as trid_block_interleaved
    Shared   TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32 or _F64 (systems, parts) elements; bank conflicts as
-            trid_block_interleaved; four barriers inside; trid_block_interleaved_solve and _factor may use them again
-            without a barrier; call __syncthreads() before any other use
-   Cost     about that of one trid_block_interleaved, and a vote a step
+            trid_block_interleaved; four barriers inside; trid_block_interleaved_solve and _factor may use the same
+            elements again without a barrier; call __syncthreads() before any other use
+   Cost     about that of one trid_block_interleaved, and one vote of the warp per step
    Error    as trid_warp_factor */
 TB_D int trid_block_interleaved_factor(int k, int systems, int parts, int n, const tb_real *a, const tb_real *b,
                                        const tb_real *c, tb_real *f, int *steps, tb_real *shared)
@@ -242,9 +242,9 @@ TB_D int trid_block_interleaved_factor(int k, int systems, int parts, int n, con
     return trid_lane_status(k * partition, k, n, k * parts, status, bad);
 }
 
-/* Solves as trid_block_interleaved_solve, with the factors in memory: they take no registers, and systems with the same
-   matrix may share them. Elements e < 5 k of f, for the partition that the thread holds, are at f[e stride]; elements 5
-   k + e, for the row that it solves, are at reduced[e stride].
+/* Solves as trid_block_interleaved_solve does, with the factors in memory: they take no registers, and systems with the
+   same matrix may share them. Elements e < 5 k of f, for the partition that the thread holds, are at f[e stride];
+   elements 5 k + e, for the reduced row that it solves, are at reduced[e stride].
    Needs    as trid_block_interleaved_solve */
 TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int n, int steps, const tb_real *f,
                                               const tb_real *reduced, int stride, tb_real *d, tb_real *shared)
@@ -266,13 +266,15 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
 }
 
 /* Solves the systems that trid_block_interleaved_factor factored, for one right-hand side each.
-   Needs    k, systems, parts, n and f as in trid_block_interleaved_factor; the same thread's steps from it, or log2
-            parts. Rows from n on are read as 0; if d is already 0 there, n = k*parts saves the test.
+   Needs    k, systems, parts, n and f as in trid_block_interleaved_factor, and the number of steps that it left in this
+            thread's *steps; if it was passed null, w. Rows from n on are read as 0; if d is already 0 there,
+            n = k*parts saves the test.
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns return through an array of their
             own, so the next call may write the other arrays while they are being read.
-   Cost     trid_warp_solve with lanes = parts; its link and expansion go through shared memory, in 3 stores and 4 loads
+   Cost     that of trid_warp_solve with lanes = parts, but its link and expansion go through shared memory, with 3
+            stores and 4 loads
    Error    as trid_warp_solve */
 TB_D void trid_block_interleaved_solve(int k, int systems, int parts, int n, int steps, const tb_real *f, tb_real *d,
                                        tb_real *shared)

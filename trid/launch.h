@@ -57,8 +57,8 @@
                                          trid_cluster_send(from[i % 2][rank], q, &mbarrier[i % 2], ..);
                        the readers   trid_mbarrier_wait(&mbarrier[i % 2], i / 2 % 2);
 
-   For older devices all of these compile as well: a cluster is one block, a send copies within its own memory, and the
-   mbarrier functions do nothing. */
+   For older devices all of these compile as well: a cluster is one block, a send copies within the block's own memory,
+   and the mbarrier functions neither count nor wait. */
 #if (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201) ||    \
     (defined SIMT_EMULATOR && !defined __CUDACC__)
 #define TRID_CLUSTERS 1
@@ -117,7 +117,7 @@ typedef unsigned char *trid_cluster_place;
 #endif
 
 /* Maps `place`, an address in this block's shared memory, to its counterpart in the shared memory of block `rank` of
-   the cluster. Byte offsets from it are the same in both blocks.
+   the cluster. What lies some bytes beyond `place` here lies as many bytes beyond the counterpart there.
    Needs    a trid_cluster_sync after the kernel's start and one before its end, since only in between is that block
             certain to be running; and one between a write and another block's read of it. Neighbouring lanes should
             access neighbouring words.
@@ -156,9 +156,9 @@ TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
 #endif
 }
 
-/* Sets how many bytes complete the mbarrier's next phase. Bytes from any block count, including those that arrived
+/* Sets how many bytes complete the mbarrier's next phase. A byte counts whichever block sent it, even if it arrived
    before the call.
-   Needs    16 to 2^20 - 16 bytes; the phase before is complete, and the thread has waited for it
+   Needs    16 to 2^20 - 16 bytes; the previous phase is complete, and the thread has waited for it
    Lanes    one thread of the block */
 TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
 {
@@ -346,7 +346,7 @@ static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
                : 0;
 }
 
-/* Returns into how many pieces, at least 4 planes each, to cut a march over planes so that it takes the least time.
+/* Returns into how many pieces, of at least 4 planes each, to cut a march over planes so that it takes the least time.
    Each piece takes `blocks` blocks, of which the device runs `slots` at the same time, and costs as much as `more`
    planes on top of its own. Returns 1 if `slots` is not positive. */
 static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)
@@ -383,8 +383,8 @@ static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
 #endif
 }
 
-/* Launches as trid_launch, in clusters of `size` blocks along x. If `early` is set, the kernel may begin before the
-   preceding kernel on the stream has ended: as soon as each of that kernel's blocks has ended or has allowed it
+/* Launches as trid_launch does, in clusters of `size` blocks along x. If `early` is not 0, the kernel may begin before
+   the preceding kernel on the stream has ended: as soon as each of that kernel's blocks has ended or has allowed it
    (griddepcontrol.launch_dependents; from compute capability 9.0 on). The kernel must itself wait for the data that the
    preceding one writes. */
 template <class... parameters>
@@ -418,7 +418,7 @@ static inline cudaError_t trid_launch_with(int early, int size, void (*kernel)(p
 #endif
 }
 
-/* Launches as trid_launch, in clusters of `size` blocks along x.
+/* Launches as trid_launch does, in clusters of `size` blocks along x.
    Needs    a grid of whole clusters; trid_clusters(kernel, size, block, bytes) > 0 */
 template <class... parameters>
 static inline cudaError_t trid_launch_cluster(void (*kernel)(parameters...), dim3 grid, int size, dim3 block,

@@ -62,10 +62,11 @@ enum {
 };
 
 /* A ring: the data of a periodic system of n rows whose last unknown s stays out of the factors. Element e of one of
-   `systems` rings is ring[e * systems]. s = last (own - first x[0] - second x[n-2]), where x is the solution for s = 0
-   and `own` is d[n-1]. Let y be the result of the first recurrence ("periodic systems" below), and Y the y above the
-   partition that holds row n-2: then y[n-2] = middle + times Y. Before trid_warp_ring_open, `last` may be b[n-1], and
-   `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
+   `systems` rings is ring[e * systems]. The enum names its elements: `first`, `second`, `last`, `own`, `middle` and
+   `times`. s is `last` * (`own` - `first` * x[0] - `second` * x[n-2]), where x is the solution for s = 0 and `own` is
+   d[n-1]. Let y be the result of the first recurrence ("periodic systems" below), and Y the y above the partition that
+   holds row n-2: then y[n-2] = `middle` + `times` * Y. Before trid_warp_ring_open, `last` may be b[n-1], and `middle`
+   is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -87,10 +88,10 @@ enum {
    interleaved systems number 5 is the product over the first partition that the lane takes, and number 7 the product
    over the second. */
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
-enum { TRID_P_MOST_SIDES = 4 }; /* of trid_warp_lu_solve_precomputed */
+enum { TRID_P_MOST_SIDES = 4 }; /* the most right-hand sides of trid_warp_lu_solve_precomputed */
 
-/* A lane's numbers for a ring: those that it keeps for each of the two recurrences; the gain, the multiple of the y
-   above its partition that the partition's first x contains; and the y above the partition and the x below it, for
+/* A lane's numbers for a ring: those that it keeps for each of the two recurrences; the gain, the factor with which the
+   y above the lane's partition enters the partition's first x; and the y above the partition and the x below it, for
    s = 1 and d = 0. */
 enum { TRID_P_UP = 7, TRID_P_GAIN = 14, TRID_P_RING_ABOVE, TRID_P_RING_BELOW };
 
@@ -216,7 +217,7 @@ TB_D int trid_p_lu_join(tb_real *map, const tb_real *first)
 }
 
 /* Factors k rows into L and U, where u is c / pivot of the row above them.
-   Needs    k literal; a of the system's first row is 0
+   Needs    k as a literal; the a of the system's first row is 0
    Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c
    Returns  0, or 1 + the first row with a bad pivot
    Cost     k FMA + 2k mul + k rcp */
@@ -292,8 +293,8 @@ TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
 }
 
 /* Precomputes the matrix's part of a recurrence across `lanes` lanes. `first` marks lanes with no unknown before them;
-   with `shift`, `outside` is the coefficient before the group. Returns whether the recurrence grows anywhere in the
-   warp. */
+   with `shift`, `outside` is the m of the row visited just before the group's rows. Returns whether the recurrence
+   grows anywhere in the warp. */
 TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
                                    tb_real *keep)
 {
@@ -372,12 +373,12 @@ TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, cons
 
 /* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, or with `up` x[j] + m[j] x[j+1] = d[j]. The rows
    are laid out as in trid_warp_hybrid.
-   Needs    k >= 1, lanes and `up` literals; n <= k*lanes; m of row 0 (`up`: of row n-1) is not read, nor are rows from
-            n on
+   Needs    k >= 1, lanes and `up` as literals; n <= k*lanes; the m of row 0 (with `up`: of row n-1) and the rows from n
+            on are not read
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; m unchanged
    Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and a vote. If a product of coefficients over partitions
-            exceeds 32, lanes take turns: lanes times k FMA
+            exceeds 32, lanes take turns: then k FMA for each lane in turn
    Error    the residual of a row is a few roundoffs of the largest among its terms and the x of nearby rows */
 TB_D void trid_warp_recurrence_solve(int k, int lanes, int up, int n, const tb_real *m, tb_real *d)
 {
@@ -426,13 +427,14 @@ TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb
 
 /* Factors a tridiagonal matrix without pivoting, A = P (I + L) (I + U) with the pivots in P. The factors are those of
    the Thomas algorithm, found by a scan over the lanes. The rows are laid out as in trid_warp_hybrid.
-   Needs    k >= 1 and lanes literals; n <= k*lanes; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Needs    k >= 1 and lanes as literals; n <= k*lanes; the a of row 0, the c of row n-1 and the rows from n on are not
+            read
    Lanes    all 32 of the warp; groups may have different n
    Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve; the factors of identity
             rows from n on
    Returns  as trid_warp_hybrid
-   Cost     (13k+12w) FMA or mul + 10k other operations + (k+1) rcp + (4w+3) shuffles and a vote if the matrix is
-            dominant by rows. Otherwise lanes take turns: lanes times k FMA + 2k mul + k rcp
+   Cost     if every matrix of the warp is dominant by rows, (13k+12w) FMA or mul + 10k other operations + (k+1) rcp +
+            (4w+3) shuffles and a vote. Otherwise lanes take turns: then k FMA + 2k mul + k rcp for each lane in turn
    Error    if the matrix is dominant, however slightly, the product of the factors differs from A by a few unit
             roundoffs of each row (docs/lu.md). Lanes that take turns find the factors of trid_lane_lu */
 TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c)
@@ -471,7 +473,7 @@ TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
 }
 
 /* Solves A x = d or, transposed, A^T x = d (which adjoint differentiation needs) with the factors of trid_warp_lu.
-   Needs    transposed a literal; k, lanes, n, l, r, u as trid_warp_lu; rows from n on are taken as 0
+   Needs    `transposed` as a literal; k, lanes, n, l, r, u as trid_warp_lu left them; d counts as 0 in rows from n on
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles, 2 more if transposed; if lanes take turns, as
@@ -489,7 +491,7 @@ TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_r
 /* Precomputes the matrix's part of trid_warp_lu_solve, once, for many right-hand sides. If the matrix is dominant by
    rows, the factors by which partitions multiply incoming values usually shrink from step to step of the scan. *steps
    is the number of steps, out of w, after which no factor in the warp exceeds the unit roundoff.
-   Needs    k >= 1 and lanes literals; l, u as trid_warp_lu left them; keep of TRID_WARP_LU_PRECOMPUTED_LEN elements
+   Needs    k >= 1 and lanes as literals; l, u as trid_warp_lu left them; keep of TRID_WARP_LU_PRECOMPUTED_LEN elements
    Lanes    all 32 of the warp: *steps serves all of its groups
    Leaves   keep and *steps for trid_warp_lu_solve_precomputed; 0 in l of a group's first row and in u of its last
    Returns  0, or 1 if lanes would have to take turns: then only trid_warp_lu_solve works
@@ -540,8 +542,8 @@ TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, 
 
 /* Solves A x = d for `sides` right-hand sides at once, with the results of trid_warp_lu and trid_warp_lu_precompute.
    Row j of right-hand side i is d[j + k i].
-   Needs    k, lanes and sides literals, sides from 1 to 4; l, r, u and steps as those two functions left them; element
-            e of keep at keep[e stride]; 0 in rows from n on
+   Needs    k, lanes and sides as literals, sides from 1 to 4; l, r, u and steps as those two functions left them;
+            element e of keep at keep[e stride]; d = 0 in rows from n on
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     for each right-hand side (4k-2+2s) FMA + k mul + (2+2s) shuffles, where s is the number of steps
@@ -608,15 +610,15 @@ TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real 
     trid_block_recurrence(k, up, shift, m, keep, turns, d, shared);
 }
 
-/* Factors one matrix of n <= k*threads rows as trid_warp_lu. The rows are laid out as in trid_block_hybrid.
-   Needs    k >= 1 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+/* Factors one matrix of n <= k*threads rows as trid_warp_lu does. The rows are laid out as in trid_block_hybrid.
+   Needs    k >= 1 as a literal; the a of row 0, the c of row n-1 and the rows from n on are not read
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   as trid_warp_lu
    Returns  as trid_warp_lu: -1 if n > k*threads; the smallest positive status of the threads shows where the failure
             began
    Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside and, if warps take turns, one more for
             each warp; call __syncthreads() before another use
-   Cost     trid_warp_lu with lanes = 32, and up to 8 operations for each warp
+   Cost     that of trid_warp_lu with lanes = 32, and up to 8 operations for each warp
    Error    as trid_warp_lu */
 TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *shared)
 {
@@ -665,12 +667,12 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
 }
 
 /* Solves A x = d or, transposed, A^T x = d with the factors of trid_block_lu.
-   Needs    transposed a literal; k, n, l, r, u as trid_block_lu; rows from n on are taken as 0
+   Needs    `transposed` as a literal; k, n, l, r, u as trid_block_lu left them; d counts as 0 in rows from n on
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_lu; four barriers inside, six if transposed, warps - 1 more for each recurrence whose warps
             take turns; call __syncthreads() before another use
-   Cost     trid_warp_lu_solve with lanes = 32, and up to 2 FMA for each warp
+   Cost     that of trid_warp_lu_solve with lanes = 32, and up to 2 FMA for each warp
    Error    as trid_warp_lu_solve */
 TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, const tb_real *r, const tb_real *u,
                               tb_real *d, tb_real *shared)
@@ -683,8 +685,8 @@ TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, co
 
 /* Interleaved systems: each thread holds partition thread / systems of system thread % systems. The scan redistributes
    the partitions: a group of min(parts, 32) lanes takes a system, each lane one partition or, if parts is 64, two.
-   With each = parts / group, thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of
-   system t / group. */
+   `group` is the number of these lanes, and `each` = parts / group. Thread t < systems*group has the partitions
+   each*(t % group) .. each*(t % group) + each-1 of system t / group. */
 
 /* Returns TRID_INTERLEAVED_SLOT for the body's real type. systems and parts are literals. */
 TB_D int trid_p_slot(int systems, int parts, int t)
@@ -772,7 +774,7 @@ TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int part
     trid_block_interleaved_recurrence(k, systems, parts, up, shift, m, keep, turns, d, shared);
 }
 
-/* Factors the matrices of `systems` interleaved systems, each as trid_warp_lu. The rows are laid out as in
+/* Factors the matrices of `systems` interleaved systems, each as trid_warp_lu does. The rows are laid out as in
    trid_block_interleaved.
    Needs    as trid_block_interleaved, but parts <= 64
    Lanes    all threads of the block
@@ -781,7 +783,7 @@ TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int part
    Shared   TRID_BLOCK_INTERLEAVED_LU_LEN_F32 or _F64 (systems, parts) elements; bank conflicts as
             trid_block_interleaved; three barriers inside, `parts` more if partitions take turns; call __syncthreads()
             before another use
-   Cost     trid_warp_lu with lanes = parts, and the exchange of numbers between partitions: 6 stores and 6 loads
+   Cost     that of trid_warp_lu with lanes = parts, and of the exchange between partitions: 6 stores and 6 loads
    Error    as trid_warp_lu */
 TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
                                    tb_real *shared)
@@ -833,13 +835,13 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
 }
 
 /* Solves the systems whose matrices trid_block_interleaved_lu factored, or the transposed ones.
-   Needs    transposed a literal; k, systems, parts, n, l, r, u as trid_block_interleaved_lu; rows from n on are taken
-            as 0
+   Needs    `transposed` as a literal; k, systems, parts, n, l, r, u as trid_block_interleaved_lu left them; d counts as
+            0 in rows from n on
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_interleaved_lu; eight barriers inside, twelve if transposed, parts - 1 more for each
             recurrence whose partitions take turns; none needed before this function's next call
-   Cost     trid_warp_lu_solve with lanes = parts, and the exchange of numbers between partitions: 6 stores and 6 loads
+   Cost     that of trid_warp_lu_solve with lanes = parts, and of the exchange between partitions: 6 stores and 6 loads
    Error    as trid_warp_lu_solve */
 TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int transposed, int n, const tb_real *l,
                                           const tb_real *r, const tb_real *u, tb_real *d, tb_real *shared)
@@ -910,8 +912,7 @@ TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *f
     return grown;
 }
 
-/* Turns q into the y above and the x below each lane's partition, with 0 around the group. Returns the group's first
-   x. */
+/* Replaces q by the y above and the x below each lane's partition, for s = 0. Returns the group's first x. */
 TB_D tb_real trid_p_ring_scan(int lanes, const tb_real *keep, tb_real *q)
 {
     const int rank = trid_warp_rank(lanes);
@@ -937,7 +938,7 @@ TB_D void trid_p_ring_open(int lanes, int from, tb_real first, tb_real middle, t
     }
 }
 
-/* Adds to q the part that s contributes, given the group's first x and, in lane `from`, y[n-2], for s = 0. */
+/* Adds to q the part that s contributes, given the group's first x and, in lane `from`, y[n-2], both for s = 0. */
 TB_D void trid_p_ring_close(int lanes, int from, tb_real first, tb_real middle, const tb_real *keep,
                             const tb_real *ring, int stride, tb_real *q)
 {
@@ -957,12 +958,12 @@ TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real 
 }
 
 /* Precomputes, once for many right-hand sides, the numbers that depend only on a periodic system's factors. The rows
-   are laid out as in trid_warp_hybrid, each as described above.
-   Needs    k >= 2 and lanes literals; rings: TRID_RING_LEN * 32 / lanes elements of the warp, with `first`, `second`,
-            `last` and `middle`; known: whether `last` already has its final value
+   are laid out as in trid_warp_hybrid, and have the form described above.
+   Needs    k >= 2 and lanes as literals; `rings`: TRID_RING_LEN * 32 / lanes elements of the warp, with `first`,
+            `second`, `last` and `middle` set; `known`: whether `last` already has its final value
    Lanes    all 32 of the warp, which may have written the rings just before
-   Leaves   `keep`, of TRID_RING_KEEP_LEN elements; `last`, which all may read
-   Returns  whether products grow so far that only trid_warp_recurrence with `turns` set works */
+   Leaves   `keep`, of TRID_RING_KEEP_LEN elements; `last` in the rings, which all lanes may read
+   Returns  whether products grow so far that only trid_warp_recurrence with `turns` not 0 works */
 TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *l, const tb_real *u, tb_real *rings,
                              tb_real *keep)
 {
@@ -983,7 +984,7 @@ TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *
 /* Solves for one right-hand side, after trid_warp_ring_open.
    Needs    k, lanes, n, l, u, rings, keep as trid_warp_ring_open, and `own` in the rings
    Lanes    all 32 of the warp, which may have written `own` just before
-   Leaves   x in d, s in rows beyond
+   Leaves   x in d, and s in all rows from n-1 on
    Cost     (6k+2w) FMA or mul + (2w+4) shuffles
    Error    as trid_warp_lu_solve */
 TB_D void trid_warp_ring_solve(int k, int lanes, int n, const tb_real *l, const tb_real *u, const tb_real *rings,
@@ -1008,10 +1009,10 @@ TB_D int trid_p_lane_slot(int systems, int parts, int e)
                        (thread >> trid_log2(group)) + systems * (parts / group * (thread & (group - 1)) + e));
 }
 
-/* Does the work of trid_warp_ring_open for interleaved systems, or for one system that a block holds; then systems is 1
-   and parts the number of the block's threads. Thread t holds partition t / systems of system t % systems.
+/* Does the work of trid_warp_ring_open for interleaved systems, or for one system that a block holds: then systems is 1
+   and parts is the number of the block's threads. Thread t holds partition t / systems of system t % systems.
    Needs    k, n, known, l, u as trid_warp_ring_open; for interleaved systems, systems and parts as
-            trid_block_interleaved_lu. shared: five slots a partition and, from TRID_RING_PLACE on, the rings of all
+            trid_block_interleaved_lu; `shared`: five slots per partition and, from TRID_RING_PLACE on, the rings of all
             systems
    Lanes    all threads of the block; the rings may have been written just before
    Leaves   `keep`, of TRID_RING_KEEP_LEN elements a thread; `last` in the rings
@@ -1054,8 +1055,8 @@ TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, 
     return __syncthreads_or(grown);
 }
 
-/* Solves for a lane's partitions. ys holds the last y of each partition, and xs behind it the first x of each. They
-   become the y above and the x below each partition. */
+/* Solves for a lane's partitions. ys holds the last y of each partition, and xs, behind it, the first x of each. The
+   function replaces these by the y above and the x below each partition. */
 TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_real *keep, const tb_real *own,
                                  tb_real *ys)
 {

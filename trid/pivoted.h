@@ -31,7 +31,7 @@
 
 #include "../trid.h"
 
-/* Elements of shared memory of trid_block_pivoted, for the block. */
+/* Elements of shared memory that trid_block_pivoted needs for the block. */
 enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 
 #if TB_HOST_SCOPE
@@ -81,9 +81,9 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
 /* Finds factors that eliminate an unknown from two rows in which its coefficients are u and v: it vanishes from
-   *f * first + *g * second. The row with the larger coefficient is multiplied by at most 1, the other by -1.
-   Coefficients below the least normal number count as zero. If both are zero, there is nothing to eliminate, but a NaN
-   spreads. Returns whether the second is larger. */
+   *f * first + *g * second. The row with the larger coefficient is multiplied by a number of at most 1 in absolute
+   value, the other by -1. Coefficients below the least normal number count as zero. If both are zero, there is nothing
+   to eliminate, but a NaN spreads. Returns whether the second row's coefficient is larger. */
 TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -94,9 +94,9 @@ TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
     return second;
 }
 
-/* Finds factors as trid_p_meet does, and two more that give the row from which the unknown is computed later:
-   *rf * first + *rg * second is the row with the larger coefficient, divided by it. *bad tells whether that coefficient
-   is a bad pivot. */
+/* Finds factors as trid_p_meet does, but takes no coefficient for zero. Two more factors give the row from which the
+   unknown is computed later: *rf * first + *rg * second is the row with the larger coefficient, divided by that
+   coefficient. *bad tells whether the coefficient is a bad pivot. */
 TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf, tb_real *rg, int *bad)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -278,10 +278,10 @@ TB_HD void trid_lane_pivoted_expand(int k, int below, const tb_real *a, const tb
 
 #if TB_DEVICE_SCOPES
 
-/* Climbs the tree: joins groups of `from` lanes in pairs, then of 2 from, 4 from, .. up to count <= lanes (powers of
-   two). Lane l joins the groups that meet between lanes l and l+1. It then holds the border of the joined group and the
-   numbers for the way down. `position` is the lane's number in the whole system. Returns 1 if this lane found no
-   pivot. */
+/* Climbs the tree: joins groups of `from` lanes in pairs, then groups of 2 * `from` lanes, of 4 * `from`, .. until a
+   group has `count` lanes. All of these numbers are powers of two, and count <= lanes. Lane l joins the groups that
+   meet between lanes l and l+1. It then holds the border of the joined group and the numbers for the way down.
+   `position` is the lane's number in the whole system. Returns 1 if this lane found no pivot. */
 TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_real *border, tb_real *kept, int *side)
 {
     int rank = position & (lanes - 1), bad = 0;
@@ -359,7 +359,7 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
 
 /* Solves any nonsingular system of n <= k*lanes rows. The rows are laid out as in trid_warp_hybrid, but need not be
    diagonally dominant.
-   Needs    1 <= k <= 32 and lanes literals; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Needs    1 <= k <= 32 and lanes as literals; the a of row 0, the c of row n-1 and the rows from n on are not read
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  0; -1 if n > k*lanes or k > 32; 1 if this lane found no pivot for an unknown, because the rest of its column
@@ -368,8 +368,8 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
    Cost     (26k-40+61w) FMA or mul + (2k-1+4w) rcp + (20w+2) shuffles, (3k-4+6w) comparisons, about 15k + 37w
             selections; docs/pivoted.md counts the instructions
    Error    that of Gaussian elimination with pairwise pivoting in the order of nested dissection; docs/pivoted.md
-            compares it with LAPACK's. As in LAPACK, a matrix that is singular to working precision may return status 0.
-            Numbers below the least normal one count as zero. NaN and inf stay in their own system */
+            compares it with LAPACK's. As in LAPACK, the status may be 0 for a matrix that is singular to working
+            precision. Coefficients below the least normal number count as zero. NaN and inf stay in their own system */
 TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     if (k > TRID_MOST_ROWS) return TRID_BAD_ARGUMENT;
@@ -387,14 +387,14 @@ TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_r
 
 /* Solves any nonsingular system of n <= k*threads rows. The rows are laid out as in trid_block_hybrid, but need not be
    diagonally dominant. The tree of trid_warp_pivoted continues over the warps; every warp climbs that part redundantly.
-   Needs    1 <= k <= 32 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Needs    1 <= k <= 32 as a literal; the a of row 0, the c of row n-1 and the rows from n on are not read
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_pivoted: -1 if n > k*threads or k > 32
    Shared   TRID_BLOCK_PIVOTED_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
             use (alternating between two arrays saves this barrier)
-   Cost     trid_warp_pivoted with lanes = 32, and for each level of the tree over the warps as much as for a level
-            within them
+   Cost     that of trid_warp_pivoted with lanes = 32, and for each level of the tree over the warps as much as for a
+            level within a warp
    Error    as trid_warp_pivoted */
 TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
 {
@@ -484,12 +484,12 @@ TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_
     }
 }
 
-/* Solves any nonsingular system as trid_warp_pivoted does. Partitions of rows_per_lane rows (of two, if that is one)
-   are reduced, and joined in pairs up a tree. Any number of partitions is allowed. The last may be shorter, but has at
-   least two rows: a single remaining row is added to the partition before it.
+/* Solves any nonsingular system as trid_warp_pivoted does. Partitions of rows_per_lane rows (of two rows, if
+   rows_per_lane is 1) are reduced, and joined in pairs up a tree. Any number of partitions is allowed. The last may be
+   shorter, but has at least two rows: a single remaining row is added to the partition before it.
    Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
-   Returns  0, -1 for n < 0, rows_per_lane < 1 or > 32, or 1 if there was no pivot for an unknown: the matrix is
-            singular, or has an entry that is infinite or NaN
+   Returns  0; -1 for n < 0, rows_per_lane < 1 or rows_per_lane > 32; or 1 if there was no pivot for an unknown: the
+            matrix is singular, or has an entry that is infinite or NaN
    Error    as trid_warp_pivoted */
 TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *d, tb_real *x, tb_real *work)

@@ -8,13 +8,13 @@
 
      lane (host and device: one thread, no communication)
        trid_lane_interface_open, trid_lane_interface_row, trid_lane_interface_join, trid_lane_interface_close
-                                   a partition to its interface, row by row    a row: 4 FMA + 5 mul + 1 rcp
+                                   a partition to its interface, row by row    4 FMA + 5 mul + 1 rcp for each row
        trid_lane_interface_factor  the matrix's part of that, once             2n FMA + 6n mul + 2n rcp
      host
        trid_host_interface_reduce  a partition to its interface
        trid_host_interface_expand  the interface to all rows
        trid_host_interface_factor  the matrix's part of the reduction, once
-       trid_host_interface_weigh   then the reduced right-hand side for each d */
+       trid_host_interface_weigh   then for each right-hand side: its part of the reduction */
 
 #ifndef TB_BODY
 #ifndef TRID_SLABS_H
@@ -68,8 +68,8 @@ enum { TRID_PARTITION_FIRST = 128, TRID_PARTITION_LAST = 256 };
 
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
-/* e describes rows 0 .. j of a partition by two rows, in its first unknown f = x[0], its last one so far, z = x[j], the
-   unknown l above the partition, and the unknown g below row j:
+/* e describes rows 0 .. j of a partition by two rows in four unknowns: f = x[0], the first of the partition; z = x[j],
+   the last one so far; l, the unknown above the partition; and g, the unknown below row j:
        e[0] l + e[1] f + e[2] z = e[3]        the first row
        e[4] f +      z + e[5] g = e[6]        the last */
 
@@ -110,7 +110,7 @@ TB_HD int trid_lane_interface_join(tb_real *e, const tb_real *below)
     return trid_lane_interface_row(e, below[4], 1, below[5], below[6]) || bad;
 }
 
-/* Scales the two reduced rows to unit diagonal. They belong to a tridiagonal system of two unknowns a partition:
+/* Scales the two reduced rows to unit diagonal. They belong to a tridiagonal system with two unknowns per partition:
        a[0] l + f + c[0] z = d[0]        l: the z of the partition above
        a[1] f + z + c[1] g = d[1]        g: the f of the partition below
    Returns  0; 1 for a bad pivot of the first row; 2 for a coupling that is not finite
@@ -124,8 +124,9 @@ TB_HD int trid_lane_interface_close(const tb_real *e, tb_real *a, tb_real *c, tb
     return trid_bad_pivot(r) ? 1 : finite ? 0 : 2;
 }
 
-/* Computes the last row w of the inverse of rows 1 .. n-1, its coupling to row 0, and how far w reaches from the last
-   row. Mirrored, with a and c exchanged and a negative stride, w is the first row of the inverse of rows 0 .. n-2.
+/* Computes w, the last row of the inverse of the matrix of rows 1 .. n-1; its coupling to x[0]; and how many rows, from
+   the last one up, w reaches. If a and c are exchanged and the stride is negative, w is the first row of the inverse of
+   the matrix of rows 0 .. n-2.
    Returns  0, or a row with a bad pivot, counted from the start of the elimination */
 TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *w,
                                    long long stride, tb_real *coupling, int *reach)
@@ -139,8 +140,8 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
         w[i] = r = trid_rcp_refined(pivot);
         if (!bad && trid_bad_pivot(r)) bad = j;
     }
-    /* A weight times its row's coupling is the coupling to the next row. Divided by that row's pivot it is the next
-       weight, whatever the rows' scale. */
+    /* A weight times its row's a is the coupling to the row above. Minus this coupling, divided by that row's pivot, is
+       the next weight, whatever the rows' scale. */
     *reach = 1;
     for (int j = n - 1; j > 0; j--) {
         const long long i = j * stride;
@@ -152,15 +153,15 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
 }
 
 /* Precomputes what depends on the matrix alone. d[0] and d[1] of the reduced rows (trid_lane_interface_close) are the
-   products of d with u and with v: u is the first row of the inverse of rows 0 .. n-2, v the last row of the inverse of
-   rows 1 .. n-1.
+   scalar products of d with u and with v: u is the first row of the inverse of the matrix of rows 0 .. n-2, and v is
+   the last row of the inverse of the matrix of rows 1 .. n-1.
    Needs    n >= 2; element j of each array at [j * stride]; u and v overlap no other array. flags: with
             TRID_PARTITION_FIRST, a[0] is not read and counts as 0; with TRID_PARTITION_LAST, c[n-1] likewise
    Leaves   u, v; a and c of the two reduced rows in ends_a and ends_c. f depends on reach[0] rows from the top, z on
             reach[1] rows from the bottom: beyond them, the coupling of f to the row below, or of z to the row above, is
             no larger than the unit roundoff. A reach of n means that the coupling never fades: f and z depend on each
             other. NaN counts as large.
-   Returns  0, or 1 + the first row found with a bad pivot
+   Returns  0; -1 for n < 2; 1 + the first row found with a bad pivot; or n for a coupling that is not finite
    Cost     2n FMA + 6n mul + 2n rcp
    Error    if the matrix is an M-matrix, the relative error of a weight is a few roundoffs for each row up to it.
             Leaving out the rows beyond reach changes f and z by about the unit roundoff times the largest element of
@@ -190,7 +191,8 @@ TB_HD int trid_lane_interface_factor(int n, int flags, const tb_real *a, const t
    ends_a, ends_c and ends_d.
    Needs    n >= 2. flags: with TRID_PARTITION_FIRST, a[0] is not read and counts as 0; with TRID_PARTITION_LAST, c[n-1]
             likewise
-   Returns  0, -1 for n < 2, or 1 + the first row with a bad pivot */
+   Returns  0; -1 for n < 2; 1 + the first row with a bad pivot, where row 0 comes last; or n for a coupling that is not
+            finite */
 TB_HOST int trid_host_interface_reduce(int n, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
                                        const tb_real *d, tb_real *ends_a, tb_real *ends_c, tb_real *ends_d)
 {
@@ -209,7 +211,7 @@ TB_HOST int trid_host_interface_reduce(int n, int flags, const tb_real *a, const
 }
 
 /* Expands a partition from its first and last unknown, ends[0] and ends[1].
-   Needs    n >= 2; work of n elements; x may alias d; nothing is read of rows 0 and n-1
+   Needs    n >= 2; work of n elements; x may alias d; rows 0 and n-1 are not read
    Returns  0, -1 for n < 2, or 1 + the first row with a bad pivot */
 TB_HOST int trid_host_interface_expand(int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                                        const tb_real *ends, tb_real *x, tb_real *work)
@@ -226,15 +228,15 @@ TB_HOST int trid_host_interface_expand(int n, const tb_real *a, const tb_real *b
     return status ? status + 1 : 0;
 }
 
-/* Precomputes the matrix's part of trid_host_interface_reduce, as trid_lane_interface_factor with stride 1. */
+/* Precomputes the matrix's part of trid_host_interface_reduce, as trid_lane_interface_factor does with stride 1. */
 TB_HOST int trid_host_interface_factor(int n, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
                                        tb_real *u, tb_real *v, tb_real *ends_a, tb_real *ends_c, int *reach)
 {
     return trid_lane_interface_factor(n, flags, a, b, c, u, v, 1, ends_a, ends_c, reach);
 }
 
-/* Computes the right-hand side ends_d of the reduced rows for each d, from the first `first` rows and the last `last`
-   rows of d (reach, or n).
+/* Computes ends_d, the right-hand sides of the two reduced rows, for one right-hand side d. It reads only the first
+   `first` and the last `last` elements of d: reach[0] and reach[1] suffice, and n is exact.
    Needs    u and v of trid_host_interface_factor */
 TB_HOST void trid_host_interface_weigh(int n, const tb_real *u, const tb_real *v, const tb_real *d, int first, int last,
                                        tb_real *ends_d)

@@ -2,25 +2,25 @@
    cluster, and access to it.
    MIT licence, see LICENSE. */
 
-/* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r `each` .. (r + 1) `each` - 1
-   of y, where `each` is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane holds per_lane
-   neighbouring points, and a block solves its own rows. Along y neighbouring threads take neighbouring columns: `parts`
-   threads share a column, and each holds per_lane points of it. A block solves its share of the columns, and reaches
-   other blocks' rows through their shared memory. */
+/* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r * each .. (r + 1) * each - 1,
+   counted along y, where `each` is a multiple of per_lane. Along x a line is a row: `width` lanes share it, a lane
+   holds per_lane neighbouring points, and a block solves its own rows. Along y neighbouring threads take neighbouring
+   columns: `parts` threads share a column, and each holds per_lane points of it. A block solves its share of the
+   columns, and reaches other blocks' rows through their shared memory. */
 enum {
-    adi2d_p_piece = 16 / TB_BYTES, /* elements of a piece */
+    adi2d_p_piece = 16 / TB_BYTES, /* elements of a piece of 16 bytes */
     /* Whether all lines along y share one matrix throughout a march of steps of one length. */
     adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1
 };
 
 /* A block's data about its problem, in shared memory. Arrays are offsets, as in fd_p_chip. */
 struct adi2d_p_chip : fd_p_chip {
-    int width, parts, share; /* share: columns of each block */
-    int z, g;                /* arrays of the block: differences or a first stage's values; the start of a second
-                                stage's right-hand side */
+    int width, parts, share; /* share: the columns that each block solves */
+    int z, g;                /* arrays of the block. z: differences, then a first stage's values; g: the start of a
+                                second stage's right-hand side, then its differences */
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which gives identity rows */
-    int number[2]; /* number q of x at [q pitch + swizzle(i)], of y at [q per_lane parts + j] */
-    int exchange;  /* for the solve along y */
+    int number[2]; /* number q of x at [q * pitch + swizzle(i)], of y at [q * per_lane * parts + j] */
+    int exchange;  /* scratch for solves along y */
     int factors;   /* of the matrix along y: each partition's, each reduced row's, and the number of PCR steps */
     int bytes;     /* in total */
 };
@@ -62,7 +62,7 @@ TB_D fd_cell adi2d_p_cell_of(const adi2d_p_chip *h, unsigned char *memory, int a
     return ((const fd_cell *)(memory + h->cell[axis]))[index];
 }
 
-/* Returns piece c of the per_lane points from `first` on in a row. */
+/* Returns piece c of the per_lane points of a row from `first` on. */
 TB_D transpose_vector *adi2d_p_piece_of(tb_real *row, int first, int c)
 {
     return (transpose_vector *)(row + (fd_p_swizzle(first) ^ (c * adi2d_p_piece)));
@@ -87,8 +87,8 @@ typedef struct {
     tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
 } adi2d_p_rows;
 
-/* Writes a boundary row, row k of its thread: makes it dominant, gives it the face's value, or eliminates the third
-   unknown. near_by is the right-hand side of its neighbour; the solution is the difference from w. */
+/* Writes the boundary row that is row k of this thread: makes it dominant, gives it the face's value, or eliminates its
+   third unknown. near_by is the right-hand side of the neighbouring row; the solution is the difference from w. */
 TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const fd_p_edge &edge, int k,
                             tb_real near_by, tb_real w, adi2d_p_rows *r)
 {
@@ -102,7 +102,8 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
         if (m == k) r->a[m] = row[0], r->b[m] = row[1], r->c[m] = row[2], r->d[m] = value;
 }
 
-/* Returns the change of the term that the faces of an axis add to F(u) at (i, j) in the step. */
+/* Returns by how much the term that the faces of an axis add to F(u) at (i, j) changes from the step's start to its
+   end. */
 template <int axis>
 FD_P_CALLED_D tb_real adi2d_p_chip_face_change(const adi2d_p_chip &h, int i, int j)
 {

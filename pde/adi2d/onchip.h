@@ -4,8 +4,8 @@
 #define adi2d_onchip_bytes FD_OF(onchip_bytes)
 #define adi2d_onchip FD_OF(onchip)
 
-/* Takes a step. `products` is set if all steps are products of factors. *factored is the step size for which the matrix
-   along y is factored. */
+/* Takes a step. `products` is set if all steps are products of factors. *factored is the theta dt for which the matrix
+   along y was factored last. */
 template <int per_lane, int products>
 TB_D void adi2d_p_chip_make(const adi2d_p_chip *h, unsigned char *memory, tb_real *factored)
 {
@@ -51,13 +51,14 @@ TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char
     __syncthreads();
 }
 
-/* Does a block's part of its cluster's problem. memory is dynamic shared memory; h and least are static. */
+/* Does a block's part of its cluster's problem. `memory` is dynamic shared memory; h and `least` point to static shared
+   memory. */
 template <int per_lane, int products>
 TB_D void adi2d_p_chip_problem(const fd_p_launch &launch, unsigned char *memory, adi2d_p_chip *h, int *least)
 {
     const int size = trid_cluster_size(), which = (int)blockIdx.x / size, threads = trid_block_threads();
     for (int q = trid_block_thread(); q < (int)(sizeof *h / sizeof(int)); q += threads) ((int *)h)[q] = 0;
-    __syncthreads(); /* threads copy all of h (products.h) */
+    __syncthreads(); /* all of h is cleared, because threads copy all of it (products.h) */
     if (trid_block_thread() == 0) {
         fd_p_chip_begin(launch, fd_p_ready_of(launch, which), which, memory, launch.each, h);
         adi2d_p_chip_lay_out(per_lane, &launch, threads, h);
@@ -120,10 +121,10 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
     return best;
 }
 
-/* Chooses the kernel for a batch. On an H200 (docs/adi2d.md), sixteen rows a thread are fastest for products, and for
-   stages in single precision unless small grids leave too few threads. Otherwise eight are, but they serve only axes of
-   up to 256 points. The choice depends only on the grids' sizes, so that the bits of a result do not depend on the
-   number of problems. */
+/* Chooses the kernel for a batch. On an H200, sixteen rows a thread are fastest for products, and for stages in single
+   precision unless small grids leave too few threads. Otherwise eight are, but they serve only axes of up to 256
+   points. The choice does not depend on the number of problems, so that the bits of a result do not depend on it
+   either. */
 template <int = 0>
 static inline fd_p_chosen adi2d_p_kernel_of(fd_p_launch *launch)
 {
@@ -136,8 +137,8 @@ static inline fd_p_chosen adi2d_p_kernel_of(fd_p_launch *launch)
     return adi2d_p_choose<16, threads, 1, 0>(launch, 0);
 }
 
-/* Returns how many bytes of device memory MODEL_onchip needs on the current device; 0 if adi2d_check refuses the batch.
-   The batch's pointers may still be null. */
+/* Returns how many bytes of device memory MODEL_onchip needs on the current device; 0 if adi2d_check refuses the
+   batch's sizes or kind. The batch's pointers may still be null. */
 template <int = 0>
 static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
 {
@@ -148,14 +149,14 @@ static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
 
 /* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, with all steps in one
    kernel. If no cluster holds the grids, solves as MODEL_coalesced does.
-   Needs    the batch's and its problems' pointers, parameters (one per problem) and memory (of MODEL_onchip_bytes,
-            aligned to 128 bytes), all in device memory
+   Needs    in device memory: all that the batch and its problems point to, parameters (one per problem), and memory of
+            MODEL_onchip_bytes, aligned to 128 bytes
    Leaves   status and values, the grid's values and coordinates, once the stream has executed the launches; if the call
-            is refused, FD_BAD_ARGUMENT in each status, and NaN values
+            is refused, FD_BAD_ARGUMENT in each status, and NaN elsewhere
    Returns  FD_OK; as adi2d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for too little
             memory; FD_LAUNCH_FAILED
    Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three
-   Cost     two launches, no transfer */
+   Cost     two launches on chip; no transfer */
 template <int = 0>
 static inline int adi2d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

@@ -1,5 +1,5 @@
 /* products.h - a room of adi2d.h, read once for each model and precision: steps that are products of factors, on chip.
-   One array holds z between steps and u at the end (adi2d_p_may_be_product).
+   One array holds u, and z in its place from one step to the next (adi2d_p_may_be_product).
    MIT licence, see LICENSE. */
 
 /* Computes z = (1 + size A_2) u. */
@@ -31,7 +31,7 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
 /* Computes y = 2 z / (1 - size A_1) - z. */
 TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *shared, unsigned char *memory)
 {
-    const adi2d_p_chip chip = *shared, *h = &chip; /* in registers: otherwise each store has it read again */
+    const adi2d_p_chip chip = *shared, *h = &chip; /* in registers; `shared` would be read again after each store */
     const int width = h->width, rows = h->rows;
     adi2d_p_line l = adi2d_p_line_of(per_lane, h, memory, 0);
     const tb_real size = l.step->data.size;
@@ -48,7 +48,8 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *shared, unsig
             tb_real number[fd_p_numbers_x][adi2d_p_piece], *d = r.d + q * adi2d_p_piece;
             TB_UNROLL
             for (int e = 0; e < adi2d_p_piece; e++) d[e] = 0;
-            if (l.valid) transpose_unpack(*adi2d_p_piece_of(row, l.within, q), d); /* other lanes' are being written */
+            /* What a lane without a valid line would load, other lanes are writing. */
+            if (l.valid) transpose_unpack(*adi2d_p_piece_of(row, l.within, q), d);
             adi2d_p_number_pieces(h, memory, l.within, q, number);
             TB_UNROLL
             for (int e = 0; e < adi2d_p_piece; e++) {
@@ -75,7 +76,7 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *shared, unsig
 }
 
 /* Factors 1 - size A_2, which is the same for all columns. The factors of partition s of `parts` are at
-   5 per_lane s, those of reduced row r at 5 per_lane parts + 12 r. */
+   5 * per_lane * s, those of reduced row r at 5 * per_lane * parts + 12 * r. */
 FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const int parts = h->parts, thread = trid_block_thread(), lines = trid_block_threads() >> trid_log2(parts);
@@ -102,7 +103,7 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
 /* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes a sequence of products. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *shared, unsigned char *memory)
 {
-    const adi2d_p_chip chip = *shared, *h = &chip; /* in registers: otherwise each store has it read again */
+    const adi2d_p_chip chip = *shared, *h = &chip; /* in registers; `shared` would be read again after each store */
     const fd_p_step &step = fd_p_chip_step(*h, memory);
     const tb_real twice = step.close ? 1 : 2, less = step.close ? 0 : 1;
     const int share = h->share, parts = h->parts;
@@ -139,6 +140,6 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *shared, unsig
         /* Rows beyond the last stay 0. */
         if (my.valid) adi2d_p_store_column(per_lane, h, memory, &my, h->u, per_lane, r.d);
         if (!adi2d_p_independent)
-            __syncthreads(); /* the next stored solve must not overwrite data that are still being read */
+            __syncthreads(); /* before the next solve writes to `exchange`; stored solves need no barrier */
     }
 }

@@ -7,7 +7,8 @@
 #define adi2d_coalesced FD_OF(coalesced)
 
 /* A problem's arrays. In each pair, the first is contiguous along x, with point (i, j) at i + n[0] j, and the second
-   along y, at j + n[1] i. The accesses of threads whose lines lie along the other axis then coalesce. */
+   along y, at j + n[1] i. Threads whose lines lie along one axis have coalesced accesses to the array that is
+   contiguous along the other. */
 typedef struct {
     fd_p_tables t;
     unsigned long long *lost; /* the first step with a value that is not finite, times 2^32, plus the first such point
@@ -24,7 +25,7 @@ typedef struct {
     int blocks; /* per problem */
 } adi2d_p_rung;
 
-/* Assigns memory to a problem's tables and arrays; with null, only counts. Returns the bytes used. */
+/* Assigns memory to a problem's tables and arrays; if `memory` is null, only counts. Returns the bytes used. */
 TB_HD size_t adi2d_p_rung_lay_out(const fd_batch *batch, unsigned char *memory, adi2d_p_rung_arrays *arrays)
 {
     adi2d_p_rung_arrays a;
@@ -68,7 +69,7 @@ typedef struct {
     double when[2];         /* the times of its start and its end */
     const tb_real *time[2]; /* the numbers of these times */
     fd_numbers now[2], own; /* copies of these, and the line's numbers on the other axis */
-    int n[2], changes;      /* changes: whether F at the step's end differs from that at its start */
+    int n[2], changes;      /* changes: whether F at the step's end may differ from F at its start */
 } adi2d_p_rung_line;
 
 /* Returns the data of a line's thread in a step of problem `which`, except for the line's numbers. */
@@ -84,18 +85,18 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
     }
     const fd_p_step *made = &l.a.t.step[step];
     l.data = made->data, l.when[0] = made->from, l.when[1] = made->to;
-    l.changes = !l.data.time_independent; /* made->changes is the same, but takes more registers and a tenth longer */
+    l.changes = !l.data.time_independent; /* made->changes is equal, but takes more registers and a tenth more time */
     for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
     return l;
 }
 
-/* Returns whether the problem has this step, and the step this stage. */
+/* Returns whether the problem was not refused and has this step, and the step has a second stage if `second` is set. */
 TB_D int adi2d_p_rung_due(const adi2d_p_rung_arrays &a, int step, int second)
 {
     return !a.t.found->status.what && step < a.t.found->steps && second < a.t.step[step].data.stages;
 }
 
-/* Returns the terms at point k of a line along an axis, at the start (end 0) or the end of the step. */
+/* Returns the terms at point k of a line along an axis, at the step's start (end 0) or end (1). */
 TB_D fd_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int axis, int end, int k)
 {
     fd_numbers own[2];
@@ -104,7 +105,7 @@ TB_D fd_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int axis, int end, 
     return fd_p_terms(l.a.t.parameters, own, l.now[end].number);
 }
 
-/* Returns point (i, j) of a face, at the start (end 0) or the end of the step. */
+/* Returns point (i, j) of a face, at the step's start (end 0) or end (1). */
 TB_D fd_p_edge adi2d_p_rung_edge(const adi2d_p_rung_line &l, int axis, int side, int end, int i, int j)
 {
     return {axis, side, l.a.t.problem->face[axis][side], {i, j, 0}, l.time[end], l.when[end]};
@@ -138,8 +139,8 @@ typedef struct {
     tb_real a, b, c, d, third;
 } adi2d_p_rung_row;
 
-/* Computes the matrix row along an axis at a point, from terms at the step's end; may_be, a literal, says whether it
-   may be a boundary row. The solution is the difference from `before`. */
+/* Computes the matrix row along an axis at a point, from terms at the step's end; may_be, a literal, says whether the
+   row may be a boundary row. The solution is the difference from `before`. */
 TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, fd_cell cell, const fd_terms &terms,
                               const int *index, tb_real before, adi2d_p_rung_row *row)
 {
@@ -156,19 +157,21 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
     if (kind == FD_DEGENERATE) row->third = l.data.size * terms.drift[axis] * l.a.t.far_of[axis][last];
 }
 
-/* The system of a line: n rows, whose elements are `stride` apart in two arrays. In a plain line only the two rows at
-   each end differ from the others. A thread whose line is not valid only takes part in its warp's common work. */
+/* The system of a line: n rows, whose elements are `stride` apart in two arrays. In a plain line, rows 2 .. n - 2 can
+   be computed several at a time. A thread whose line is not valid only takes part in its warp's common work. */
 typedef struct {
     int n, valid, plain, stride;
     tb_real *upper, *right;
 } adi2d_p_rung_system;
 
 /* Solves along a line by the Thomas algorithm, and overwrites `upper` and `right`; rows may be computed from what
-   `right` held. The function calls, in this order,
-     row(k, &row)     for rows at the ends and next to them, and for all rows of a line that is not plain
-     rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can interleave
-                      them
-     put(k, solution, again(k))     from the last row back
+   `right` held. From the first row on, the function calls
+     row(k, &row)     for row k: for the first two, the last, those before it that fill no group of `ahead` rows, and
+                      all rows of a line that is not plain
+     rows(k, row)     for the group of `ahead` rows from k on; it neither branches nor writes, so that the compiler can
+                      interleave them
+   Then, from the last row back, it calls
+     put(k, solution, again(k))     for each row
      flush(k)         for each k that is a multiple of 32, after put for all rows from k on */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
 TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_type rows, again_type again,
@@ -234,16 +237,17 @@ TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines
     __syncwarp();
 }
 
-/* The data of the thread of a line along x. */
+/* A thread's data for its line along x. */
 typedef struct {
     adi2d_p_rung_line l;
-    int j, along[2], line, below, above; /* distances between points, to the line, and from it to its neighbours */
+    int j, along[2], line, below, above; /* the line's number; distances between points, to the line, and from the line
+                                            to its neighbours */
     int american, about;
-    const tb_real *values[2], *v[2], *multiplier; /* u and z: all values, and the line's */
+    const tb_real *values[2], *v[2], *multiplier; /* of u and z: all values, and the line's own */
     fd_cell cell_y;
 } adi2d_p_rung_x_line;
 
-/* Returns the data of line j's thread. across: use arrays that are contiguous along y. */
+/* Returns the data of line j's thread. If `across` is set, it uses arrays that are contiguous along y. */
 template <int across, int second>
 TB_D adi2d_p_rung_x_line adi2d_p_rung_x_line_of(const adi2d_p_rung_line &l, int j)
 {
@@ -259,14 +263,14 @@ TB_D adi2d_p_rung_x_line adi2d_p_rung_x_line_of(const adi2d_p_rung_line &l, int 
     return x;
 }
 
-/* Loads the column of three values, along y, around point i of u (0) or z (1). */
+/* Loads the column of three values along y at point i of the line, from u (which 0) or z (1). */
 TB_D void adi2d_p_rung_column(const adi2d_p_rung_x_line &x, int which, int i, tb_real *to)
 {
     const tb_real *here = x.v[which] + i * x.along[0];
     to[0] = here[x.below], to[1] = here[0], to[2] = here[x.above];
 }
 
-/* Computes F_0, F_1 and F_2 at point i from three columns of u or z, at the start (end 0) or the end of the step. */
+/* Computes F_0, F_1 and F_2 at point i from three columns of u or z, at the step's start (end 0) or end (1). */
 TB_D void adi2d_p_rung_columns(const adi2d_p_rung_x_line &x, int which, int end, int may_be, int i,
                                const fd_terms &terms, const tb_real *columns, tb_real *f)
 {
@@ -276,8 +280,8 @@ TB_D void adi2d_p_rung_columns(const adi2d_p_rung_x_line &x, int which, int end,
     if (may_be) adi2d_p_rung_faces(x.l, 0, end, i, x.j, x.values[which], x.along, f);
 }
 
-/* Computes row i from columns of u and z. `changes` (F changes in the step) and may_be (the row may be a boundary row)
-   are literals. */
+/* Computes row i from columns of u and z. `changes` (F may change in the step) and may_be (the row may be a boundary
+   row) are literals. */
 template <int second>
 TB_D void adi2d_p_rung_x_make(const adi2d_p_rung_x_line &x, int i, int changes, int may_be, const tb_real *of_u,
                               const tb_real *of_z, adi2d_p_rung_row *row)
@@ -333,9 +337,9 @@ TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_
     }
 }
 
-/* Computes right-hand sides and solves along x. Thread j takes line j of problem blockIdx.x / blocks. across: use
-   arrays that are contiguous along y, and transpose e on output. crowded: eight blocks share a multiprocessor, so that
-   threads have fewer registers and compute fewer rows at a time. */
+/* Computes right-hand sides and solves along x. Thread j takes line j of problem blockIdx.x / blocks. If `across` is
+   set, it uses arrays that are contiguous along y, and transposes e as it writes it. If `crowded` is set, eight blocks
+   share a multiprocessor, so that threads have fewer registers and compute fewer rows at a time. */
 template <int across, int second, int crowded>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_p_rung_x(adi2d_p_rung launch, int step)
 {
@@ -368,13 +372,13 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_
     adi2d_p_rung_thomas<ahead>(system, row, rows, none, put, flush);
 }
 
-/* The data of the thread of a line along y. */
+/* A thread's data for its line along y. */
 typedef struct {
     adi2d_p_rung_line l;
     int i, stride, valid; /* stride: the distance between points */
     int about, last;      /* whether the solution is the difference from z, not u; whether the stage ends a step */
-    int given;            /* whether the line lies on a face with given values; the solve along x has set them */
-    int exercise;         /* exercise after the stage */
+    int given;            /* whether the line lies on a face with given values, which the solve along x has set */
+    int exercise;         /* the kind of exercise after the stage */
     const tb_real *u, *w, *e, *final;
     tb_real *to, *multiplier;
 } adi2d_p_rung_y_line;
@@ -441,8 +445,8 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     return value;
 }
 
-/* Solves along y and completes the stage: the last stage stores u and ends the step, others store z. Thread i takes
-   line i. */
+/* Solves along y and completes the stage: the last stage stores u and ends the step, an earlier one stores z. Thread i
+   takes line i. */
 template <int across, int second>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_rung launch, int step)
 {
@@ -489,7 +493,7 @@ TB_D void adi2d_p_rung_record(const adi2d_p_rung &launch, const adi2d_p_rung_arr
     fd_p_record(&launch.as.batch, &a.t, (int)blockIdx.x, time, a.u[0], stride, (int)threadIdx.x, (int)blockDim.x);
 }
 
-/* Applies the events at the date that ends a step, if there is one. A block per problem. */
+/* Applies the events at the date that ends a step, if there is one. Each block serves a problem. */
 template <int>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_date(adi2d_p_rung launch, int step)
 {
@@ -520,8 +524,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     if (event->what & FD_RECORD) adi2d_p_rung_record(launch, a, 1 + date);
 }
 
-/* Sets the first values of a prepared problem, one block per problem. If `across` is set, it sets them in the array
-   that is contiguous along y as well. */
+/* Sets the initial values of prepared problems, one block per problem; if `across` is set, also in the arrays that are
+   contiguous along y. */
 template <int across>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_start(adi2d_p_rung launch)
 {
@@ -537,7 +541,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_sta
 }
 
 /* Writes status, values and grid. If a value was not finite, finds out whether the model's terms were finite in that
-   step. A block per problem. */
+   step. Each block serves a problem. */
 template <int>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_finish(adi2d_p_rung launch)
 {
@@ -577,8 +581,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_fin
     adi2d_p_rung_record(launch, a, 0);
 }
 
-/* Returns how many bytes of device memory MODEL_naive and MODEL_coalesced need; 0 if adi2d_check refuses the batch. The
-   batch's pointers may still be null. */
+/* Returns how many bytes of device memory MODEL_naive and MODEL_coalesced need; 0 if adi2d_check refuses the batch's
+   sizes or kind. The batch's pointers may still be null. */
 template <int = 0>
 static inline size_t adi2d_rung_bytes(const fd_batch *batch)
 {
@@ -624,11 +628,11 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
 }
 
 /* Solves the problems of a batch of any size, with grids in device memory and a thread per line. This is the plain
-   version: its solves along x do not coalesce.
+   version: its accesses do not coalesce in solves along x.
    Needs    as MODEL_onchip, with memory of MODEL_rung_bytes
    Leaves, Returns as MODEL_onchip
-   Cost     two launches per stage, and one per step if there are dates; a first stage reads and writes each point 13
-            times */
+   Cost     for each of batch->steps steps, four launches with ADI2D_TWO_STAGES, otherwise two, and one more if
+            batch->dates is not 0; three launches besides. A first stage reads or writes each point 13 times */
 template <int = 0>
 static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                               cudaStream_t stream)
@@ -636,10 +640,10 @@ static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *
     return adi2d_p_rung_march<0>(batch, parameters, memory, bytes, stream);
 }
 
-/* Solves the same with grids in both orders. Tiles in shared memory transpose them at the end of a solve, so that all
-   accesses coalesce.
+/* Solves the same problems, with grids in both orders. Each solve transposes its results in tiles of shared memory as
+   it substitutes back, so that all accesses coalesce.
    Needs, Leaves, Returns as MODEL_naive
-   Cost     as MODEL_naive, and one more write per point */
+   Cost     as MODEL_naive, and one more write per point and stage; American exercise adds a read and a write */
 template <int = 0>
 static inline int adi2d_coalesced(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
                                   size_t bytes, cudaStream_t stream)

@@ -9,7 +9,7 @@ TB_D void adi2d_p_load_row(int per_lane, tb_real *row, int first, tb_real *v)
         transpose_unpack(*adi2d_p_piece_of(row, first, q), v + q * adi2d_p_piece);
 }
 
-/* Stores the per_lane points of a row, if they are valid. */
+/* Stores the per_lane points of a row from `first` on, if they are valid. */
 TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, const tb_real *v)
 {
     TB_UNROLL
@@ -22,8 +22,8 @@ typedef struct {
     const fd_p_step *step;
     int s, about, american, keeps; /* keeps: whether to write the start of a second stage's right-hand side */
     int changes;                   /* whether coefficients or given slopes change from the step's start to its end */
-    int group, groups, whole;      /* the lane's line among those that the block holds at once, their number, the first
-                                      of its warp's */
+    int group, groups, whole;      /* the lane's line among those that the block holds at once, their number, and the
+                                      first line of its warp */
     int lane, from, within;        /* lanes without points read valid ones, from `within` on */
     int local, j, valid;
 } adi2d_p_line;
@@ -35,7 +35,7 @@ typedef struct {
     tb_real nine[9];
 } adi2d_p_point;
 
-/* Returns the data of a lane's line that are the same for all lines of a stage. */
+/* Returns those data of a lane's line that are the same for all its lines in a stage. */
 TB_D adi2d_p_line adi2d_p_line_of(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);
@@ -61,7 +61,7 @@ TB_D void adi2d_p_line_at(const adi2d_p_chip *h, int base, adi2d_p_line *l)
 
 /* Computes a point's right-hand side from the nine values around it. *kept, the start of the second stage's right-hand
    side, is written in the first stage and read in the second. `more` is the contribution of exercise in the first
-   stage, and u - z in the second. */
+   stage; in the second it is u - z if l->about is set, otherwise 0. */
 TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point *p, fd_terms now, fd_terms later,
                                      tb_real more, tb_real *kept)
 {
@@ -82,8 +82,8 @@ TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point 
     return d + more;
 }
 
-/* Loads the line's row and the rows beside it: v for this lane's points, left and right for the neighbouring lanes'
-   points. */
+/* Loads the line's row and the rows beside it: this lane's points into v, and the neighbouring lanes' nearest points
+   into `left` and `right`. */
 TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                                    tb_real (*v)[TRID_MOST_ROWS], tb_real *left, tb_real *right)
 {
@@ -123,7 +123,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
         tb_real number[fd_p_numbers_x][adi2d_p_piece], kept[adi2d_p_piece] = {0}, old[adi2d_p_piece];
         adi2d_p_number_pieces(h, memory, l->within, q, number);
-        /* Other lanes are writing theirs. */
+        /* What a lane without a valid line would load, other lanes are writing. */
         if (l->s > 0 && l->valid) transpose_unpack(*adi2d_p_piece_of(keep, l->within, q), kept);
         if (l->about) transpose_unpack(*adi2d_p_piece_of(old_row, l->within, q), old);
         TB_UNROLL
@@ -150,12 +150,12 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Adds the faces' terms of F to the right-hand sides d of the lane's points. */
+/* Adds the terms that faces add to F to the right-hand sides d of the lane's points. */
 TB_D void adi2d_p_chip_x_faces(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                                tb_real *d)
 {
     const fd_step_data *step = &l->step->data;
-    const int along = fd_p_at_adding(*h, 1, l->j); /* whether the whole line is on a face of y */
+    const int along = fd_p_at_adding(*h, 1, l->j); /* whether the line is on a face of y that adds to F */
     const int ends = fd_p_adds(h->face[0][0]) | fd_p_adds(h->face[0][1]);
     tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
     TB_LOOP
@@ -208,7 +208,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
 }
 
 /* A thread's part of the solves along y: per_lane rows from `from` on, stored in block `owner` from its row `local` on,
-   in columns first, first + lines, .. below `last`; its column i now, which is 0 if there is no valid one. */
+   in columns `first`, `first` + `lines`, .. below `last`. i is its current column, 0 if it has no valid one. */
 typedef struct {
     int lines, first, last, from, owner, local, i, valid;
 } adi2d_p_columns;
@@ -234,7 +234,7 @@ TB_D void adi2d_p_column_at(int base, adi2d_p_columns *my)
     my->valid = my->first + base < my->last, my->i = my->valid ? my->first + base : 0;
 }
 
-/* Returns the address of row my.from of the column in an array, which may be in another block. */
+/* Returns the address of row my.from of the column in an array; the row may be in another block. */
 TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                           int array)
 {
@@ -242,8 +242,8 @@ TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *
     return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(tb_real);
 }
 
-/* Loads the thread's per_lane numbers of its column of an array. A thread without a valid column gets zeros, since
-   other blocks' numbers may be about to change. */
+/* Loads the thread's per_lane values of its column of an array. A thread without a valid column gets zeros: what it
+   would load, other threads may be writing. */
 TB_D void adi2d_p_load_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                               int array, tb_real *v)
 {
@@ -262,7 +262,7 @@ TB_D void adi2d_p_load_column(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Stores a thread's numbers of its column: the first `count`, or all if it has no more. */
+/* Stores a thread's values of its column: the first `count` of them, or all per_lane if that is fewer. */
 TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                int array, int count, const tb_real *v)
 {
@@ -280,8 +280,8 @@ TB_D void adi2d_p_store_column(int per_lane, const adi2d_p_chip *h, unsigned cha
     }
 }
 
-/* Computes rows `from` + k of 1 - size A_2, in a column whose numbers of x are own[0], with the numbers `now` of
-   time. */
+/* Computes the per_lane rows of 1 - size A_2 from row `from` on, in a column whose numbers of x are own[0]; `now` holds
+   the numbers of time. */
 TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, fd_numbers *own,
                                 const tb_real *now, adi2d_p_rows *r)
 {
@@ -295,8 +295,8 @@ TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned ch
     }
 }
 
-/* Returns the change of F_2 at row j of column i from the step's start to its end, from the three values there, without
-   the faces' terms. */
+/* Returns by how much F_2 at row j of a column changes from the step's start to its end, without the faces' terms. The
+   change is computed from the values below, at and above the row; own[0] holds the column's numbers of x. */
 TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned char *memory, fd_numbers *own, int j,
                                    tb_real below, tb_real here, tb_real above)
 {
@@ -308,8 +308,8 @@ TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned
     return fd_p_along_axis(1, cell, later, below, here, above) - fd_p_along_axis(1, cell, now, below, here, above);
 }
 
-/* Loads the numbers of the thread's column of an array, the one after them into v[per_lane], and returns the one before
-   them. Beyond the column's ends, its last numbers are repeated. */
+/* Loads the thread's values of its column of an array into v, the value after them into v[per_lane], and returns the
+   value before them. Where the column has no value before or after them, its first or last value stands for it. */
 TB_D tb_real adi2d_p_load_column_around(int per_lane, const adi2d_p_chip *h, unsigned char *memory,
                                         const adi2d_p_columns *my, int array, tb_real *v)
 {
@@ -320,8 +320,9 @@ TB_D tb_real adi2d_p_load_column_around(int per_lane, const adi2d_p_chip *h, uns
     return below;
 }
 
-/* Adds the change of F_2(w) in the step to the right-hand sides of the thread's column, whose numbers of x are own[0],
-   and to that of the last point's neighbour, if another thread holds it. */
+/* Adds the change of F_2(w) in the step to the right-hand sides d of the thread's column, whose numbers of x are
+   own[0], and to *near_by, the right-hand side of the last point's neighbour, if another thread holds that
+   neighbour. */
 TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                  int w_of, fd_numbers *own, tb_real *near_by, tb_real *d)
 {
@@ -348,9 +349,9 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
     }
 }
 
-/* Writes the boundary rows of the thread's column. If the column lies on an x face with given values, writes identity
+/* Writes the boundary rows of the thread's column. If the column lies on a face of x with given values, writes identity
    rows, with the right-hand sides that the solve along x left. near_by is the right-hand side of the last point's
-   neighbour, if another thread holds it. */
+   neighbour, if another thread holds that neighbour. */
 TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                               int w_of, int right_of, tb_real near_by, adi2d_p_rows *r)
 {
@@ -375,7 +376,8 @@ TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Solves along y in stage s, and adds the solution to w. The sum goes to u in the last stage, otherwise to z. */
+/* Solves along y in stage s for the difference from w, which is z in a second stage with step->data.about and otherwise
+   u, and adds w. The sum goes to u in the last stage, otherwise to z. */
 TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);

@@ -9,9 +9,9 @@
 /* Returns whether a step can be taken as a product of factors, if its rows are diagonally dominant. With theta 1/2 and
    neither mixed term nor source, Douglas' scheme is
        (1 - dt A_1 / 2) (1 - dt A_2 / 2) u' = (1 + dt A_1 / 2) (1 + dt A_2 / 2) u,
-   and (1 + M) / (1 - M) = 2 / (1 - M) - 1. So, from z = (1 + dt A_2 / 2) u,
+   and (1 + M) / (1 - M) = 2 / (1 - M) - 1. So, with z = (1 + dt A_2 / 2) u, the equations
        s = z / (1 - dt A_1 / 2),  y = 2 s - z,  u' = y / (1 - dt A_2 / 2),  z' = 2 u' - y = (1 + dt A_2 / 2) u'
-   is a step that forms no differences, and the next step begins with z' if its length and A_2 are the same. */
+   make a step that forms no differences, and the next step begins with z' if its length and A_2 are the same. */
 TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int time_independent)
 {
     const fd_problem *problem = t->problem;
@@ -22,7 +22,7 @@ TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int 
            step->theta < 0.5 + 1e-15;
 }
 
-/* Finds the steps that are products, and those that the batch excludes. */
+/* Finds the steps that are products, and those that batch->kind excludes. */
 TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -47,7 +47,8 @@ TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
     return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
 }
 
-/* Finds which products begin with the previous step's z'. */
+/* Finds which products do not begin with the z' of the previous step (open), and which are not followed by such a step
+   (close). */
 TB_HD void adi2d_p_join_products(const fd_p_tables *t, int thread, int threads)
 {
     for (int k = thread; k < t->found->steps; k += threads) {

@@ -5,7 +5,7 @@
 /* Grids in device memory have rows of `pitch` elements; elements beyond the points are finite. A stage is three kernels
    (docs/adi3d.md counts the passes over memory): right-hand sides and solves along x, which leave differences in d;
    solves along y, in place; solves along z, which end the stage. Or it is two sweeps (device_planes.h). One or several
-   warps solve a line along x, `rows` points a lane; lines along y and z are interleaved in a block
+   warps solve a line along x, with `rows` points in each lane; lines along y and z are interleaved in a block
    (trid_block_interleaved). */
 
 /* Returns whether the terms along an axis are declared independent of the other axes. */
@@ -24,12 +24,12 @@ enum {
 typedef struct {
     unsigned long long lost; /* the first time (adi3d_p_device_note) at which something was not finite, times 2^32, plus
                                 the point */
-    int largest;             /* magnitude at time 0 (fd_p_larger) */
-    int pcr_steps[3];        /* how many PCR steps the solves with factors take */
+    int largest;             /* the largest magnitude at time 0, as fd_p_larger stores it */
+    int pcr_steps[3];        /* how many PCR steps the solves with factors take along each axis */
 } adi3d_p_found;
 
-/* The numbers of a plane for the sweeps of device_planes.h: upward l, h, r and, for a partition's last plane, 1 + the
-   partition's number, otherwise 0; downward r, q and s. */
+/* The numbers of a plane for the sweeps of device_planes.h. The upward sweep uses l, h, r and `end`, which is 1 + the
+   partition's number for a partition's last plane and 0 for others; the downward sweep uses r, q and s. */
 typedef struct FD_P_ALIGN {
     tb_real l, h, end, r, q, s, unused[2];
 } adi3d_p_plane;
@@ -39,20 +39,20 @@ typedef struct FD_P_ALIGN {
     tb_real in, out, pivot, above;
 } adi3d_p_link;
 
-/* The data of a march's kernels. All pointers are to device memory, except those in problem, which no kernel
-   follows: t.problem is in device memory. */
+/* The data of a march's kernels. All pointers are to device memory, except those in `problem`, which no kernel follows:
+   kernels use t.problem, which is in device memory. */
 struct adi3d_p_device : fd_p_grid {
     fd_problem problem;
     adi3d_p_found *march;
     fd_values *values;      /* for each time at each spot, as in a batch */
     tb_real *factors[3];    /* for the independent axes, otherwise null: adi3d_p_device_factor */
     int fresh;              /* whether this step needs factors other than the last step's */
-    adi3d_p_plane *planes;  /* for solves along z within the sweeps: the planes' factors */
-    adi3d_p_link *links;    /* and those of the interface unknowns */
-    tb_real *ends;          /* the planes of the interface unknowns */
+    adi3d_p_plane *planes;  /* for solves along z within the sweeps: the factors of the planes, */
+    adi3d_p_link *links;    /* and of the system of interface unknowns */
+    tb_real *ends;          /* planes of the reduced rows' right-hand sides, then of interface unknowns */
     int partitions;         /* the number of partitions; 0: no solves along z within the sweeps */
     int elements;           /* of an array */
-    int processors, shared; /* of the device: their number, and the shared memory of one */
+    int processors, shared; /* the device's multiprocessors; the most shared memory of a block */
 };
 
 /* A problem's own arrays in device memory. */
@@ -63,7 +63,7 @@ typedef struct {
     fd_date *at_date;
 } adi3d_p_copies;
 
-/* Lays out device memory for any problem of a batch; if memory is null, only counts. Returns the bytes. */
+/* Lays out device memory for any problem of a batch; if `memory` is null, only counts. Returns the bytes. */
 TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memory, adi3d_p_device *device,
                                       adi3d_p_copies *copies)
 {
@@ -98,7 +98,7 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
 
 /* Factors the matrix of an independent axis once for all its lines, in partitions of `rows` rows, one for each lane or
    thread of the solving kernels. Each of these reads its own factors 16 bytes at a time, so the first 16 bytes of all
-   partitions come first, then the next of all. One warp runs it. */
+   partitions come first, then the next 16 bytes of all. One warp runs it. */
 template <int axis, int rows, int parts>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

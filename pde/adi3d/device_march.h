@@ -6,7 +6,7 @@
 
 /* ---- work that is done once a march or once a date --------------------------------------------------------------- */
 
-enum { adi3d_p_device_threads = 128 }; /* of the next four kernels; the last three have a block per row */
+enum { adi3d_p_device_threads = 128 }; /* of the next four kernels; the last three have a block per row of the grid */
 
 /* Runs a phase of fd_p_prepare. */
 template <int unused>
@@ -49,8 +49,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_copy(c
     }
 }
 
-/* Finds the first point whose terms (if `when` is odd) or value (if it is even) are not finite; after the last step,
-   also the largest value. */
+/* Finds the first point whose terms (if `when` is odd) or value (if it is even) are not finite; with `last`, also the
+   largest magnitude. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_look(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int when,
@@ -92,7 +92,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_most(&h.t.found->given, given);
 }
 
-/* Computes value and derivatives at a spot with a block of 64 threads, into the values of a time. */
+/* Computes the value and its derivatives at a spot with a block of 64 threads, and stores them with those of the same
+   time. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(64) adi3d_p_device_values(const __grid_constant__ adi3d_p_device h, int time)
 {
@@ -125,7 +126,7 @@ static inline void adi3d_p_launch_rows(adi3d_p_device_work *w, void (*kernel)(pa
     adi3d_p_launch(&w->queue, kernel, rows, dim3(adi3d_p_device_threads), 0, arguments...);
 }
 
-/* Copy bytes to the device and from it. Pageable source memory has been read when the call returns. */
+/* Copy bytes to the device and from it. Pageable source memory has been read by the time the call returns. */
 TB_HOST void adi3d_p_put(adi3d_p_queue *on, void *to, const void *from, size_t bytes)
 {
     if (on->error == cudaSuccess && bytes > 0)
@@ -137,7 +138,7 @@ TB_HOST void adi3d_p_get(adi3d_p_queue *on, void *to, const void *from, size_t b
         on->error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, on->stream);
 }
 
-/* Sets bytes of the device to a value, if there are any. */
+/* Sets bytes of the device to a value; does nothing if the pointer to them is null. */
 TB_HOST void adi3d_p_set(adi3d_p_queue *on, void *bytes, int value, size_t count)
 {
     if (on->error == cudaSuccess && bytes) on->error = cudaMemsetAsync(bytes, value, count, on->stream);
@@ -188,7 +189,7 @@ static inline void adi3d_p_device_ready(adi3d_p_device_work *w)
 }
 
 /* Moves the points of a grid without gaps to their positions in a batch with up to `most` points, beginning with the
-   last, so that none is overwritten before it is read; NaN elsewhere. */
+   last, so that none is overwritten before it is read. Fills all other positions with NaN. */
 TB_HOST void adi3d_p_device_unpack(const int *most, const int *n, tb_real *grid)
 {
     for (size_t at = (size_t)fd_p_count(most); at-- > 0;) {
@@ -221,7 +222,7 @@ template <int unused>
 static inline void adi3d_p_device_step(adi3d_p_device_work *w, const fd_p_step &step)
 {
     adi3d_p_device h = w->h;
-    /* After sweeps, the factors for solves along each axis are still to be computed. */
+    /* If the first stage is taken in sweeps, a second one must still compute the factors for solves along each axis. */
     for (int s = 0; s < step.data.stages; s++) h.fresh &= adi3d_p_device_stage<unused>(&w->queue, h, step, s);
     const fd_date *event = fd_p_event(&h.problem, step.data.date);
     if (event && event->what != FD_RECORD) adi3d_p_launch_rows(w, adi3d_p_device_date<unused>, h, step);
@@ -338,8 +339,8 @@ static inline void adi3d_p_device_problem(adi3d_p_device_work *w, const fd_model
     if (status.what) fd_p_fill_nan(batch, w->which, 0, 1);
 }
 
-/* Returns the bytes of device memory that MODEL_device needs, or 0 for a batch that adi3d_check refuses. The batch's
-   pointers may still be null; if its problems are known, memory that none of them needs is not counted. */
+/* Returns the bytes of device memory that MODEL_device needs, or 0 for a batch whose sizes adi3d_check refuses. The
+   batch's pointers may still be null; if its problems are known, memory that none of them needs is not counted. */
 template <int unused = 0>
 static inline size_t adi3d_device_bytes(const fd_batch *batch)
 {
@@ -351,13 +352,14 @@ static inline size_t adi3d_device_bytes(const fd_batch *batch)
             MODEL_device_bytes, aligned as by cudaMalloc. Parameters are copied unchanged: pointers in them must point
             to device memory or, if MODEL_of_t follows them, to memory that host and device share
    Leaves   status, values, grids and coordinates: the call waits for the stream. NaN for a problem that fails; if the
-            call is refused, its status in each problem, and NaN
+            call is refused, the call's status in each problem, and NaN
    Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM for less memory than
             MODEL_device_bytes; FD_LAUNCH_FAILED, with the cudaError_t in the problems' status.detail
-   Cost     three launches per stage. A step of Douglas' scheme reads and writes an array of the grid 7 times, a step of
-            two stages 15 times. Both counts fall by 2 if y and z are independent axes with faces that allow it;
-            American exercise adds 4 in the last stage and 1 in an earlier one (docs/adi3d.md). The host waits once per
-            problem for its preparation */
+   Cost     three launches per stage, and one per axis whose factors change. A step of Douglas' scheme reads or writes
+            an array of the grid 7 times, a step of two stages 15 times. Both counts fall by 2 if the only or first
+            stage can be taken in sweeps (adi3d_p_device_stage); American exercise adds 4 in the last stage and 1 in an
+            earlier one (docs/adi3d.md). The host waits for each problem's preparation, for each grid that is recorded,
+            and for the end of the march */
 template <int unused = 0>
 static inline int adi3d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

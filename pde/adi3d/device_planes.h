@@ -3,9 +3,10 @@
    MIT licence, see LICENSE. */
 
 /* Where all lines along z share one matrix, and the matrices along y do not depend on z, the two solves may change
-   places. Then the march with solves along x also eliminates its solutions forward along z, plane by plane, and the
-   sweep with solves along y first substitutes back along z: see docs/adi3d.md. z is cut into partitions, each
-   eliminated independently. With x the unknowns of a line, and l .. s the factors of a plane,
+   places. Then the upward sweep, which solves along x, also eliminates its solutions forward along z, plane by plane,
+   and the downward sweep, which solves along y, first substitutes back along z in each plane: see docs/adi3d.md. z is
+   cut into partitions, each eliminated independently. With x[k] the unknowns of a line along z, and l, h, r, q
+   and s the factors of plane k,
        y[k] = d[k] - l y[k-1],   x[k] = r y[k] - q x[k+1] - s x[last of the partition before],
    and the partition's first unknown is the sum of h y, minus multiples of the last unknowns of the previous partition
    and of its own. So the last unknowns of all partitions form a tridiagonal system. */
@@ -16,9 +17,10 @@ TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
     return h.n[2] * partition / h.partitions;
 }
 
-/* Returns whether a step's solves along y and z change places. A face along y or z whose value is given rules that out:
-   lines on it are not solved along the other axis. So does a face that takes its third point from its neighbour's row:
-   it needs the neighbour's right-hand side, which along z is already overwritten or still to come. */
+/* Returns whether a step's solves along y and z change places. A face of y or z whose value is given rules that out:
+   lines on it are not solved along the other axis. So does FD_DEGENERATE at a face of z or at the last point of y: its
+   row needs the neighbour's right-hand side, which along z is overwritten already or still to come, and which at the
+   last point of y another thread may hold. */
 TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
 {
     const int *y = h.face[1], *z = h.face[2];
@@ -26,7 +28,8 @@ TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &st
            z[0] == FD_LINEAR && z[1] == FD_LINEAR;
 }
 
-/* Returns into how many pieces of whole partitions the upward sweep is best cut; otherwise as trid_best_pieces. */
+/* Returns into how many pieces the upward sweep is best cut, as trid_best_pieces does, but in pieces of whole
+   partitions. */
 TB_HOST int adi3d_p_device_upward_pieces(const adi3d_p_device &h, int blocks, int slots)
 {
     int best = 1, least = 0;
@@ -39,8 +42,8 @@ TB_HOST int adi3d_p_device_upward_pieces(const adi3d_p_device &h, int blocks, in
 }
 
 /* Factors a partition: writes the factors of its planes.
-   Leaves   link: s and q of its last row; the couplings of its first unknown to the previous partition's last and to
-            its own last */
+   Leaves   link: s and q of its last row; the couplings of its first unknown to the last unknown of the previous
+            partition and to its own last one */
 TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_step &step, int partition, double *link)
 {
     const int from = adi3d_p_partition(h, partition), to = adi3d_p_partition(h, partition + 1);
@@ -69,9 +72,9 @@ TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_st
     link[2] = before, link[3] = -product;
 }
 
-/* Factors all partitions, with a thread for each, and the system of their last unknowns. Row s of that system is
-   x[s] + link[0] x[s-1] + link[1] f[s+1] = r y of the partition's last row, where f[s+1], the first unknown of the next
-   partition, is expressed in x[s] and x[s+1]. */
+/* Factors all partitions, with a thread for each, and the system of their last unknowns. With x[s] the last unknown of
+   partition s, row s of that system is x[s] + link[0] x[s-1] + link[1] f[s+1] = r y of the partition's last row, where
+   f[s+1], the first unknown of the next partition, is expressed in x[s] and x[s+1]. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor_planes(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
@@ -92,8 +95,8 @@ TRID_KERNEL void __launch_bounds__(32)
     }
 }
 
-/* Solves the system of the last unknowns, with a thread for each point of a plane. h.ends holds the first rows of all
-   partitions, then their last rows, which become the last unknowns. */
+/* Solves the system of the last unknowns, with a thread for each point of a plane. h.ends holds the right-hand sides of
+   the first rows of all partitions, then those of their last rows, which the last unknowns replace. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(128) adi3d_p_device_interfaces(const __grid_constant__ adi3d_p_device h)
 {

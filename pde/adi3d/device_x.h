@@ -1,7 +1,7 @@
 /* device_x.h - a room of adi3d.h, read once for each model and precision: right-hand sides and solves along x on a GPU.
    MIT licence, see LICENSE. */
 
-/* Solves a line of n rows with `warps` consecutive warps of the block, `rows` rows a lane.
+/* Solves a line of n rows with `warps` consecutive warps of the block and `rows` rows in each lane.
    Lanes    all threads of the block
    Shared   6 elements a warp; a barrier must have been passed since their last use */
 template <int rows, int warps>
@@ -46,17 +46,18 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines)
         if (first + r < n) *(transpose_vector *)(h.d + at + first + r) = transpose_pack(d + r);
 }
 
-/* The template parameters of the marching kernel (adi3d_p_device_steady_x): a kind of stage and the warps of a line. */
+/* The template parameters of the marching kernel (adi3d_p_device_steady_x): a kind of stage and the number of warps of
+   a line. */
 template <int kind_of, int warps_of>
 struct adi3d_p_x_shape {
     enum {
         kind = kind_of,
         warps = warps_of,
         rows = 8,
-        /* Whether lines are solved with factors. If so, some warps compute right-hand sides and others solve, one per
-           line, with tables of x and factors in registers. If not, each warp does both. */
+        /* Whether lines are solved with factors. If so, some warps compute right-hand sides and others solve, one line
+           each, with tables of x and factors in registers. If not, each warp does both. */
         alone = adi3d_p_independent(0) && warps == 1,
-        /* As many warps run as registers allow, in several blocks if a line takes one warp: some compute while others
+        /* As many warps run as registers allow, in up to four blocks a multiprocessor: some compute while others
            wait. */
         more = sizeof(tb_real) == 4 && kind < 2 && warps < 4,
         lines = warps == 1 ? 4 : (more ? 12 : 8) / warps,
@@ -77,12 +78,12 @@ struct adi3d_p_x_shape {
         wide = adi3d_p_vectored,
         vectors = points / wide,
         plane_len = (lines + 2) * points,
-        passes = ((lines + 2) * vectors + threads - 1) / threads, /* of the block, to copy a plane */
+        passes = ((lines + 2) * vectors + threads - 1) / threads, /* by the block, to copy a plane */
         ahead = alone ? 2 : 1,                                    /* planes in flight */
         slots = ahead + 2,                                        /* for these, the current and the previous plane */
         slot_len = (kind > 0 ? 2 : 1) * plane_len,
-        /* Offsets in shared memory behind the cells; `made` is two planes of right-hand sides that pass from warp to
-           warp. */
+        /* Offsets in shared memory behind the cells; `made` holds two planes of right-hand sides, which pass from warp
+           to warp. */
         numbers = alone ? 0 : 4 * points,
         faces = numbers + (alone ? 0 : (int)fd_p_numbers_x * points),
         solver = faces + 16 * lines,
@@ -92,7 +93,7 @@ struct adi3d_p_x_shape {
     };
 };
 
-/* Copies `count` points from point i on from a line in shared memory, or to it. */
+/* Copy `count` points of a line in shared memory, from point i on: from the line into v, and from v into the line. */
 template <class shape, int count>
 TB_D void adi3d_p_x_load(const tb_real *line, int i, tb_real *v)
 {
@@ -118,7 +119,7 @@ TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const fd_p_step &st
     return sum;
 }
 
-/* Adds the terms of the faces of all axes in the base of a stage to out[], for a lane's points. */
+/* Adds to out[] the terms that the faces of all axes add to the base of a stage, at a lane's points. */
 template <int kind, int rows>
 TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step, int first, int j, int k, tb_real *out)
 {
@@ -167,7 +168,7 @@ struct adi3d_p_x_march {
     int lane, part, first;       /* in the solve: warp `part` of the line; the thread's first point */
     int begin, j, valid;         /* the block's first line; the thread's line, or the last one if that is not valid */
     int from, to;                /* the planes of the block */
-    tb_real mixed, own;          /* factors of F_0 and of F_1 + F_2 + F_3, of the values or of their first sum */
+    tb_real mixed, own;          /* factors of F_0 and of F_1 + F_2 + F_3 of what the ring holds */
     tb_real source;              /* the factor of the source */
     int rare;                    /* whether adi3d_p_x_rare has work to do */
 };
@@ -210,7 +211,8 @@ TB_D adi3d_p_x_march<shape> adi3d_p_x_march_of(const adi3d_p_device &h, const fd
     return m;
 }
 
-/* Begins to copy plane k or, if it does not exist, the nearest one, to a slot. Lines that do not exist stay 0. */
+/* Begins to copy plane k or, if it does not exist, the nearest one, to a slot, unless the block does not need it. Lines
+   that do not exist stay 0. */
 template <class shape>
 TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, int k, int slot)
 {
@@ -225,7 +227,7 @@ TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march<shape> 
     trid_copy_commit();
 }
 
-/* Replaces the values that the thread copied to a slot, u and z, by the two sums. */
+/* Replaces the values that the thread copied to a slot, u and z, by the sums that adi3d_p_device_steady_x names. */
 template <class shape>
 TB_D void adi3d_p_x_combine(const fd_p_step &step, const adi3d_p_x_march<shape> &m, int slot)
 {
@@ -281,15 +283,15 @@ TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_x_march<shape>
 template <class shape>
 struct adi3d_p_x_patch {
     enum { columns = shape::columns, height = shape::height };
-    const tb_real *mine;        /* the line before it in the first slot */
+    const tb_real *mine;        /* the line before the patch, in the first slot */
     tb_real *made;              /* the line for its first right-hand sides */
     int i;                      /* its first column */
-    int west, east;             /* the slots of the points beside the patch if no lane holds them, otherwise 0 */
-    adi3d_p_along_x x[columns]; /* along x, if lines are solved with factors; otherwise they are in shared memory */
+    int west, east;             /* the slots of the points beside the patch; 0 if a lane of the warp holds them */
+    adi3d_p_along_x x[columns]; /* factors of the differences along x; only if lines are solved with factors */
     fd_numbers number_x[columns];
     fd_cell cell_y[height]; /* along y: cells, factors of the differences, numbers */
     tb_real down_y[height], up_y[height];
-    fd_numbers number_y[height], now; /* now: time's numbers */
+    fd_numbers number_y[height], now; /* now: the numbers of time */
     const fd_model_parameters *parameters;
     /* Carried from plane to plane: the part of the right-hand sides that the planes so far determine, and the slopes in
        the last of them. */
@@ -347,7 +349,7 @@ TB_D adi3d_p_x_plane adi3d_p_x_plane_of(const adi3d_p_device &h, int p)
 
 /* A turn of the march: it completes plane k, which lacks only the contributions of the next plane, p, and begins p. */
 typedef struct {
-    int low, here; /* the slots of planes k and p in the ring */
+    int low, here; /* the offsets of planes k and p in the ring */
     adi3d_p_x_plane k, p;
     tb_real up_k, down_p; /* factors of the mixed terms' differences */
 } adi3d_p_x_turn;
@@ -433,8 +435,8 @@ TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const fd_p_step &step, const a
     fd_p_make_faces<0, rows>(h, step, m.first, line, (kind == 1 ? h.z : h.u) + at - m.first, 1, right_of, m.face);
 }
 
-/* Adds F_1 + F_2 + F_3 at a point with value v. *right receives the part that plane k still lacks, *next the part with
-   which plane p begins. `low` is the value in plane k. */
+/* Adds F_1 + F_2 + F_3 at a point whose value is v[0] in plane p and `low` in plane k. *right receives the part that
+   plane k still lacks, *next the part with which plane p begins. */
 template <class shape>
 TB_D void adi3d_p_x_own(tb_real factor, const fd_cell &cell_y, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
                         const tb_real *v, tb_real low, tb_real *right, tb_real *next)
@@ -520,7 +522,8 @@ TB_D void adi3d_p_x_right(const adi3d_p_x_march<shape> &m, const adi3d_p_x_turn 
                                u + width * (e / columns + 1) + e % columns + 1, e, e / columns, b);
 }
 
-/* Writes a line to a plane of a grid. Rows are padded to 128 bytes: a vector that begins in one ends in it. */
+/* Writes the lane's part of a line to a plane of a grid. Rows are padded to 128 bytes: a vector that begins in one ends
+   in it. */
 template <class shape>
 TB_D void adi3d_p_x_store(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, const tb_real *v, tb_real *plane)
 {
@@ -537,8 +540,8 @@ struct adi3d_p_x_carried {
     tb_real y[shape::rows], first[shape::rows];
 };
 
-/* Eliminates along z: turns d, the solution along x in a plane, into y. Values given at faces along x stay as they are.
-   At the end of a partition, stores its two reduced rows. */
+/* Eliminates along z: turns d, the solution along x in a plane, into y. Values given at faces of x stay as they are. At
+   the end of a partition, stores its two reduced rows. */
 template <class shape>
 TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, const adi3d_p_plane &plane,
                               adi3d_p_x_carried<shape> *e, tb_real *d)
@@ -568,7 +571,7 @@ TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const a
     adi3d_p_x_fetch<shape>(h, m, p + shape::ahead, slot < 2 ? slot + shape::ahead : slot - 2);
 }
 
-/* Computes the right-hand sides of plane p - 1 once plane p has arrived, and leaves them in shared memory. */
+/* Computes the right-hand sides of each plane p - 1 once plane p has arrived, and leaves them in shared memory. */
 template <class shape>
 TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {
@@ -649,8 +652,8 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
 
 /* Computes right-hand sides and solves along x in a step without changes (step.changes). A block takes some lines of a
    plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is a first stage, or the
-   only one. In a second stage F is linear in u and z, so that derivatives are taken once, of a sum: u is replaced by
-   u + z, and z by their difference (kind 1, about z) or by the argument of F_1 + F_2 + F_3 (kind 2). */
+   only one. F is linear, so a second stage takes derivatives once, of sums of u and z: u is replaced by u + z, and z by
+   u - z (kind 1: the stage is about z) or by the argument of F_1 + F_2 + F_3 (kind 2). */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
     adi3d_p_device_steady_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
@@ -687,8 +690,8 @@ static inline int adi3d_p_device_launch_x(adi3d_p_queue *on, const adi3d_p_devic
     return 1;
 }
 
-/* Launches right-hand sides and solves along x: in the marching kernel if the step has no changes, otherwise point by
-   point. */
+/* Launches right-hand sides and solves along x: in the marching kernel if the step has no changes and shared memory
+   suffices, otherwise point by point. */
 template <int warps>
 static inline void adi3d_p_device_x_of(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {
@@ -701,7 +704,7 @@ static inline void adi3d_p_device_x_of(adi3d_p_queue *on, const adi3d_p_device &
     if (!done) adi3d_p_launch(on, adi3d_p_device_any_x<8, warps, lines>, blocks, dim3(256), 0, h, step, s);
 }
 
-/* Chooses the warps of a line by its length. */
+/* Chooses the number of warps for a line by its length. */
 template <int unused>
 static inline void adi3d_p_device_x(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {

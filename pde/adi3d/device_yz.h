@@ -20,7 +20,7 @@ struct adi3d_p_yz_shape {
         alone = adi3d_p_independent(axis), /* whether lines are solved with factors */
         factor_len = TRID_INTERLEAVED_FACTOR_LEN(rows),
         /* Shared memory holds faces, the solver's numbers, the ring, and tables: factors, or cells and numbers. Row r
-           of a slice of the ring begins at (r + r / rows) lines, so that the rows that a warp's partitions read
+           of a slice of the ring begins at (r + r / rows) * lines, so that the rows that a warp's partitions read
            together are in different banks. */
         solver = 16 * lines,
         ring = solver + (TRID_INTERLEAVED_LEN(lines, parts, TRID_BANKS) + 3) / 4 * 4,
@@ -33,15 +33,15 @@ typedef struct {
     tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: of the thread's line */
     fd_cell *cells;                           /* without factors, in their place: the axis's cells, */
     tb_real *numbers;                         /* and its numbers; both padded with the last ones */
-    tb_real *planes; /* for the downward sweep: r, q and s of its planes along z, four numbers a plane */
+    tb_real *planes; /* for the downward sweep: r, q and s of each of its planes, in four elements a plane */
     trid_copy_place to_ring;
-    int thread, first;   /* its rows begin at first */
+    int thread, first;   /* its rows begin at `first` */
     int i, valid, n;     /* its lines' index along x; whether they exist; their length, or 0 */
     int stride, march;   /* the distances between points and between lines */
-    int from, to;        /* the lines of the block */
+    int from, to;        /* the block's lines, counted along the third axis */
     int place, slot_len; /* place: the position of its first row in a slot of the ring */
     int staged;          /* whether w is also in the ring */
-    int fixed, exercise; /* fixed: whether x has a face here whose value is given */
+    int fixed, exercise; /* fixed: whether i is on a face of x whose value is given; exercise: the kind */
     const tb_real *w;    /* the values from which the differences are taken */
     tb_real *result;
 } adi3d_p_yz_march;
@@ -105,14 +105,14 @@ TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, 
     for (int e = m.thread; e < depth * m.slot_len; e += shape::threads) m.ring[e] = 0;
     for (int e = m.thread; e < m.to - m.from && shape::down; e += shape::threads) {
         const adi3d_p_plane plane = h.planes[m.from + e];
-        const int last = e == m.to - m.from - 1; /* its unknowns are given */
+        const int last = e == m.to - m.from - 1; /* its unknowns are known already */
         m.planes[4 * e] = last ? 0 : plane.r, m.planes[4 * e + 1] = last ? -1 : plane.q;
         m.planes[4 * e + 2] = last ? 0 : plane.s;
     }
 }
 
 /* A line: the indices of its first point, the position of that point in memory, and whether the line is on a face whose
-   value is given, which it then keeps. */
+   value is given; such a line keeps its values. */
 typedef struct {
     int index[3], at, fixed;
 } adi3d_p_yz_line;
@@ -151,7 +151,7 @@ TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march
     for (int r = 0; r < rows && fixed; r++) d[r] = here[r * lines];
 }
 
-/* Solves the line whose terms have these numbers. */
+/* Solves the line without factors; `number` holds its numbers on the other axes. */
 template <class shape>
 TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m, int fixed,
                            fd_numbers *number, tb_real *d)
@@ -179,7 +179,8 @@ struct adi3d_p_yz_above {
     tb_real z[shape::rows], before[shape::rows];
 };
 
-/* Loads the interface unknowns, already solved: of the last plane of the block's partition and of the one below. */
+/* Loads interface unknowns, which are solved already: those of the last plane of the block's partition and of the
+   partition below it. */
 template <class shape>
 TB_D void adi3d_p_yz_open(const adi3d_p_device &h, const adi3d_p_yz_march &m, adi3d_p_yz_above<shape> *above)
 {
@@ -202,7 +203,7 @@ TB_D void adi3d_p_yz_substitute(const adi3d_p_yz_march &m, int k, adi3d_p_yz_abo
         d[r] = above->z[r] = factors[0] * d[r] - factors[1] * above->z[r] - factors[2] * above->before[r];
 }
 
-/* Ends the stage: adds w, applies exercise, and writes the line. */
+/* Writes the line. If the kernel ends the stage, it first adds w and applies exercise. */
 template <class shape>
 TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
                             const adi3d_p_yz_line &l, const tb_real *here, tb_real *d)
@@ -232,8 +233,8 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
 
 /* Solves along y or z, with lines interleaved in x, each in partitions; along z it also ends the stage. A block marches
    along the third axis through the lines of its columns, and prefetches the next depth - 1 lines of each. Where it ends
-   the stage, w is prefetched with them (staged) or read when it is due. The downward sweep marches from the last plane
-   of a partition to its first: it substitutes back along z, solves along y and ends the stage. */
+   the stage, w is prefetched with them if `staged` is set, otherwise read when it is due. The downward sweep marches
+   from the last plane of a partition to its first: it substitutes back along z, solves along y and ends the stage. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads)
     adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s,
@@ -282,14 +283,14 @@ TRID_KERNEL void __launch_bounds__(shape::threads)
 }
 
 /* Launches the solves along y or z with one shape, or both sweeps with the shape of the downward sweep. Returns 0 if
-   they need more shared memory than the device has. */
+   they need more shared memory than the device has, or if sweeps would not pay. */
 template <int axis, int changes, int down, int rows, int parts, int lines>
 static inline int adi3d_p_device_launch_yz(adi3d_p_queue *on, adi3d_p_device h, const fd_p_step &step, int s)
 {
     using shape = adi3d_p_yz_shape<axis, changes, down, rows, parts, lines>;
     const int columns = (h.n[0] + lines - 1) / lines;
     int pieces = trid_best_pieces(h.n[3 - axis], columns, h.processors, 1);
-    if constexpr (down) { /* if more were needed, the grid would be too small for sweeps to pay */
+    if constexpr (down) { /* sweeps do not pay with fewer than 3/4 of the best number of pieces */
         if (3 * pieces > 4 * ADI3D_P_PARTITIONS) return 0;
         h.partitions = pieces = pieces < ADI3D_P_PARTITIONS ? pieces : ADI3D_P_PARTITIONS;
     }

@@ -36,7 +36,7 @@ TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready,
     __syncthreads();
 }
 
-/* Takes all steps of a block's part of its problem. */
+/* Marches a block's part of its problem through all steps. */
 template <int half, int most_threads>
 TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __grid_constant__ fd_p_launch launch)
 {
@@ -52,7 +52,7 @@ TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __gri
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Chooses the clusters for a batch as fd_p_choose does. Results do not depend on the choice, to the bit. */
+/* Chooses the clusters for a batch as fd_p_choose does. Results are the same to the bit, whatever the choice. */
 template <int half, int most_threads>
 static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
 {
@@ -61,7 +61,7 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
     auto shape = [&](int size, int most, int *pays) {
         adi3d_p_chip chip;
         const int bytes = adi3d_p_chip_lay_out(n, size, &chip);
-        /* As many lanes as the lines need in the fewest rounds; fewer if several blocks share a processor. */
+        /* As many lanes as the lines need in the fewest rounds; fewer if several blocks share a multiprocessor. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
         int resident = most / (bytes + 2048);
@@ -93,8 +93,8 @@ static inline fd_p_chosen adi3d_p_chosen_for(const fd_batch *batch)
     return none;
 }
 
-/* Returns how many blocks of the current device each problem of a batch takes, 1, 2, 4, 8 or 16; 0 if they do not fit,
-   or if adi3d_check refuses the batch for more than its pointers. */
+/* Returns how many blocks of the current device each problem of a batch takes, 1, 2, 4, 8 or 16; 0 if its grids do not
+   fit, or if adi3d_check refuses the batch's sizes. */
 template <int unused = 0>
 static inline int adi3d_onchip_blocks(const fd_batch *batch)
 {
@@ -103,8 +103,8 @@ static inline int adi3d_onchip_blocks(const fd_batch *batch)
     return chosen.bytes > 0 ? chosen.size : 0;
 }
 
-/* Returns the bytes of device memory that MODEL_onchip needs, or 0 for a batch that is refused. The batch's pointers
-   may still be null. */
+/* Returns the bytes of device memory that MODEL_onchip needs, or 0 for a batch whose sizes are refused. The batch's
+   pointers may still be null. */
 template <int unused = 0>
 static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
 {
@@ -113,14 +113,15 @@ static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
 
 /* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, with all steps in one
    kernel.
-   Needs    the batch's and its problems' pointers, parameters (one per problem) and memory (of MODEL_onchip_bytes,
-            aligned to 128 bytes), all in device memory
+   Needs    in device memory: all that the batch and its problems point to, parameters (one per problem), and memory of
+            MODEL_onchip_bytes, aligned to 128 bytes
    Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; if the call
-            is refused, FD_BAD_ARGUMENT in each status, and NaN
-   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for grids that
-            no cluster of the current device holds (MODEL_onchip_blocks), or for less memory; FD_LAUNCH_FAILED
-   Cost     two launches, no transfer; per problem two arrays of shared memory and three of device memory, which a march
-            of one stage without exercise does not touch */
+            is refused, FD_BAD_ARGUMENT in each status, and NaN elsewhere
+   Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for grids that no
+            cluster of the current device holds (MODEL_onchip_blocks), or for less memory than MODEL_onchip_bytes;
+            FD_LAUNCH_FAILED
+   Cost     two launches, no transfer; per problem two arrays of the grid's size in shared memory, and three in device
+            memory, of which a march reads only the final values, once, if it has one stage, no exercise and no dates */
 template <int unused = 0>
 static inline int adi3d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

@@ -2,28 +2,29 @@
    cluster. MIT licence, see LICENSE. */
 
 /* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some planes of
-   equal z: two arrays, values and differences. A first stage's values replace its differences. The differences of a
-   second stage replace the values if the stage is about the first stage's values; otherwise they replace the first
+   equal z. It has two arrays, values and differences. A first stage's values replace its differences. The differences
+   of a second stage replace the values if the stage is about the first stage's values; otherwise they replace the first
    stage's values, once no right-hand side needs them any more. The part of F(u) that a second stage needs is computed
-   in the first, from the same neighbours, and waits in device memory, which the second-level cache holds.
+   in the first, from the same neighbours, and waits in device memory, of which the second-level cache has a copy.
 
-   Two lanes, 16 apart, solve a line: one eliminates from its first point on, the other from its last; they exchange a
-   row in the middle and substitute back. So each begins with a boundary row, and holds half of the line's eliminated
-   rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of them through
-   access to the other blocks (trid_cluster_load).
+   Two lanes, 16 apart, solve a line: one eliminates from the line's first point on, the other from its last; they
+   exchange a row in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
+   eliminated rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of
+   them through access to the other blocks' memories (trid_cluster_load).
 
-   Rows have an odd pitch, so that lanes at neighbouring rows, like lanes at neighbouring points of a row, have no bank
-   conflicts. docs/adi3d.md counts bank conflicts. */
+   Rows have an odd pitch, so that 16 lanes at neighbouring rows, like 16 lanes at neighbouring points of a row, have no
+   bank conflicts (docs/adi3d.md). */
 
 /* A block's data about its problem, in shared memory. Point (i, j, first + k) of an array is at
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
     tb_real *of;                    /* as fd_p_ready */
-    int each, first, planes, share; /* planes of each block; this block's first, and how many; lines along z of each */
+    int each, first, planes, share; /* the planes of each block; this block's first plane, and how many it has; the
+                                       lines along z that each block solves */
     int plane;
     int z;                  /* the differences from the values; later, a first stage's values */
-    int cell[3], number[3]; /* for the axes: number q of point i at [q n + i] */
-    int places;             /* offset of each plane in the first array */
+    int cell[3], number[3]; /* for the axes: number q of point i at [q * n + i] */
+    int places;             /* table: the address of each plane of the first array, in whichever block it is */
 };
 
 /* Lays out a block's dynamic shared memory. Returns the bytes. */
@@ -56,8 +57,8 @@ FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, i
     return fd_p_change_at<axis>(h, fd_p_chip_step(h, h.memory), index);
 }
 
-/* Loads five values of plane k, which may be another block's: the one at `at` in its plane, and its neighbours before
-   and after it along y and x, at the distances `to`. */
+/* Loads five values of plane k, which may be another block's: the one at position `at` of the plane, and its neighbours
+   before and after it along y and x, at the distances `to`. */
 TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, unsigned char *memory, int array, int k, int at, const int *to,
                             tb_real *five)
 {
@@ -68,8 +69,8 @@ TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, unsigned char *memory, int ar
 }
 
 /* A thread's column of points along z: its position in a plane; whether that is at a face that may add to F; the
-   distances to its neighbours before and after it along y (0, 3) and x (1, 2), in its plane; the rows of that plane
-   below, at and above it; its cells and numbers. */
+   distances to its neighbours in its plane, before and after it along y (to[0], to[3]) and x (to[1], to[2]); the rows
+   of that plane below, at and above it; its cells and numbers. */
 typedef struct {
     int i, j, k, index, at, at_face, to[4];
     const tb_real *of_row[3];
@@ -126,8 +127,8 @@ TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned ch
 }
 
 /* Stores the results at the column's point. The stage's right-hand side goes to *put or, in a second stage that is not
-   about the first one's values, to s.of[c.index]. A first stage also stores the start of the second stage's right-hand
-   side, in s.of[c.index]. `here` is the value at the point. */
+   about the first one's values, to s.of[c.index]. The first of two stages also stores the start of the second stage's
+   right-hand side, in s.of[c.index]. `here` is the value at the point. */
 template <int second>
 TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s, const adi3d_p_chip_column &c,
                              tb_real here, tb_real right, tb_real begun, tb_real *put)
@@ -147,9 +148,9 @@ TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s,
     }
 }
 
-/* Computes the right-hand side of a first or a second stage at the block's points: to `of` in a second stage that is
-   not about the first one's values, otherwise in place of its differences. A thread takes columns along z; in each
-   plane it reads its own point and the four beside it once, and the four diagonal neighbours. */
+/* Computes the right-hand side of a first or a second stage at the block's points. It goes to `of` in a second stage
+   that is not about the first one's values, otherwise to the array for the stage's differences. A thread takes columns
+   along z; in each plane it reads its own point and the four beside it once, and the four diagonal neighbours. */
 template <int second>
 TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -199,7 +200,7 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Copies the right-hand sides that a second stage left in `of` over its differences. */
+/* Copies the right-hand sides that a second stage left in `of` to the array for its differences. */
 TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
 {
     const int plane = h.n[0] * h.n[1];
@@ -227,8 +228,8 @@ typedef struct {
     tb_real a, b, c, d;
 } adi3d_p_chip_row;
 
-/* Returns the boundary row of a face at its point (i, j, k), if the value is given there or the face has a third
-   unknown. One array holds the line's differences, the other the values from which they differ. */
+/* Returns the boundary row of a face at its point (i, j, k), whose kind is FD_VALUE or FD_DEGENERATE. `differences` and
+   w are arrays: the right-hand sides, and the values from which solutions differ. */
 template <int axis>
 FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
                                                      int differences, int w)
@@ -243,8 +244,8 @@ FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int 
     return made;
 }
 
-/* Calls row(q) for the rows q < count of a lane's `half`, four at a time without a test in between, so that their
-   instructions interleave. */
+/* Calls row(q) for the rows q < count of a lane's half of a line, in ascending order if `up` is set, otherwise in
+   descending order. Four calls follow each other without a test in between, so that their instructions interleave. */
 template <int half, class row_type>
 TB_D void adi3d_p_chip_each(int count, int up, row_type row)
 {
@@ -262,7 +263,7 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
     }
 }
 
-/* A half's cells, numbers and places of planes. */
+/* The cells and numbers of a half, and the addresses of its planes. */
 typedef struct {
     const fd_cell *cells;
     const tb_real *numbers;
@@ -276,7 +277,8 @@ TB_D adi3d_p_chip_tables adi3d_p_chip_tables_of(const adi3d_p_chip &h, unsigned 
             (const trid_cluster_place *)(memory + h.places) + from};
 }
 
-/* The data of a thread for the lines along an axis in a stage: a half of each, `count` points from `from` on. */
+/* The data of a thread for the lines along an axis in a stage: a half of each, `count` points from point `from`
+   inward. */
 typedef struct {
     unsigned char *memory;
     int n, pitch, plane;           /* points of a line; distances between rows and between planes */
@@ -319,7 +321,7 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
    values are given, whether its face has a row of its own; the start of its half, and the half's tables. These tables
    are the same for all lines. But where registers are short, the compiler would compute all addresses in them before
    the first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its tables again.
-   Only for short lines in double precision is it faster to find them once: it takes 0.97 of the time. */
+   Only for short lines in double precision is it faster to find them once: that takes 0.97 of the time. */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
@@ -345,7 +347,8 @@ TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p
     return l;
 }
 
-/* Loads an array's numbers of the half. A thread without a line gets zeros: other threads may be storing. */
+/* Loads the half's values of an array. A thread without a line gets zeros: what it would load, other threads may be
+   storing. */
 template <int half>
 TB_D void adi3d_p_chip_take(const adi3d_p_chip_half &m, const adi3d_p_chip_line &l, int array, tb_real *v)
 {
@@ -371,8 +374,9 @@ TB_D void adi3d_p_chip_put(const adi3d_p_chip_half &m, const adi3d_p_chip_line &
         adi3d_p_chip_each<half>(m.count, 1, [&](int q) { to[q * m.stride] = y[q]; });
 }
 
-/* Eliminates the rows of the half, from its face on, in y, and substitutes back from the row next to the other half,
-   whose lane is 16 away. `upper` has as many elements as y; the caller reuses it. */
+/* Solves for the half: eliminates its rows, whose right-hand sides are in y, from its face on, and substitutes back
+   from the row next to the other half, whose lane is 16 away. y becomes the solution. `upper` has as many elements as
+   y; the caller reuses it. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, const adi3d_p_chip_line &l,
                              adi3d_p_chip_row face, tb_real *upper, tb_real *y)
@@ -400,15 +404,15 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
         upper[q] = above = to_next * pivot;
         y[q] = before = (q == 0 ? y[q] : y[q] - to_last * before) * pivot;
     });
-    /* The two last rows, each in terms of the other's unknown. */
+    /* The last rows of the two halves, each in terms of the other's unknown. */
     const tb_real other_above = __shfl_xor_sync(TB_FULL_WARP, above, 16);
     const tb_real other = __shfl_xor_sync(TB_FULL_WARP, before, 16);
     tb_real next = (other - other_above * before) * trid_rcp(1 - above * other_above);
     adi3d_p_chip_each<half>(m.count, 0, [&](int q) { y[q] = next = y[q] - upper[q] * next; });
 }
 
-/* Solves along an axis in stage s, lines of up to 2 half points, in place of the differences; along z, also adds the
-   values from which they differ. */
+/* Solves along an axis in stage s, for lines of up to 2 * half points. Along x and y the solutions replace the
+   right-hand sides; along z they are added to the values from which they differ. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {

@@ -1,4 +1,4 @@
-/* solve.h - a room of adi3d.h, read once for each model and precision: a batch on the GPU or on the host.
+/* solve.h - a room of adi3d.h, read once for each model and precision: solves a batch on the GPU or on the host.
    MIT licence, see LICENSE. */
 
 #define adi3d_bytes FD_OF(bytes)
@@ -11,7 +11,7 @@
 #define ADI3D_P_WHEN_CALLED
 #endif
 
-/* Returns the bytes of memory that MODEL_solve needs, or 0 for a batch that adi3d_check refuses. */
+/* Returns the bytes of memory that MODEL_solve needs, or 0 for a batch whose sizes adi3d_check refuses. */
 ADI3D_P_WHEN_CALLED TB_HOST size_t adi3d_bytes(const fd_batch *batch)
 {
 #if TB_LAUNCHES
@@ -21,9 +21,9 @@ ADI3D_P_WHEN_CALLED TB_HOST size_t adi3d_bytes(const fd_batch *batch)
 #endif
 }
 
-/* Solves the problems of a batch: on the current GPU if the program is compiled for one, otherwise with all threads of
-   the host.
-   Needs    memory of `bytes` bytes from adi3d_allocate; all pointers of the batch to host memory
+/* Solves the problems of a batch: on the current GPU if the program is compiled for one, otherwise with all threads
+   that OpenMP would use, or one without OpenMP.
+   Needs    memory of `bytes` bytes from adi3d_allocate; all that the batch and its problems point to in host memory
    Leaves   the results, in host memory
    Returns  as MODEL_device, or as MODEL_host */
 ADI3D_P_WHEN_CALLED TB_HOST int adi3d_solve(const fd_batch *batch, const fd_model_parameters *parameters,

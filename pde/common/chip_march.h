@@ -155,7 +155,7 @@ TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched,
         fd_p_chip_fetch_step(h, memory, k);
         if (watched && (lost = fd_p_chip_lost(h, memory, 1, least, &largest)) != FD_P_NONE)
             return fd_p_status_at(FD_MODEL_NAN, h.n, lost, k);
-        const int date = fd_p_chip_step(h, memory).data.date; /* the next step may come before all have left this one */
+        const int date = fd_p_chip_step(h, memory).data.date; /* read before another thread can fetch the next step */
         const fd_date *event = fd_p_event(h.t.problem, date);
         make();
         if (h.t.problem->exercise != FD_EUROPEAN) {

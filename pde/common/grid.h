@@ -60,7 +60,7 @@ TB_HD tb_real fd_p_apply_mixed(const fd_cell *cell, const fd_terms *terms, const
     return fd_p_mix(terms, cross);
 }
 
-/* Returns mixed F_0 + own (F_1 + F_2 + F_3) at a point, without the faces' terms, from the values around it, as
+/* Returns `mixed` * F_0 + `own` * (F_1 + F_2 + F_3) at a point, without the faces' terms, from the values around it, as
    fd_p_apply_mixed takes them. fd_p_host_mixed and the march along x in device_x.h compute the mixed terms of many
    points at once.
    Cost     with three factors 19 values; about 50 operations for the mixed terms and 25 for the others */
@@ -71,10 +71,10 @@ TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mix
     return FD_MODEL_MIXED ? sum + mixed * fd_p_apply_mixed(cell, terms, v) : sum;
 }
 
-/* Returns the slot of point i in a row of shared memory. Pieces of 16 bytes are permuted within groups of eight, each
-   group in another order. Eight lanes, as many as are served at once, cause no bank conflict if they access pieces that
-   are 1, 2, 4 or 8 apart, from the first of a group on. The 128 bytes of a group stay together, as asynchronous copies
-   want them. */
+/* Returns the slot of point i in a row of shared memory. Pieces of 16 bytes are permuted within groups of eight. Eight
+   successive groups have eight different orders. Eight lanes, as many as are served at once, cause no bank conflict if
+   they access pieces that are 1, 2, 4 or 8 apart, the first of which begins a group. The 128 bytes of a group stay
+   together, as asynchronous copies want them. */
 TB_HD int fd_p_swizzle(int i)
 {
     const int piece = 16 / TB_BYTES;
@@ -149,8 +149,8 @@ TB_D tb_real fd_p_face_change(const grid_type &h, const fd_p_step &step, const i
     return fd_p_face_adds<axis>(h, step, 1, h.u, index) - fd_p_face_adds<axis>(h, step, 0, h.u, index);
 }
 
-/* Returns size (F_axis(u) at the step's end - F_axis(u) at its start) at a point, and 0 at faces whose value is given
-   along x. A step whose coefficients change adds this to the solve along an axis. */
+/* Returns size (F_axis(u) at the step's end - F_axis(u) at its start) at a point, and 0 at faces of x whose value is
+   given. A step whose coefficients change adds this to the right-hand side of the solve along the axis. */
 template <int axis, class grid_type>
 TB_D tb_real fd_p_change_at(const grid_type &h, const fd_p_step &step, const int *index)
 {
@@ -201,7 +201,8 @@ TB_D tb_real fd_p_grid_right(const fd_p_grid &h, const fd_p_step &step, int s, c
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* Copies a line's numbers, those on the other axes. The line is given by the indices of any of its points. */
+/* Copies the numbers that all points of a line share: those of its position along the other axes. `line` holds the
+   indices of any of its points. */
 template <int axis>
 TB_D void fd_p_line_numbers(const fd_p_grid &h, const int *line, fd_numbers *own)
 {
@@ -227,11 +228,12 @@ TB_D void fd_p_line_rows(const fd_p_grid &h, const fd_p_step &step, fd_numbers *
     }
 }
 
-/* Computes those boundary rows of a line along an axis that are among a lane's rows from `first` on, into `made`, 16
-   elements of shared memory per line. For each side these are the row a, b, c; the right-hand side if the face's value
-   is given, and otherwise the multiple of the neighbour's right-hand side that is added to it; the neighbour's
-   right-hand side if another lane holds it (right_of(m)). Call this before the code that needs many registers.
-   Solutions are differences from w, which points to the line's first point; the line's points are `stride` apart. */
+/* Computes the boundary rows of a line at FD_VALUE and FD_DEGENERATE faces, if they are among a lane's rows from
+   `first` on. `made` receives them: 16 elements of shared memory per line, 8 for each side. The first three are the
+   row's a, b, c. The fourth is the right-hand side if the face's value is given, otherwise the multiple of the
+   neighbour's right-hand side that is added to the face's. The fifth is the neighbour's right-hand side if another lane
+   holds it (right_of(m)). Call this before the code that needs many registers. Solutions are differences from w, which
+   points to the line's first point; the line's points are `stride` apart. */
 template <int axis, int rows, class right_type>
 TB_D void fd_p_make_faces(const fd_p_grid &h, const fd_p_step &step, int first, const int *line, const tb_real *w,
                           int stride, right_type right_of, tb_real *made)
@@ -252,7 +254,7 @@ TB_D void fd_p_make_faces(const fd_p_grid &h, const fd_p_step &step, int first, 
 }
 
 /* Replaces row r by a boundary row: the computed one or, if there is none, the row without the couplings that would
-   prevent dominance (fd_lane_lag). Without a it sets only the right-hand side, without d only the matrix. */
+   prevent dominance (fd_lane_lag). If `a` is null, it sets only the right-hand side; if d is null, only the matrix. */
 TB_D void fd_p_put_face(int kind, const tb_real *row, tb_real near_by, int r, tb_real *a, tb_real *b, tb_real *c,
                         tb_real *d)
 {
@@ -265,8 +267,8 @@ TB_D void fd_p_put_face(int kind, const tb_real *row, tb_real near_by, int r, tb
     }
 }
 
-/* Replaces the line's first and last row, if the lane holds them, by the computed boundary rows. The lane that computed
-   them calls it. */
+/* Replaces the line's first and last row, if the lane holds them, by boundary rows, as fd_p_put_face does. `made` is
+   what fd_p_make_faces left in the same lane. */
 template <int axis, int rows>
 TB_D void fd_p_put_faces(const fd_p_grid &h, int first, const tb_real *made, tb_real *a, tb_real *b, tb_real *c,
                          tb_real *d)

@@ -186,9 +186,9 @@ TB_HOST fd_status fd_p_host_march(const fd_p_host *h)
     return fd_p_host_end(h, given);
 }
 
-/* Does a worker's part of problem `which`, after all workers have laid out its memory. A march that fails is repeated
-   with h->watched set, so that its status names the step. All ways to solve a problem call this function and give the
-   same bits. */
+/* Does a worker's part of problem `which`, after all workers have laid out its memory. A march that ends in a value
+   that is not finite is repeated with h->watched set, so that its status names the step. All ways to solve a problem on
+   the host call this function and give the same bits. */
 FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *parameters, int which)
 {
     const fd_batch *batch = h->batch;
@@ -229,7 +229,8 @@ TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
 }
 
 /* Returns the bytes of memory for all workers together; 0 if the batch's sizes are refused or there are no workers. The
-   batch's pointers may still be null. If batch->problem is given, only memory that these problems need is counted. */
+   batch's pointers may still be null. With three factors, if batch->problem is not null, only grids that these problems
+   need are counted. */
 TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
 {
     return fd_p_host_room(batch, workers, fd_p_host_apart(batch, workers));
@@ -239,7 +240,7 @@ TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
    Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, the thread's own,
             aligned as by malloc; 0 <= `from`, `to` <= batch->problems
    Leaves   the status, values, grid and coordinates of these problems; NaN for a problem that fails. If the call is
-            refused, each of these problems holds its status, and NaN
+            refused, each of these problems receives the call's status, and NaN
    Returns  FD_OK, even if problems have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or misaligned
             memory; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, in
             which case no problem is touched
@@ -282,7 +283,8 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
 
 /* Solves the problems of a batch with `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
    the calling thread. Each thread takes problems of its own if there are enough, or if with two factors there are fewer
-   than FD_P_WORTH_SHARING points per thread; otherwise all threads share each problem. Results are the same to the bit.
+   than FD_P_WORTH_SHARING points per thread; otherwise all threads share each problem. Either way the results are the
+   same to the bit.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   as MODEL_host_problems
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */

@@ -195,9 +195,9 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back `lines` lines along an axis, and stores the results. If `sums` is set, they include w; an array then
-   keeps the solutions of a row for the next one. Applies early exercise to results that end the step. In lanes on a
-   face of x whose value is given, the right-hand side is the solution. */
+/* Substitutes back `lines` lines along an axis, and stores the results. If `sums` is set, they include w. In that case,
+   and always with two factors, an array keeps the solutions of a row for the next one. Applies early exercise to
+   results that end the step. In lanes on a face of x whose value is given, the right-hand side is the solution. */
 FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums, const fd_p_host_lines *of)
 {
     const int n = h->n[axis], fixed = axis > 0 ? fd_p_host_fixed(h, lines, of->i) : 0;

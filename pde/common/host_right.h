@@ -32,13 +32,13 @@
 /* The number of lines that the host interleaves. */
 #define FD_P_HOST_LANES (FD_FACTORS > 2 ? (int)(512 / sizeof(tb_real)) : (int)FD_P_LANES)
 
-/* The engine of two and three factors. A grid of two factors is treated as a single plane of three, except that its
-   last axis is y and that all work along z is omitted. With three factors a worker takes a share of the planes in the
-   sweep along x and y, and a share of the rows of all planes in the sweep along z. With two factors it takes a share of
-   the groups of rows in the sweep along x, and of the groups of columns in the sweep along y. Workers wait for each
-   other after each sweep. Lines are solved FD_P_HOST_LANES at a time, interleaved, so that the compiler vectorises:
-   along x from a transposed tile, along y and z in place. With three factors a plane's right-hand sides are computed,
-   and its lines solved along x and then along y, while the plane is in the cache. */
+/* The engine of two and three factors. A grid of two factors is treated as a grid of three with a single plane, except
+   that its last axis is y and that all work along z is omitted. With three factors a worker takes a share of the planes
+   in the sweep along x and y, and a share of the rows of all planes in the sweep along z. With two factors it takes a
+   share of the groups of rows in the sweep along x, and of the groups of columns in the sweep along y. Workers wait for
+   each other after each sweep. Lines are solved FD_P_HOST_LANES at a time, interleaved, so that the compiler
+   vectorises: along x from a transposed tile, along y and z in place. With three factors a plane's right-hand sides are
+   computed, and its lines solved along x and then along y, while the plane is in the cache. */
 
 /* The data of a worker. Grids have rows of `pitch` elements and planes of `plane` elements. Elements without a point,
    including those before and after the grid, are zero, so that neighbours along x are read without tests. */
@@ -54,8 +54,8 @@ typedef struct {
     tb_real *spread;           /* the cells along x, number by number, pitch apart, and fd_p_first's two weights */
     tb_real *u, *z, *d;        /* values, a first stage's values, right-hand sides and differences */
     tb_real *extra;            /* the exercise multiplier, or null */
-    tb_real *rows, *slopes;    /* the worker's: right-hand sides; slopes (fd_p_host_slopes_of) */
-    tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
+    tb_real *rows, *slopes;    /* the worker's own: right-hand sides; slopes (fd_p_host_slopes_of) */
+    tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions, factors of back substitution */
 } fd_p_host;
 
 /* Sets the numbers of points, and the distances between a grid's rows and planes. */
@@ -141,7 +141,7 @@ typedef struct {
     fd_numbers own[3], now;
 } fd_p_host_model;
 
-/* Returns the model for the points from the one with these indices on. `vary` is a literal. */
+/* Returns the model for consecutive points, the first of which has these indices. `vary` is a literal. */
 FD_P_INLINE fd_p_host_model fd_p_host_model_of(const fd_p_host *h, int vary, const int *index, const tb_real *time)
 {
     fd_p_host_model model;
@@ -209,7 +209,7 @@ typedef struct {
     const tb_real *here, *low[3], *high[3];
 } fd_p_host_along;
 
-/* Returns a row that is not part of a grid, with two neighbours along y. */
+/* Returns a row with its two neighbours along y; in place of those along z it has the row itself. */
 TB_HOST fd_p_host_along fd_p_host_along_y(const tb_real *low, const tb_real *here, const tb_real *high)
 {
     const fd_p_host_along of = {here, {here - 1, low, here}, {here + 1, high, here}};
@@ -224,8 +224,8 @@ FD_P_FLAT void fd_p_host_slopes(int whole, fd_cell cell, const tb_real *low, con
     for (int i = 0; i < whole; i++) out[i] = fd_p_first(down, up, low[i], here[i], high[i]);
 }
 
-/* Adds scale (F_1 + F_2 (+ F_3))(v) to `out` along a row, and computes v's slopes along y. The rows that are written
-   are restrict parameters, because gcc heeds restrict on parameters but not on variables. */
+/* Adds `scale` * (F_1 + F_2 (+ F_3))(v) to `out` along a row, and computes v's slopes along y. The rows that are
+   written are restrict parameters, because gcc heeds restrict on parameters but not on variables. */
 FD_P_FLAT void fd_p_host_own(const fd_p_host *h, const fd_p_host_at *at, const tb_real *time, tb_real scale,
                              const fd_p_host_along *v, tb_real *FD_P_RESTRICT slopes, tb_real *FD_P_RESTRICT out)
 {
@@ -245,8 +245,8 @@ FD_P_FLAT void fd_p_host_own(const fd_p_host *h, const fd_p_host_at *at, const t
     }
 }
 
-/* Adds mixed F_0 to `out` along a row, from its slopes along y and z. dz has the slopes along z of the row's neighbours
-   along y. */
+/* Adds `mixed` * F_0 to `out` along a row, from the slopes along y (dy) and along z (dz) at its points. dz also holds
+   the slopes along z of the row's neighbours along y. */
 FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, const fd_p_host_at *at, const tb_real *time, tb_real mixed,
                                const fd_p_host_along *dy, const fd_p_host_along *dz, tb_real *FD_P_RESTRICT out)
 {
@@ -273,8 +273,8 @@ TB_HOST tb_real *fd_p_host_slopes_of(const fd_p_host *h, int more, int row)
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
-/* Adds to `out`, along a row, `scale` times the term in F(v) of an FD_DEGENERATE face of y or z. `next` and `third` are
-   the next two rows inwards. */
+/* Adds to `out`, along a row, `scale` times the term that an FD_DEGENERATE face of y or z adds to F(v). `next` and
+   `third` are the next two rows inwards. */
 FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, const fd_p_edge *e, tb_real scale, const tb_real *next,
                                     const tb_real *third, tb_real *FD_P_RESTRICT out)
 {
@@ -287,8 +287,8 @@ FD_P_FLAT void fd_p_host_degenerate(const fd_p_host *h, const fd_p_edge *e, tb_r
     }
 }
 
-/* Adds to `out`, along a row, `scale` times the terms of an axis's faces in F(v) at the start (end 0) or the end (1) of
-   a step. */
+/* Adds to `out`, along a row, `scale` times the terms that an axis's faces add to F(v) at the start (end 0) or the end
+   (1) of a step. */
 TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, const fd_p_host_at *at, int end,
                              tb_real scale, tb_real *out)
 {
@@ -320,7 +320,7 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int mor
     const int j = at->j, k = at->k, low = j > 0 ? j - 1 : 0, high = j < h->n[1] - 1 ? j + 1 : j;
     const int whole = fd_p_host_whole(h->n[0]), by_z = (FD_MODEL_MIXED & 6) != 0;
     tb_real *dz = fd_p_host_slopes_of(h, more, j % 3), *dy = fd_p_host_slopes_of(h, more, 3);
-    /* Before each loop, a later row of one of the three planes is prefetched. */
+    /* Before each loop, a later row of plane k + 1, k or k - 1 is prefetched. */
     if (FD_FACTORS > 2) fd_p_host_fetch(whole, fd_p_host_row(h, v, j + 4, k + 1));
     for (int row = first ? low : j + 1; row <= high && by_z; row++)
         fd_p_host_slopes(whole, h->t.cell[FD_FACTORS - 1][k], fd_p_host_row(h, v, row, k - 1),
@@ -342,8 +342,8 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int mor
 }
 
 /* Adds to `out`, along a row, `size` times the change of F_axis(u) when the coefficients at the step's end replace
-   those at its start. This is part of the axis's right-hand side if the two differ, except in a stage about a first
-   stage's values, and except at faces of x with given values. */
+   those at its start. This is part of the axis's right-hand side if the two differ, except in a stage that solves for
+   the change from a first stage's values, and except at faces of x whose value is given. */
 FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_at *at, tb_real *FD_P_RESTRICT out)
 {
     const fd_p_step *step = at->step;

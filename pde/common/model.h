@@ -17,9 +17,9 @@
        FD_TERMS(1, MODEL, terms->drift[0] = (real)p->rate * x->at; terms->diffusion[0] = x->half_square; ..)
            gives the number of factors, 1 to 3, and sets the terms of the equation at a point (fd_terms), which are 0
            initially. p points to the parameters. x->at is the coordinate and x->half_square one of its numbers;
-           likewise for y and z. t->NAME is a number of the time, and `real` the type. The statements become two
-           functions, one for each precision, which are called for each point and, unless their results are stored, in
-           each step
+           likewise for y and z. t->NAME is a number of the time, and `real` is float or double. The statements become
+           two functions, one for each precision, which are called for each point and, unless their results are stored,
+           in each step
        enum { MODEL_fitting = FD_CENTRAL };
            says how drifts are discretised: FD_CENTRAL, FD_UPWIND or FD_FITTED
        FD_HD double MODEL_payoff(const MODEL_parameters *p, const double *at) { .. }
@@ -34,7 +34,7 @@
                           returns the value after the change of a date with FD_CHANGE_VALUES: an observed barrier (put
                           it midway between two points: FD_MIDWAY), a coupon, a right of the issuer
        FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
-                          the payoff of exercise at time t; without it, the payoff at maturity
+                          the payoff of exercise at time t. Without it, exercise pays the final value
        FD_MODEL_MIXED     declares the mixed terms that are not 0: a sum of 1 for the pair 12, 2 for 13 and 4 for 23;
                           without it there are none, and they take no time
    Two more macros are promises that save time. Each is a sum of 1, 2 and 4 for the axes x, y and z:

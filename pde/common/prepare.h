@@ -264,7 +264,7 @@ TB_HD fd_status fd_p_status_at(int what, const int *points, int at, int step)
     return fd_status_of(what, 0, -1, index[0], index[1], index[2], step);
 }
 
-/* Returns the larger of `most` and the magnitudes that the faces of a point are given at time 0: of a value, or of a
+/* Returns the largest of `most` and the magnitudes that the faces at a point are given at time 0: of a value, or of a
    slope times the length of the axis. */
 TB_HD int fd_p_given(const fd_p_tables *t, const int *index, const double *at, int most)
 {
@@ -458,8 +458,8 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     return looks;
 }
 
-/* Returns how many rows at the points that fd_p_look checks are not diagonally dominant in step k, whose theta dt is
-   `size`. Finds points that are too fast for explicit steps. */
+/* Returns how many rows at the points of fd_p_look, including points whose value is given, are not diagonally dominant
+   in step k, whose theta dt is `size`. Finds points that are too fast for explicit steps. */
 TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
 {
     const tb_real *time = fd_p_time_of(t, k, 1);
@@ -489,8 +489,8 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 }
 
 /* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last step that
-   are not dominant, and finds points that have a source. If both steps are equal, rows are computed once and counted
-   twice. */
+   are not dominant, and finds out whether any point has a source. If both steps are equal, rows are computed once and
+   counted twice. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;

@@ -12,9 +12,9 @@
      Checks   The model's numbers and final values are checked at all points before the march (FD_MODEL_NAN,
               FD_FINAL_NAN), and so are the terms at all points whose value is not given, in the first step, the last
               step and a step chosen for each line: FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms
-              are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y); FD_OUTWARD (a drift points far out
-              of an FD_DEGENERATE face); and, for broken promises of the model, FD_MIXED_UNDECLARED,
-              FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
+              are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y); FD_OUTWARD (a drift points out of
+              an FD_DEGENERATE face and crosses more than a cell until maturity); and, for broken promises of the model,
+              FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
      Matrices They are solved without pivoting. At a face, couplings of the wrong sign that would prevent dominance act
               on the old values (fd_lane_lag). Inner rows may lack dominance where a drift exceeds its diffusion and is
               discretised centrally. They are solved unchanged. status.not_dominant counts rows of both kinds.
@@ -28,8 +28,8 @@
 
 #include "../fd.h"
 
-/* Marks a function that is not inlined. If inlined, rare code would take registers from a march, and set-up would spend
-   its time fetching instructions. */
+/* Marks a function that kernels do not inline. If inlined, rare code would take registers from a march, and set-up
+   would spend its time fetching instructions. */
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define FD_P_CALLED static __host__ __device__ __noinline__
 #define FD_P_CALLED_D static __device__ __noinline__
@@ -38,15 +38,16 @@
 #define FD_P_CALLED_D TB_D
 #endif
 
-/* A problem. It has as many axes as its model has factors; further axes are not read. Pointers are to
-   memory that the called function reads: device memory for one factor's MODEL_device and for two factors on a GPU, host
-   memory for MODEL_host and three factors' MODEL_device. */
+/* A problem. It has as many axes as its model has factors; further axes are not read. Pointers are to memory that the
+   called function reads: host memory for functions that run on the host and for MODEL_device and MODEL_solve of three
+   factors, device memory for all others. */
 typedef struct {
     fd_axis axis[3];         /* along x, y and z */
     const double *points[3]; /* the points, axis.points of them; null: they are computed from axis */
     int face[3][2];          /* FD_LINEAR .., at the first and the last point of each axis */
     fd_times times;          /* times.theta is the scheme's; 0: fd_scheme_theta. FD_EXPLICIT and FD_BACKWARD_EULER steps
-                                are Douglas' with theta 0 and 1; FD_UNSTABLE refuses explicit steps that are too long */
+                                are Douglas' with theta 0 and 1. Explicit steps that are too long are refused
+                                (FD_UNSTABLE) */
     const fd_date *at_date;  /* the events at each of times.date; null: none */
     int scheme;              /* FD_DOUGLAS .. */
     int coefficients;        /* FD_BOTH_ENDS .. */
@@ -115,7 +116,7 @@ TB_HD int fd_p_axis_refused(int factors, const fd_batch *batch)
     return -1;
 }
 
-/* Returns whether a batch says how many results its problems have, whatever else is wrong with it. */
+/* Returns whether the sizes of a batch's results are valid, whatever else is wrong with the batch. */
 TB_HD int fd_p_results_sized(int factors, const fd_batch *batch)
 {
     double all = 1; /* points of a grid, which must fit an int */
@@ -182,7 +183,7 @@ enum {
     FD_P_AT_FINAL,
     FD_P_AT_TERMS, /* the terms at the point are not finite, or wrong (fd_p_untrue), in a step that is checked */
     FD_P_AT_FAST,  /* fd_p_too_fast's number */
-    FD_P_AT_STEP,  /* a step too short to be distinguished or, with one factor, the first of several equal ones */
+    FD_P_AT_STEP,  /* a step too short to be distinguished; with one factor, the first step of its segment */
     FD_P_AT_KIND,  /* a step that batch.kind excludes */
     FD_P_FAULTS
 };
@@ -193,8 +194,8 @@ enum { FD_P_PHASES = 7 }; /* the phases of fd_p_prepare that all solvers share *
 typedef struct {
     int points[3], steps, segments, not_dominant; /* segments: groups of equal steps */
     fd_status status;
-    int given;              /* the largest magnitude that the march is given: fd_p_larger */
-    int longest;            /* the longest explicit step, as fd_p_larger stores it; 0: there is none */
+    int given;              /* the largest magnitude that the march is given, as fd_p_larger stores it */
+    int longest;            /* likewise the longest explicit step; 0: there is none */
     int sources;            /* whether any point has a source */
     int fault[FD_P_FAULTS]; /* least indices; FD_P_NONE if there is no fault */
     fd_map map[3];
@@ -213,11 +214,11 @@ TB_HD const fd_date *fd_p_event(const fd_problem *problem, int date)
     return date >= 0 && problem->at_date && problem->at_date[date].what ? &problem->at_date[date] : (const fd_date *)0;
 }
 
-/* Returns whether point i of an axis, whose faces' kinds and whose points are given, is on a face with a given
-   value. */
+/* Returns whether point i of an axis is on a face whose value is given. `face` holds the kinds of all faces, and n the
+   numbers of points. */
 TB_HD int fd_p_at_given(const int (*face)[2], const int *n, int axis, int i)
 {
-    /* No index that is computed: kernels may have the kinds in registers. */
+    /* No index is computed, because kernels may have the kinds in registers. */
     return (i == 0 && face[axis][0] == FD_VALUE) || (i == n[axis] - 1 && face[axis][1] == FD_VALUE);
 }
 

@@ -62,10 +62,11 @@ typedef struct {
     size_t bytes;
 } fd_p_chosen;
 
-/* Chooses the size of a batch's clusters: the size asked for or, if that is 0, the smallest whose blocks hold a grid,
-   or a larger one if it pays, which it can only while all problems run at once. shape(blocks, most, &pays) returns the
-   kernel with clusters of that size on a device whose blocks have up to `most` bytes of shared memory, and clears
-   `pays` if the blocks would have too little work. A kernel has `fixed` bytes of static shared memory. */
+/* Chooses the size of a batch's clusters: the size asked for or, if that is 0, the smallest whose blocks hold a grid. A
+   larger size replaces it if all problems still run at once and the blocks have enough work. shape(blocks, most, &pays)
+   returns the kernel with clusters of `blocks` blocks on a device whose blocks have up to `most` bytes of shared
+   memory, and clears `pays` if the blocks would have too little work. A kernel has `fixed` bytes of static shared
+   memory. */
 template <class shape_type>
 static inline fd_p_chosen fd_p_choose(void (*kernel)(fd_p_launch), const fd_batch *batch, size_t fixed, int asked,
                                       shape_type shape)
@@ -125,7 +126,7 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
    shared memory, so that the compiler knows that the array lies there. */
 struct fd_p_chip : fd_p_field {
     enum { on_chip = 1 };
-    fd_batch batch;                 /* by value: a kernel's parameter has no address for other threads */
+    fd_batch batch;                 /* a copy: other threads cannot use the address of a kernel's parameter */
     unsigned char *memory;          /* dynamic shared memory */
     tb_real *extra;                 /* exercise multiplier, in device memory, or null */
     int which;                      /* the number of the problem in the batch */

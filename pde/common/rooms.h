@@ -49,7 +49,7 @@ namespace FD_OF(rooms)
 #endif
 
 #if FD_FACTORS > 1 && TB_DEVICE_SCOPES
-#include "ready.h" /* prepares problems for a march in one kernel; the data of a block for a problem on chip */
+#include "ready.h" /* prepares problems in device memory; the data of a block for a problem on chip */
 #if FD_FACTORS == 2 && TB_LAUNCHES
 #include "../adi2d/rungs.h" /* the naive and the coalesced version */
 #endif

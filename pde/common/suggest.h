@@ -29,7 +29,7 @@ typedef struct {
 } fd_p_trial;
 
 /* Sets up the batch of all trials. Returns FD_OK, FD_BAD_TIMES with the reason in t->status, or FD_BAD_SIZE for workers
-   or points that MODEL_host refuses. Points and steps that it accepts can be multiplied by 4 without overflow. */
+   or points that MODEL_host refuses. If it returns FD_OK, points and steps can be multiplied by 4 without overflow. */
 TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial *t)
 {
     fd_times times = fd_times_of(&problem->times, problem->scheme, FD_FACTORS, FD_MODEL_MIXED != 0);
@@ -57,9 +57,9 @@ TB_HOST double fd_p_trial_value(fd_p_trial *t, const fd_problem *problem, int fi
 }
 
 /* Finds the extrapolated value, and the errors of the problem's own grid. Assumes that errors in space are of second
-   order. Estimates the order in time from steps of three lengths; assumes first order if errors fall more slowly or the
-   holder may exercise early. Measures errors in time on the finest grid: a coarse grid hides the effect of a free
-   boundary. */
+   order. Estimates the order in time from steps of three lengths; assumes first order if errors fall even more slowly,
+   or if the holder may exercise early. Measures errors in time on the finest grid: a coarse grid hides the effect of a
+   free boundary. */
 TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_suggestion *to)
 {
     const double own = fd_p_trial_value(t, problem, 1, 1), finer = fd_p_trial_value(t, problem, 2, 1);
@@ -75,7 +75,8 @@ TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_sugg
     to->value = finest + (half - finest) * more + (finer - own) * 4 / 3 / (fd_p_finer * fd_p_finer);
 }
 
-/* Sets *to to a count, rounded up, or to `most` if the count exceeds that or is NaN. Returns whether it does not. */
+/* Sets *to to a count, rounded up, and returns 1. If the count exceeds `most` or is NaN, sets *to to `most` and returns
+   0. */
 TB_HOST int fd_p_suggested(double count, int most, int *to)
 {
     const int fits = count <= most;
@@ -106,9 +107,10 @@ TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
             problem->points are given; FD_BAD_SIZE if the finest trial would have too many points; FD_BAD_TIMES; or the
             status of a trial that failed, as in to->status
    Error    the estimate assumes errors of second order in space. In time it takes the order that steps of three lengths
-            show, or first order if the holder may exercise early. It allows for twice each error, and stays within
-            the tolerance in tests/test_suggest_host.c. A trial that is too coarse for the problem misleads it, for
-            example with a free boundary close to the spot, or a barrier between two points */
+            show, or first order if the holder may exercise early. It allows for twice each error; with the points and
+            steps that it suggests, the values in tests/test_suggest_host.c are within the tolerance. A trial that is
+            too coarse for the problem misleads it, for example with a free boundary close to the spot, or a barrier
+            between two points */
 TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *parameters, double tolerance, int workers,
                        void *memory, size_t bytes, fd_suggestion *to)
 {

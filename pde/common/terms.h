@@ -9,8 +9,8 @@
 #define fd_model_t_f64 FD_MODEL_OF(t_f64)
 #define fd_model_of_x FD_MODEL_OF(of_x)
 #define fd_model_of_t FD_MODEL_OF(of_t)
-/* The names of an axis that the model lacks stand for those of x, and nothing uses them. A previous model may have
-   defined these names. */
+/* The names of an axis that the model lacks stand for those of x, so that code for such an axis compiles; it is never
+   reached. A previous model may have defined these names. */
 #undef fd_model_y
 #undef fd_model_y_f64
 #undef fd_model_of_y

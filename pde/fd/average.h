@@ -43,7 +43,7 @@ typedef struct {
    halves; otherwise it is halved, up to `levels` times. With a kink at certain points the two agree by accident. The
    divided differences of the first nine and of the last nine of all 11 nodes must therefore also vanish. The ends are
    nodes, so no jump lies beyond the last node. Pieces are visited from left to right; `index` counts pieces of size
-   2^-level. VALUE is the average over the dimensions below, or the function itself. */
+   2^-level. VALUE is the average over the lower dimensions, or the function itself. */
 #define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
     TB_HD double NAME(fd_p_box *box, fd_function *f, const void *context)                                              \
     {                                                                                                                  \
@@ -107,7 +107,7 @@ FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
             dimension takes hundreds of calls, 1e-6 in two dimensions tens of thousands. In three, 1e-3 with 4 levels
             is enough
    Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. Features
-            between neighbouring nodes are missed, such as two jumps within a fourteenth of the box */
+            between neighbouring nodes are missed, such as two jumps; nodes are up to a sixth of the box apart */
 TB_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,
                         double tolerance, int levels, int *found)
 {

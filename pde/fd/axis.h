@@ -48,8 +48,8 @@ TB_HD double fd_p_density(const fd_map *map, double x)
 }
 
 /* Inverts the sum: by a formula for one place, otherwise by Newton's method within a bracket. The method bisects if a
-   step leaves the bracket, and at every fourth step, so that it always converges. At its result the sum is right to
-   within 1e-13, less than a millionth of a spacing. */
+   step leaves the bracket, and at every fourth step, so that it always converges. It takes its last step from a point
+   at which the sum is right to within 1e-13, usually less than a millionth of what a spacing adds to the sum. */
 TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
 {
     if (!map->drawing) return sum;
@@ -76,8 +76,8 @@ TB_HD double fd_p_map_at(const fd_map *map, double v)
     return fd_p_uncrowd(map, map->start + s * map->growth);
 }
 
-/* Finds the polynomial that takes v[k] to s[k], for `count` <= 3 of them, and keeps both ends, by divided differences.
-   Returns its least slope. */
+/* Finds the polynomial s(v) of fd_map that passes through `count` <= 3 given points (v[k], s[k]), by divided
+   differences; it keeps 0 and 1 in their places. Returns its least slope. */
 TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend)
 {
     double d[3] = {0, 0, 0}, least = 1;
@@ -123,11 +123,12 @@ TB_HD int fd_p_places(const fd_axis *axis, double range, fd_map *map)
 }
 
 /* Computes the map from which fd_map_point computes the points of an axis.
-   Needs    low < high; places within them, increasing; widths of 0, or of at least 1e-9 of the axis
+   Needs    low < high; places from low to high, increasing; widths of 0, or of at least 1e-9 of the axis's length
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SIZE (points not in 4 .. 2^28, places not in 0 .. 3), FD_BAD_NUMBER
-            (NaN, infinite, an axis of no or infinite length, a width negative or too small), FD_BAD_ALIGNMENT,
+            (NaN, infinite, a length that is not positive and finite, a width negative or too small), FD_BAD_ALIGNMENT,
             FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
-   Cost     about a hundred double operations; if a place lies midway, also up to 400 evaluations of asinh or sinh */
+   Cost     about a hundred double operations; if a place lies midway, also about ten evaluations of asinh or sinh, or
+            several hundred if two or three places attract points */
 TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 {
     if (!axis || !map) return FD_BAD_ARGUMENT;
@@ -178,8 +179,8 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
     return FD_PLACE_SQUEEZED;
 }
 
-/* Returns point i of an axis, 0 <= i < points. The ends and places on a node are exact to the bit; a midway place is
-   exact to within rounding.
+/* Returns point i of an axis, 0 <= i < points. The ends and places on a node are exact to the bit. A midway place is
+   the mean of its two neighbours to within rounding.
    Needs    a map that fd_axis_map returned with status 0
    Cost     one sinh; with two or three places that attract points, about ten Newton steps of two or three asinh each */
 TB_HD double fd_map_point(const fd_map *map, int i)
@@ -195,7 +196,8 @@ TB_HD double fd_map_point(const fd_map *map, int i)
 }
 
 /* Checks that coordinates form a grid: at least 4, finite, each above the one before.
-   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE, or 1 + the index of the first wrong point */
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE for points not in 4 .. 2^28, or 1 + the index of the
+            first wrong point */
 TB_HD int fd_grid_check(int points, const double *x)
 {
     if (points < 4 || points > FD_P_MOST) return FD_BAD_SIZE;
@@ -231,8 +233,8 @@ typedef struct {
    Needs    a grid (fd_grid_check)
    Returns  FD_OK, FD_BAD_ARGUMENT, FD_BAD_SIZE, or FD_OUTSIDE: `at` is NaN or not in x[0] .. x[points-1]
    Cost     about 80 double operations, and log2(points) comparisons
-   Error    exact for cubics; for a smooth function on points h apart, the value's is of order h^4, the slope's h^3 and
-            the curvature's h^2. At a node the value is the node's own */
+   Error    exact for cubics; for a smooth function on points h apart, of order h^4 in the value, h^3 in the slope and
+            h^2 in the curvature. At a node the value is the node's own */
 TB_HD int fd_interpolate(int points, const double *x, double at, fd_weights *weights)
 {
     if (!x || !weights) return FD_BAD_ARGUMENT;

@@ -10,8 +10,8 @@ enum {
                   value on the right-hand side */
     FD_SLOPE,  /* the derivative in the direction of the axis is given; fd_lane_source adds it */
     FD_DEGENERATE, /* the PDE itself holds. Diffusion and mixed terms must vanish at the face, and the drift must not
-                      point out of the axis. Its difference is one-sided, of second order; fd_lane_face_three eliminates
-                      the third point from the matrix */
+                      point out of the axis. The first derivative is a one-sided difference of second order;
+                      fd_lane_face_three eliminates its third point from the matrix */
     FD_P_FACES
 };
 
@@ -145,7 +145,7 @@ TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cel
 }
 
 /* Computes the cells of a line, faces included.
-   Needs    x of `points` coordinates, room for as many cells; face[0] for the first point, face[1] for the last
+   Needs    `points` coordinates in x, and room for as many cells; face[0] for the first point, face[1] for the last
    Leaves   cell; far_of[0], far_of[1]: at an FD_DEGENERATE face, A u is its row plus drift far_of (u2 - u1), where u1
             is the value at the face's neighbour and u2 the value at the point beyond it; 0 at other faces
    Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer; FD_BAD_FACE; or as fd_cell_at
@@ -174,9 +174,9 @@ TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real a
 
 /* Returns the second derivative at a point, from the values below, at and above it.
    Cost     2 subtractions, 2 multiplications, 1 FMA
-   Error    exact for quadratics; of second order on smooth grids, of first order on others. Rounding adds two unit
-            roundoffs of the slope times h to the error of the values. At an FD_SLOPE face the result is the part that
-            does not depend on the given slope; at other faces it is 0 */
+   Error    exact for quadratics; of second order on smooth grids, of first order on others. To the effect of errors in
+            the values, rounding adds an error of 2 h times the unit roundoff times the slope. At an FD_SLOPE face the
+            result is the part that does not depend on the given slope; at other faces it is 0 */
 TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
@@ -293,7 +293,7 @@ typedef struct {
 } fd_step_data;
 
 /* Computes the step data of a time step for a scheme. Steps of a kind other than FD_THETA use Douglas.
-   Leaves   *data, with time_independent 0; no stages and factors of 0 unless it returns FD_OK
+   Leaves   *data, with time_independent 0. If the scheme is refused, there are no stages, and all factors are 0
    Returns  as fd_scheme_of */
 TB_HD int fd_step_data_of(int which, const fd_step *step, fd_step_data *data)
 {
@@ -387,9 +387,9 @@ TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill,
 }
 
 /* Eliminates the third unknown from the matrix row of an FD_DEGENERATE face, with the neighbour's row.
-   Needs    third = size drift far_of; *b and *near_by of the face's row as fd_lane_matrix left them (near_by: c at the
-            first point, a at the last); of the neighbour's row: toward, its coefficient of the face (a at the first
-            point, c at the last); middle, its b; away, its other coefficient
+   Needs    third = size drift far_of. Of the face's row, *b and *near_by as fd_lane_matrix left them: *near_by is c at
+            the first point, a at the last. Of the neighbour's row, `toward`, the coefficient of the face's unknown (a
+            next to the first point, c next to the last), `middle`, the b, and `away`, the other coefficient
    Leaves   *b and *near_by of the new row
    Returns  m <= 0: subtract m times the neighbour's right-hand side from the face's. If m would be positive, or the row
             not dominant, nothing changes and m is 0. The matrix then lacks the third point, with the needs and the
@@ -408,8 +408,8 @@ TB_HD tb_real fd_lane_face_three(tb_real third, tb_real *b, tb_real *near_by, tb
 
 /* Returns a value or a derivative at a place: the grid's values times the tensor product of the axes' weights.
    Needs    dims 1 .. 3; weight[d], four weights (value, slope or curvature of fd_weights); stride[d], the distance in
-            elements between neighbours along axis d; u, the address of the first of the 4^dims values: that of the
-            grid plus the sum over d of first times stride[d]
+            elements between neighbours along axis d; u, the address of the first of the 4^dims values: the grid's
+            address plus, for each axis d, `first` of its fd_weights times stride[d]
    Cost     4^dims FMA in double precision */
 TB_HD double fd_lane_value(int dims, const double *const *weight, const tb_real *u, const long long *stride)
 {

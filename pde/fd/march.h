@@ -16,7 +16,7 @@ enum {
     FD_AVERAGED    /* the same along all axes: thousands of calls for each cell with a kink or jump */
 };
 
-/* Early exercise: the value never falls below the final values. */
+/* Early exercise: the value never falls below the final value or, if there is one, the model's payoff of exercise. */
 enum {
     FD_EUROPEAN,
     FD_AMERICAN, /* operator splitting of Ikonen and Toivanen: a multiplier carries the amount added by exercise */
@@ -35,7 +35,7 @@ enum {
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
     FD_EXERCISE = 4,      /* takes the larger of value and final value, as FD_AMERICAN and FD_PROJECTED always do: for
                              Bermudan exercise */
-    FD_RECORD = 8         /* records the values and derivatives at spots, and the grid if there is one */
+    FD_RECORD = 8         /* records the values and derivatives at spots, and the whole grid if the batch has room */
 };
 
 typedef struct {
@@ -83,7 +83,8 @@ TB_HD double fd_p_along(const double *x, const void *context)
 
 /* Returns the final value at a grid point, set in the plan's way.
    Needs    for FD_TOLD, 0 or more kinks in increasing order; otherwise as fd_final_value
-   Cost     FD_AT_POINTS one call; FD_TOLD four for each piece of a cell with a kink; the other two as fd_final_value
+   Cost     FD_AT_POINTS one call; FD_TOLD four for each piece of a cell with a kink, else one; the other two as
+            fd_final_value
    Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 in one and two dimensions and 1e-3 in three */
 TB_HD double fd_final_as(const fd_plan *plan, int dims, const double *const *x, const int *points, const int *index,
                          fd_function *f, const void *context)
@@ -106,8 +107,8 @@ TB_HD double fd_final_as(const fd_plan *plan, int dims, const double *const *x, 
 
 /* Checks a problem's choices for its march, as far as possible before the steps are computed.
    Returns  a status whose `what` is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS,
-            FD_BAD_EXERCISE, FD_BAD_KINKS (detail 1 + the kink, or 0 for their number) or FD_BAD_EVENT (detail 1 + the
-            date) */
+            FD_BAD_EXERCISE, FD_BAD_KINKS (detail: 1 + the index of a wrong kink, or 0 if their number is wrong) or
+            FD_BAD_EVENT (detail: 1 + the index of the date) */
 TB_HD fd_status fd_plan_check(const fd_plan *plan)
 {
     fd_scheme scheme;
@@ -224,7 +225,8 @@ TB_HD void *fd_p_at(unsigned char *memory, size_t offset)
     return memory ? memory + offset : 0;
 }
 
-/* Returns the address of the next `bytes` bytes of memory, of which *used are taken; null if memory is null. */
+/* Takes the next `bytes` bytes of memory, and adds them, rounded up, to the *used bytes that are taken already. Returns
+   their address; null if memory is null. */
 TB_HD void *fd_p_next(unsigned char *memory, size_t *used, size_t bytes)
 {
     void *at = fd_p_at(memory, *used);
@@ -260,8 +262,8 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 }
 
 #define FD_P_RESTRICT __restrict__
-/* Before a loop: what an iteration writes, no other iteration reads. Compilers would forget __restrict__ on variables,
-   and clang 14 would take it to hold across all iterations of an outer loop as well. */
+/* FD_P_APART before a loop tells the compiler that no iteration reads what another writes. Compilers would forget
+   __restrict__ on variables, and clang 14 would take it to hold across all iterations of an outer loop as well. */
 #ifdef __clang__
 #define FD_P_APART _Pragma("clang loop vectorize(assume_safety)")
 #else

@@ -13,7 +13,8 @@ enum { FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER };
 /* The description of the time steps. */
 typedef struct {
     double maturity;    /* the march goes from here to 0 */
-    int steps;          /* at least 1; halves add to them, as do dates so close that an interval would get no step */
+    int steps;          /* at least 1. The march may have more: a step that is cut into halves counts twice, and an
+                           interval between dates whose share of the steps rounds to 0 has one nevertheless */
     int grading;        /* FD_EQUAL .., for the steps that follow the final values or a date with a kink */
     double ratio;       /* FD_GEOMETRIC: the last step, before the next date or time 0, over the first step */
     int kind;           /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
@@ -21,7 +22,7 @@ typedef struct {
     int halves;         /* Rannacher start: the number of backward Euler steps of half the size. They replace the first
                            halves/2 steps after the final values and after each date with a kink, or all steps to the
                            next date if there are fewer. The usual 4 replace 2 steps. If the number is odd, the other
-                           half of the last replaced step is of the kind above */
+                           half of the last replaced step is of the march's own kind */
     int dates;          /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
     const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
     const int *kink;    /* for each date, whether it leaves a kink or a jump; null: all do */
@@ -108,8 +109,8 @@ TB_HD double fd_p_after(const fd_times *times, const fd_interval *v, int k)
     return v->upper - share * (v->upper - v->lower);
 }
 
-/* Returns step k of a march, which must belong to interval v.
-   Cost     a few double operations; with FD_GEOMETRIC also four exponentials */
+/* Returns step k of a march. Interval v must contain it.
+   Cost     a few double operations; with FD_GEOMETRIC also up to four exponentials and two logarithms */
 TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long k)
 {
     const int local = (int)(k - v->first), cut = local < 2 * v->halved;
@@ -226,11 +227,11 @@ TB_HD double fd_scheme_theta(int which, int factors, int mixed)
 
 /* Finds the theta that makes a scheme stable where drifts exceed diffusion.
    Needs    courant: the largest |drift| dt / spacing along any axis, at any point and in any step; 0 for small drifts
-   Leaves   *theta. If courant is 0, fd_scheme_theta's. With one or two factors also fd_scheme_theta's, except 1/2 +
-            sqrt(1/12) for Hundsdorfer-Verwer; all schemes are then stable for any courant. With three factors 2/3 for
-            Douglas and Craig-Sneyd (of first order), 3/4 for Modified Craig-Sneyd and 1 for Hundsdorfer-Verwer; no wave
-            then grows by a factor above 1.00025 a step while courant is at most 1/2, or 3/10 for Modified Craig-Sneyd
-            (docs/fd.md)
+   Leaves   *theta. If courant is 0, it is that of fd_scheme_theta. With one or two factors it is the same, except that
+            Hundsdorfer-Verwer gets 1/2 + sqrt(1/12); all schemes are then stable for any courant. With three factors it
+            is 2/3 for Douglas and Craig-Sneyd (of first order), 3/4 for Modified Craig-Sneyd and 1 for
+            Hundsdorfer-Verwer; no wave then grows by a factor above 1.00025 a step while courant is at most 1/2, or
+            3/10 for Modified Craig-Sneyd (docs/fd.md)
    Returns  FD_OK; FD_GREW: with three factors and a larger courant no theta keeps all waves from growing. Take more
             steps; upwinding (FD_UPWIND, FD_FITTED) and this theta slow the growth, and status.growth reports it.
             FD_BAD_ARGUMENT (null, an unknown scheme), or FD_BAD_NUMBER: courant is negative or NaN */

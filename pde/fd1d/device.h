@@ -9,8 +9,9 @@
 #define fd1d_device FD_OF(device)
 
 enum {
-    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512,                  /* steps before the increment is recomputed */
-    fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8 /* rows that a lane's registers hold */
+    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512, /* steps before the increment is recomputed */
+    /* Rows that a lane's registers hold; more for a time-independent model without early exercise (fd1d_p_shape_of). */
+    fd1d_p_most_rows = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8
 };
 
 /* A group's data about its problem, in shared memory, so that registers are left to the march. */
@@ -50,7 +51,8 @@ TB_D int fd1d_p_least(int lanes, int n, int *least)
     return n;
 }
 
-/* Copies v to x[2 .. k+1], two values of the previous lane to x[0], x[1], and one of the next lane to x[k+2]. */
+/* Copies v to x[2 .. k+1], the previous lane's last two values to x[0] and x[1], and the next lane's first to
+   x[k+2]. */
 TB_D void fd1d_p_around(int k, int lanes, fd1d_p_group *g, const tb_real *v, tb_real *x)
 {
     TB_UNROLL
@@ -395,9 +397,9 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
     return fd_status_of(lost != FD_P_NONE ? FD_NOT_SOLVED : FD_OK, 0, -1, lost, -1, -1, last - 1);
 }
 
-/* Marches a problem, from its final values to u at time 0. A problem's first march makes no checks before its end. If
-   it fails, a second, watched march searches in each step for the first number that is not finite, first among the
-   model's terms, then among the values.
+/* Marches a problem, from its final values to u at time 0. A problem's first march makes no checks before its end. If a
+   value is then not finite, a second, watched march searches in each step for the first number that is not finite,
+   first among the model's terms, then among the values.
    Returns  FD_OK or the failure */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
@@ -588,7 +590,7 @@ static cudaError_t fd1d_p_run_size(const fd1d_p_launch *launch, cudaStream_t str
 }
 
 /* Returns how many bytes of device memory suffice for full speed: for all problems of the batch, or for as many as keep
-   a device busy; 0 if fd_batch_check refuses the batch. The batch's pointers may still be null. */
+   a device busy; 0 if the batch's sizes are refused. The batch's pointers may still be null. */
 template <int unused = 0>
 static size_t fd1d_device_bytes(const fd_batch *batch)
 {

@@ -136,7 +136,8 @@ FD_P_FLAT void fd1d_p_host_solve(const fd1d_p_host *w, tb_real *FD_P_RESTRICT y)
         for (int b = 0; b < fd1d_lanes; b++) before[b] = y[i * fd1d_lanes + b] -= upper[i * fd1d_lanes + b] * before[b];
 }
 
-/* Sets the right-hand sides at the faces: given values less w, and third points eliminated. */
+/* Sets the right-hand sides at the faces, where the solution is the difference from `from`, and eliminates third
+   points. */
 TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_real *right)
 {
     for (int b = 0; b < fd1d_lanes; b++)
@@ -210,8 +211,8 @@ FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of
         }
 }
 
-/* Sets `to` to `from` + delta; for problems of one stage, where second[b] is 0, to z. If second is null, no
-   problem takes z. */
+/* Computes `to` = `from` + `delta`. Problems of one stage, for which second[b] is 0, receive z instead, unless `second`
+   is null. */
 FD_P_FLAT void fd1d_p_host_add(const fd1d_p_host *w, const tb_real *FD_P_RESTRICT from,
                                const tb_real *FD_P_RESTRICT delta, const tb_real *second, tb_real *FD_P_RESTRICT to)
 {
@@ -268,8 +269,8 @@ TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
         w->u[i * fd1d_lanes + b] = h->rest[i], w->multiplier[i * fd1d_lanes + b] = h->multiplier[i];
 }
 
-/* Returns the first point of problem b whose value is not finite. Leaves the largest magnitude of the points
-   before it in *largest. */
+/* Returns the first point of problem b whose value is not finite. Leaves the largest magnitude of the values before it
+   in *largest. */
 TB_HOST int fd1d_p_host_lost(const fd1d_p_host *w, int b, int *largest)
 {
     *largest = 0;
@@ -281,7 +282,7 @@ TB_HOST int fd1d_p_host_lost(const fd1d_p_host *w, int b, int *largest)
     return FD_P_NONE;
 }
 
-/* Starts the march of all prepared problems, or of problem `only` unless it is -1, from their final values. */
+/* Starts the march of all prepared problems or, unless `only` is -1, of problem `only`, from their final values. */
 TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
 {
     const size_t points = (size_t)w->batch->points[0];
@@ -301,8 +302,9 @@ TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
     }
 }
 
-/* Marches all prepared problems, or problem `only` unless it is -1. The march of a single problem searches in each step
-   for the first number that is not finite, first among the model's terms, then among the values, and ends there. */
+/* Marches all prepared problems or, unless `only` is -1, problem `only`. The march of a single problem searches in each
+   step for the first number that is not finite, first among the model's terms, then among the values, and ends
+   there. */
 TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int only)
 {
     int unused;
@@ -335,8 +337,8 @@ TB_HOST void fd1d_p_host_end(fd1d_p_host *w, int b)
     fd_p_end(w->batch, &h->t, w->which[b], w->status[b], h->value, &stride, 0, 1);
 }
 
-/* Solves fd1d_lanes problems of the batch, or as many as there are, from `first` on. A problem that fails is marched
-   again on its own. */
+/* Solves fd1d_lanes problems of the batch, or as many as there are, from `first` on. A problem whose values are not
+   finite at the end is marched again on its own. */
 TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int first, void *memory)
 {
     fd1d_p_host *w = (fd1d_p_host *)memory;

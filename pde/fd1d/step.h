@@ -4,7 +4,7 @@
 
    A step of one stage takes u to u + delta, with
        (1 - size A) delta = g,  g = dt F(u) + size (F at the step's end - F at its start)(u),  F(u) = A u + source,
-   where size = theta dt and A is taken at the step's end. In a run A, the source and dt are the same in all steps, so
+   where size = theta dt and A is taken at the step's end. In a run, all steps have the same A, source and dt, so
    g = dt F(u). The next step's right-hand side is then dt F(u + delta) = g + dt A delta = g + (delta - g) / theta. No
    differences of u are formed, so single precision loses no digits. But rounding errors of g grow from step to step, so
    runs are short. */
@@ -57,9 +57,9 @@ typedef struct {
     tb_real inverse;         /* 1 / theta, for a run; 0 if theta is 0 */
     fd1d_face face[2];       /* at the first and the last point */
     int first, count;        /* the index of the first step, and the number of steps */
-    int changes;             /* whether F at a step's end differs from F at its start */
+    int changes;             /* whether F at a step's end may differ from F at its start */
     int runs;                /* whether its steps can be taken in runs */
-    int gives, adds, thirds; /* whether any face is FD_VALUE, FD_SLOPE, FD_DEGENERATE */
+    int gives, adds, thirds; /* whether any face is FD_VALUE; FD_SLOPE; FD_DEGENERATE */
 } fd1d_step;
 
 /* A problem's tables. The row, cell and numbers of a point are at its position fd1d_p_place. */
@@ -67,9 +67,9 @@ typedef struct {
     fd_p_tables t;
     int per_lane, lanes; /* points of a lane, lanes of a group; on the host, 1 and the number of points */
     fd1d_row *row;       /* for a time-independent model */
-    fd_cell *cell;       /* for a time-dependent model; number q is q per_lane lanes elements after the position */
-    tb_real *number;
-    fd1d_step *step;                    /* segment by segment */
+    fd_cell *cell;       /* for a time-dependent model */
+    tb_real *number;     /* likewise; number q of a point is q * per_lane * lanes elements beyond its position */
+    fd1d_step *step;     /* segment by segment */
     tb_real *value, *multiplier, *rest; /* values between steps; exercise multiplier times dt; values after a date */
 } fd1d_tables;
 
@@ -138,7 +138,7 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
     return face;
 }
 
-/* Returns how many segments an interval has. If terms, values given at faces, or lengths may change from step to step,
+/* Returns how many segments an interval has. If terms, what is given at faces, or lengths may change from step to step,
    each step is one. Otherwise the half steps are one and the whole steps another; if the number of halves is odd, the
    half that completes the last halved step is a segment of its own. */
 TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
@@ -251,7 +251,7 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 }
 
 /* Applies the events at a date, the end of step k, to h->value, with `threads` threads. The results are in h->rest.
-   Returns the larger of `given` and the amounts that a change adds (fd_p_larger). */
+   Returns the largest of `given` and the amounts that a change adds (fd_p_larger). */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;

@@ -11,7 +11,7 @@ static inline int trid_p_batch_is_contiguous(const trid_p_batch_plan &plan, cons
         return plan.lines.step == 1;
 }
 
-/* Returns whether systems are too long to be solved on chip. checked: 0, 1 with residuals, 2 with pivoting. */
+/* Returns whether systems are too long to be solved on chip. `checked` is 1 with residuals, 2 with pivoting, else 0. */
 static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int checked)
 {
     return joined.n > (checked == 2                           ? TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, joined.step == 1)
@@ -19,8 +19,8 @@ static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int 
                                                               : TRID_P_BATCH_ON_CHIP(bytes, checked));
 }
 
-/* Returns whether any of `count` elements from p on lies between the first and the last element of x, of all its sides.
-   Gaps between elements of x count as well. */
+/* Returns whether any of `count` elements from p on lies between the first and the last element of x, which has `sides`
+   sides. Gaps between elements of x count as parts of x. */
 template <class tb_real>
 static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x, const tb_real *p, long long count,
                                       long long sides = 1, long long pitch = 0)
@@ -55,7 +55,7 @@ static int trid_p_batch_is_not_compiled(const trid_p_batch_plan &plan)
             trid_p_batch_as_interleaved<bounds>(plan) != trid_p_lines_are_interleaved(plan.lines));
 }
 
-/* Returns the rows of a call as arrays. One matrix for all systems has no strides. */
+/* Returns the rows of a call as arrays. For one matrix shared by all systems, stride and jump are 0. */
 template <class tb_real>
 static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines &lines, int flags, const tb_real *a,
                                                                 const tb_real *b, const tb_real *c)
@@ -67,7 +67,7 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
 }
 
 /* Turns rows into what kernels read. As neither a of row 0 nor c of row n-1 is used, the transposed matrix is the same
-   arrays with a and c exchanged and shifted. Systems of one row have no off-diagonals, and b stands in for them. */
+   arrays with a and c exchanged and shifted. In systems of one row, a and c have no elements; b stands in for them. */
 template <class tb_real>
 static inline void trid_p_batch_sides(const trid_p_batch_plan &plan, trid_p_batch_arrays<tb_real> *rows)
 {
@@ -89,8 +89,8 @@ struct trid_p_batch_call {
     trid_p_batch_arrays<tb_real> rows = {};
 };
 
-/* Returns whether a side of x, at p + k*pitch for k = `low` .. `high`, shares an element with an array at q. It looks
-   only at sides within reach. */
+/* Returns whether any side of x shares an element with an array at q. Side k is at p + k*pitch, k = `low` .. `high`.
+   Only sides that lie near enough to q are tested. */
 template <class tb_real>
 static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, const tb_real *q, long long pitch,
                                    long long low, long long high)
@@ -105,7 +105,7 @@ static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, co
     }
     size_t from = (size_t)p, to = (size_t)q;
     long long apart = from < to ? (long long)(to - from) / bytes : -((long long)(from - to) / bytes);
-    if (pitch > 0) { /* sides with |apart - k*pitch| <= reach, and one more, as division rounds */
+    if (pitch > 0) { /* sides with |apart - k*pitch| <= reach, and one more at each end, as division rounds */
         long long first = (apart - reach - 1) / pitch - 1, last = (apart + reach + 1) / pitch + 1;
         if (first > low) low = first;
         if (last < high) high = last;
@@ -116,9 +116,9 @@ static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, co
     return 0;
 }
 
-/* Returns whether x, with all its sides, shares an element with array k of a, b, c. Except in periodic systems, the
-   elements of a begin at row 1 and those of c end at row n-2. So they are compared with rows 0 .. n-2 of x and with
-   rows 1 .. n-1. */
+/* Returns whether x, with all its sides, shares an element with array k of a, b, c. Except in periodic systems, a has
+   elements only from row 1 on, and c only up to row n-2. These n-1 rows are compared with rows 0 .. n-2 of x, and then
+   with rows 1 .. n-1 of x. */
 template <class tb_real>
 static int trid_p_batch_meets_matrix(const trid_lines &lines, int flags, int k, const tb_real *matrix, const tb_real *x,
                                      long long sides = 1, long long pitch = 0)
@@ -160,7 +160,7 @@ static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int 
     return TRID_BATCH_OK;
 }
 
-/* Begins a call whose arguments were accepted: makes its plan, and initialises failed. */
+/* Begins a call whose arguments were accepted: makes its plan, and initialises the caller's `failed`. */
 template <class tb_real>
 static int trid_p_batch_begin(trid_p_batch_call<tb_real> *call)
 {

@@ -1,10 +1,10 @@
 /* checked.h - a room of trid/batch.h: interleaved systems with their residuals.
    MIT licence, see LICENSE. */
 
-/* Requests one half of a tile; the second has no row 0. The rows of a tile must stay until its residual is known, while
-   the next rows already arrive. So shared memory holds three halves of k/2 rows: two of the tile that is being solved,
-   and the first of the next tile. As soon as the residual of a half is known, its memory is used for the half after the
-   next. */
+/* Requests one half of a tile: k/2 rows of each thread. The rows of a tile must stay until its residual is known, while
+   the next rows already arrive. So shared memory holds three halves: two of the tile that is being solved, and the
+   first of the next tile. As soon as the residual of a half is known, its memory is used for the next half that has not
+   been requested yet. Only half 0 can have row 0 of a system. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> pipeline,
                                 unsigned index, int half, tb_real *stage)
@@ -15,7 +15,7 @@ TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::
     trid_p_batch_prefetch(pipeline, index, trid_p_batch_own_place(pipeline, index));
 }
 
-/* Requests the half after the next, in place of one that all lanes have read. */
+/* Requests the next half, in place of half `half` of tile `index`, which all lanes have read. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_ask_next(const trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> &pipeline,
                                 unsigned index, int half, tb_real *stage)
@@ -34,7 +34,7 @@ struct trid_p_batch_source {
     long long step;
     int first, valid;
 };
-/* Computes matrix and d again instead of keeping them. */
+/* Computes the pointers of from->matrix and from->d again, so that no registers keep them. */
 template <class tb_real>
 TB_D void trid_p_batch_find_source(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                    const tb_real *d, unsigned index, int systems, trid_p_batch_source<tb_real> *from)
@@ -46,8 +46,8 @@ TB_D void trid_p_batch_find_source(const trid_p_batch_plan &plan, const trid_p_b
     const long long at = trid_p_batch_matrix_at(plan, rows, own, from->first);
     from->matrix.a += at, from->matrix.b += at, from->matrix.c += at, from->d += own.at;
 }
-/* Reads row j of the thread; 0 beyond the system and for couplings beyond its ends. full: all of the thread's rows
-   belong to the system, so that none is checked. */
+/* Reads row j of the thread. Rows beyond the system, and couplings beyond its ends, are 0. full: all of the thread's
+   rows belong to the system, so that none is checked. */
 template <class shape, int full, class tb_real>
 TB_D void trid_p_batch_row_of(const trid_p_batch_source<tb_real> &from, int j, tb_real *a, tb_real *b, tb_real *c,
                               tb_real *d)
@@ -101,8 +101,8 @@ TB_D void trid_p_batch_take_halves(const trid_p_batch_source<tb_real> &from, int
             trid_p_batch_take_half<shape, 0>(from, half, pass, u);
     }
 }
-/* Computes in r the residual of x in one half of the thread's rows. `left` and `right` are x around all rows of the
-   thread. */
+/* Computes in r the residual of x in one half of the thread's rows. `left` and `right` are x before the first and after
+   the last of all the thread's rows. */
 template <class shape, int full, class tb_real>
 TB_D void trid_p_batch_residual_rows(const trid_p_batch_source<tb_real> &from, int half, const tb_real *x, tb_real left,
                                      tb_real right, tb_real *r, trid_p_batch_worst *worst)
@@ -141,7 +141,7 @@ TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
                                         : (tb_real)0;
 }
 
-/* Stores x, or adds it to the x before the solve, and reports the residuals. largest holds the errors of all systems,
+/* Stores the solution, or adds it to the old x, and reports the residuals. `largest` holds the errors of all systems,
    then their sizes. */
 template <class shape, class tb_real>
 TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_p_batch_place &here,
@@ -163,7 +163,7 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
     }
 }
 
-/* Solves as the plain method, for arrays only, and computes the residual of each system. */
+/* Solves as the plain method does, for arrays only, and computes the residual of each system. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -231,7 +231,8 @@ struct trid_p_batch_tiles<trid_p_batch_how::checked, tb_real, shape, rows_type> 
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>, real = (int)sizeof(tb_real);
         constexpr int span = TRID_P_BATCH_SPAN(tb_real, shape::systems, shape::parts);
         constexpr int bytes = shape::pipelined ? 6 * shape::k * shape::threads * real : 0;
-        constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536; /* the block's */
+        /* 1536: the block's own use */
+        constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536;
         return {bytes, fixed, resident, resident, 8};
     }
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,

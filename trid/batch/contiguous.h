@@ -43,7 +43,7 @@ TB_D void trid_p_batch_load(const trid_p_batch_plan &plan, const trid_p_batch_sp
     trid_p_batch_transpose<layout, literal>(k, here.valid, (tb_real)0, slot, own->d, room.rows);
     trid_p_batch_put_known(rows, here.first, here.valid, end, own);
 }
-/* Loads the same rows, but keeps them in shared memory. */
+/* Loads the same rows, and keeps them in shared memory for the residual. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_load_kept(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                  const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
@@ -69,7 +69,7 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
         const int first = k * (of::in_warp ? trid_warp_rank(lanes) : trid_block_thread());
         if (first == 0) own->a[0] = 0; /* what the array holds there must not decide which method solves the system */
         if (first == rows - k) own->c[k - 1] = 0;
-        /* If pivoting is needed, a thread's first row usually shows it, and the others are not examined. */
+        /* If pivoting is needed, a thread's first row usually shows it, and then the other rows are not examined. */
         const int dominant = __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(1, *own)) &&
                              __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, *own));
         if (!(of::in_warp ? dominant : __syncthreads_and(dominant)))
@@ -81,8 +81,8 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     return of::pivoted ? bad > 0 : bad;
 }
 
-/* Returns the residual of x, which d holds. With REFINED, refines x if its residual is not small, and returns the new
-   one. */
+/* Returns the residual of x, which own->d holds. With REFINED, if that residual is not small, refines x and returns the
+   new residual. */
 template <class of, class tb_real>
 TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                            const trid_p_batch_workspace<tb_real> &room,
@@ -103,7 +103,7 @@ TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const 
     return trid_p_batch_residual_of<tb_real, k, scope, layout>(plan, here, room, own->d, rest);
 }
 
-/* Solves a tile, from memory to memory. With REPAIR, a warp returns at once if none of its systems needs it. */
+/* Solves a tile, from memory to memory. With REPAIR, a warp returns at once if none of its systems needs repair. */
 template <class of, class tb_real, class rows_type>
 TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, unsigned block,
                                        const rows_type &rows, const tb_real *d, tb_real *x,
@@ -138,7 +138,7 @@ TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid
     if (trid_p_batch_reports(plan)) trid_p_batch_tell_all<tb_real, scope, of::checked>(plan, here, bad, worst, room);
 }
 
-/* Loads one matrix for all systems into shared memory, with its identity rows. */
+/* Loads the one matrix of all systems into shared memory, and pads it with identity rows. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_batch_one_matrix<tb_real> &from,
                                    tb_real *matrix)
@@ -152,8 +152,9 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
     __syncthreads();
 }
 
-/* Solves systems of n <= k*lanes rows with the lanes of warps, or of n <= 32*k*warps rows, each with a block. With one
-   matrix for all systems, each block loads the matrix into shared memory, and its warps then take tile after tile. */
+/* Solves systems of n <= k*lanes rows, each with some lanes of a warp, or of n <= 32*k*warps rows, each with a block.
+   With one matrix for all systems, each block loads the matrix into shared memory, and its warps then take tile after
+   tile. */
 template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, resident)
 TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
@@ -188,8 +189,8 @@ TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows,
 /* ---- its shapes -------------------------------------------------------------------------------------------------- */
 
 /* One instance, with k rows a thread. For each precision: the warps of a block (0 if there is no such instance), and
-   the blocks per multiprocessor that the compiler must make room for. This is the largest number that needs no local
-   memory (with pivoting, little of it), or 0 to leave it to the compiler. */
+   the blocks per multiprocessor that the compiler must make room for: the largest number that needs no local memory
+   (with pivoting, little of it), or 0 to leave the choice to the compiler. */
 struct trid_p_batch_contiguous_shape {
     int method, scope, layout, k;
     struct {
@@ -199,7 +200,8 @@ struct trid_p_batch_contiguous_shape {
 
 /* A call launches the first shape that serves it. With pivoting, elimination is a sequence of dependent operations,
    whose latency only other warps hide, so a few registers in local memory cost less than fewer resident warps. Blocks
-   of checked solves have few enough warps for their data to fit in the default 48 KiB of shared memory. */
+   of checked solves have so few warps that their data fit in the 48 KiB of shared memory that a block has by
+   default. */
 struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
     static constexpr trid_p_batch_contiguous_shape rows[] = {
         {hybrid, lanes, full, 32, {{4, 3}, {}}},
@@ -275,8 +277,8 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
 
 /* ---- its launch -------------------------------------------------------------------------------------------------- */
 
-/* Returns the least number of lanes that hold a system with at most 16 rows a lane, or 32 if none do. For LU factors in
-   double precision the limit is 8 rows, which leaves room for the next right-hand side. */
+/* Returns the least number of lanes that hold a system with at most 16 rows a lane, or 32 if even those do not. For LU
+   factors in double precision the limit is 8 rows, which leaves registers for the next right-hand side. */
 template <class tb_real>
 constexpr int trid_p_batch_lanes_of(int method, int n)
 {
@@ -382,7 +384,7 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
     int layout = plan.lines.systems % (32 / lanes) ? trid_p_batch_how::contiguous : trid_p_batch_how::full;
     if constexpr ((method & trid_p_batch_how::checks) != 0)
         if (!trid_p_batch_has_words(work, rows)) layout = trid_p_batch_how::contiguous;
-    int follow = plan.lines.stride == n; /* no gaps between systems; one matrix for all has none */
+    int follow = plan.lines.stride == n; /* no gaps between systems, nor between their matrices if these are arrays */
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) follow &= trid_p_batch_rows_of(rows).stride == n;
     if (plan.lines.step != 1 || (lanes < 32 && !follow)) layout = trid_p_batch_how::strided;
     return trid_p_batch_launch_first<method, least, most>(trid_p_batch_first_shape<tb_real>(method, layout, n), work,

@@ -4,23 +4,23 @@
 /* Precedes a kernel's qualifiers: the threads of a block, and the least number of blocks per multiprocessor. */
 #define TRID_P_BATCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 
-/* Elements of shared memory served at a time; elements that k rows a lane take there, padded as transpose.h does. */
+/* Elements that shared memory serves at a time; elements that k rows a lane take there, padded as in transpose.h. */
 #define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
 #define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
-/* Elements of an array in shared memory that holds one for each partition of a tile. */
+/* Elements of an array in shared memory that holds one number for each partition of a tile. */
 #define TRID_P_BATCH_SPAN(tb_real, systems, parts)                                                                     \
     TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), (systems) * (parts))
 
 /* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
-   nothing is pipelined. `ahead` is how many bytes, 0, 128 or 256, a copy prefetches around itself into the second-level
-   cache. If the rows of a block are narrower than that, neighbouring blocks find theirs in the cache. */
+   nothing is pipelined. With each copy, the `ahead` bytes around it (0, 128 or 256) are prefetched into the
+   second-level cache. If the rows of a block are narrower than that, neighbouring blocks find theirs in the cache. */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 #define TRID_P_BATCH_HAS_COPIES 1
 #else
 #define TRID_P_BATCH_HAS_COPIES 0
 #endif
-/* Versions of the code, 10 * major + minor, for which all devices have clusters and 227 KiB of shared memory per block,
-   enough to pipeline every tile. In such code, kernels that only other devices launch are left empty. */
+/* Whether all devices that run a version of the code (10 * major + minor) have clusters and 227 KiB of shared memory
+   per block, enough to pipeline every tile. In such code, kernels that only other devices launch are left empty. */
 #define TRID_P_BATCH_SHARED_BYTES (227 * 1024)
 #ifndef TRID_P_BATCH_ALWAYS_PIPELINED
 #if defined __CUDACC__ && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1201
@@ -29,8 +29,8 @@
 #define TRID_P_BATCH_ALWAYS_PIPELINED(version) ((version) >= 90 && (version) < 120)
 #endif
 #endif
-/* Returns whether the program is also compiled for other versions, as far as the compiler tells. If not, kernels for
-   other devices are not compiled. */
+/* Returns whether the program may also be compiled for versions that other devices run. If not, kernels for such
+   devices are not compiled. A compiler that does not list the versions counts as compiling for others. */
 constexpr bool trid_p_batch_has_elsewhere()
 {
 #ifdef __CUDA_ARCH_LIST__
@@ -80,7 +80,7 @@ static inline int trid_p_batch_launched(cudaError_t error)
     return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* Counts the tiles of `width` systems, and the blocks, of which each takes per_block tiles. */
+/* Counts the tiles, of `width` systems each, and the blocks, of per_block tiles each. */
 static inline int trid_p_batch_count(trid_p_batch_plan *plan, int width, int per_block, unsigned *blocks)
 {
     const long long per_group = (plan->lines.systems + width - 1) / width, tiles = per_group * plan->lines.groups;
@@ -100,8 +100,8 @@ static int trid_p_batch_start(void (*kernel)(parameters...), long long blocks, i
         trid_launch(kernel, dim3((unsigned)blocks), dim3((unsigned)threads), bytes, stream, arguments...));
 }
 
-/* Queries what launches need to know of the device. If the kernel was compiled for an earlier architecture, that one
-   counts. Clusters are queried only when they are needed. */
+/* Queries what launches need to know of the device, except its clusters (trid_p_batch_clusters). If the kernel was
+   compiled for an earlier architecture, that one counts. */
 template <class... parameters>
 static int trid_p_batch_ask_device(void (*kernel)(parameters...), trid_device *of)
 {
@@ -124,7 +124,8 @@ static int trid_p_batch_ask_device(void (*kernel)(parameters...), trid_device *o
     return TRID_BATCH_OK;
 }
 
-/* Copies an array to another of the same layout. n and step describe neighbours in memory. */
+/* Copies an array to another of the same layout. In `lines`, n and step must describe neighbours in memory: the caller
+   exchanges them with systems and stride if need be. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, tb_real *to)
@@ -137,8 +138,8 @@ TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, t
     }
 }
 
-/* Stands in for all kernels of this code when the runtime is asked what holds for all of them. It and the query are
-   templates, so a program that never queries contains no such kernel. */
+/* Stands in for all kernels of this code when the runtime is asked what holds for all of them. It is a template, so
+   that it exists only in programs with trid_device_query or with launches that need to know the device. */
 template <int unused = 0>
 TRID_KERNEL void trid_p_batch_stand_in(void)
 {
@@ -184,7 +185,7 @@ static int trid_p_batch_allow(void (*kernel)(parameters...), int bytes)
     return trid_p_batch_launched(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
-/* Returns how many clusters of a kernel run at the same time. */
+/* Returns how many clusters of `size` blocks of a kernel run at the same time. */
 template <class... parameters>
 static int trid_p_batch_clusters(void (*kernel)(parameters...), const trid_device *known, int size, dim3 block,
                                  size_t bytes)
@@ -198,7 +199,8 @@ static int trid_p_batch_clusters(void (*kernel)(parameters...), const trid_devic
 }
 
 /* Launches a kernel whose blocks take one tile after another, with `bytes` bytes of shared memory. It launches at most
-   `resident` blocks per multiprocessor, so that all stay on the device, or the whole grid if resident is 0. */
+   `resident` blocks per multiprocessor, so that all of them run at the same time, or `blocks` blocks if resident is
+   0. */
 template <class... parameters, class... given>
 static int trid_p_batch_launch_tiles(void (*kernel)(parameters...), unsigned blocks, int threads, int resident,
                                      size_t bytes, const trid_device &device, cudaStream_t stream,

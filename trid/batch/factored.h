@@ -4,14 +4,16 @@
 /* The scopes that hold a system: lanes of a warp, a block, or, for interleaved systems, the threads of a block that
    hold its partitions. Rows beyond the system must be identity rows. The functions of a scope:
      first(), rows()             the thread's first row; how many rows all threads hold together
-     lu()                        factors
-     open(), recurrence()        the halves of one recurrence of a solve with factors, down the rows or up: the part
-                                 that depends only on the matrix, and the rest, once d has been divided by the pivots
-     open_ring(), solve_ring()   the same for a periodic system
-     pass()                      x of the thread that holds the rows before or, with up, after its own
-     known(), meet()             an element of the system's ring (trid/lu.h), which threads write before they meet and
-                                 read afterwards
-     aside()                     the storage of row j of the thread outside registers, in shared or local memory */
+     lu()                        factors the matrix
+     open(), recurrence()        one recurrence of a solve with factors, down the rows or, with `up`, up: the part that
+                                 depends only on the matrix; then the rest, for one right-hand side
+     open_ring(), solve_ring()   the same for both recurrences of a periodic system
+     pass()                      returns the x of the thread whose rows come before this thread's or, with `up`, after
+                                 them
+     known(), meet()             an element of the system's ring (trid/lu.h); a barrier between threads that write such
+                                 elements and threads that read them
+     aside()                     a place outside registers for a number of the thread's row j, in shared or local
+                                 memory */
 template <class tb_real, int k>
 struct trid_p_batch_in_warp {
     int lanes, lanes_log2, rank;
@@ -47,8 +49,9 @@ struct trid_p_batch_in_warp {
         return up ? __shfl_down_sync(TB_FULL_WARP, x, 1, lanes) : __shfl_up_sync(TB_FULL_WARP, x, 1, lanes);
     }
 };
-/* Threads that share a system meet in shared memory; neighbours are `systems` threads apart. They hold partitions of
-   interleaved systems or, if parts is 0, are the whole block, which holds one contiguous system. */
+/* Threads that share a system meet in shared memory; those with neighbouring partitions are `systems` threads apart.
+   They are some threads of a block with interleaved systems or, if parts is 0, the whole block, which holds one
+   contiguous system. */
 template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_threads {
     tb_real *between;
@@ -112,7 +115,7 @@ static constexpr int trid_p_batch_between_len =
 
 /* Returns the scope of a contiguous system. */
 template <class tb_real, int k, int scope>
-TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
+TB_D auto trid_p_batch_scope_of(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                 const trid_p_batch_workspace<tb_real> &room)
 {
     if constexpr (scope == trid_p_batch_how::lanes)
@@ -121,16 +124,16 @@ TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batc
         return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane()};
 }
 
-/* Returns whether the kernel transposes the matrix, through the order of its substitutions: it does with factors or
-   corners. */
+/* Returns whether the kernel itself solves the transposed systems, through the order of its substitutions. It does so
+   from factors and for periodic systems; all others reach it with a and c exchanged. */
 TB_D int trid_p_batch_across(int flags, int n, int periodic)
 {
     return n > 1 && flags & TRID_BATCH_TRANSPOSED && (periodic || flags & TRID_BATCH_FACTORED);
 }
 
-/* Opens a periodic system's ring. Its last row and last column are left out of the factors: the n-1 rows before are an
-   ordinary system. The same factors solve the transposed system; the product with r then comes last, and the ring holds
-   x before that product.
+/* Opens a periodic system's ring. The system's last row and last column are left out of the factors: the n-1 rows
+   before are an ordinary system. The same factors solve the transposed system; the product with r then comes last, and
+   the ring holds x before that product.
    Returns  c of row n-2, in the thread that holds it */
 template <class scope_type, class tb_real, int k>
 TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,
@@ -159,11 +162,11 @@ TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_e
     for (int j = 0; j < k; j++) own->c[j] = j >= end ? (tb_real)-1 : j == end - 1 ? edge : own->c[j];
 }
 
-/* Replaces the thread's rows of a, b, c by l, r, u; with TRID_BATCH_FACTORED they hold a, r, u before. For the
-   transposed matrix, l and u change places, and their substitutions come in the opposite order: x[j] + u[j-1] x[j-1]
-   before x[j] + l[j+1] x[j+1].
+/* Replaces the thread's rows of a, b, c by l, r, u; with TRID_BATCH_FACTORED they are a, r, u to begin with. For the
+   transposed matrix, l and u change places, and their substitutions come in the opposite order: first
+   x[j] + u[j-1] x[j-1], then x[j] + l[j+1] x[j+1].
    Needs    finite numbers in rows from n on
-   Returns  0, or 1 + a row with a bad pivot; the least number that any thread returns shows the first such row */
+   Returns  0, or 1 + a row with a bad pivot; of the numbers that threads return, the least but 0 is the first row's */
 template <class scope_type, class tb_real, int k>
 TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int periodic,
                                 trid_p_batch_equations<tb_real, k> *own)
@@ -206,15 +209,15 @@ TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int p
     return status;
 }
 
-/* The numbers of the matrix that the two recurrences keep, and whether their threads take turns. A periodic system
-   keeps both in one. */
+/* What the two recurrences keep of the matrix, and whether their partitions take turns. In a periodic system one array,
+   keep, and one number, turns[0], serve both. */
 template <class tb_real>
 struct trid_p_batch_recurrences {
     tb_real keep[2 * TRID_INTERLEAVED_RECURRENCE_LEN + 1];
     int turns[2];
 };
 
-/* Opens both recurrences. If the last unknown of a periodic system has a bad pivot, the thread of row 0 reports row
+/* Opens both recurrences. If the last unknown of a periodic system has a bad pivot, the thread with row 0 sets *met to
    n. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int periodic,
@@ -231,7 +234,8 @@ TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int perio
     }
 }
 
-/* Solves a periodic system whose partitions take turns: first for its last unknown s, then with it. */
+/* Solves a periodic system whose partitions take turns: in the first pass for its last unknown s, in the second, with
+   s, for all others. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_ring_in_turns(const scope_type &scope, int n, tb_real *keep,
                                      trid_p_batch_equations<tb_real, k> *own)
@@ -291,7 +295,8 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
         if (across) d[j] *= own->b[j];
 }
 
-/* Solves the systems of a warp for one right-hand side by the hybrid. Returns the least bad row of this thread. */
+/* Solves the systems of a warp for one right-hand side by the hybrid. Returns the least bad row that this thread knows
+   of. */
 template <int periodic, class tb_real, int k>
 TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_warp<tb_real, k> &in, int n,
                                    trid_p_batch_equations<tb_real, k> *own)
@@ -345,20 +350,21 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     if (!factor) trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + at, total), next);
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
     trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own, periodic);
-    const auto group = trid_p_batch_group_of<tb_real, k, scope>(plan, here, room);
+    const auto threads = trid_p_batch_scope_of<tb_real, k, scope>(plan, here, room);
     constexpr bool has_hybrid = of::in_warp && !factor && (periodic || of::full);
     int bad = 0, hybrid = has_hybrid && more.sides == 1 && !(plan.flags & TRID_BATCH_FACTORED);
     if (periodic) hybrid &= n > 1 && !(plan.flags & TRID_BATCH_TRANSPOSED);
-    if (has_hybrid && !periodic) trid_lane_pad(k, group.first(), n, group.rows(), own.a, own.b, own.c, (tb_real *)0);
+    if (has_hybrid && !periodic)
+        trid_lane_pad(k, threads.first(), n, threads.rows(), own.a, own.b, own.c, (tb_real *)0);
     if (hybrid && __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, own))) {
         TB_UNROLL
         for (int j = 0; j < k; j++) own.d[j] = next[j];
         trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
-        if constexpr (has_hybrid) bad = trid_p_batch_solve_hybrid<periodic>(group, n, &own);
+        if constexpr (has_hybrid) bad = trid_p_batch_solve_hybrid<periodic>(threads, n, &own);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
     } else {
-        int met = trid_p_batch_lu_factor(group, n, plan.flags, periodic, &own);
-        if (!factor || periodic) trid_p_batch_open(group, n, plan.flags, periodic, own, &recurrences, &met);
+        int met = trid_p_batch_lu_factor(threads, n, plan.flags, periodic, &own);
+        if (!factor || periodic) trid_p_batch_open(threads, n, plan.flags, periodic, own, &recurrences, &met);
         bad = trid_p_batch_row(met, n);
         TRID_P_BATCH_LOOP
         for (long long side = 0; !factor && side < more.sides; side++, at += more.pitch) {
@@ -368,12 +374,12 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
             if (side + 1 < more.sides)
                 trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total),
                                                   next);
-            trid_p_batch_solve_side(group, n, plan.flags, periodic, &recurrences, &own);
+            trid_p_batch_solve_side(threads, n, plan.flags, periodic, &recurrences, &own);
             trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
         }
     }
     if (factor) {
-        if (periodic) trid_p_batch_close(group, n, &own);
+        if (periodic) trid_p_batch_close(threads, n, &own);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.b, x + at, shared);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.c, more.u + at, shared);
     }
@@ -381,7 +387,7 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
 }
 
 /* Takes the matrix of interleaved systems, and requests that of tile `next`. alone: there are no right-hand sides;
-   otherwise one has been requested since the matrix. */
+   otherwise one has been requested since this matrix was. */
 template <int alone, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place &here, unsigned next,
                                     trid_p_batch_equations<tb_real, k> *u)
@@ -396,9 +402,9 @@ TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place
             if (j >= here.valid) u->b[j] = 1;
     }
 }
-/* Takes right-hand side `side` of tile `index`, and requests the next one, which may be the next tile's. `groups`
-   groups of copies of the matrix have been requested since the first right-hand side. */
-template <int groups, class of, class tb_real, int k>
+/* Takes right-hand side `side` of tile `index`, and requests the next one, which may be the next tile's. Since the
+   tile's first right-hand side was requested, the next tile's matrix has been, in `bursts` bursts. */
+template <int bursts, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> &more, const trid_p_batch_place &here,
                                   long long side, unsigned index, trid_p_batch_equations<tb_real, k> *u)
 {
@@ -408,7 +414,7 @@ TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> 
             pipeline.d += (side + 1) * more.pitch;
         else
             index += gridDim.x;
-        trid_p_batch_arrive<0, 0, groups>(pipeline, pipeline.matrix, here, index,
+        trid_p_batch_arrive<0, 0, bursts>(pipeline, pipeline.matrix, here, index,
                                           trid_p_batch_own_place(pipeline, index), (tb_real *)0, (tb_real *)0, u);
     } else {
         const long long step = trid_p_batch_again_as(pipeline.plan.lines.step);
@@ -478,9 +484,10 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
     }
 }
 
-/* Solves interleaved periodic systems for one right-hand side: a tile whose rows are all dominant by the hybrid, others
-   by LU. This is a kernel of its own, because with both eliminations the kernel above would have too few registers.
-   x is stored behind each elimination: with one store behind both, 8 bytes more were spilled at 256 rows. */
+/* Solves interleaved periodic systems for one right-hand side. The hybrid solves tiles whose rows are all dominant, and
+   LU solves the others. This is a kernel of its own, because with both eliminations the kernel above would have too few
+   registers. x is stored in two places, behind each elimination: with one store behind both, 8 bytes more were spilled
+   at 256 rows. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_one_ring_tiles(const trid_p_batch_plan &plan, const trid_p_batch_lu_rows<tb_real, 0, 1> &all,
                                       const tb_real *d, tb_real *x)

@@ -8,7 +8,8 @@
    system. */
 enum { TRID_P_BATCH_INTERFACE_THREADS = 256 };
 struct trid_p_batch_part {
-    int lines, line, part, next; /* the block's systems; the thread's system and part; threads to the next part */
+    int lines, line, part, next; /* systems of the block; the thread's system and part; the distance in threads from a
+                                    part to the next */
 };
 TB_D trid_p_batch_part trid_p_batch_part_of(int interleaved, int parts)
 {
@@ -43,14 +44,14 @@ TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_t
 
 /* Reduces rows begin .. end-1 of a system, two or more, to their interface (trid_lane_interface_open). Loads several
    rows at a time.
-   Returns  1 + a bad row, or 0 */
+   Returns  1 + the first bad row, or 0 */
 template <class tb_real, class rows_type>
 TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &rows, const trid_p_batch_place &p,
                                 int begin, int end, const tb_real *d, tb_real *e)
 {
     enum { burst = 4 };
     const long long step = plan.lines.step;
-    long long at = 0; /* where the partition begins in the arrays of the matrix, if it comes from arrays */
+    long long at = 0; /* where the partition begins in the arrays of the matrix, if there are any */
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) at = trid_p_batch_matrix_at(plan, rows, p, 0);
     tb_real a[burst], b[burst], c[burst], r[burst];
     d += p.at + begin * step;
@@ -153,7 +154,7 @@ template <class tb_real>
 TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_real *e)
 {
     tb_real *own = kept + begin * TRID_P_BATCH_INTERFACE_ROW, *next = own + TRID_P_BATCH_INTERFACE_ROW;
-    /* right-hand sides of 1, with 0 before them, leave the reciprocals */
+    /* a right-hand side that is 1 in one row and 0 above it leaves the reciprocal of that row's pivot in e[6] */
     int status = trid_lane_interface_open(e, own[0], own[1], own[2], (tb_real)0, next[0], next[1], next[2], (tb_real)1)
                      ? begin + 2
                      : 0;
@@ -295,8 +296,9 @@ static int trid_p_batch_refuse_cut(trid_p_batch_cut<tb_real> *cut, int known, co
     return TRID_BATCH_OK;
 }
 
-/* Begins the call. Unless `whole` is set, cuts each system into as many parts as leave enough rows in each. Interleaved
-   systems get at most 8 parts, so that a warp takes neighbouring systems. */
+/* Begins the call. Unless `whole` is set, cuts each system into parts: the largest power of two, up to 32, that leaves
+   at least two rows in each. Interleaved systems get at most 8 parts of at least 16 rows, so that a warp takes
+   neighbouring systems. */
 template <class tb_real>
 static int trid_p_batch_begin_cut(trid_p_batch_cut<tb_real> *cut, int whole = 0)
 {
@@ -346,8 +348,8 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut<tb_real> cut, i
                                    0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix are solved with its
-   factors. */
+/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix and up to 1024 rows are
+   solved by the kernels of trid_batch_shared, with up to 512 rows from factors. */
 template <class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, const rows_type &rows,
                                                 const tb_real *ends)
@@ -388,14 +390,15 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
    Leaves   the two rows of each system. Systems are divided, in order, into shares of `share` systems; the last share
             takes the rest. A share of m systems that follows s systems holds the rows of f at [2s .. 2s+m-1], and then
             those of z. So a share is 2m contiguous elements, ready to be sent to the rank that solves it. That rank
-            stores the rows of rank r at [2m r], which gives all of them the layout
-            trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. With share = all systems, one
-            rank solves all, or neighbours exchange the rows of f and z
+            stores the rows that it receives from rank r at [2m r], which gives all of them the layout
+            trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. If one share holds all systems,
+            one rank solves all reduced systems, or neighbours exchange the rows of f and z
    Returns  a status of enum trid_batch_status. TRID_BATCH_SHORT: n < 2, including n = 0; TRID_BATCH_BAD_SIZE also
             means share < 1; TRID_BATCH_OVERLAP also means that two arrays of the interface share an element
    Cost     one pass: reads a, b, c, d once (SHARED: d), and writes 6 numbers a system, for any n. If systems are
-            interleaved, lanes access neighbours in memory; otherwise a thread takes n/32 rows of a system. SHARED,
-            interleaved, n <= 1024: a block factors the matrix once; each row then costs 3 operations and no reciprocal
+            interleaved, lanes access neighbours in memory; otherwise each of up to 32 threads takes neighbouring rows
+            of a system. SHARED, interleaved, n <= 1024: a block factors the matrix once; each row then costs 3
+            operations and no reciprocal
    Error    as trid_lane_interface_row: that of elimination without pivoting */
 template <int unused = 0>
 static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
@@ -409,7 +412,7 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
 }
 
 /* Expands partitions whose first and last unknowns are known. `ends` holds them, laid out as interface_d was.
-   Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 are not used, except x with TRID_BATCH_ADD. Flags:
+   Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 of the matrix and of d are not used. Flags:
             TRID_BATCH_EXPAND_FLAGS, which exclude FIRST and LAST
    Returns  as trid_batch_interface_reduce
    Cost     as trid_batch_solve: five arrays moved (SHARED: two). A whole distributed solve moves 9 (SHARED: 3);
@@ -431,7 +434,7 @@ static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const
 /* Reduces as trid_batch_interface_reduce, with a matrix made in registers (trid_batch_solve_rows). a of row 0 couples
    to the rank above, and c of row n-1 to the one below.
    Needs    flags: TRID_BATCH_REDUCE_ROWS_FLAGS
-   Cost     one array moved, and the cost of rows */
+   Cost     one array moved, and one call of `rows` for each row */
 template <int unused = 0, class rows_type>
 static int trid_batch_interface_reduce_rows(trid_lines lines, const rows_type &rows, const tb_real *d, long long share,
                                             tb_real *interface_a, tb_real *interface_c, tb_real *interface_d,
@@ -444,7 +447,7 @@ static int trid_batch_interface_reduce_rows(trid_lines lines, const rows_type &r
 
 /* Expands as trid_batch_interface_expand, with a matrix made in registers.
    Needs    flags: TRID_BATCH_EXPAND_ROWS_FLAGS
-   Cost     two arrays moved, and the cost of rows */
+   Cost     as trid_batch_solve_rows */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0, class rows_type>
 static int trid_batch_interface_expand_rows(trid_lines lines, const rows_type &rows, const tb_real *d, long long share,
                                             const tb_real *ends, tb_real *x, const trid_batch_options *options,

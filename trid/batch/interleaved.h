@@ -131,18 +131,22 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
 /* ---- the shapes of all kernels for interleaved systems ----------------------------------------------------------- */
 
 /* Which kernel serves systems of `least` .. `most` rows. systems: how many a block takes, in single and in double
-   precision; 0 if the row is not for that precision. parts, burst, ahead: as in trid_p_batch_shape (pipeline.h). */
+   precision, or 0 if this entry is not for that precision. parts, burst, ahead: as in trid_p_batch_shape
+   (pipeline.h). */
 struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };
-/* A call is launched by the first row that serves it and fits the device. Kernels for hybrid, pivoted and LU request
-   `burst` rows of the matrix at a time; the others request all rows at once. With 256 rows, bursts of two save up to
-   9 % where systems that are not periodic are factored, or solved from factors; with fewer rows they cost up to 24 %.
-   Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double
-   precision up to 512, and from 897 to 1024. With 22 rows a thread more is requested at a time and fewer blocks share a
-   system: where these have few idle rows, solves take 0.72 to 0.98 of the time. They have no room for the x that is
-   added to, which later rows of the table serve. If 16 blocks have no room for the messages that they exchange (a
-   pivoted solve that adds to x), fewer blocks of 32 partitions take over. */
+/* A call launches the first entry that serves it and fits the device. `burst` is how many rows of the matrix are
+   requested at a time by kernels for hybrid, pivoted and one_ring, and by those for LU unless systems are periodic; it
+   is also how many rows of a right-hand side are requested at a time for one matrix whose factors are in registers, if
+   copies are of 16 bytes. Checked kernels request half of a thread's rows at a time, all others all of them. With 256
+   rows, bursts of two save up to 9 % where systems that are not periodic are factored, or solved from factors; with
+   fewer rows they cost up to 24 %. Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster
+   up to 256 rows; in double precision up to 512, and from 897 to 1024. With 22 rows a thread more is requested at a
+   time and fewer blocks share a system: where these have few idle rows, solves take 0.72 to 0.98 of the time. Their
+   shared memory has no room for the old x: if the solution is added to x, later entries serve. If 16 blocks have no
+   room for the messages that they exchange (a pivoted solve that adds to x), fewer blocks of 32 partitions take
+   over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {
@@ -200,7 +204,7 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serve
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows that a cluster holds */
 #endif
 #ifndef TRID_P_BATCH_MANY_TILES
-#define TRID_P_BATCH_MANY_TILES 32 /* a cluster, for wide clusters: with fewer, some wait long for the last tiles */
+#define TRID_P_BATCH_MANY_TILES 32 /* for each wide cluster, at least: with fewer, the last tiles leave many idle */
 #endif
 
 /* Launches a shape: clusters of `blocks` blocks if it is one for clusters, else as many blocks as stay on the device,
@@ -255,8 +259,8 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
                                      work.stream, plan, rows, work.d, work.x);
 }
 
-/* Launches the first row of the table, from row `at` on, that serves n rows and has room. n is in `least` .. `most`,
-   so rows of the table that serve no such n are not compiled. */
+/* Launches the first entry of the table, from entry `at` on, that serves systems of n rows and fits the device. n is in
+   `least` .. `most`, so entries that serve no such n are not compiled. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, int vectorised, const rows_type &rows)
 {
@@ -283,8 +287,8 @@ static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, in
 }
 
 /* Returns whether these rows and d can be read in pieces of 16 bytes: all arrays have the same layout, neighbouring
-   systems are neighbours in memory, and every row of a group begins on a multiple of 16 bytes and is a whole number of
-   pieces. */
+   systems are neighbours in memory, and in each group every row, across its systems, begins on a multiple of 16 bytes
+   and is a whole number of pieces. */
 template <class tb_real, class rows_type>
 static int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &rows, const tb_real *d)
 {

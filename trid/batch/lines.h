@@ -15,8 +15,8 @@ TB_HOST trid_lines trid_lines_interleaved(long long n, long long systems)
     return lines;
 }
 
-/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis, launches
-   refuse the lines that it returns (TRID_BATCH_BAD_SIZE). */
+/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis it returns
+   lines that launches refuse (TRID_BATCH_BAD_SIZE). */
 TB_HOST trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
     /* y: groups = 0 would mean one group */
@@ -38,8 +38,8 @@ TB_HOST int trid_p_lines_empty(trid_lines lines)
     return lines.n == 0 || lines.systems == 0;
 }
 
-/* Returns whether the sizes are safe to calculate with: products of counts, and offsets, are below 2^56, so scratch is
-   below 2^62 bytes. */
+/* Returns whether the sizes are safe to calculate with: products of counts, and offsets, are at most 2^56, so scratch
+   is below 2^62 bytes. */
 TB_HOST int trid_p_lines_valid(trid_lines lines)
 {
     const long long most = 1ll << 56;
@@ -96,7 +96,7 @@ TB_HOST int trid_p_lines_meet(long long p, long long m, long long q, long long n
     return i < m && j < n && j > -n;
 }
 
-/* Returns whether two elements lie `at` apart in memory; if at is 0, whether two different ones coincide. */
+/* Returns whether two elements lie `at` elements apart in memory; if at is 0, whether two different ones coincide. */
 TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
 {
     long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
@@ -116,7 +116,7 @@ TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
         if (at == 0) return 0;
         if (reach == at || reach == -at) return 1;
     }
-    int least = 0; /* the loop below tries each of its values and solves for the other two */
+    int least = 0; /* the dimension with the fewest elements: the loop below tries all of its indices */
     for (int k = 1; k < 3; k++)
         if (count[k] < count[least]) least = k;
     int one = (least + 1) % 3, two = (least + 2) % 3;
@@ -130,8 +130,8 @@ TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
 
 /* Checks whether an array may have this layout.
    Returns  TRID_BATCH_OK, _BAD_SIZE, or _OVERLAP if two elements coincide
-   Cost     a few comparisons if each of step, stride and jump exceeds the reach of the smaller ones, as usual; else an
-            exact search, whose time grows with the least of n, systems and groups */
+   Cost     a few comparisons if each of step, stride and jump exceeds the distance that the smaller ones span, as
+            usual; else an exact search, whose time grows with the least of n, systems and groups */
 TB_HOST int trid_lines_check(trid_lines lines)
 {
     lines = trid_p_lines_of(lines);
@@ -154,7 +154,7 @@ TB_HOST int trid_lines_overlap(trid_lines lines, const void *p, const void *q, i
     return trid_p_lines_difference(lines, at) || (part && trid_p_lines_difference(lines, at + 1));
 }
 
-/* Returns the same systems in as few groups as possible. If only one system remains, sets the stride at which a second
+/* Returns the same systems in as few groups as possible. If there is only one system, sets the stride at which a second
    would follow. */
 TB_HOST trid_lines trid_p_lines_join(trid_lines lines)
 {

@@ -4,26 +4,28 @@
 /* A system is cut into chunks. Some threads hold each chunk, k rows a thread. The first unknown f and the last unknown
    z of each chunk are kept, and the others eliminated. The two rows that are left,
 
-       a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, i being the chunk
+       a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, for chunk i
        a f +   z + c g = d      g: f of the next chunk            row 2i + 1
 
-   are rows of a tridiagonal system of 2 n / m rows, m being the rows of a chunk. It is stored in scratch. The same
-   launch solves it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first and
-   last rows give f and z. So a, b, c, d are read twice, and x is written once. Beyond the system's end the chunk has
-   identity rows, one of which may hold z.
+   are rows of a tridiagonal system of 2 n / m rows, where a chunk has m rows. That system is stored in scratch. The
+   same launch solves it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first
+   and last unknowns, f and z, are known. So a, b, c, d are read twice, and x is written once. If a chunk reaches beyond
+   the system's end, it has identity rows there, and z is the unknown of the last of them.
 
-   A periodic system leaves a periodic one: the first chunk keeps its a and the last one its c. The n % m rows beyond
-   the last whole chunk enter the reduced system unchanged.
+   A periodic system leaves a periodic one: row 0 keeps its a and row n-1 its c. The n % m rows beyond the last whole
+   chunk enter the reduced system unchanged.
 
-   A failed row is reported where it shows: among the rows of a chunk; else in the reduced system, whose row 2i is the
-   chunk's first and 2i + 1 its last; else when the chunk is solved for its unknowns. */
+   A bad row is reported where it shows first: while its chunk is reduced; else in the reduced system, where row 2i
+   stands for the first row of chunk i and row 2i + 1 for its last; else when the chunk is solved for its unknowns. */
 template <class tb_real>
 struct trid_p_batch_levels {
     trid_p_batch_plan plan;
-    unsigned chunks;             /* chunks of a system, plus one for the rows that a periodic system has beyond them */
+    unsigned chunks;             /* chunks of a system. The last may be incomplete; in periodic systems it then stands
+                                    for the rows beyond the last whole chunk */
     tb_real *reduced[4];         /* a, b, c, d of the reduced systems; later d is their x */
     long long row, system;       /* distance between two rows of a reduced system, and between two systems */
-    int *worst;                  /* for each system the least row that failed in a chunk, before and after; or null */
+    int *worst;                  /* for each system the least bad row of its chunks before the reduced system is solved,
+                                    and the least one afterwards; or null */
     const int *below;            /* for each system the status of its reduced system */
     unsigned *largest;           /* checked: for each system the bits of the largest error and size */
     tb_real *keep;               /* refined: the array in which the first x is stored .. */
@@ -33,7 +35,7 @@ struct trid_p_batch_levels {
     TRID_P_BATCH_MEMBER long long at(long long of, int chunk) const { return of * system + 2 * chunk * row; }
 };
 
-enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* each byte of the initial worst, which is then beyond all rows */
+enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* each byte of worst at first: a number greater than any row's */
 
 /* Notes a bad row of a chunk, found before or after the reduced system is solved. */
 TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
@@ -48,10 +50,10 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
      begin()         sets all this; returns 0 if there is nothing to do
      load()          loads the thread's rows
      load_again()    loads them again, from shared memory if the chunk keeps them there
-     load_before()   loads x of an earlier solve, and x on either side of the thread's rows
-     solve()         leaves x in d; open: eliminates all but the chunk's ends instead. Returns the least bad row
-                     that the thread knows of
-     around()        leaves x before and after the thread's rows, within the chunk
+     load_before()   loads x of an earlier solve in the thread's rows, and in the rows before and after them
+     solve()         leaves x in d; with `open`, only eliminates all unknowns except the chunk's ends. Returns the least
+                     bad row that the thread knows of
+     around()        leaves x in the rows before and after the thread's rows, if they are in the chunk
      raise()         raises the system's largest error and size
      store()         stores x, or keeps it for load_before() */
 template <class tb_real, int k, int systems, int parts, int path, int keeps>
@@ -67,7 +69,7 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
         warps = TRID_P_BATCH_WARPS(tb_real),
         threads = 32 * warps,
         len = TRID_P_BATCH_LEN(tb_real, k),
-        apart = keeps ? len + 32 : 0 /* distance in shared memory from a to b, c, d, x */
+        apart = keeps ? len + 32 : 0 /* in shared memory, from a to b, from b to c, and so on to d and x */
     };
     struct memory {
         tb_real of[warps][(keeps ? 5 : 1) * (len + 32)];
@@ -302,7 +304,7 @@ TB_D void trid_p_batch_put_corners(const trid_p_batch_levels<tb_real> &levels, l
     for (int j = 0; j < k; j++) h.c[j] = j == valid - 1 ? bottom : h.c[j];
 }
 
-/* Sets the first row of a chunk aside, and replaces it by x[0] = l, so that its unknown stands for l, not f. */
+/* Sets the first row of a chunk aside, and replaces it by x[0] = l, so that l stands for f in the rows as reduced. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_set_aside(int has_above, trid_p_batch_equations<tb_real, k> &h, tb_real *top)
 {
@@ -417,8 +419,8 @@ TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, r
     chunk.store(checked ? levels.keep : (tb_real *)0, h.d, x);
 }
 
-/* Reports on each system, one thread for each. Chunks have `rows` rows; `whole` of them precede single rows in the
-   reduced system. */
+/* Reports on each system, one thread for each. Chunks have `rows` rows. In the reduced system, `whole` chunks with two
+   rows each come first, and then single rows. */
 template <class tb_real, int checked>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_told(trid_p_batch_levels<tb_real> levels, int rows, int whole)
@@ -511,8 +513,8 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
                                                                                       longest)>(work, rows);
 }
 
-/* Solves long systems: interleaved ones in clusters of blocks, if these can hold them; else in chunks. The reduced
-   systems that the chunks leave are solved in the same way. */
+/* Solves long systems: interleaved ones in clusters of blocks if these can hold them, unless they are periodic or
+   checked; all others in chunks. The reduced systems that the chunks leave are solved in the same way. */
 template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners)
@@ -522,7 +524,7 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
         periodic = method == trid_p_batch_how::periodic,
         interleaved = systems > 1,
         within =
-            interleaved ? (int)trid_p_batch_how::strided : (int)trid_p_batch_how::contiguous, /* the reduced systems' */
+            interleaved ? (int)trid_p_batch_how::strided : (int)trid_p_batch_how::contiguous, /* for reduced systems */
         kind = periodic ? trid_p_batch_how::periodic : trid_p_batch_how::hybrid,
         k = TRID_P_BATCH_CHUNK_ROWS,
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)

@@ -8,18 +8,19 @@
        a l + z + c g = d      g: f of the partition below
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
-   If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if the links
-   are few, each warp of the block solves all links of the system. The block still has its rows and solves for their
+   If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if a system has
+   at most 128 links, each warp of the block solves all of them. The block still has its rows and solves for their
    unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is left over.
-   Then all links are solved as systems in the same way, and a last launch reads the partitions left over a second time.
-   Launches that have nothing to do return at once.
+   If systems have more than 128 links, these are then solved as systems in the same way. A last launch reads the
+   partitions left over a second time. Launches that have nothing to do return at once.
 
-   A block works on three partitions at a time: one that is published and waits for its neighbours, one in registers
-   that is reduced, one on its way to shared memory. By the time the block looks, most of what it waits for has come.
+   A block works on three partitions at a time: one whose two rows are published and which waits for its neighbours, one
+   in registers that is being reduced, and one on its way to shared memory. By the time the block looks, most of what it
+   waits for has come.
 
    No wait is endless, so blocks cannot deadlock: a partition that waits in vain, because few blocks run at the same
    time, is left over. The last launch, of the same kernel, finds everything published and computes what the first one
-   would have computed: x is the same.
+   would have computed, so x is the same.
 
    The value of a number shows whether it has come: until then all its bits are set, and no published number has all
    bits set. */
@@ -27,22 +28,23 @@ template <class tb_real>
 struct trid_p_batch_partitions {
     enum {
         vector = 16 / sizeof(tb_real),
-        words = TRID_P_BATCH_PARTITION_WORDS, /* of 16 bytes, of each array per thread */
+        words = TRID_P_BATCH_PARTITION_WORDS, /* pieces of 16 bytes that a thread has of each array */
         k = words * vector,
-        threads = TRID_P_BATCH_PARTITION_THREADS, /* at most */
+        threads = TRID_P_BATCH_PARTITION_THREADS, /* of a block, at most */
         most_warps = threads / 32,
-        of_links = 32 * TRID_P_BATCH_LINKS /* that a warp can solve */
+        of_links = 32 * TRID_P_BATCH_LINKS /* the most links of a system that a warp can solve */
     };
     trid_p_batch_plan plan;
     int warps, rows;   /* of a partition */
     int count;         /* partitions of a system */
-    unsigned total;    /* of all systems */
+    unsigned total;    /* partitions of all systems */
     unsigned *ticket;  /* the last ticket drawn */
-    const int *wanted; /* of links: 0 if they are to be solved */
+    const int *wanted; /* if the systems are links: 0 if they are to be solved; else null */
     int *any;          /* 0: some partition was left over */
     int *left;         /* for each partition: 0 if it was left over */
-    int *worst; /* for each of the caller's systems the least row that failed, in a partition and between; or null */
-    int scale, most; /* of links: how many of the caller's rows one stands for; the caller's rows */
+    int *worst; /* for each of the caller's systems the least bad row in partitions, and between them; or null */
+    int scale, most; /* how many of the caller's rows a row stands for (1 unless it is a link); the rows of a caller's
+                        system */
     tb_real *ends;   /* for each partition a, c, d of its first row, then of its last */
     tb_real *z;      /* for each partition, if any was left over; NaN if it is not finite */
 
@@ -53,18 +55,19 @@ struct trid_p_batch_partitions {
         tb_real ends[2][6][most_warps];   /* of the warps, used alternately */
         tb_real links[6 * of_links + 32]; /* the numbers that make up the links */
         unsigned ticket[2];
-        alignas(128) warp_memory warp[most_warps]; /* as many as run; a line of memory holds one word of each bank */
+        alignas(128) warp_memory warp[most_warps]; /* as many as run; 128 bytes hold one word of each bank */
     };
 };
 
-/* Where a warp works: rows of a partition from `row` on, of which rows `from` .. `to` - 1 exist. */
+/* Where a warp works: on rows of a partition, from row `row` of the system on. Only rows `from` .. `to` - 1 of the
+   partition exist. */
 struct trid_p_batch_stretch {
     int row, from, to, within;         /* within: the partition's number in its system */
-    long long system, group, line, at; /* the system; where its row 0 is in d and x */
+    long long system, group, line, at; /* the system's index, group and number in it; where its row 0 is in d and x */
 };
 
-/* Returns the warp's rows of partition `index`. The first partition begins before its system, at the start of a line of
-   memory; so all partitions begin at the start of a line. */
+/* Returns the warp's rows of partition `index`. The first partition begins at the start of the line of memory that
+   holds row 0 of d, so all partitions begin at the start of a line. */
 template <class tb_real>
 TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<tb_real> &parts, const tb_real *d,
                                                   unsigned index)
@@ -121,7 +124,7 @@ TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, 
     }
 }
 
-/* Requests the warp's rows of partition `index`, as one group. Rows beyond the system's ends become identity rows. */
+/* Requests the warp's rows of partition `index`. Rows beyond the system's ends become identity rows. */
 template <class tb_real>
 TB_D void trid_p_batch_ask_partition(const trid_p_batch_partitions<tb_real> &parts,
                                      const trid_p_batch_arrays<tb_real> &rows, const tb_real *d, unsigned index,
@@ -188,7 +191,7 @@ TB_D void trid_p_batch_store_partition(const trid_p_batch_stretch &s, int add, c
 template <class tb_real>
 TB_D void trid_p_batch_publish(tb_real *to, tb_real u)
 {
-    if (!trid_finite(u)) u = trid_p_batch_number<tb_real>(0x7fffffffu); /* NaN, but not all bits */
+    if (!trid_finite(u)) u = trid_p_batch_number<tb_real>(0x7fffffffu); /* NaN, but not with all bits set */
 #ifdef __CUDA_ARCH__
     *(volatile tb_real *)to = u;
 #else
@@ -196,7 +199,7 @@ TB_D void trid_p_batch_publish(tb_real *to, tb_real u)
 #endif
 }
 
-/* Notes a row that failed, counted from 1. after: it failed between partitions, not within one. */
+/* Notes a bad row, counted from 1. after: a link failed, not a row within a partition. */
 template <class tb_real>
 TB_D void trid_p_batch_note(const trid_p_batch_partitions<tb_real> &parts, long long system, int after, long long row)
 {
@@ -227,8 +230,8 @@ TB_D int trid_p_batch_is_awaited(tb_real u)
         return __double_as_longlong(u) == -1;
 }
 
-/* The partition that waits: what a lane has seen of its neighbours, whether all threads of the block have seen all, and
-   how often the block may still look. */
+/* The partition that waits: what a lane has seen of its neighbours, whether all threads of the block have seen all that
+   they wait for, and after how many looks the block gives up. */
 template <class tb_real>
 struct trid_p_batch_held {
     unsigned index;
@@ -236,7 +239,8 @@ struct trid_p_batch_held {
     int came, patience;
 };
 
-/* Returns whether the block has looked often enough; if not, lets others run for a moment. */
+/* Returns whether the block has looked often enough; if not, lets other blocks run for a moment. Once a block has given
+   up, it looks only once at a time. */
 template <class tb_real>
 TB_D int trid_p_batch_gives_up(trid_p_batch_held<tb_real> &held, int looks)
 {
@@ -250,9 +254,9 @@ TB_D int trid_p_batch_gives_up(trid_p_batch_held<tb_real> &held, int looks)
     return 0;
 }
 
-/* Looks at the rows that partition `index` and its neighbours leave: lane e < 12 returns number e of four rows: the
-   last row of the partition above, its own two rows, and the first row of the partition below. A row that does not
-   exist counts as 0. */
+/* Looks at four of the rows that partitions leave: the last row of the partition above partition `index`, the two rows
+   of partition `index`, and the first row of the partition below. Lane e < 12 returns number e of their 12 numbers. A
+   row that does not exist counts as 0. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_look_around(const trid_p_batch_partitions<tb_real> &parts, unsigned index)
 {
@@ -313,8 +317,8 @@ TB_D int trid_p_batch_reduce_warp(int warps, trid_p_batch_equations<tb_real, k> 
     return trid_lane_status(k * (int)threadIdx.x, k, 32 * k * warps, 32 * k * warps, status, bad);
 }
 
-/* Reduces the warps' rows to the block's two, and publishes them if another block waits for them.
-   Returns  as trid_p_batch_reduce_warp, in some threads */
+/* Reduces the warps' rows to the block's two, and stores these at `publish` for other blocks unless it is null.
+   Returns  as trid_p_batch_reduce_warp, but in threads from `warps` on always 0 */
 template <int most, class tb_real, int k>
 TB_D int trid_p_batch_reduce_block(int warps, const tb_real (*ends)[most], tb_real *publish,
                                    trid_p_batch_reduced<tb_real, k> *to)
@@ -351,8 +355,8 @@ TB_D void trid_p_batch_expand_block(int warps, tb_real l, tb_real z, trid_p_batc
 
 /* ---- links: the rows that couple the last unknowns of partitions ------------------------------------------------- */
 
-/* Makes the thread's k links from the last row of its first partition, which is at `from`, the first row of the next
-   partition, and so on, out of `numbers` numbers. */
+/* Makes the thread's k links from `numbers` numbers at `from`: the last row of the thread's first partition, the first
+   row of the next partition, its last row, and so on. Numbers beyond these count as 0. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_link(const tb_real *from, int numbers, trid_p_batch_equations<tb_real, k> *links)
 {
@@ -432,7 +436,7 @@ TB_D unsigned trid_p_batch_next_left(const trid_p_batch_partitions<tb_real> &par
     return index < parts.total ? index : parts.total;
 }
 
-/* Solves for the rows of the partition that waits and stores x, or leaves the partition over. */
+/* Solves for the rows of the partition that waits, and stores x; or leaves the partition over. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_finish_partition(const trid_p_batch_partitions<tb_real> &parts, int again, const tb_real *d,
                                         trid_p_batch_held<tb_real> &held, trid_p_batch_reduced<tb_real, k> *u,
@@ -518,7 +522,8 @@ TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts,
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Cuts the systems, which are the caller's or the links of `above`, and clears the messages of the kernels. */
+/* Cuts the systems, which are the caller's or the links of `above`, into partitions, and clears the memory through
+   which blocks tell each other. */
 template <class tb_real>
 static int
 trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid_p_batch_partitions_layout &layout,
@@ -551,7 +556,7 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
                                            const trid_p_batch_partitions<tb_real> *above = 0)
 {
     typedef trid_p_batch_partitions<tb_real> of;
-    enum { most_bytes = sizeof(typename of::memory), fixed = 1024 }; /* fixed: what each block takes in addition */
+    enum { most_bytes = sizeof(typename of::memory), fixed = 1024 }; /* fixed: what CUDA itself takes for a block */
     const auto solve = trid_p_batch_one_reading<tb_real>;
     const long long systems = work.plan.lines.systems * work.plan.lines.groups;
     const trid_p_batch_partitions_layout layout =
@@ -586,7 +591,7 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
     return status ? status : trid_p_batch_launch_told<0>(levels, 1, 0, work.stream);
 }
 
-/* Launches long systems of either layout. bounds: what is compiled; corners: those of periodic systems. */
+/* Launches long systems of either layout. `bounds` says what is compiled; `corners` are those of periodic systems. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_levels(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners = {0, 0, 0, 0, 0})

@@ -2,8 +2,8 @@
    MIT licence, see LICENSE. */
 
 /* The shape of a kernel for interleaved systems: a block takes `systems` of them, in `parts` partitions of k rows. It
-   requests rows `burst` at a time, each with `ahead` bytes around it into the second-level cache. A pipelined shape
-   also exists with pieces of 16 bytes (in_pieces). */
+   requests rows `burst` at a time, and the `ahead` bytes around each are prefetched into the second-level cache. A
+   pipelined shape also exists with copies in pieces of 16 bytes (in_pieces). */
 template <int rows, int of_systems, int of_parts, int at_a_time, int bytes_ahead, int kind, int by_pieces = 0>
 struct trid_p_batch_shape {
     static constexpr int k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead;
@@ -25,7 +25,7 @@ TB_D int trid_p_batch_is_empty(void)
            (shape::elsewhere && TRID_P_BATCH_ALWAYS_PIPELINED(TRID_P_BATCH_VERSION));
 }
 
-/* Blocks per multiprocessor, such that a thread has the registers that it needs. */
+/* Threads per multiprocessor, and blocks of `threads` threads, such that a thread has the registers that it needs. */
 template <class tb_real, int k>
 static constexpr int trid_p_batch_threads_for = k <= 4   ? (sizeof(tb_real) == 4 ? 1024 : 640)
                                                 : k <= 8 ? (sizeof(tb_real) == 4 ? 640 : 384)
@@ -34,9 +34,9 @@ template <class tb_real, int k, int threads>
 static constexpr int trid_p_batch_resident =
     trid_p_batch_threads_for<tb_real, k> > threads ? trid_p_batch_threads_for<tb_real, k> / threads : 1;
 
-/* What a launch must know of a kernel: the bytes of shared memory for rows on their way and, at most, for everything
-   else; how many blocks per multiprocessor the kernel is made for, and how many it needs at least; the least compute
-   capability for which it pays. */
+/* What a launch must know of a kernel: the bytes of shared memory that it requests for rows on their way and for
+   mailboxes, and the most that it takes besides; how many blocks per multiprocessor the kernel is made for, and how
+   many it needs at least; the least compute capability, major number only, for which it pays. */
 struct trid_p_batch_needs {
     int bytes, fixed, resident, least, since;
 };
@@ -90,18 +90,18 @@ struct trid_p_batch_pipeline {
     const tb_real *d;
     tb_real *stage;
     int first; /* the thread's first row */
-    int part;  /* of a cluster, or of its rows: part 0 has row 0 */
+    int part;  /* the block's number in its cluster, or the half of its rows (checked.h); only part 0 has row 0 */
     int corners = 0;
 };
 /* Where the next row is: scalar, of each array; vectorised, of each piece. */
 template <class tb_real>
 struct trid_p_batch_route {
     const tb_real *from[4];
-    int valid[2]; /* rows of each piece; scalar: only the first, for all arrays */
+    int valid[2]; /* rows of each piece; scalar: only valid[0], for all arrays */
 };
 
-/* Finds, for vectorised copies, the thread whose elements begin piece i of this lane, and the array, or the row of
-   four. */
+/* Finds, for vectorised copies, the thread whose elements begin piece i of this lane, and the array to which the piece
+   belongs or, if there is only one array, which of four rows. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_piece(int i, int *thread, int *which)
 {
@@ -158,7 +158,7 @@ TB_D auto trid_p_batch_route_of(const of &pipeline, unsigned index, const trid_p
     return route;
 }
 
-/* Requests rows j .. j + burst-1 of the route, as one group. */
+/* Requests rows j .. j + burst-1 of the route as one burst: all copies that trid_copy_commit closes together. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real> *route)
 {
@@ -207,7 +207,7 @@ TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real
             TB_UNROLL
             for (int e = 0; e < arrays; e++) {
                 int top = arrays > 1 && e == 0 && j + r == 0 && threadIdx.x < shape::systems && pipeline.part == 0;
-                int more = e == 2 && !pipeline.corners; /* c needs one row more */
+                int more = e == 2 && !pipeline.corners; /* c of the last row is not requested */
                 if (j + r + more < route->valid[0] && (!top || pipeline.corners))
                     trid_p_batch_copy<sizeof(tb_real), ahead>(&to[(e * count + j + r) * threads], route->from[e]);
                 route->from[e] += arrays > 1 && e < 3 ? pipeline.matrix.step : step;
@@ -224,8 +224,8 @@ TB_D void trid_p_batch_prefetch(const of &pipeline, unsigned index, const trid_p
     TB_UNROLL
     for (int from = 0; from < of::count; from += of::burst) trid_p_batch_ask(pipeline, from, &route);
 }
-/* Requests, with TRID_BATCH_ADD, the thread's rows of the x before the solve, and stores them behind the other rows.
-   Commits a group in any case. */
+/* With TRID_BATCH_ADD, requests the thread's rows of the old x, to be stored behind the other rows. Otherwise commits
+   an empty burst. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask_before(const of &pipeline, const trid_p_batch_place &own, const tb_real *x)
 {
@@ -251,8 +251,8 @@ TB_D void trid_p_batch_unasked(const of &pipeline)
     if (n > first && n <= first + k) pipeline.stage[(2 * k + n - 1 - first) * threads + (int)threadIdx.x] = 0;
 }
 
-/* Takes the known unknowns of this tile and requests those of the next. Threads with the first or the last row of a
-   system do so, in slot[0] and slot[systems]. */
+/* Takes the known unknowns of this tile and requests those of the next. Only threads with the first or the last row of
+   a system have any; they arrive in slot[0] and slot[systems]. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, int first, int valid,
                                   const trid_p_batch_place &next, tb_real *slot, tb_real *end)
@@ -270,10 +270,10 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
     }
 }
 
-/* Takes rows as they arrive, burst by burst, and requests the same rows of the next tile, `index`. After the rows that
-   arrive, `others` groups of copies were requested: one, for the x before the solve. Rows of the matrix beyond the
-   system become identity rows. known: where the ends of systems arrive. makes: rows is a function object, which makes
-   the matrix. early: finds where the next rows are before these have arrived, though that takes registers. */
+/* Takes rows as they arrive, burst by burst, and requests the same rows of the next tile, `index`. Since these rows
+   were requested, `others` more bursts were: usually one, for the old x. Rows of the matrix beyond the system become
+   identity rows. known: where the ends of systems arrive. makes: `rows` is a function object, which makes the matrix.
+   early: finds where the next rows are before these have arrived, though that takes registers. */
 template <int makes = 0, int early = 0, int others = 1, class of, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
                               const trid_p_batch_place &next, tb_real *known, tb_real *end,
@@ -307,7 +307,7 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
         trid_p_batch_ask(pipeline, from, &route);
     }
 }
-/* Stores x, or adds it to the x before the solve, and requests the next tile's x before the solve. */
+/* Stores the solution, or adds it to the old x, and requests the next tile's old x. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here, const trid_p_batch_place &next,
                               tb_real *x, tb_real *r)
@@ -324,8 +324,8 @@ TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here
     trid_p_batch_scatter(k, here.valid, 0, r, step, x + here.at);
 }
 
-/* Loads the thread's rows of the matrix from memory, or makes them. They are 0 beyond the system, and where the corners
-   would be if there are none. */
+/* Loads the thread's rows of the matrix from memory, or makes them. Rows beyond the system are 0. Without corners, a of
+   row 0 and c of row n-1 are also 0 if they come from memory. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_own_rows(const trid_p_batch_plan &plan, const trid_p_batch_place &p, int first,
                                 const rows_type &from, trid_p_batch_equations<tb_real, k> *own, int corners = 0)

@@ -4,15 +4,16 @@
 #ifndef TB_BODY
 
 /* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32 borders
-   at a time until one is left. The unknowns around each group then come down the same way. The rows are eliminated
-   twice, with the same instructions of one kernel: if a system is so ill-conditioned that another rounding gives other
-   digits, the unknowns that come down must belong to exactly the rows that went up. */
+   at a time into one of the next level, their parent, until one border is left. The unknowns around each parent then
+   give those around its 32 borders, level by level. The rows are eliminated twice, with the same instructions of one
+   kernel: if a system is so ill-conditioned that another rounding gives other digits, the unknowns that come down must
+   belong to exactly the rows that went up. */
 template <class tb_real>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
-    unsigned count, groups;           /* borders of a system on this level; groups of 32 of them */
-    tb_real *border, *outer, *joined; /* of this level; the borders of the next level */
-    const tb_real *around;            /* the unknowns around those borders */
+    unsigned count, parents;          /* borders of a system on this level, and on the next */
+    tb_real *border, *outer, *joined; /* this level's borders, the unknowns around them; the next level's borders */
+    const tb_real *around;            /* the unknowns around the next level's borders */
     int *worst;
     int down;
 };
@@ -51,23 +52,23 @@ TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, tr
 }
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(128)
-TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
+TRID_KERNEL void trid_p_batch_pivoted_tree(trid_p_batch_tree<tb_real> tree)
 {
     const trid_p_batch_plan &plan = tree.plan;
     int lane = (int)threadIdx.x & 31, side;
     unsigned index = blockIdx.x * 4 + threadIdx.x / 32;
-    if (index >= plan.tiles * tree.groups) return;
-    unsigned system = index / tree.groups, group = index - system * tree.groups, i = 32 * group + (unsigned)lane;
+    if (index >= plan.tiles * tree.parents) return;
+    unsigned system = index / tree.parents, parent = index - system * tree.parents, i = 32 * parent + (unsigned)lane;
     if (!trid_p_batch_wanted(plan, system, 1)) return;
-    long long own = (long long)system * tree.count + i, joined = (long long)system * tree.groups + group;
+    long long own = (long long)system * tree.count + i, joined = (long long)system * tree.parents + parent;
     tb_real border[9], kept[9], outer[4];
     TB_UNROLL
-    for (int e = 0; e < 9; e++) /* if there is no border: that of two unknowns that are zero, facing up or down */
+    for (int e = 0; e < 9; e++) /* a missing border stands for two unknowns that are zero; it faces up or down */
         border[e] = i < tree.count                           ? tree.border[own * 9 + e]
                     : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
                                                              : (tb_real)0;
     int met = trid_warp_pivoted_up(1, 32, 32, (int)i, border, kept, &side);
-    if (tree.groups == 1) {
+    if (tree.parents == 1) {
         met |= trid_warp_pivoted_root(32, 32, border, outer);
     } else if (!tree.down) {
         TB_UNROLL
@@ -78,7 +79,7 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
         for (int e = 0; e < 4; e++) outer[e] = tree.around[joined * 4 + e];
     }
     if (met) trid_p_batch_failed(tree.worst, system, 0, 1);
-    if (tree.groups > 1 && !tree.down) return;
+    if (tree.parents > 1 && !tree.down) return;
     trid_warp_pivoted_down(1, 32, 32, (int)i, kept, side, outer);
     TB_UNROLL
     for (int e = 0; e < 4; e++)
@@ -113,17 +114,17 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
     tree.plan = plan;
     if (trid_p_batch_clear_worst(plan, layout.worst, stream, &tree.worst)) return TRID_BATCH_LAUNCH_FAILED;
     const int last = layout.levels - 1;
-    for (int step = -1; step <= 2 * last + 1; step++) { /* chunks, up all levels, down all below the top, chunks */
+    for (int step = -1; step <= 2 * last + 1; step++) { /* chunks, levels up to the top, levels below it down, chunks */
         const int level = step <= last ? step : 2 * last - step, chunks = level < 0, at = chunks ? 0 : level;
         tree.down = step > last;
         tree.count = (unsigned)layout.count[at];
-        tree.groups = (tree.count + 31) / 32;
+        tree.parents = (tree.count + 31) / 32;
         tree.border = (tb_real *)(scratch + layout.border[at]);
         tree.outer = (tb_real *)(scratch + layout.outer[at]);
         tree.joined = at < last ? (tb_real *)(scratch + layout.border[at + 1]) : (tb_real *)0;
         tree.around = at < last ? (tb_real *)(scratch + layout.outer[at + 1]) : (tb_real *)0;
-        const int status = !chunks ? trid_p_batch_start(trid_p_batch_pivoted_groups<tb_real>,
-                                                        (plan.tiles * tree.groups + 3) / 4, 128, 0, stream, tree)
+        const int status = !chunks ? trid_p_batch_start(trid_p_batch_pivoted_tree<tb_real>,
+                                                        (plan.tiles * tree.parents + 3) / 4, 128, 0, stream, tree)
                            : plan.lines.step == 1
                                ? trid_p_batch_launch_pivoted_chunks<tb_real, how::contiguous>(tree, work, rows)
                                : trid_p_batch_launch_pivoted_chunks<tb_real, how::strided>(tree, work, rows);
@@ -141,15 +142,18 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
 
 /* Solves systems with any nonsingular matrices, by elimination with pivoting.
    Needs    as trid_batch_solve. Flags: TRID_BATCH_PIVOTED_FLAGS. REPAIR solves only systems whose status an earlier
-            launch left nonzero, and those that share a warp or a tile with one of them; x must not be d, and nothing is
-            added to it. Their status is then that of this launch, and `failed` counts those that still fail
+            launch left nonzero, and those that share a warp or a tile with one of them; it excludes ADD, and x must not
+            be d. The status of the systems solved is then that of this launch, and `failed` counts those that still
+            fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
-   Cost     as trid_batch_solve in memory. Systems whose columns exceed 16 KiB: nine arrays, as in that call. In
-            interleaved systems, each element is a separate access on devices before 8.0 or with less than 160 KiB of
-            shared memory, and beyond 512 rows on devices without clusters
-   Error    as trid_warp_pivoted. Systems that share a warp (interleaved, up to 256 rows: a tile) are solved without
-            pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a thread, which is
-            then as stable (docs/pivoted.md). So the last digits of x may depend on neighbours, as trid/batch.h says */
+   Cost     as trid_batch_solve in memory, but always nine arrays if a column exceeds 16 KiB (if step is not 1: if a
+            system exceeds 1024 rows or, interleaved, what clusters hold). In interleaved systems, each element is a
+            separate access on devices before 8.0 or with less than 160 KiB of shared memory, and beyond 512 rows on
+            devices without clusters
+   Error    as trid_warp_pivoted. The systems of a warp or a block (interleaved: of a tile that no cluster shares) are
+            solved without pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a
+            thread; that is then as stable (docs/pivoted.md). So the last digits of x may depend on neighbours, as
+            trid/batch.h says */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)

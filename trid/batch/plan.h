@@ -1,7 +1,7 @@
 /* plan.h - a room of trid/batch.h: the data of a launch: its method, plan, tiles, rows, and its report.
    MIT licence, see LICENSE. */
 
-/* Precedes a member function of a structure on the device. */
+/* Precedes a member function that runs on the device. */
 #ifdef __CUDACC__
 #define TRID_P_BATCH_MEMBER __device__ __forceinline__
 #else
@@ -11,16 +11,20 @@
 /* The choices that select shapes and kernels. */
 struct trid_p_batch_how {
     /* The method, or several joined by |. beyond, reduced and shared_else are the hybrid for some interleaved systems.
-         beyond, reduced              systems that no block holds; the reduced systems of long ones
-         shared, shared_else          one matrix for all systems; the same where shared does not serve
-         checked, refined             with residuals; with a step of refinement too, if the flags ask for it
-         several, factored, factor    right-hand sides by LU; the same from factors, where shapes differ; the factors
-         one_ring                     one right-hand side, periodic: by the hybrid or, where rows are not dominant, LU
-         periodic                     long periodic systems, by the hybrid */
+         beyond, reduced        systems that no block holds; the reduced systems of long ones
+         shared, shared_else    one matrix for all systems; the same where no kernel of `shared` serves
+         checked, refined       with residuals; with a step of refinement too, if the flags ask for it
+         several                several right-hand sides, by LU
+         factored               the same from stored factors; only interleaved systems have other shapes for it
+         factor                 computes the factors and stores them
+         one_ring               interleaved periodic systems with one right-hand side: by the hybrid, or by LU where
+                                rows are not dominant
+         periodic               long periodic systems, by the hybrid */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
                          checks = checked | refined, factored = 2048, one_ring = 4096;
-    /* Returns the method by which kernels for interleaved and long systems solve. They refine if the flags say so. */
+    /* Returns the method of the kernels that solve interleaved and long systems in a launch of method `method`. Kernels
+       of method checked refine if the flags say so. */
     static constexpr int solver_of(int method)
     {
         return method == refined                           ? checked
@@ -29,16 +33,17 @@ struct trid_p_batch_how {
                                                            : method;
     }
     enum { lanes, block }; /* who solves a contiguous system: 1, 2, 4 .. 32 lanes of a warp, or a block */
-    /* The layout of contiguous systems. full: every tile is full (n is k times the lanes or threads), one system after
-       another; contiguous: any n, one system after another, or one system per warp; strided: any step and stride,
-       including 0 for rows that all systems share. Each of these also serves the cases before it. */
+    /* The layout of contiguous systems. full: as contiguous, and every tile is full (n is k times the lanes or threads
+       of a system); contiguous: any n and step 1, and systems that share a warp follow one another without gaps;
+       strided: any step and stride, including stride 0 for rows that all systems share. A shape for one of these
+       layouts also serves those before it. */
     enum { full, contiguous, strided };
     /* The kind of kernel for interleaved systems: who takes a tile, and how its rows are loaded. pipelined: a block,
-       whose rows arrive in shared memory while it solves the tile before; clusters: a cluster of blocks, in the same
-       way; wide_clusters: the same, for many tiles of four arrays that are copied 16 bytes at a time; unpipelined: a
-       block that loads rows when it needs them. few: blocks as in unpipelined, if all of them run at the same
-       time; each thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is left empty
-       in code for devices that all have clusters and room for a pipeline, on which it is never launched. */
+       and rows arrive in shared memory while it solves the tile before; clusters: a cluster of blocks, in the same way;
+       wide_clusters: the same, for many tiles of four arrays that are copied 16 bytes at a time; unpipelined: a block
+       that loads rows when it needs them. few: blocks as in unpipelined, if all of them run at the same time; each
+       thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is left empty in code
+       whose devices all have clusters and room for a pipeline, because it is never launched there. */
     enum { pipelined, pipelined_elsewhere, clusters, wide_clusters, unpipelined, unpipelined_elsewhere, few };
 };
 
@@ -65,11 +70,11 @@ struct trid_p_batch_report {
 /* A launch's constants. */
 struct trid_p_batch_plan {
     trid_lines lines;
-    int n, lanes, lanes_log2; /* rows; lanes a system */
+    int n, lanes, lanes_log2; /* rows of a system; how many lanes hold it, and log2 of that */
     int flags;
     unsigned magic;     /* f * magic >> 20 is f / n for f < 512, n <= 512; 0 if a warp has one system */
-    unsigned per_group; /* tiles in a group */
-    unsigned tiles;     /* in all */
+    unsigned per_group; /* tiles in a group of systems */
+    unsigned tiles;     /* in all groups */
     unsigned repeat;    /* one matrix for all: tiles a warp takes */
     int repair;         /* pivoted: only systems that failed before */
     void *scratch;      /* the caller's, for long systems */
@@ -98,8 +103,8 @@ struct trid_p_batch_tile {
     int count;              /* of systems; 0: beyond the last */
 };
 
-/* Returns n, but hides from the compiler where n came from. What depends on n is then computed again instead of kept
-   in registers that the solve needs. */
+/* Returns n, but hides from the compiler where n came from. What depends on n is then computed again instead of being
+   kept in registers that the solve needs. */
 template <class number>
 TB_D number trid_p_batch_again_as(number n)
 {
@@ -117,7 +122,7 @@ TB_D number trid_p_batch_again_as(number n)
     return n;
 }
 
-/* Returns tile `index` of tiles of up to `width` systems. */
+/* Returns tile number `index`, where a tile has up to `width` systems. */
 TB_D trid_p_batch_tile trid_p_batch_tile_of(const trid_p_batch_plan &plan, unsigned index, int width)
 {
     unsigned group = plan.lines.groups == 1 ? 0 : index / plan.per_group;
@@ -143,9 +148,10 @@ struct trid_p_batch_more {
     tb_real *u;
 };
 
-/* Where the interfaces of partitions are: two numbers a system, one for f and one for z, dealt out in shares of
-   systems. If b systems are in the shares before, the number for f of system s of a share is at 2*b + s. In a share of
-   m systems the number for z is m elements further on. */
+/* Where the interfaces of partitions are: two numbers a system, one for its first unknown f and one for its last
+   unknown z. They lie share by share, with `share` systems in each share but the last. The number for f of system s of
+   a share is at 2*b + s if the shares before it have b systems. In a share of m systems the number for z is m elements
+   further on. */
 struct trid_p_batch_shares {
     long long share, lines;
     TRID_P_BATCH_MEMBER long long of(long long line, long long *pitch) const
@@ -156,9 +162,9 @@ struct trid_p_batch_shares {
     }
 };
 
-/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows from trid_p_batch_rows_of. As
-   early as possible it loads the known unknowns with trid_p_batch_ask_known, and overwrites the two rows with them. For
-   other types of rows these functions generate no code. */
+/* The rows of partitions whose first and last unknowns are known. A kernel gets the rows from trid_p_batch_rows_of. It
+   loads the known unknowns as early as possible (trid_p_batch_ask_known), and later overwrites the first and the last
+   row with them (trid_p_batch_put_known). With other types of rows the latter two functions generate no code. */
 template <class tb_real, class rows_type>
 struct trid_p_batch_known {
     rows_type rows;
@@ -166,9 +172,9 @@ struct trid_p_batch_known {
     trid_p_batch_shares shares;
 };
 
-/* The matrices of a launch for several right-hand sides, and its additional data. With factor there are no right-hand
-   sides: it stores the factors, r in x. Periodic systems have kernels of their own; otherwise the other kernels would
-   have fewer registers. */
+/* The matrices of a launch for several right-hand sides, and its additional data. With `factor` there are no right-hand
+   sides, and the launch stores the factors: r in x, u in more.u. Periodic systems have kernels of their own: code for
+   them would take registers from the solves of other systems. */
 template <class tb_real, int factor, int periodic = 0>
 struct trid_p_batch_lu_rows {
     trid_p_batch_arrays<tb_real> rows;
@@ -254,7 +260,7 @@ TB_D int trid_p_batch_are_dominant(int rows, const trid_p_batch_equations<tb_rea
     return dominant;
 }
 
-/* Replaces row j of the thread by x[j] = x. */
+/* Replaces the thread's row j by an equation that sets its unknown to x. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_know(int j, tb_real x, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -278,8 +284,8 @@ TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system
     }
 }
 
-/* Puts the rows of the known unknowns into the matrix. It selects instead of branching: from branches the compiler
-   makes an index into the arrays, which would then be in local memory. */
+/* Puts the rows of the known unknowns into the matrix. It selects instead of branching: with branches the compiler
+   would index the arrays, which would then be in local memory. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_put_known_rows(const rows_type &, int first, int valid, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -315,26 +321,27 @@ TB_D void trid_p_batch_put_known(const rows_type &rows, int first, int valid, co
     trid_p_batch_put_known_values(rows, first, valid, end, own);
 }
 
-/* Converts a status, 1 + a row, to a number of which the least counts: TRID_P_BATCH_NO_ROW for 0, and n for a row
-   beyond the system. */
+/* Converts a status, 1 + a row, so that the least of several statuses is the one to report: 0 becomes
+   TRID_P_BATCH_NO_ROW, and a row beyond the system becomes n. */
 TB_D int trid_p_batch_row(int status, int n)
 {
     return status <= 0 ? TRID_P_BATCH_NO_ROW : status < n ? status : n;
 }
 
-/* Returns whether a warp's systems are to be solved: with repair, only if one of them has a status other than 0. */
+/* Returns whether a warp's systems are to be solved: always, but with repair only if one of them has a status other
+   than 0. */
 TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int own_n)
 {
     return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
 }
 
-/* The largest |r| and the largest |A||x| + |d| of some rows, each kept as the upper 32 bits of the number. Since no
-   such number is negative, these bits are ordered as integers, with NaN above all, and one instruction takes the
-   larger. In double precision 20 bits of the fraction are left, as many as the residual, a float, can show. */
+/* The largest residual |r| and the largest |A||x| + |d| of some rows, each kept as the upper 32 bits of the number.
+   Since no such number is negative, these bits are ordered as integers, with NaN above all, and one instruction takes
+   the larger. In double precision 20 bits of the fraction are left; the residual, a float, has 23. */
 struct trid_p_batch_worst {
     unsigned error, size;
 };
-/* Returns the upper 32 bits of x, without the sign. */
+/* Returns the upper 32 bits of x, which is not negative. */
 template <class tb_real>
 TB_D unsigned trid_p_batch_bits(tb_real x)
 {
@@ -343,7 +350,7 @@ TB_D unsigned trid_p_batch_bits(tb_real x)
     else
         return (unsigned)(__double_as_longlong(x) >> 32);
 }
-/* Returns a number with these bits. */
+/* Returns the number that has these upper 32 bits (in double precision with zeros below them). */
 template <class tb_real>
 TB_D tb_real trid_p_batch_number(unsigned bits)
 {
@@ -357,7 +364,8 @@ TB_D unsigned trid_p_batch_most(unsigned x, unsigned y)
     return x > y ? x : y;
 }
 
-/* Reports on one system; checked: with its residual, for which worst holds the largest numbers of all its rows.
+/* Reports on one system. With `checked` it also reports the residual: the quotient of the two numbers of `worst`, which
+   are the largest of all rows.
    Lanes    one thread */
 template <int checked = 0, class tb_real = float>
 TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, trid_p_batch_worst worst = {0, 0})
@@ -378,7 +386,7 @@ TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int
     }
 }
 
-/* Returns whether some rows' residual is so small that a step of refinement would not make it smaller. */
+/* Returns whether the residual of some rows is so small that a step of refinement would not make it smaller. */
 template <class tb_real>
 TB_D int trid_p_batch_is_small(const trid_p_batch_worst &worst)
 {
@@ -386,7 +394,8 @@ TB_D int trid_p_batch_is_small(const trid_p_batch_worst &worst)
     return trid_p_batch_number<tb_real>(worst.error) <= few * trid_p_batch_number<tb_real>(worst.size);
 }
 
-/* Returns the residual of one row; `up` and `down` are x around it. */
+/* Returns the residual of one row, and raises the numbers of `worst`. `up` and `down` are x in the rows above and
+   below. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real d, tb_real x, tb_real up, tb_real down,
                                        trid_p_batch_worst *worst)

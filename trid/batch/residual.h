@@ -2,9 +2,9 @@
    MIT licence, see LICENSE. */
 
 /* Asynchronous copies load the four arrays of a warp, own_len elements each, into shared memory, so that no register
-   holds what is on its way. In full tiles they are stored in pieces of 16 bytes, with one piece of padding after eight,
-   so that lanes read theirs without bank conflicts. In other tiles they are at trid_p_batch_slot, followed by one word
-   a lane. */
+   holds what is on its way. In full tiles an array is stored in pieces of 16 bytes, with one piece of padding after
+   every eight, so that lanes read theirs without bank conflicts. In other tiles trid_p_batch_slot gives the place of
+   each element, and one word a lane follows the array. */
 template <class tb_real, int k, int layout>
 struct trid_p_batch_kept {
     enum { own_len = layout == trid_p_batch_how::full ? 36 * k : TRID_P_BATCH_LEN(tb_real, k) + 32 };
@@ -17,7 +17,7 @@ struct trid_p_batch_kept {
     }
 };
 
-/* Requests the elements of a full tile. An element that is not read, the first or the last, becomes 0. */
+/* Requests the elements of a full tile. If the first or the last element must not be read, it becomes 0. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_keep_full(const trid_p_batch_elements<tb_real> &from, tb_real *kept)
 {
@@ -118,8 +118,8 @@ TB_D void trid_p_batch_look_matrix(const tb_real *kept, const trid_p_batch_spot 
     if (layout == trid_p_batch_how::full && here.valid <= k) own->c[k - 1] = 0;
 }
 
-/* Returns x in the row before the thread's first and in the row after its last. border: two elements a warp. What lies
-   beyond the system's ends is left out: 0 times another system's NaN would be NaN. */
+/* Returns x in the row before the thread's first, 0 if there is none, and in the row after its last, which the caller
+   ignores if it lies beyond the system. (0 times another system's NaN would be NaN.) border: two elements a warp. */
 template <int scope, class tb_real>
 TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const tb_real *x,
                               tb_real *left, tb_real *right, tb_real *border)

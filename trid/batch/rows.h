@@ -101,8 +101,8 @@ TB_D int trid_p_batch_column(int k, int banks)
 
 /* The elements of an array that a warp reads: numbers `first` (0 or 1) .. total - 1 from src on. If systems are strided
    and the warp has whole ones, it reads no a of any row 0 (ends < 0) and no c of any row n-1 (ends > 0). If systems
-   follow one another, it skips only the a of its first system or the c of its last; the others lie among elements that
-   are read. */
+   follow one another, it skips only a of its first system's row 0 or c of its last system's row n-1; those of the other
+   systems lie among elements that are read. */
 template <class tb_real>
 struct trid_p_batch_elements {
     const tb_real *src;
@@ -117,7 +117,7 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_right(const trid_p_batch_plan &
     return {d, plan.lines.step, plan.lines.stride, 0, total, 0};
 }
 
-/* Returns the elements of a (array 0), b (1) or c (2). With corners, no element of a and c is skipped. */
+/* Returns the elements of a (array 0), b (1) or c (2). With corners, no element of a or c is skipped. */
 template <int scope, class tb_real>
 TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                                            const trid_p_batch_arrays<tb_real> &from, int array,
@@ -134,18 +134,18 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_pl
     return {from.c + at, from.step, from.stride, 0, here.total - has_last, lanes};
 }
 
-/* Returns the number s of the warp's system that has element f, as its row f - s*n. If systems are strided, element f
-   lies s*(stride - n*step) from where it would be if each system followed the one before. */
+/* Returns the number s of the warp's system that has element f, which is its row f - s*n. If systems are strided,
+   element f lies s*(stride - n*step) from where it would be if each system followed the one before. */
 template <int scope>
 TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
 {
     return scope == trid_p_batch_how::lanes ? (int)((unsigned)f * plan.magic >> 20) : 0;
 }
 
-/* Loads elements into u. What it does not load there is arbitrary: rows beyond the system are replaced when they are
-   transposed, and solvers ignore a of row 0 and c of row n-1, which are set to 0 before the test of dominance reads
-   them. If systems are strided, each load advances a pointer by 32 steps, in half the instructions that a new address
-   takes. Stores would gain as much, but one kernel with pivoting has no register for the pointer. */
+/* Loads elements into u. Elements of u that it does not load are arbitrary: rows beyond the system are replaced when
+   they are transposed, and solvers ignore a of row 0 and c of row n-1, which are set to 0 before the test of dominance
+   reads them. If systems are strided, each load advances a pointer by 32 steps, in half the instructions that a new
+   address takes. Stores would gain as much, but one kernel with pivoting has no register for the pointer. */
 template <int scope, int layout, class tb_real>
 TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_batch_elements<tb_real> &from,
                              tb_real *u)
@@ -264,9 +264,9 @@ TB_D void trid_p_batch_matrix(const trid_p_batch_plan &plan, const trid_p_batch_
     }
 }
 
-/* Transposes a matrix that came from arrays. Unless `apart` is 0, a, b and c stay in shared memory, at this distance.
-   Rows beyond the system become identity rows. In the system's last row c becomes 0, except in full tiles and with
-   corners. */
+/* Transposes a matrix that came from arrays. Unless `apart` is 0, a, b and c stay in shared memory, `apart` elements
+   from one to the next. Rows beyond the system become identity rows. In the system's last row c becomes 0, except in
+   full tiles and with corners. */
 template <int layout, int literal, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *slot, tb_real *shared, int apart,
                                         trid_p_batch_equations<tb_real, k> *own, int corners = 0)
@@ -278,6 +278,6 @@ TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *
     }
 }
 
-/* Warps a block: few, because small blocks of threads with many registers fill a multiprocessor better, and because the
-   data that checked solves keep must fit in the 48 KiB of shared memory that a block has by default. */
+/* Warps of a block: few, because small blocks fill a multiprocessor better if threads have many registers, and because
+   the data that checked solves keep must fit in the 48 KiB of shared memory that a block has by default. */
 #define TRID_P_BATCH_WARPS(tb_real) (sizeof(tb_real) == 8 ? 2 : 4)

@@ -1,7 +1,7 @@
 /* scratch.h - a room of trid/batch.h: how much memory long systems need.
    MIT licence, see LICENSE. */
 
-/* The most rows of a system that are solved on chip, with elements of `bytes` bytes. */
+/* The most rows that a system may have to be solved on chip, with elements of `bytes` bytes. */
 #ifndef TRID_P_BATCH_ON_CHIP
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) ((checked) ? 8192 / (bytes) : 16384 / (bytes))
 #define TRID_P_BATCH_ON_CHIP_INTERLEAVED 1024
@@ -13,8 +13,8 @@
 #define TRID_P_BATCH_ON_CHIP_LU 1024
 #endif
 
-/* How longer systems are cut into chunks: rows a thread and threads a chunk; how many interleaved systems a block
-   has. */
+/* How longer systems are cut into chunks: rows a thread, without and with pivoting; how many interleaved systems a
+   block takes; threads a chunk. */
 #ifndef TRID_P_BATCH_CHUNK_ROWS
 #define TRID_P_BATCH_CHUNK_ROWS 16
 #define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (128 / (bytes))
@@ -22,9 +22,9 @@
 #endif
 #define TRID_P_BATCH_CHUNK_PARTS(interleaved) ((interleaved) ? 8 : 32)
 
-/* Scratch of one level, as offsets in bytes. For each system: largest, two numbers of 4 bytes, for the residual; worst,
-   two rows; below, the status of its reduced system. Then a, b, c, d of the reduced systems, and for refinement the
-   first x. rows: of a chunk; left: rows of a reduced system. */
+/* Scratch of one level, as offsets in bytes. For each system: in `largest` two numbers of 4 bytes, for the residual; in
+   `worst` two rows; in `below` the status of its reduced system. Then in `reduced` a, b, c, d of the reduced systems,
+   and for refinement in `before` the first x. `rows` are those of a chunk, `left` those of a reduced system. */
 typedef struct {
     long long rows, chunks, left, largest, worst, below, reduced, before, end;
 } trid_p_batch_level_layout;
@@ -46,7 +46,8 @@ TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long
 
 /* Long contiguous systems whose rows are read once: how many pieces of 16 bytes a thread takes of each array (odd, so
    that there are no bank conflicts); the most threads of a block (a power of 2); the blocks per multiprocessor; how
-   many links of a system a lane takes when a warp solves them; how often a block looks for the partitions of others. */
+   many links of a system a lane takes when a warp solves them; after how many looks a block stops waiting for
+   others. */
 #ifndef TRID_P_BATCH_PARTITION_WORDS
 #define TRID_P_BATCH_PARTITION_WORDS 7
 #define TRID_P_BATCH_PARTITION_THREADS 128
@@ -55,11 +56,11 @@ TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long
 #define TRID_P_BATCH_PATIENCE 1000
 #endif
 
-/* How these systems are cut, and their scratch, as offsets in bytes: 16 bytes of the launch; for each partition left (4
-   bytes), z (a number) and its ends (six numbers); for each system two rows; and, if a warp does not solve all links of
-   a system, the links as a, b, c, d of systems of `count` rows, whose scratch follows. A block takes a partition; it
-   has fewer warps if otherwise more than 1/8 of the rows would be padding. Partitions may begin up to a line of memory
-   before the system. */
+/* How these systems are cut, and their scratch, as offsets in bytes: 16 bytes of the launch; for each partition `left`
+   (4 bytes), `z` (a number) and `ends` (six numbers); for each system `worst`, two rows; and, if a warp does not solve
+   all links of a system, `links` as a, b, c, d of systems of `count` rows, whose scratch follows. A block takes a
+   partition; it has fewer warps if they save more than 1/8 of all rows, padding included. The first partition
+   may begin up to a line of memory before its system. */
 typedef struct {
     int warps, rows; /* of a partition */
     long long count, left, z, ends, worst, links, end;
@@ -93,11 +94,11 @@ TB_HOST long long trid_p_batch_partitions_end(long long n, long long systems, in
     return layout.end + (has_links ? trid_p_batch_partitions_end(layout.count, systems, bytes) : 0);
 }
 
-/* The same for pivoting: the borders of the chunks, then of groups of 32 chunks, of 32 of these groups, and so on. Each
-   level's borders are followed by the four unknowns around each. */
+/* The same for pivoting, level by level: the borders of the chunks, then those of their parents, which join 32 borders
+   each, and so on. The borders of a level are followed by the four unknowns around each of them. */
 typedef struct {
     int levels;
-    long long count[8], border[8], outer[8], worst, end; /* of groups in a system */
+    long long count[8], border[8], outer[8], worst, end; /* count: borders of a system on each level */
 } trid_p_batch_pivoted_layout;
 TB_HOST trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long long n, long long systems, int bytes)
 {
@@ -134,11 +135,11 @@ TB_HOST long long trid_p_batch_levels_end(long long n, long long systems, int by
 }
 
 /* Returns how many bytes of scratch any launch may need for systems of this layout with these flags. An element takes
-   `bytes` bytes. Scratch is device memory of the caller, aligned to 16 bytes, that no array of the call shares. Its
+   `bytes` bytes. Scratch is device memory of the caller, aligned to 16 bytes, that overlaps no array of the call. Its
    contents before the launch do not matter; after the launch it may be used again.
    Returns  0 for n <= 1024: scratch may then be null. It may also be null for interleaved systems of up to 8192 rows on
-            devices with clusters of blocks, except for trid_batch_checked. TRID_BATCH_BAD_SIZE for lines that launches
-            refuse with it
+            devices with clusters of blocks, except for trid_batch_checked, trid_batch_refined and periodic systems.
+            TRID_BATCH_BAD_SIZE for lines that launches refuse with it
    Cost     about 20 bytes a system, and 0.03 of an array (interleaved: 0.07); with TRID_BATCH_REFINED one array more,
             with TRID_BATCH_PERIODIC four numbers for each row beyond the last whole chunk of 512 (interleaved: 128)
             rows */

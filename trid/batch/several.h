@@ -31,7 +31,8 @@ static inline int trid_p_batch_lu_is_long(const trid_lines &lines)
     return lines.n > TRID_P_BATCH_ON_CHIP_LU;
 }
 
-/* Solves long systems for one right-hand side: in scratch if they are interleaved, periodic or too long for a block. */
+/* Solves long systems for one right-hand side, with scratch if they are interleaved, periodic or too long for a
+   block. */
 template <class bounds, class tb_real>
 static int trid_p_batch_launch_side(const trid_p_batch_work<tb_real> &work,
                                     const trid_p_batch_lu_rows<tb_real, 0> &rows)
@@ -107,8 +108,8 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
 
 /* Solves every system of the arrays for `sides` right-hand sides. Side k of d and of x begins k*pitch elements after
    side 0.
-   Needs    as trid_batch_solve; no side of x shares an element with another, nor, unless d is x, with one of d.
-            `sides` may be 0, and `pitch` negative. Flags: TRID_BATCH_SEVERAL_FLAGS, among them
+   Needs    as trid_batch_solve; no side of x shares an element with another side of x nor, unless d is x, with a side
+            of d. `sides` may be 0, and `pitch` negative. Flags: TRID_BATCH_SEVERAL_FLAGS, among them
             TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1], and c of row n-1 couples that row to x[0]; for n = 1
             both couple x[0] to itself, for n = 2 they add to c of row 0 and a of row 1;
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, called with the same PERIODIC;
@@ -120,10 +121,10 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
             one side at a time, as trid_batch_solve does: 5*sides arrays, or 9*sides if that call moves nine or the
             systems are periodic
-   Error    as trid_warp_lu_solve. A single right-hand side is solved by the hybrid if all rows in its warp or tile are
-            as dominant as trid_batch_pivoted asks: in contiguous systems of 2^m rows and contiguous periodic ones, up
-            to 512 (f64: 256) rows, and in interleaved periodic ones of up to 256. So the last digits of x may depend
-            on neighbours */
+   Error    as trid_warp_lu_solve. The hybrid solves a single right-hand side from its matrix if all rows in its warp or
+            tile are as dominant as trid_batch_pivoted asks. It does so for contiguous systems in full tiles (2^m rows,
+            16 to 512; f64: 8 to 256) and, unless they are transposed, for periodic systems: contiguous ones of 2 to 512
+            (f64: 256) rows and interleaved ones of 2 to 256. So the last digits of x may depend on neighbours */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,
@@ -161,7 +162,7 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
    Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system and, if
             n > 1024, all rows (r and u are then b and c, from which such systems are solved)
    Returns  a status of enum trid_batch_status. The status of systems with n > 1024 is always 0
-   Cost     five arrays moved
+   Cost     five arrays moved; if n > 1024, two for each of r and u that is not b or c
    Error    as trid_warp_lu */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *r,

@@ -9,8 +9,8 @@ template <class tb_real, class shape>
 static constexpr bool trid_p_batch_in_registers =
     shape::k == 16 && shape::parts > 1 && shape::threads <= trid_p_batch_threads_for<tb_real, shape::k>;
 
-/* Solves interleaved systems with one matrix, which a block factors once: in each tile a thread has the same rows of
-   it. */
+/* Solves interleaved systems with one matrix. Each block factors the matrix once, since a thread has the same rows of
+   it in every tile. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -108,7 +108,7 @@ static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_work<tb_rea
 /* Solves all systems with one matrix: a, b, c have n elements each, contiguous.
    Needs    as trid_batch_solve
    Returns  as trid_batch_solve
-   Cost     two arrays moved (ADD: three)
+   Cost     two arrays moved (ADD: three). Systems that are solved in chunks: three (ADD: four)
    Error    as trid_warp_hybrid */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,

@@ -3,7 +3,7 @@
 
 #ifndef TB_BODY
 
-/* Solves systems on chip, or with the kernels for long ones. Solves with residuals take rows from arrays. */
+/* Solves systems on chip, or with the kernels for long ones. Solves with residuals take rows only from arrays. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
@@ -30,15 +30,16 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
 /* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
    Needs    a, b, c, d, x in device memory, laid out by lines. Flags: TRID_BATCH_SOLVE_FLAGS
    Returns  a status of enum trid_batch_status
-   Shared   contiguous: at most 18.3 KiB a block, longer systems 71 KiB; interleaved: 128 KiB a multiprocessor (ADD:
-            160), if it has that many
-   Cost     for systems of up to 16 KiB a column (step 1; otherwise of up to 1024 rows, or more in clusters): five
-            arrays moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems
-            with step 1: the same in four launches, if unknowns 14 KiB of a column apart are coupled by a unit roundoff
-            at most. Otherwise nine arrays (ADD: ten), and 0.03 (interleaved: 0.07) of one for scratch, in three
-            launches or more
-   Error    as trid_warp_hybrid. In long systems with step 1, couplings between unknowns 14 KiB apart are dropped if
-            they are at most a unit roundoff of the diagonal */
+   Shared   contiguous: at most 19.5 KiB a block, longer systems 77 KiB; interleaved: 128 KiB a multiprocessor (ADD:
+            160; with 22 rows a thread 176), if it has that many
+   Cost     for systems of up to 16 KiB a column (interleaved: of up to 1024 rows, or 8192 in clusters): five arrays
+            moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems with
+            step 1 are cut into partitions of up to 14 KiB of a column. They cost the same in two launches if they have
+            at most 128 partitions, or else in five or more if the last unknowns of neighbouring partitions are coupled
+            by a unit roundoff at most. All other systems: nine arrays (ADD: ten), and 0.03 (interleaved: 0.07) of one
+            for scratch, in three launches or more
+   Error    as trid_warp_hybrid. In long systems with step 1, couplings between the last unknowns of neighbouring
+            partitions are dropped if they are at most a unit roundoff of the diagonal */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)
@@ -51,11 +52,11 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
    Needs    as trid_batch_solve. Flags: TRID_BATCH_CHECKED_FLAGS
    Returns  as trid_batch_solve
    Shared   contiguous: at most 45 KiB a block; interleaved: 192 KiB a multiprocessor, if it has that many
-   Cost     memory traffic as trid_batch_solve for systems of up to 8 KiB a column (step 1); about 9 operations a row
-            more. Longer systems: nine arrays; if interleaved, the rows are read once more
-   Error    the residual is that of x before ADD adds it. It is exact up to the roundings of its own evaluation, about 3
-            unit roundoffs, and in double precision to 2^-20 of itself, because only the upper 32 bits of its parts are
-            kept */
+   Cost     memory traffic as trid_batch_solve for systems of up to 8 KiB a column (interleaved: of up to 1024 rows);
+            about 9 operations a row more. Longer systems: nine arrays; if interleaved, the rows are read once more
+   Error    the residual is that of the solution alone, also with ADD. It is exact up to the roundings of its own
+            evaluation, about 3 unit roundoffs, and in double precision to 2^-20 of itself, because only the upper 32
+            bits of its parts are kept */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
@@ -64,9 +65,9 @@ static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real 
         {lines, a, b, c, d, x, options, stream}, TRID_BATCH_CHECKED_FLAGS);
 }
 
-/* Solves as trid_batch_checked does, and takes a step of iterative refinement in the same precision where it is needed.
-   If the residual of a thread's rows exceeds 4 unit roundoffs, all systems of its warp, block or tile are refined.
-   Systems that no block holds are always refined.
+/* Solves as trid_batch_checked does, and takes a step of iterative refinement, in the same precision, where it is
+   needed. If the residual of a thread's rows exceeds 4 unit roundoffs, all systems of its warp, block or tile are
+   refined. Systems that no block holds are always refined.
    Needs    as trid_batch_checked
    Returns  as trid_batch_solve
    Cost     as trid_batch_checked in memory, and twice the arithmetic where x is refined. Systems that no block holds:
@@ -82,15 +83,16 @@ static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real 
         {lines, a, b, c, d, x, options, stream}, TRID_BATCH_CHECKED_FLAGS, TRID_BATCH_REFINED);
 }
 
-/* Solves as trid_batch_solve, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the system
-   with this index. rows can be copied to the device, and defines
+/* Solves as trid_batch_solve, with matrices made in registers by the function object `rows`: rows(system, row, &a, &b,
+   &c) gives one row of the system with this index. The object can be copied to the device, and defines
 
        template <class real> __device__ void operator()(long long system, int row, real *a, real *b, real *c) const
 
    It may hold parameters and pointers. What it gives for a of row 0 and c of row n-1 is not used.
    Needs    flags: TRID_BATCH_SOLVE_ROWS_FLAGS
    Returns  as trid_batch_solve
-   Cost     two arrays moved, and the cost of rows
+   Cost     two arrays moved, and one call of `rows` for each row. Systems that are solved in chunks: three arrays, two
+            calls
    Error    as trid_warp_hybrid */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0, class rows_type>
 static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const tb_real *d, tb_real *x,

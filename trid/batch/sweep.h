@@ -12,7 +12,7 @@ TB_D void trid_p_batch_gather(int k, int from, int valid, const tb_real *src, lo
     }
 }
 
-/* Adds to the thread's rows 0 .. valid - 1. */
+/* Adds numbers from memory to the thread's rows 0 .. valid - 1. */
 template <class tb_real>
 TB_D void trid_p_batch_add(int k, int valid, const tb_real *src, long long step, tb_real *u)
 {
@@ -22,7 +22,7 @@ TB_D void trid_p_batch_add(int k, int valid, const tb_real *src, long long step,
         src += step;
     }
 }
-/* Stores the thread's rows 0 .. valid - 1. */
+/* Stores the thread's rows 0 .. valid - 1 or, with `add`, adds them to what is in memory. */
 template <class tb_real>
 TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long long step, tb_real *to)
 {
@@ -71,8 +71,8 @@ TB_D void trid_p_batch_store_interface(int span, int slot, const trid_p_batch_eq
     }
 }
 
-/* Loads the row of a system's reduced system that partition `rank` leaves, linked to the one below. With `open`, the
-   last partition's row stays coupled to what follows.
+/* Loads a row of a system's reduced system: the last row of partition `rank`, linked to the first row of the partition
+   below. With `open`, the last partition's row stays coupled to what follows.
    Returns  as trid_lane_link */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, int open, tb_real *a, tb_real *c,
@@ -102,8 +102,9 @@ TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
 }
 
 /* Periodic systems: the last unknown s stays out of the partitions. It is the unknown above row 0 and, since the
-   equations of all rows from n-1 on become x[j] = x[j+1], that below row n-2. So every unknown is q - p s. Element e of
-   a ring, at ring[e * stride], holds what s follows from: c, a and d of row n-1 over its b, and row n-2 as reduced. */
+   equations of all rows from n-1 on become x[j] = x[j+1], that below row n-2. So every unknown is q - p s, with a q and
+   a p of its own. A ring has six elements, element e at ring[e * stride], from which s follows: c, a and d of row n-1
+   over its b, and a, c and d of row n-2 as reduced. */
 
 /* Stores row n-1, the thread's row `end`, in the ring, and replaces the rows from there on. */
 template <class tb_real, int k>
@@ -128,8 +129,8 @@ TB_D void trid_p_batch_put_middle(int middle, const trid_p_batch_equations<tb_re
     ring[4 * stride] = last ? (tb_real)-1 : trid_p_batch_pick<k>(middle, own.c);
     ring[5 * stride] = last ? (tb_real)0 : trid_p_batch_pick<k>(middle, own.d);
 }
-/* Reduces a partition of a periodic system of n > 1 rows. In full tiles row n-1 has a literal number, and takes no
-   selections. Returns as trid_lane_reduce. */
+/* Reduces a partition of a periodic system of n > 1 rows. If row n-1 is the thread's last row, as in full tiles, its
+   number is a literal, and no selections are needed. Returns as trid_lane_reduce. */
 template <class tb_real, int k>
 TB_D int trid_p_batch_reduce_ring(int end, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
 {
@@ -144,8 +145,8 @@ TB_D int trid_p_batch_reduce_ring(int end, trid_p_batch_equations<tb_real, k> *o
         trid_p_batch_put_middle(end - 1, *own, ring, stride);
     return status;
 }
-/* Solves the reduced system of a ring, of whose open rows each lane has one, a, c and d. `from` is the lane with row
-   n-2; top is row 0, in lane 0.
+/* Solves the reduced system of a ring. Each lane has one of its open rows, whose a, c and d are in `row`. `from` is the
+   lane with row n-2. In lane 0, top_a, top_c and top_d are row 0.
    Leaves   the lane's unknown in row[2], and s in *s
    Returns  whether a pivot was bad */
 template <class tb_real>
@@ -165,8 +166,8 @@ TB_D int trid_p_batch_solve_ring(int lanes, int from, tb_real top_a, tb_real top
     return trid_bad_pivot(r);
 }
 
-/* Solves the reduced systems of a tile, or reduces them if `open` is set; with ring, does both. With group =
-   min(parts, 32), thread t takes parts / group partitions of system t / group.
+/* Solves the reduced systems of a tile, or reduces them if `open` is set; with ring, does both. A system has `lanes` =
+   min(parts, 32) lanes: thread t takes parts / lanes partitions of system t / lanes.
    Lanes    whole warps
    Leaves   the last unknowns (`open` alone: the last rows) in `shared` */
 template <class tb_real, int k, int systems, int parts, int open, int ring>
@@ -175,12 +176,12 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
     enum {
         banks = TRID_P_BATCH_BANKS(tb_real),
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
-        group = parts < 32 ? parts : 32,
-        each = parts / group
+        lanes = parts < 32 ? parts : 32,
+        each = parts / lanes
     };
     tb_real *down = shared + 3 * span;
     int thread = ring ? trid_p_batch_again_as((int)threadIdx.x) : (int)threadIdx.x;
-    int rank = thread % group, system = thread / group, failed = 0, met;
+    int rank = thread % lanes, system = thread / lanes, failed = 0, met;
     tb_real row_a[each], row_c[each], row_d[each];
     TB_UNROLL
     for (int p = 0; p < each; p++) {
@@ -191,11 +192,11 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
     }
     if (open) {
         const int own = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
-        met = group > 1 ? trid_warp_pcr_open(group, &row_a[0], &row_c[0], &row_d[0]) : 0;
+        met = lanes > 1 ? trid_warp_pcr_open(lanes, &row_a[0], &row_c[0], &row_d[0]) : 0;
         met = met & 1 ? rank + 1 : met ? parts : 0;
         if (ring) {
             tb_real row[3] = {row_a[0], row_c[0], row_d[0]}, s;
-            if (trid_p_batch_solve_ring(group, (n - 2) / k, shared[own], shared[span + own], shared[2 * span + own],
+            if (trid_p_batch_solve_ring(lanes, (n - 2) / k, shared[own], shared[span + own], shared[2 * span + own],
                                         shared + 6 * span + system, systems, row, &s))
                 met = parts;
             row_d[0] = row[2];
@@ -205,8 +206,8 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
             down[span + own] = row_c[0];
         }
     } else {
-        met = each == 1 ? trid_warp_pcr1(group, row_a[0], row_c[0], &row_d[0])
-                        : trid_warp_pcr2(group, row_a, row_c, row_d);
+        met = each == 1 ? trid_warp_pcr1(lanes, row_a[0], row_c[0], &row_d[0])
+                        : trid_warp_pcr2(lanes, row_a, row_c, row_d);
     }
     if (!failed) failed = met;
     if (worst && failed) atomicMin(&worst[system], trid_p_batch_row(k * failed, n));
@@ -216,14 +217,13 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 }
 
 /* Solves the systems of the block: thread t holds rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems,
-   identity rows beyond the system. It works as trid_block_interleaved, but with up to 64 partitions (a lane then has
-   two rows of the reduced system), and with a status for each system.
-   Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system.
-            With ring, the systems are periodic, of n > 1 rows in `parts` <= 32 partitions, and shared has TRID_RING_LEN
-            elements more for each.
-            With `open`, nothing is solved, and the rows are `parts` <= 32 partitions of a longer system. The thread's
-            last row then couples to the unknown above the first partition (a) and to the last unknown of the last
-            partition (c; in the last partition itself, to the unknown below)
+   and identity rows beyond the system. It works as trid_block_interleaved does, but with up to 64 partitions (a lane
+   then has two rows of the reduced system), and with a status for each system. With ring, the systems are periodic, of
+   n > 1 rows in `parts` <= 32 partitions, and shared has TRID_RING_LEN elements more for each. With `open`, nothing is
+   solved, and the rows are `parts` <= 32 partitions of a longer system.
+   Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system. With `open`:
+            the thread's last row, which couples to the unknown above the first partition (a) and to the last unknown of
+            the last partition (c; in the last partition itself, to the unknown below)
    Returns  the least bad row of this thread */
 template <int systems, int parts, int open = 0, int ring = 0, class tb_real, int k>
 TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own,
@@ -232,7 +232,7 @@ TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_
     enum {
         banks = TRID_P_BATCH_BANKS(tb_real),
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
-        group = parts < 32 ? parts : 32
+        lanes = parts < 32 ? parts : 32
     };
     int thread = ring ? trid_p_batch_again_as((int)threadIdx.x) : (int)threadIdx.x, part = thread / systems;
     if (ring) n = trid_p_batch_again_as(n);
@@ -247,7 +247,7 @@ TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_
         int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
         trid_p_batch_store_interface(span, slot, *own, post.shared);
         __syncthreads();
-        if (parts == group || thread < systems * group)
+        if (parts == lanes || thread < systems * lanes)
             trid_p_batch_sweep_reduced<tb_real, k, systems, parts, open || ring, ring>(n, post.shared, post.worst);
         __syncthreads();
         if (open) {
@@ -316,10 +316,11 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
     *above = __shfl_sync(TB_FULL_WARP, x, block > 0 ? block - 1 : 0, parts);
     *last = __shfl_sync(TB_FULL_WARP, x, block, parts);
 }
-/* Solves systems that a cluster shares: its block `block` of `blocks` <= parts holds rows k*parts*block ..
-   k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last row, as trid_block_hybrid
-   reduces the rows of a warp. It sends these two rows and its least bad row to all blocks of the cluster, each of which
-   solves for the last unknowns of all blocks. If worst is not null, it receives the least bad row of each system. */
+/* Solves systems that a cluster shares: block number `block` of its `blocks` <= parts blocks holds rows k*parts*block
+   .. k*parts*block + k*parts-1 of each system; parts <= 32. Each block reduces its rows to the first and the last one,
+   as trid_block_hybrid reduces the rows of a warp. Each block then sends these two rows and its least bad row to all
+   blocks of the cluster, and solves for the last unknowns of all blocks. If post.worst is not null, it receives the
+   least bad row of each system. */
 template <int systems, int parts, class tb_real, int k>
 TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<tb_real> &post,
                                      trid_p_batch_equations<tb_real, k> *own, tb_real *left)
@@ -368,7 +369,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
     tb_real above, own_last;
     trid_p_batch_solve_blocks<tb_real, k, systems, parts>(n, post, mailbox, &above, &own_last);
     down[2 * span + here] = rank == parts - 1 ? own_last : row_d - row_a * above - row_c * own_last;
-    if (rank == 0) up[here] = above; /* no other thread has read this one */
+    if (rank == 0) up[here] = above; /* no other thread reads this element before the barrier */
     __syncthreads();
     *left = part > 0 ? down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : up[slot];
     trid_lane_expand(k, own->a, own->c, own->d, *left, down[2 * span + slot]);
@@ -404,7 +405,7 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
     while (count < blocks) count *= 2;
     const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
     TB_UNROLL
-    for (int e = 0; e < 9; e++) /* if there is no block: the border of two unknowns that are zero, facing up or down */
+    for (int e = 0; e < 9; e++) /* a missing block counts as two unknowns that are zero; its border faces up or down */
         all[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
     met = trid_warp_pivoted_up(1, parts, count, rank, all, kept, &side);
     met |= trid_warp_pivoted_root(parts, count, all, outer);
@@ -416,9 +417,9 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
 }
 
 /* Climbs the tree of trid_warp_pivoted from the borders of the partitions, in shared memory, and comes down again.
-   Whole warps call it, a group of lanes for system thread / group. Each lane joins two partitions before it climbs, so
-   half of the warps do the work in fewer steps than all would with one partition a lane. In a cluster, whose groups
-   also need a lane for each block, a lane takes one partition.
+   Whole warps call it, with `lanes` lanes for each system: a thread works on system thread / lanes. Each lane joins two
+   partitions before it climbs, so half of the warps do the work in fewer steps than all would with one partition a
+   lane. In a cluster, where a system also needs a lane for each block, a lane takes one partition.
    Leaves   the unknowns around each partition in place of its border; worst is 1 if an unknown has no pivot */
 template <class tb_real, int systems, int parts, int cluster>
 TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
@@ -427,9 +428,9 @@ TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
         banks = TRID_P_BATCH_BANKS(tb_real),
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
         each = cluster || parts == 1 ? 1 : 2,
-        group = parts / each
+        lanes = parts / each
     };
-    const int rank = (int)threadIdx.x % group, system = (int)threadIdx.x / group, below = rank & 1;
+    const int rank = (int)threadIdx.x % lanes, system = (int)threadIdx.x / lanes, below = rank & 1;
     const int position = cluster ? parts * post.block + rank : rank;
     tb_real border[each][9], kept[each][9], outer[4];
     int side[each], slot[each], met = 0;
@@ -442,17 +443,17 @@ TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
     }
     if (each > 1)
         met = trid_lane_pivoted_combine(border[0], border[each - 1], border[0], kept[each - 1], &side[each - 1]);
-    met |= trid_warp_pivoted_up(1, group, group, position, border[0], kept[0], &side[0]);
+    met |= trid_warp_pivoted_up(1, lanes, lanes, position, border[0], kept[0], &side[0]);
     if (cluster)
         met = trid_p_batch_pivoted_blocks<tb_real, systems, parts>(met, border[0], post, outer);
     else
-        met |= trid_warp_pivoted_root(group, group, border[0], outer);
+        met |= trid_warp_pivoted_root(lanes, lanes, border[0], outer);
     if (post.worst && met) atomicMin(&post.worst[system], 1);
-    trid_warp_pivoted_down(1, group, group, position, kept[0], side[0], outer);
+    trid_warp_pivoted_down(1, lanes, lanes, position, kept[0], side[0], outer);
     tb_real last = outer[0], first = outer[1];
     if (each > 1) trid_lane_pivoted_split(kept[each - 1], side[each - 1], outer, &last, &first);
     TB_UNROLL
-    for (int p = 0; p < each; p++) { /* no other thread has read these */
+    for (int p = 0; p < each; p++) { /* no other thread reads these before the barrier */
         post.shared[slot[p]] = last;
         post.shared[span + slot[p]] = first;
         post.shared[2 * span + slot[p]] = each > 1 && p == 0 ? outer[0] : outer[2];
@@ -461,7 +462,7 @@ TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
 }
 
 /* Solves with pivoting the systems of a block, laid out as in trid_p_batch_sweep, or those of a cluster. Rows beyond
-   the system must be identity rows. If an unknown has no pivot, worst becomes 1. */
+   the system must be identity rows. If an unknown has no pivot, its system's worst becomes 1. */
 template <int systems, int parts, int cluster, class tb_real, int k>
 TB_D void trid_p_batch_sweep_pivoted(const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own)
 {

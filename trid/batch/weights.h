@@ -37,9 +37,10 @@ TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, cons
     if (rows > 0) trid_p_batch_weigh_some<tb_real, sides, burst, 0>(rows, u, v, matrix_pitch, d, pitch, sum);
 }
 
-/* Computes d of the interface as products of d with the weights over the first `first` and the last `last` rows; the
-   weights u and v are passed as from.a and from.b. With one_matrix, a block keeps the weights of the one matrix and
-   takes one tile after another; otherwise it takes one tile. */
+/* Computes the right-hand sides of the two rows of an interface, `ends`: products of the weights u with the first
+   `first` rows of d and of the weights v with the last `last` rows. u and v are passed as from.a and from.b. With
+   one_matrix, a block keeps the weights of the one matrix and takes one tile after another; otherwise it takes one
+   tile. */
 template <class tb_real, int interleaved, int one_matrix>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS, one_matrix ? TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) : 1)
 TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from,
@@ -117,8 +118,8 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
 
 #else /* TB_BODY: over tb_real */
 
-/* Computes once what trid_batch_interface_reduce needs of the matrices alone: weights u and v of the rows of d, and a
-   and c of the reduced systems.
+/* Computes once the part of trid_batch_interface_reduce that depends only on the matrices: weights u and v for the rows
+   of d, and a and c of the reduced systems.
    Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach, two
             ints in device memory. Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. One matrix for all systems is passed as one
             system: trid_lines_contiguous(n, 1), share 1 (or factored by trid_host_interface_factor)
@@ -160,9 +161,10 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
    of reach that trid_batch_interface_factor found.
    Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED, u and v are of one matrix, n elements each, contiguous
    Returns  as trid_batch_interface_reduce
-   Cost     these rows of d, u and v are read once (SHARED: u and v once a block); 2 numbers a system written
-   Error    sums of n/8 products (contiguous: n/32) and the sum of these, each rounded: a few roundoffs of the sum of
-            |u| |d|. This is stable if the matrix is diagonally dominant */
+   Cost     these rows of d, u and v are read once (with SHARED, if systems are interleaved and n <= 1024, u and v once
+            a block); 2 numbers a system are written
+   Error    that of sums of n/8 products (contiguous: n/32) and of the sum of these sums, each rounded: a few roundoffs
+            of the sum of |u| |d|. This is stable if the matrix is diagonally dominant */
 template <int unused = 0>
 static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const tb_real *v, const tb_real *d,
                                       long long first, long long last, long long share, tb_real *interface_d,
