@@ -273,7 +273,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
     const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
     const int parts = lines->stride == 1 && row < lines->systems;
-    plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES * (parts && !batch->f ? size / 4 : 1);
+    const long long far_bytes = CPU_AVX_P_FAR_BYTES * (parts && !batch->f ? size / 4 : 1);
+    plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)far_bytes;
     if (lines->stride == 1 && !plan.fetched && (batch->f || parts || is_small))
         plan.width = (batch->f ? 4 : (vectors - 1) / ((vectors - 1) / 4 + 1) + 1) * lanes;
     plan.per_group = (lines->systems - 1) / plan.width + 1;
