@@ -28,8 +28,9 @@
      bs1d_implicit2   the same for the increment: accurate in single precision
      bs1d_implicit3   factors the matrix once, two options per warp: no reciprocals in the steps, half the work
      bs1d_implicit4   takes only the PCR steps that matter; with BS1D_INCREMENT it takes 1.2 to 1.6 times as long
-   Two options share a warp only on grids of up to 256 points, and never American or upwinded ones. In double precision
-   those of implicit1 and implicit2 share warps too, but those of implicit4 with BS1D_INCREMENT do not. In double
+   Two options share a warp only on grids of up to 256 points, and never if they are American or upwinded, or if the
+   last row takes its drift from the old values. In double precision those of implicit1 and implicit2 share warps too,
+   but those of implicit4 with BS1D_INCREMENT do not. In double
    precision two warps share an option of more than 512 points and do not factor its matrix. For such an option
    implicit3 and implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
    For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); costs are per lane and step, k rows a lane:
@@ -60,7 +61,7 @@
    Rooms, in the folder bs1d:
      model.h      the PDE on its grid, payoffs, interpolation, the steps from maturity to 0: in double precision
      option.h     an option's model, start values and rows, and the result from its values
-     group.h      the lanes that share an option: a kernel's beginning, end and launch
+     group.h      the lanes that share an option, and how a kernel begins, ends and is launched
      explicit1.h, explicit2.h, explicit3.h    a rung each: steps, kernel, launch
      implicit.h   all implicit rungs
      host.h       the reference

@@ -30,25 +30,26 @@
 
    The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
-     bs3d_explicit2   2   registers carry each plane's contributions to the next two: about half the loads
+     bs3d_explicit2   2   registers carry the unfinished sums of two planes: about half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points and gets neighbours by shuffle
      bs3d_explicit4   1   two time steps in one sweep
-     bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid of trid.h
+     bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid
      bs3d_implicit2   5   factors the matrices once. An upward sweep computes the right-hand side and solves x and half
-                          of z; a downward sweep solves the other half and y, and updates u (7 if nx > 512: x has its
-                          own kernel)
+                          of z; a downward sweep solves the other half and y, and updates u (7 if nx > 512 and, on
+                          compute capability 7.5, if nx > 256: x has its own kernel)
      bs3d_implicit3   2   one sweep per step. Rows lie along x and y alternately, and sweeps go upward and downward
                           alternately. It stores half-solved values, and u itself only at the end. It calls implicit2
                           instead for American options, for more than 512 points in x or y, for more than 256 points
                           there without clusters (these need compute capability 9.0, code compiled for it, and CUDA
-                          12.1), and with too little shared memory per block: 1024 points in z need 110 KB in single
-                          and 169 KB in double precision. Devices of compute capability 7.5, 8.6, 8.9 and 12.x have too
-                          little for any size, those of 8.0 and 8.7 in double precision for more than 872 points in z
+                          12.1), and with too little shared memory per block: 1024 points in z need 108 KiB in
+                          single and 165 KiB in double precision. Devices of compute capability 7.5, 8.6, 8.9 and 12.x
+                          have too little for any size, those of 8.0 and 8.7 in double precision for more than 872
+                          points in z
    The rungs are templates that are called like functions: a program compiles only those that it calls. A payoff of your
    own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).
    For kernels of your own (examples/bs3d_own_kernel.cu):
      bs3d_model_of, bs3d_axis_of, bs3d_lane_axis, bs3d_lane_row, bs3d_lane_pairs, bs3d_lane_payoff      the set-up
-     bs3d_lane_stencil    L u at one point                                                 42 to 66 operations
+     bs3d_lane_stencil    L u at one point                                                 37 to 58 operations
      bs3d_lane_plane      L u for a patch of points, plane by plane                        21 to 28 operations a point
      bs3d_lane_greeks     price, deltas, gammas, cross gammas, theta from the 64 points around the spot
    explicit4 and implicit2 also run on several GPUs, each with a slab of the planes. Any library may carry the messages:
@@ -94,8 +95,9 @@
      Result   may be a null pointer. The result is copied asynchronously and is valid once the stream has been
               synchronised.
      Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are
-              counted in 64 bits. bs3d_implicit2_f64 with more than 256 points in y needs 98 KiB of shared memory a
-              block, which all GPUs have except those of compute capability 7.5.
+              counted in 64 bits. With more than 256 points in y, implicit2 needs 69 to 98 KiB of shared memory a
+              block, and in double precision with more than 256 points in x and 328 in z up to 73 KiB. All GPUs have
+              that except those of compute capability 7.5.
 
    An option, defined before the header is included:
      BS3D_NO_LAUNCHES   leaves out kernels and launch functions; the rest compiles in an instant. */
@@ -138,17 +140,22 @@ enum {
 enum {
     BS3D_OK = BS1D_OK,
     BS3D_NOT_FINITE = BS1D_NOT_FINITE,     /* in the result: the price or a derivative is infinite or NaN */
-    BS3D_BAD_ARGUMENT = BS1D_BAD_ARGUMENT, /* a null pointer, work not aligned to 16 bytes, an unknown payoff, or
-                                              BS3D_GIVEN with BS3D_AMERICAN or slabs */
-    BS3D_BAD_SIZE = BS1D_BAD_SIZE,         /* points outside 4 .. 1024, steps < 1, or slabs too thin, halo or partitions
-                                              out of range (bs3d_slab_cut) */
-    BS3D_BAD_NUMBER = BS1D_BAD_NUMBER, /* NaN, inf; volatility, maturity, top or strike not positive; unknown flags */
+    BS3D_BAD_ARGUMENT = BS1D_BAD_ARGUMENT, /* a null pointer, work not aligned to 16 bytes, an unknown payoff,
+                                              BS3D_GIVEN with BS3D_AMERICAN or slabs, a slab that does not exist,
+                                              wrong ranks or exchange, or a step after the last */
+    BS3D_BAD_SIZE = BS1D_BAD_SIZE,         /* points outside 4 .. 1024, steps < 1, or slabs: their number, halo or
+                                              partitions out of range, too few planes for these (bs3d_slab_cut), or
+                                              partitions that differ from GPU to GPU (bs3d_ranks_plan) */
+    BS3D_BAD_NUMBER = BS1D_BAD_NUMBER, /* NaN, inf; volatility, maturity, top or strike not positive; unknown flags; or
+                                          numbers so large or small that their products overflow or vanish */
     BS3D_BAD_SPOT = BS1D_BAD_SPOT,     /* the spot is outside the grid */
     BS3D_BAD_CORRELATION = BS1D_BAD_CORRELATION, /* the matrix is not positive definite */
     BS3D_UNSTABLE = BS1D_UNSTABLE,               /* explicit: the time step is too long */
-    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: 2 |gamma| exceeds 1 + 2 lambda (bs3d_model) in a row; take
-                                                    more steps or BS3D_UPWIND */
-    BS3D_LAUNCH_FAILED = BS1D_LAUNCH_FAILED      /* the runtime refused; cudaGetLastError says why */
+    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: 2 |gamma| reaches 1 + 2 lambda (bs3d_model), on the first
+                                                    axis 1 + 2 lambda + discount, in a row; take more steps or
+                                                    BS3D_UPWIND */
+    BS3D_LAUNCH_FAILED = BS1D_LAUNCH_FAILED      /* the runtime refused (cudaGetLastError says why), or the
+                                                    device has too little shared memory */
 };
 
 /* Returns the text of a status. */

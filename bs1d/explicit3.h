@@ -98,7 +98,8 @@ TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
     return bs1d_p_composed(model, reach, (double)trid_roundoff());
 }
 
-/* Divides `steps` into sweeps of *composed steps each, at most `most`, such that the operations are fewest.
+/* Divides `steps` into sweeps of *composed steps each, more than half of `most` and at most `most`, such that the
+   operations are fewest.
    Leaves   *composed, 0 if single steps are cheaper
    Returns  the number of steps left to take singly */
 TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)

@@ -1,4 +1,4 @@
-/* group.h - a room of bs1d.h: the lanes that share an option: a kernel's beginning, end and launch.
+/* group.h - a room of bs1d.h: the lanes that share an option, and how a kernel begins, ends and is launched.
    MIT licence, see LICENSE.
 
    A group of `lanes` lanes holds an option, k rows in each lane: row k l + i is element i of lane l. A group is 16 or
@@ -56,8 +56,9 @@ TB_HD constexpr int bs1d_p_threads(int lanes)
     return lanes > 32 ? lanes : 128;
 }
 
-/* Returns how many elements of shared memory a group needs: 8 within a warp, of which the greeks take 4. A group of two
-   warps needs 192 for the solver and 16 for a halo. */
+/* Returns how many elements of shared memory a group has: 8 within a warp, of which the greeks take 4 and the others
+   are spare; 208 with two warps, of which the implicit rungs take 192 for the solver and 8 for the halo behind it, and
+   the explicit rungs up to 16 for a halo. */
 TB_HD constexpr int bs1d_p_shared(int lanes)
 {
     return lanes > 32 ? 208 : 8;
@@ -85,8 +86,8 @@ typedef void bs1d_p_kernel(int, int, const bs1d_option *, bs1d_result *, tb_real
 
 /* ---- the beginning of a kernel ----------------------------------------------------------------------------------- */
 
-/* Returns whether the flags make an option special, so that kernels of their own price it. In the implicit rungs, a
-   last row without its drift makes it special too. */
+/* Returns whether the flags make an option special, so that in explicit3 and the implicit rungs a separate kernel
+   prices it. In the implicit rungs, a last row without its drift makes it special too. */
 TB_D int bs1d_p_special(bs1d_option o)
 {
     return (o.flags & (BS1D_AMERICAN | BS1D_UPWIND)) != 0;
@@ -192,8 +193,8 @@ TB_D void bs1d_warp_greeks(int k, int lanes, int points, bs1d_option o, const tb
     if (rank == 0 && result) bs1d_p_greeks(points, o, shared, result);
 }
 
-/* Stores result and grid of the group's option, if it has one. The option is read again: keeping it through the steps
-   would take registers that the steps need. */
+/* Stores the result and the grid of the group's option, if the group has one. The option is read again: keeping it
+   through the steps would take registers that the steps need. */
 TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int status, tb_real *u, tb_real *shared)
 {
     bs1d_option o;

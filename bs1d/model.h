@@ -16,7 +16,7 @@ TB_HD void bs1d_lane_row(bs1d_model m, int j, double *a, double *b, double *c)
 /* Computes row j of I - size A as the implicit rungs solve it. The last row omits its drift if 2 gamma size is too
    large for diagonal dominance (above about 1/2). The omitted drift then belongs on the right-hand side, at the old
    values, unless that side is formed from A itself.
-   Returns  the omitted factor of u[points-1] - u[points-2]; 0 for every other row
+   Returns  the omitted factor of u[points-1] - u[points-2]; 0 if the row omits nothing, as all rows but the last
    Cost     about 12 double operations */
 TB_HD double bs1d_lane_matrix(bs1d_model m, double size, int j, double *a, double *b, double *c)
 {

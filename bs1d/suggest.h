@@ -27,8 +27,8 @@
 /* Checks whether the implicit rungs, or the explicit ones, can price this option on a grid of `points` points.
    Needs    option on the host
    Returns  the status that its result would have; BS1D_BAD_ARGUMENT for a null pointer, BS1D_BAD_SIZE for points
-            outside 4 .. 1024; BS1D_OSCILLATES if the rungs can price it, but volatility^2 j < |rate - dividend| at the
-            strike */
+            outside 4 .. 1024 (the launches refuse fewer than 64, too); BS1D_OSCILLATES if the rungs can price it, but
+            volatility^2 j < |rate - dividend| at the strike */
 TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
 {
     bs1d_model m;
@@ -96,7 +96,7 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
    Returns  BS1D_OK: the price is within the tolerance (tested with a thousand European options; for an American one the
             tolerance must be at least 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the precision
             reaches the tolerance; the values filled in come as near as possible. BS1D_BAD_ARGUMENT: a null pointer;
-            BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive; BS1D_BAD_SPOT: a negative spot
+            BS1D_BAD_NUMBER: as bs1d_check, or a tolerance not positive or not finite; BS1D_BAD_SPOT: a negative spot
    Error    docs/bs1d.md, "How to choose" */
 TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
 {

@@ -114,8 +114,8 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
    Needs    in every slab at least 4 planes, and at least `halo` (explicit) or 4 * `partitions` (implicit); `halo` 1 to
             32 (explicit), `partitions` 1 to 8 (implicit)
    Returns  BS3D_OK, or as bs3d_check, but with up to 1024 points per slab on the third axis. BS3D_BAD_ARGUMENT also
-            means a null cut, a slab that does not exist, or BS3D_GIVEN; BS3D_BAD_SIZE also means that these needs are
-            not met, or that more than 64 partitions all depend on each other
+            means a null cut, a slab that does not exist, or BS3D_GIVEN; BS3D_BAD_SIZE also means `slabs` outside
+            1 .. 4096, that these needs are not met, or that more than 64 partitions all depend on each other
    Cost     host only; for an implicit march about 20 operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)
@@ -145,8 +145,8 @@ TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, in
 }
 
 /* Finds the planes that an explicit sweep visits for a part of a slab, and returns their number. BS3D_OUTER visits the
-   planes that the neighbours copy, BS3D_INNER the others; in a slab too thin to be split, BS3D_OUTER visits all.
-   BS3D_ALL also visits up to `extra` copied planes on each side, as many as there are. */
+   planes that the neighbours copy, BS3D_INNER the others; in a slab too thin to be split, BS3D_OUTER visits what
+   BS3D_ALL does: all planes, and up to `extra` copied planes on each side, as many as there are. */
 TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_span *span)
 {
     const int low = cut->below ? cut->halo : 0, high = cut->above ? cut->halo : 0;

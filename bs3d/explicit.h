@@ -86,7 +86,7 @@ TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
             the call should not wait
    Leaves   the values at time 0 at the start of work; *result, once the stream has been synchronised
    Returns  BS3D_OK; the status of bs3d_check; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED. Failures of earlier calls do not
-            count, and cudaGetLastError still returns them
+            count, and cudaGetLastError still returns them; for rungs above explicit2 see Status in bs3d.h
    Lanes    called on the host like any function (it is a template so that a program compiles only what it calls);
             asynchronous in stream; sets up its own tables
    Error    rounding errors against bs3d_host_explicit, or bs3d_host_implicit for implicit kernels; for the
@@ -98,7 +98,7 @@ static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *
                                         result, stream);
 }
 
-/* ---- explicit2: registers carry each plane's contributions to the next two: 7 or 9 loads a point, not 13 or 19 --- */
+/* ---- explicit2: registers carry the unfinished sums of two planes: 7 or 9 loads a point, not 13 or 19 ------------ */
 
 template <int form>
 __launch_bounds__(256)

@@ -219,7 +219,7 @@ TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_r
 }
 
 /* Loads the last unknowns of the block's partition and of the partition before it, for the thread's `count` valid rows.
-   `follows` says whether another slab's partition precedes the first one. */
+   `follows` is set for slabs: the partition before the first one may be another slab's. */
 template <int per_lane, int follows>
 TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, const tb_real *interfaces, tb_real *last,
                             tb_real *before)

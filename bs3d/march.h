@@ -7,7 +7,7 @@ enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a 16-byte vector */
    of that kind should fit on a multiprocessor. A lane holds a patch of columns x rows points. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
-    static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* explicit3, explicit4 */
+    static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* bs3d_p_sweep */
     static constexpr int up_rows = TB_BYTES == 4 ? 4 : 2, up_blocks = 2;               /* implicit2 upward */
     static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
 };
@@ -26,8 +26,8 @@ TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
 }
 
 /* Returns how many bytes of shared memory a block needs in a sweep over nz planes in *partitions partitions: `elements`
-   elements, and BS3D_P_PLANE_WEIGHTS for each plane of a partition and for each of `more` planes. Raises *partitions,
-   up to `most`, until the device's shared memory suffices. Returns 0 if it never does. */
+   elements, and BS3D_P_PLANE_WEIGHTS for each plane of a partition and for each of `more` - 1 further planes. Raises
+   *partitions, up to `most`, until the device's shared memory suffices. Returns 0 if it never does. */
 TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
 {
     const size_t limit = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -71,7 +71,7 @@ TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 
 /* ---- loads that all kernels share -------------------------------------------------------------------------------- */
 
-/* Load and store points of a row as vectors, which lie `apart` vectors apart in memory. */
+/* Load and store points of a row as vectors; in memory, successive vectors are `apart` vectors apart. */
 template <int apart = 1>
 TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
 {
@@ -237,8 +237,8 @@ static void bs3d_p_launch_payoff(bs3d_p_job *job, tb_real *u, tb_real *v)
     bs3d_p_launch_next(job, bs3d_p_payoff<later>, rows, 128, job->problem, job->plan, job->shift, u, v);
 }
 
-/* Computes the tables, and the payoff in `from`; `from` and `to` are u and v in either order. Both become 0 beyond the
-   end of each row. */
+/* Computes the tables, and sets `from` to the payoff or to the given values; `from` and `to` are u and v in either
+   order. Both become 0 beyond the end of each row. */
 template <int unused>
 static void bs3d_p_start(bs3d_p_job *job, tb_real *from, tb_real *to)
 {

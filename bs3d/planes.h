@@ -39,7 +39,8 @@ TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, in
 
 /* ---- the ring: planes on their way into shared memory ------------------------------------------------------------ */
 
-/* The shape of a ring. A slot holds slot_rows rows of a plane, each with points_a_lane points for each of 32 lanes. */
+/* The shape of a ring. A slot holds slot_rows rows of a plane, each with points_a_lane points for each of 32 lanes, and
+   BS3D_P_PAD more on each side. */
 template <int slot_rows, int points_a_lane, int block_threads>
 struct bs3d_p_ring_shape {
     static constexpr int rows = slot_rows, threads = block_threads;
@@ -378,7 +379,7 @@ TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real 
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
 
-/* Sets l->bytes, the shared memory of a sweep (bs3d_p_fit), and allows the kernel that much. */
+/* Sets l->bytes, the shared memory of a sweep (bs3d_p_fit), and allows the kernel all that the device has. */
 template <class... spans>
 static int bs3d_p_allow(int elements, int most, bs3d_p_launch<spans...> *l)
 {

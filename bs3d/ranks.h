@@ -29,8 +29,8 @@ TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 /* Plans a march: cuts the grid into a slab for each rank.
    Needs    slabs: one for each rank of this process. *ranks and slabs must stay in place until the march ends. Every
             slab needs at least 4 planes; explicit: at least `halo`; implicit: at least 4 * `partitions`
-   Lanes    called on the host by each process, like all functions of the march, which leave the device of the process's
-            last rank as the current one
+   Lanes    called on the host by each process, like all functions of the march; all but bs3d_ranks_bytes leave the
+            device of the process's last rank as the current one
    Leaves   *march, ready for bs3d_ranks_bytes and bs3d_ranks_open
    Returns  BS3D_OK, or as bs3d_slab_cut. BS3D_BAD_ARGUMENT also means several ranks but no exchange.message, or ranks
             of other processes but no exchange.sum; BS3D_BAD_SIZE also means GPUs that need different numbers of

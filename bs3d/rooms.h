@@ -1,8 +1,9 @@
-/* rooms.h - the rooms of bs3d.h that are C over tb_real, read once for each precision. MIT licence, see LICENSE. */
+/* rooms.h - the rooms of bs3d.h over tb_real, read once for each precision. MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 
-/* Names that get the precision's suffix in both languages, since no argument would tell C++ which one is meant. */
+/* Names that get the precision's suffix in both languages: types, public functions whose arguments would not tell C++
+   which precision is meant, and private functions. */
 #define bs3d_row TB_OF(bs3d_row)
 #define bs3d_pairs TB_OF(bs3d_pairs)
 #define bs3d_lane_row TB_OF(bs3d_lane_row)

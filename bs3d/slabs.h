@@ -139,7 +139,7 @@ static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int e
    The outer and the inner part may run at the same time if march->fused is set; otherwise the inner part must follow
    the outer one in the stream.
    Needs    the values, and the copies of the neighbours' planes beside them
-   Leaves   after BS3D_OUTER, the messages that bs3d_slab_messages lists, ready to send
+   Leaves   after BS3D_ALL or BS3D_OUTER, the messages that bs3d_slab_messages lists, ready to send
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
 template <int unused = 0>
 static int bs3d_slab_up(bs3d_slab_march *march, int part, cudaStream_t stream)

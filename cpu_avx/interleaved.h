@@ -93,10 +93,10 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
 }
 
 /* The rows of a tile. c of each row is kept in the store (with one matrix it is not kept), and d in x. If x must not be
-   written twice, d is kept in the store as well. Row j takes slot j of the store, or in every other tile slot n-1-j.
-   Behind the slots come zeros, which stand for the row before the first and the row after the last, and then x of the
-   row that was substituted back last. If the zeros came first, the kept rows would lie at multiples of 4 KB from rows
-   of the arrays, and loads of the arrays would wait for stores to the kept rows. */
+   written twice, d is kept in the store as well. Row j takes slot j of the store; in every other tile it takes slot
+   n-1-j. Behind the slots come zeros, which stand for the row before the first and the row after the last, and then x
+   of the row that was substituted back last. If the zeros came first, the kept rows would lie at multiples of 4 KB from
+   rows of the arrays, and loads of the arrays would wait for stores to the kept rows. */
 typedef struct {
     cpu_avx_p_batch arrays; /* copies, which the compiler may keep in registers */
     cpu_avx_p_plan plan;
@@ -220,9 +220,10 @@ CPU_AVX_INLINE void cpu_avx_p_line_forward(int one, const cpu_avx_p_row *row, pt
     }
 }
 
-/* Substitutes row n-1-j of the tile `from` back, and eliminates row j of the tile `to`; either may be null, but then as
-   a literal. Prefetches the row of `to` at `soon` a cache line at a time: requests for a whole row at once would fill
-   the processor's queue, and arithmetic would wait. */
+/* Substitutes row n-1-j of the tile `from` back, and eliminates row j of the tile `to`; either may be null, in which
+   case it must be a literal null. With to->plan.fetched it prefetches the row at `soon`, a later row of `to` or a row
+   of the tile after it, a cache line at a time: requests for a whole row at once would fill the processor's queue, and
+   arithmetic would wait. */
 CPU_AVX_INLINE void cpu_avx_p_row_pair(int one, const cpu_avx_p_rows *from, const cpu_avx_p_rows *to, long long j,
                                        ptrdiff_t soon, cpu_avx_vec *sound)
 {
@@ -243,8 +244,8 @@ CPU_AVX_INLINE void cpu_avx_p_row_pair(int one, const cpu_avx_p_rows *from, cons
 
 /* Substitutes the tile `behind` back, from its last row to its first, and eliminates the tile `ahead`, from its first
    row to its last. The tiles are equally wide, or one is empty. Each row of `ahead` takes the slot that a row of
-   `behind` has just left; `reverse` says whether row 0 of `ahead` takes the last slot. Prefetches rows, which lie too
-   far apart for the processor's own prefetching. */
+   `behind` has just left; `reverse` says whether row 0 of `ahead` takes the last slot. If the arrays come from memory,
+   prefetches rows, which lie too far apart for the processor's own prefetching. */
 CPU_AVX_INLINE void cpu_avx_p_pass(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                    const cpu_avx_p_tile *behind, const cpu_avx_p_tile *ahead, int reverse,
                                    cpu_avx_real *store, cpu_avx_vec *sound)
@@ -372,8 +373,9 @@ CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, co
     }
 }
 
-/* Solves tiles `from` .. `to` - 1. Returns the first system with a bad pivot, or LLONG_MAX. In arrays from memory a
-   tile is substituted back while the next is eliminated, so that memory is read and written all the time. */
+/* Solves tiles `from` .. `to` - 1. Returns the first system with a bad pivot, or LLONG_MAX. If the arrays come from
+   memory (plan->fetched), a wide tile is substituted back while the next, equally wide one is eliminated, so that
+   memory is read and written all the time. A tile of up to four vectors counts as wide only if x is streamed. */
 CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                             cpu_avx_real *store, long long from, long long to)
 {

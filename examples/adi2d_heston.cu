@@ -2,7 +2,7 @@
    needs, in one launch. The model is heston_model.h.
    MIT licence, see LICENSE.
 
-       nvcc -arch=native -o adi2d_heston adi2d_heston.cu && ./adi2d_heston [sets] */
+       nvcc -arch=native -I.. -o adi2d_heston adi2d_heston.cu && ./adi2d_heston [sets] */
 #include "heston_model.h"
 #include "cuda_check.h"
 

@@ -1,7 +1,7 @@
 /* cpu_own_kernel.c - a kernel of your own, written with the vector layer of cpu_avx.h: a smoothing sweep.
    MIT licence, see LICENSE.
 
-       gcc -std=c11 -O2 -o cpu_own_kernel cpu_own_kernel.c -lm && ./cpu_own_kernel
+       gcc -std=c11 -O2 -I.. -o cpu_own_kernel cpu_own_kernel.c -lm && ./cpu_own_kernel
 
    v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1; the two ends stay. The kernel is written once, at the end
    of this file, which includes itself for every instruction set, whatever the compiler's flags. The call decides which

@@ -2,7 +2,7 @@
    strike, the payoff averaged over the cell of its kink, Crank-Nicolson after a Rannacher start, price and greeks.
    MIT licence, see LICENSE.
 
-       gcc -std=c11 -o fd_call fd_call.c -lm && ./fd_call */
+       gcc -std=c11 -I.. -o fd_call fd_call.c -lm && ./fd_call */
 #include "pde/fd.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@
    are the largest over all problems, against the host's in double precision. The program fails if an error is above
    5e-6 (single) or 1e-11 (double precision).
    --quick: small sets, for a test. Without a GPU, or with a compiler without CUDA, the rows of the host only:
-       gcc -std=c11 -O3 -march=native -fopenmp -x c locvol_timing.cu -lm */
+       gcc -std=c11 -O3 -march=native -fopenmp -I.. -x c locvol_timing.cu -lm */
 #include "locvol_problems.h"
 #include "cuda_check.h"
 

@@ -57,7 +57,8 @@
 
    pde/common/problem.h documents what the solvers share; in addition:
      Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT), all lines share one matrix,
-              which MODEL_device factors once for all successive steps of the same length.
+              which MODEL_device factors once for all successive steps of the same length (along x only for up to 256
+              points, in steps within which nothing changes).
      Memory   Only adi3d_allocate allocates.
 
    pde/common/rooms.h lists the rooms. */

@@ -33,7 +33,7 @@
      GPU (fd1d/device.h; nvcc, or tests/simt without a GPU); parameters, memory and the batch's arrays lie in device
      memory
        MODEL_device_bytes   bytes of device memory that suffice for full speed
-       MODEL_device         solves a batch: a warp per problem up to 256 points; if terms do not depend on time, up to
+       MODEL_device         solves a batch: a warp per problem up to 256 points; if the model has no numbers of t, up to
                             1024 (512 in double precision) with European exercise, and 512 (256) with early exercise;
                             otherwise a block per problem
    All models share
@@ -43,10 +43,11 @@
    Common contract: that of pde/common/problem.h, and
      Schemes  There is no mixed term, so Douglas' scheme and Craig-Sneyd are the theta method. The other two schemes
               solve twice per step, except Modified Craig-Sneyd with theta 1/2, which is the theta method too.
-     Cost     If terms do not depend on time, a warp factors the matrix of equal steps once. With European exercise and
-              one solve per step it also takes these steps in increments: a solve and three operations a point. It
-              recomputes the increment every 64 steps (512 in double precision) and after a date, or in each step if the
-              model has FD_MODEL_FACE or the matrix omits couplings at a face.
+     Cost     If the model has no numbers of t and a step has one solve, a warp factors the matrix of equal steps once,
+              or in each step if the model has FD_MODEL_FACE. With European exercise it also takes these steps in
+              increments: a solve and three operations a point. It recomputes the increment every 64 steps (512 in
+              double precision) and after a date, or in each step if the model has FD_MODEL_FACE or the matrix omits
+              couplings at a face.
 
    pde/common/rooms.h lists the rooms. */
 

@@ -142,7 +142,7 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
                              next ? first[2 * part + below] : 0);
     }
     bad |= trid_warp_pcr(parts, parts, row_a, row_c, &row_d);
-    last[2 * part + solved] = row_d; /* no other thread has read the two words that are overwritten here */
+    last[2 * part + solved] = row_d; /* no other thread needs the two old words that are overwritten here */
     if (report) last[solved] = bad & 1 ? (tb_real)1 : bad ? (tb_real)2 : (tb_real)0;
     __syncthreads();
 

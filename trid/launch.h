@@ -266,8 +266,8 @@ TB_D trid_copy_place trid_copy_place_of(void *p)
 }
 
 /* Copies 16 bytes from `from`, in global memory, to the address `offset` bytes beyond `to`, in shared memory;
-   asynchronously from compute capability 8.0 on. trid_copy_commit closes a group of copies. TRID_COPY_AWAIT(n) waits
-   until all but the last n groups of the thread have arrived. */
+   asynchronously from compute capability 8.0 on. trid_copy_commit closes a burst of copies. TRID_COPY_AWAIT(n) waits
+   until all but the last n bursts of the thread have arrived. */
 TB_D void trid_copy_async(trid_copy_place to, int offset, const void *from)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -429,8 +429,8 @@ static inline cudaError_t trid_launch_cluster(void (*kernel)(parameters...), dim
 }
 
 /* Returns how many clusters the current device runs at the same time, each of `size` blocks of the kernel: 0 if the
-   device has no clusters (before compute capability 9.0), if the kernel was compiled for devices that have none, or if
-   not even one fits.
+   device has no clusters (before compute capability 9.0), if the kernel was compiled for devices that have none or by a
+   CUDA before 12.1, or if not even one fits.
    Needs    permission for the kernel to have `bytes` of dynamic shared memory (trid_allow_shared)
    Leaves   a kernel that may be launched in clusters of more than 8 blocks, if `size` is above 8
    Cost     a few calls to the CUDA runtime */

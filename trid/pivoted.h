@@ -82,8 +82,8 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 
 /* Finds factors that eliminate an unknown from two rows in which its coefficients are u and v: it vanishes from
    *f * first + *g * second. The row with the larger coefficient is multiplied by a number of at most 1 in absolute
-   value, the other by -1. Coefficients below the least normal number count as zero. If both are zero, there is nothing
-   to eliminate, but a NaN spreads. Returns whether the second row's coefficient is larger. */
+   value, the other by -1. If both are below the least normal number, they count as zero: there is nothing to eliminate,
+   but a NaN spreads. Returns whether the second row's coefficient is larger. */
 TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -369,7 +369,8 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
             selections; docs/pivoted.md counts the instructions
    Error    that of Gaussian elimination with pairwise pivoting in the order of nested dissection; docs/pivoted.md
             compares it with LAPACK's. As in LAPACK, the status may be 0 for a matrix that is singular to working
-            precision. Coefficients below the least normal number count as zero. NaN and inf stay in their own system */
+            precision. If both coefficients that meet are below the least normal number, they count as zero. NaN and
+            inf stay in their own system */
 TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     if (k > TRID_MOST_ROWS) return TRID_BAD_ARGUMENT;

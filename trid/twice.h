@@ -1,5 +1,5 @@
 /* twice.h - includes a body twice, once for each precision. TB_BODY names the body's file, relative to this folder.
-   trid.h and transpose.h, which include nothing of the kit, repeat these lines. MIT licence, see LICENSE. */
+   trid.h and transpose.h, which include nothing of the kit, have such lines of their own. MIT licence, see LICENSE. */
 #ifdef TB_BODY
 #ifdef __cplusplus
 extern "C++" {

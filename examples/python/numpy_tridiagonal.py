@@ -32,10 +32,13 @@ class Lines(ctypes.Structure):
 
 def load(path):
     library = ctypes.CDLL(os.path.abspath(path))
+    lines, array, integer = ctypes.POINTER(Lines), ctypes.c_void_p, ctypes.c_int
     for name in ("f32", "f64"):
-        size, thomas = getattr(library, "thomas_bytes_" + name), getattr(library, "thomas_" + name)
-        size.restype, size.argtypes = ctypes.c_size_t, [ctypes.POINTER(Lines), ctypes.c_int]
-        thomas.argtypes = [ctypes.POINTER(Lines)] + 6 * [ctypes.c_void_p] + [ctypes.c_int]
+        for method, arrays in (("thomas", 6), ("solve", 4)):  # with the work
+            size = getattr(library, f"{method}_bytes_{name}")
+            size.restype, size.argtypes = ctypes.c_size_t, [lines, integer]
+            getattr(library, f"{method}_{name}").argtypes = [lines] + arrays * [array] + [integer]
+        getattr(library, "factor_" + name).argtypes = [ctypes.c_longlong] + 4 * [array]
     library.instruction_set.restype = ctypes.c_char_p
     return library
 
@@ -43,43 +46,73 @@ def load(path):
 NAMES = {np.dtype(np.float32): "f32", np.dtype(np.float64): "f64"}
 
 
-def checked(a, b, c, d, x):
-    """Returns the precision of five arrays. The library sees only addresses, so this function checks the arrays."""
-    for v in (a, b, c, d, x):
+def checked(*arrays):
+    """Returns the precision of arrays of one shape. The library sees only addresses, so this function checks them."""
+    last = arrays[-1]
+    for v in arrays:
         if v.dtype not in NAMES:  # another byte order is another dtype
             raise TypeError(f"{v.dtype} is neither float32 nor float64 in this machine's byte order: "
                             "convert with .astype(np.float64)")
-        if v.dtype != d.dtype:
-            raise TypeError(f"{v.dtype} beside {d.dtype}: convert with .astype, so that all arrays have one dtype")
-        if v.shape != d.shape:
-            raise ValueError(f"shape {v.shape} beside {d.shape}: all arrays must have one shape")
+        if v.dtype != last.dtype:
+            raise TypeError(f"{v.dtype} beside {last.dtype}: convert with .astype, so that all arrays have one dtype")
+        if v.shape != last.shape:
+            raise ValueError(f"shape {v.shape} beside {last.shape}: all arrays must have one shape")
+    return NAMES[last.dtype]
+
+
+def require(*arrays):
+    return [np.require(v, requirements=("C", "A")) for v in arrays]
+
+
+def call(library, method, matrix, d, axis, out, threads):
+    """Solves by cpu_avx_thomas, where matrix is the arrays a, b, c, or by cpu_avx_solve, where it is the factors."""
+    x = np.empty_like(d) if out is None else out
+    if threads < 1:
+        raise ValueError(f"threads = {threads}: must be at least 1")
+    name = checked(x, d)
     if not x.flags.carray:
         raise TypeError("out must be writeable, C-contiguous and aligned: pass np.empty_like(d)")
-    return NAMES[d.dtype]
+    n, axis = d.shape[axis], axis % d.ndim
+    before, after = math.prod(d.shape[:axis]), math.prod(d.shape[axis + 1:])
+    lines = Lines(n, after, after if before else 0, 1, before, n * after)  # groups = 0 would mean one group
+    if after == 1:
+        lines = Lines(n, 1, before, n, 1, 0)
+    work = np.empty(getattr(library, f"{method}_bytes_{name}")(lines, threads), np.uint8)
+    pointers = [v.ctypes.data for v in (*matrix, d, x, work)]
+    status = getattr(library, f"{method}_{name}")(lines, *pointers, threads)
+    if status > 0:
+        raise np.linalg.LinAlgError(f"system {status - 1} met a pivot that is zero or not finite")
+    if status < 0:
+        raise ValueError(f"status {status}: see cpu_avx_status_string")
+    return x
 
 
 def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
     """x of a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j along one axis of arrays of one shape and dtype
     (float32 or float64), a system for each choice of the other indices. Along any axis the systems are solved
     where they lie; nothing is transposed. Raises LinAlgError if a system has no solution."""
-    a, b, c, d = (np.require(v, requirements=("C", "A")) for v in (a, b, c, d))
-    x = np.empty_like(d) if out is None else out
-    if threads < 1:
-        raise ValueError(f"threads = {threads}: must be at least 1")
-    name = checked(a, b, c, d, x)
-    n, axis = d.shape[axis], axis % d.ndim
-    before, after = math.prod(d.shape[:axis]), math.prod(d.shape[axis + 1:])
-    lines = Lines(n, after, after if before else 0, 1, before, n * after)  # groups = 0 would mean one group
-    if after == 1:
-        lines = Lines(n, 1, before, n, 1, 0)
-    work = np.empty(getattr(library, "thomas_bytes_" + name)(lines, threads), np.uint8)
-    pointers = [v.ctypes.data for v in (a, b, c, d, x, work)]
-    status = getattr(library, "thomas_" + name)(lines, *pointers, threads)
+    a, b, c, d = require(a, b, c, d)
+    checked(a, b, c, d)
+    return call(library, "thomas", (a, b, c), d, axis, out, threads)
+
+
+def factor(library, a, b, c):
+    """The factors of one matrix, for solve_factored: a, b, c have its n rows. Raises LinAlgError at a bad pivot."""
+    a, b, c = require(a, b, c)
+    f = np.empty((3, len(b)), b.dtype)
+    name = checked(a, b, c, f[0])
+    status = getattr(library, "factor_" + name)(len(b), *(v.ctypes.data for v in (a, b, c, f)))
     if status > 0:
-        raise np.linalg.LinAlgError(f"system {status - 1} met a pivot that is zero or not finite")
-    if status < 0:
-        raise ValueError(f"status {status}: see cpu_avx_status_string")
-    return x
+        raise np.linalg.LinAlgError(f"row {status - 1} met a pivot that is zero or not finite")
+    return f
+
+
+def solve_factored(library, f, d, axis=-1, out=None, threads=THREADS):
+    """As solve, for systems that all have the matrix of which f = factor(..)."""
+    f, d = require(f, d)
+    if f.dtype != d.dtype or f.shape != (3, d.shape[axis]):
+        raise ValueError(f"f is {f.dtype} {f.shape}: must be {d.dtype} {(3, d.shape[axis])}")
+    return call(library, "solve", (f,), d, axis, out, threads)
 
 
 def mixed(library, depth, rate, t):
@@ -146,6 +179,31 @@ def check_refusals(library):
     return wrong
 
 
+def check_factored(library):
+    """One matrix for all systems, along any axis."""
+    wrong = 0
+    for dtype, unit in ((np.float32, 2.0**-24), (np.float64, 2.0**-53)):
+        a, b, c, _ = problem(70, dtype)
+        f = factor(library, a, b, c)
+        for shape, axis in (((3, 5, 70), -1), ((70, 300), 0), ((4, 70, 9), 1)):
+            d = problem(shape, dtype)[3]
+            each = [np.moveaxis(np.broadcast_to(v, np.moveaxis(d, axis, -1).shape), -1, axis) for v in (a, b, c)]
+            wrong += not residual(*each, d, solve_factored(library, f, d, axis), axis) / unit <= 16
+        for bad in (f[:, 1:], f.astype(np.float16)):
+            try:
+                solve_factored(library, bad, d, 1)
+                wrong += 1
+            except ValueError:
+                pass
+        b[7] = a[7] = 0
+        try:
+            factor(library, a, b, c)
+            wrong += 1
+        except np.linalg.LinAlgError as error:
+            wrong += "row 7 " not in str(error)
+    return wrong
+
+
 def check_columns(library):
     """Without sources a step of mixing keeps the heat of each column, and what lies below the water."""
     wrong, depth, level = 0, np.arange(300) * 7 % 76, np.arange(75)[:, None]
@@ -159,7 +217,7 @@ def check_columns(library):
 
 
 def check(library):
-    wrong = check_refusals(library) + check_columns(library)
+    wrong = check_refusals(library) + check_factored(library) + check_columns(library)
     for dtype, unit in ((np.float32, 2.0**-24), (np.float64, 2.0**-53)):
         for shape, axis in (((3, 5, 70), -1), ((70, 300), 0), ((4, 33, 9), 1), ((1000, 1), 1), ((0, 5), 1),
                             ((0, 5, 3), 1)):

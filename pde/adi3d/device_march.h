@@ -305,8 +305,8 @@ TB_HOST void adi3d_p_device_results(adi3d_p_device_work *w)
     }
 }
 
-/* Solves problem `which`, and writes its results. A march that fails is repeated with `watched` set, so that its status
-   names the step. */
+/* Solves problem `which`, and writes its results. A march that ends in a number that is not finite is repeated with
+   `watched` set, so that its status names the step. */
 template <int unused>
 static inline void adi3d_p_device_problem(adi3d_p_device_work *w, const fd_model_parameters *parameters,
                                           const adi3d_p_copies *copies)

@@ -13,7 +13,7 @@
            Expensive work belongs here. Likewise for y and z, and for t, whose numbers are computed for the times of
            each step
        FD_NO_NUMBERS(MODEL, t)
-           says that time needs no numbers; likewise for an axis. A model without numbers of t does not depend on time
+           says that time needs no numbers; likewise for an axis. Without numbers of t the terms do not depend on time
        FD_TERMS(1, MODEL, terms->drift[0] = (real)p->rate * x->at; terms->diffusion[0] = x->half_square; ..)
            gives the number of factors, 1 to 3, and sets the terms of the equation at a point (fd_terms), which are 0
            initially. p points to the parameters. x->at is the coordinate and x->half_square one of its numbers;
@@ -25,8 +25,8 @@
        FD_HD double MODEL_payoff(const MODEL_parameters *p, const double *at) { .. }
            returns the value at maturity, at the point at[0] (at[1], at[2])
 
-   Macros declare the other parts of a model; define them before you include the solver's header for the model. A
-   function whose macro is not defined is not called:
+   Macros declare the other parts of a model; define them before the second #include of the solver's header, for which
+   FD_MODEL is defined. A function whose macro is not defined is not called:
        FD_MODEL_FACE      FD_HD double MODEL_face(const MODEL_parameters *p, int axis, int side, const double *at,
                           double t) returns the value or slope at a point of an FD_VALUE or FD_SLOPE face at time t;
                           side is 0 for the first point of the axis, 1 for the last. Without it values and slopes are 0
@@ -36,12 +36,13 @@
        FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
                           the payoff of exercise at time t. Without it, exercise pays the final value
        FD_MODEL_MIXED     declares the mixed terms that are not 0: a sum of 1 for the pair 12, 2 for 13 and 4 for 23;
-                          without it there are none, and they take no time
-   Two more macros are promises that save time. Each is a sum of 1, 2 and 4 for the axes x, y and z:
+                          without it there are none, and none are computed
+   Two more macros are promises. Each is a sum of 1, 2 and 4 for the axes x, y and z:
        FD_MODEL_STEADY       drift and diffusion along these axes, and kill, do not depend on time, although other terms
-                             may
+                             may. It saves time along y in two factors, if steps are products of factors
        FD_MODEL_INDEPENDENT  drift and diffusion along such an axis, and kill, depend only on the axis's own numbers and
-                             on time: all lines along the axis share one matrix
+                             on time: all lines along the axis share one matrix. It saves time on a GPU, along y in such
+                             steps, and along each axis in MODEL_device of three factors
    FD_MODEL_MIXED and these promises are checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED,
    FD_NOT_INDEPENDENT). At a face whose slope is given, the mixed derivative is taken as 0: with mixed terms, slopes
    that vary along the face cost an order in space. */
@@ -53,8 +54,8 @@
 
 #define FD_HD TB_HD
 
-/* Names of a model: FD_MODEL_OF(stem) is MODEL_stem; FD_OF(stem) is MODEL_stem with the suffix of the precision that is
-   being read. */
+/* Names of a model: FD_MODEL_OF(stem) is MODEL_stem; FD_OF(stem) is MODEL_stem with the suffix of the precision for
+   which the room is being read. */
 #define FD_MODEL_OF(stem) TB_JOIN(FD_MODEL, _##stem)
 #define FD_OF(stem) TB_OF(FD_MODEL_OF(stem))
 

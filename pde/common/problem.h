@@ -56,10 +56,10 @@ typedef struct {
     double kink[4];          /* increasing */
     int exercise;            /* FD_EUROPEAN .. */
     const double *spot;      /* batch.spots points at which values are computed, each with all its coordinates */
-    void (*progress)(int step, int steps, void *context); /* null, or called after each step, from one thread, by
-                                                             MODEL_host of two and three factors and MODEL_device of
-                                                             three, with the number of steps done. A GPU may be up to
-                                                             32 steps behind this number */
+    void (*progress)(int step, int steps, void *context); /* null, or called after each step, from one thread, with the
+                                                             number of steps done: by all marches of two and three
+                                                             factors on the host, and by MODEL_device of three. A GPU
+                                                             may be up to 32 steps behind this number */
     void *context;           /* the argument of progress */
 } fd_problem;
 

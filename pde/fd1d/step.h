@@ -31,7 +31,7 @@
 #define fd1d_p_record FD_OF(p_1d_record)
 #define fd1d_p_terms_lost FD_OF(p_1d_terms_lost)
 
-enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the model does not depend on time */
+enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the terms do not depend on time */
 
 /* A row of A without kill, then kill and source. In single precision it has 16 bytes, which a thread reads in one
    access. */

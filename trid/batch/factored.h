@@ -348,7 +348,7 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     int slot[k];
     trid_p_batch_matrix<scope, layout>(plan, here, rows.rows, &own, periodic);
     if (!factor) trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + at, total), next);
-    trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
+    trid_p_batch_slots<tb_real, literal>(k, plan, total, slot);
     trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own, periodic);
     const auto threads = trid_p_batch_scope_of<tb_real, k, scope>(plan, here, room);
     constexpr bool has_hybrid = of::in_warp && !factor && (periodic || of::full);
@@ -545,7 +545,7 @@ struct trid_p_batch_tiles<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, 
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
         const int arrays = !shape::pipelined ? 0 : factor ? 3 : 4;
         const int bytes = arrays * shape::k * shape::threads * (int)sizeof(tb_real);
-        return {bytes, 16 * 1024, resident, resident, 8};
+        return {bytes, 16 * 1024, resident, resident};
     }
     static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan,
                                           const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
