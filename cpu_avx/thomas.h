@@ -42,9 +42,11 @@ CPU_AVX_CALL long long cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, cons
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns the number of elements of a thread's store for the partitions of a cut system. */
-CPU_AVX_API size_t cpu_avx_p_cut_store_len(cpu_avx_p_cut cut)
+/* Returns the number of elements of a thread's store for the partitions of cut systems. */
+CPU_AVX_API size_t cpu_avx_p_cut_store_len(const cpu_avx_lines *lines, cpu_avx_p_cut cut)
 {
+    const long long line = 64 / CPU_AVX_SIZE;
+    if (lines->step != 1) return (size_t)(2 * cut.rows * ((lines->systems + line - 1) / line * line));
     return (size_t)((cut.rows + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
 }
 
@@ -68,7 +70,7 @@ CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
     if (!whole || !cpu_avx_p_lines_of(lines, &all)) return 0;
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&all, threads, CPU_AVX_SIZE);
     const size_t bytes = 64 + cpu_avx_p_separators_len(&all, cut) * sizeof(cpu_avx_real) +
-                         (size_t)threads * (cpu_avx_p_cut_store_len(cut) * sizeof(cpu_avx_real) + 64);
+                         (size_t)threads * (cpu_avx_p_cut_store_len(&all, cut) * sizeof(cpu_avx_real) + 64);
     return cut.count && bytes > whole ? bytes : whole;
 }
 
@@ -83,15 +85,20 @@ CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_
 CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                      const cpu_avx_p_batch *given, cpu_avx_real *work, int threads)
 {
-    const cpu_avx_lines partitions = {cut.rows - 1, 1, cut.count, cut.rows, lines->systems, lines->stride};
+    const int contiguous = lines->step == 1;
+    const cpu_avx_lines of_systems = {cut.rows - 1, 1, cut.count, cut.rows, lines->systems, lines->stride};
+    const cpu_avx_lines of_rows = {cut.rows - 1, lines->step, lines->systems, 1, cut.count, cut.rows * lines->step};
     cpu_avx_p_batch batch = *given;
     long long bad;
     batch.known = cpu_avx_p_separators_of(lines, cut, work, 0).x;
     CPU_AVX_P_PICK(isa, bad =, cpu_avx_p_all_separators, (lines, cut, &batch, work));
-    const cpu_avx_p_plan plan = cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &partitions, &batch);
+    cpu_avx_p_plan plan = contiguous ? cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &of_systems, &batch)
+                                     : cpu_avx_p_thomas_plan(isa, &of_rows, &batch, threads);
+    if (!contiguous) plan.kind = CPU_AVX_P_CUT_ROWS;
     const int status = cpu_avx_p_run_tiles(isa, plan, &batch, work + cpu_avx_p_separators_len(lines, cut),
-                                           cpu_avx_p_cut_store_len(cut), threads);
-    if (status && (status - 1) / cut.count < bad) bad = (status - 1) / cut.count;
+                                           cpu_avx_p_cut_store_len(lines, cut), threads);
+    const long long system = contiguous ? (status - 1) / cut.count : status - 1;
+    if (status && system < bad) bad = system;
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
 }
 
@@ -124,10 +131,11 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
             into partitions, which threads share: from 2048 rows on (1024 in double precision) if there are fewer than
             32 systems (16), from 8192 rows on (4096) if there are at most 32 (16) for every two threads, and, whatever
-            their number, from 128 KB per array and system on. A batch that is not cut is solved from both ends if it
-            has at most six systems per thread (six in all, if they share cache lines), or if its systems are contiguous
-            and take 128 KB or more: two systems at a time (four if they share cache lines), with a division instead of
-            the reciprocal
+            their number, from 128 KB per array and system on. Seven or more interleaved systems of more than 8192 rows
+            are cut as well, if a row takes at most 512 bytes and there are several threads, or 1 MB per array. A batch
+            that is not cut is solved from both ends if it has at most six systems per thread (six in all, if they share
+            cache lines), or if its systems are contiguous and take 128 KB or more: two systems at a time (four if they
+            share cache lines), with a division instead of the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
             rounding; unknowns that are much smaller than others far away may then come out as 0. The number of threads
             may change the rounding of x */
