@@ -276,7 +276,7 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
 /* Eliminates a block and loads the next one. Alternates between loading one of the next block's 8 tiles and eliminating
    some columns, so that shuffles fill the time in which the elimination waits for its reciprocals. Blocks at an edge
    take a loop that is not unrolled (`whole`, a literal, is 0). The recurrence is copied to registers because the
-   compiler must assume that stores change *now. fill is null unless lanes are partitions. */
+   compiler must assume that stores change *now. fill is null unless a reduced system joins the lanes' partitions. */
 CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_avx_p_block *next, int whole,
                                             const cpu_avx_p_batch *batch, cpu_avx_real *slot, cpu_avx_p_chain *now,
                                             cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
@@ -351,8 +351,9 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *til
 
 /* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Block i of a tile
    holds the columns of cache line i of each row. The fill starts with a row before a partition's first one,
-   x[-1] - X = 0. Tiles of partitions are small, so the tile after the next is prefetched, not the next. Returns the
-   first system with a bad pivot, or LLONG_MAX. */
+   x[-1] - X = 0. `partitions`, a literal, says whether a reduced system joins the lanes' partitions; those of cut
+   systems have known neighbours, and are solved as systems. Tiles of joined partitions are small, so the tile after the
+   next is prefetched, not the next. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {

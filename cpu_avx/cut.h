@@ -17,14 +17,15 @@ enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
     CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or each system's partitions more than one */
     CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
-    CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found in the first attempt */
+    CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found first, up to half a partition */
     CPU_AVX_P_FARTHER = 8,     /* how many times as many rows the next attempt takes, up to half a partition */
     CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
 
 /* Returns how systems with elements of this size are cut: into partitions that fill whole tiles in any set. If the
-   systems are long enough, each thread gets a tile or more. Returns 0 partitions if the systems are not contiguous, are
-   too short, or have less than 128 KB each and fill tiles for more than half of the threads. */
+   systems are long enough, each thread gets a tile or more. Returns 0 partitions if the systems are not contiguous,
+   form several groups, are too short, or have less than 128 KB each and fill tiles for more than half of the
+   threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const long long tile = 128 / size, line = 64 / size;
