@@ -231,8 +231,9 @@
    (in cpu_avx_factor, the first row). */
 enum {
     CPU_AVX_OK = 0,
-    CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, or a size that the function's comment excludes;
-                                  lines whose elements coincide; one array passed both as x and as a, b, c or f */
+    CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, threads < 1, or a size that the function's comment
+                                  excludes; lines whose elements coincide; one array passed both as x and as a, b, c or
+                                  f */
     CPU_AVX_BAD_ISA = -2       /* an unknown instruction set, or one that the processor or compiler does not support */
 };
 

@@ -8,7 +8,7 @@
    argument. Among the sets of one kind of processor, a larger number means a better set. */
 enum {
     CPU_AVX_PLAIN,  /* 16 bytes in plain C, for any processor */
-    CPU_AVX_AVX,    /* 32 bytes, no multiply-add; only whole halves move across the halves */
+    CPU_AVX_AVX,    /* 32 bytes, no multiply-add, no move of single lanes across the two halves */
     CPU_AVX_AVX2,   /* 32 bytes, with multiply-add */
     CPU_AVX_AVX512, /* 64 bytes: AVX-512 F, DQ, VL and BW */
     CPU_AVX_NEON,   /* 16 bytes, with multiply-add: 64-bit Arm */
