@@ -30,7 +30,7 @@
 
    The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
-     bs3d_explicit2   2   registers keep each plane's contributions to itself and the next: about half the loads
+     bs3d_explicit2   2   registers carry the unfinished sums of two planes: about half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points and gets neighbours by shuffle
      bs3d_explicit4   1   two time steps in one sweep
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid
@@ -41,14 +41,15 @@
                           alternately. It stores half-solved values, and u itself only at the end. It calls implicit2
                           instead for American options, for more than 512 points in x or y, for more than 256 points
                           there without clusters (these need compute capability 9.0, code compiled for it, and CUDA
-                          12.1), and with too little shared memory per block: 1024 points in z need 110 KB in single
-                          and 169 KB in double precision. Devices of compute capability 7.5, 8.6, 8.9 and 12.x have too
-                          little for any size, those of 8.0 and 8.7 in double precision for more than 872 points in z
+                          12.1), and with too little shared memory per block: 1024 points in z need 108 KiB in
+                          single and 165 KiB in double precision. Devices of compute capability 7.5, 8.6, 8.9 and 12.x
+                          have too little for any size, those of 8.0 and 8.7 in double precision for more than 872
+                          points in z
    The rungs are templates that are called like functions: a program compiles only those that it calls. A payoff of your
    own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).
    For kernels of your own (examples/bs3d_own_kernel.cu):
      bs3d_model_of, bs3d_axis_of, bs3d_lane_axis, bs3d_lane_row, bs3d_lane_pairs, bs3d_lane_payoff      the set-up
-     bs3d_lane_stencil    L u at one point                                                 38 to 60 operations
+     bs3d_lane_stencil    L u at one point                                                 37 to 58 operations
      bs3d_lane_plane      L u for a patch of points, plane by plane                        21 to 28 operations a point
      bs3d_lane_greeks     price, deltas, gammas, cross gammas, theta from the 64 points around the spot
    explicit4 and implicit2 also run on several GPUs, each with a slab of the planes. Any library may carry the messages:

@@ -98,7 +98,7 @@ static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *
                                         result, stream);
 }
 
-/* ---- explicit2: registers keep a plane's contributions to itself and the next: 7 or 9 loads a point, not 13 or 19 */
+/* ---- explicit2: registers carry the unfinished sums of two planes: 7 or 9 loads a point, not 13 or 19 ------------ */
 
 template <int form>
 __launch_bounds__(256)

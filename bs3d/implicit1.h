@@ -72,7 +72,7 @@ static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *
     if (!status) status = bs3d_p_launch_tiles<1, 0>(&job.plan, job.form, &right);
     if (status) return status;
     right.early = 0;
-    const int *n = problem->points, plain = bs3d_p_plain(&job.plan.model); /* whether all matrices are I - L_axis */
+    const int *n = problem->points, plain = bs3d_p_plain(&job.plan.model);
     const int warps = bs3d_p_x_warps(bs3d_p_per_lane(n[0]));
     unsigned columns = (unsigned)(n[0] - 1) / 8 + 1, blocks = (unsigned)((n[1] * n[2] - 1) / warps + 1);
     const dim3 y_blocks(columns, (unsigned)n[2]), z_blocks(columns, (unsigned)n[1]);

@@ -19,7 +19,7 @@ TB_HD constexpr int bs3d_p_row_factors(int per_lane)
 }
 
 /* Computes row i of an axis's matrix (bs1d_lane_matrix); an identity row beyond the grid. With `plain` it computes in
-   the march's precision, which is right only if the matrix is exactly I - L_axis (bs3d_p_plain). */
+   the march's precision, which is right only without upwinding, and if the last row keeps its drift (bs3d_p_plain). */
 template <int plain = 0>
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
 {

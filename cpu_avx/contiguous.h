@@ -38,7 +38,7 @@ typedef struct {
     const cpu_avx_p_batch *batch;
     ptrdiff_t at, end;    /* the next cache line; the end of its row */
     ptrdiff_t gap, pitch; /* from that end to the beginning and to the end of the next row */
-    int left;             /* cache lines still to be prefetched during this block */
+    int left;             /* cache lines still to be prefetched during this strip */
     int first, x_too;     /* see cpu_avx_p_prefetch */
 } cpu_avx_p_prefetch_list;
 
@@ -53,8 +53,9 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int o
 }
 
 /* Columns of a tile to be substituted back. d of column i lies in the store at slot + i stride. c is q[i] if all
-   systems share one matrix; otherwise it lies after d. For partitions, *left is the unknown before their first row, and
-   its factor lies after c. The first column of the solution is stored at x; rows of x are pitch elements apart. */
+   systems share one matrix; otherwise it lies after d. For partitions that a reduced system joins (cpu_avx_hybrid),
+   *left is the unknown before their first row, and its factor lies after c; otherwise left is null. The first column of
+   the solution is stored at x; rows of x are pitch elements apart. */
 typedef struct {
     const cpu_avx_real *slot, *q;
     const cpu_avx_vec *left;
@@ -170,7 +171,7 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
     cpu_avx_p_solve_rows(&plan, &batch, 0, rows, store, &none);
 }
 
-/* Returns the list of the cache lines of block i, where blocks are counted from the start of a tile on into the next
+/* Returns the list of the cache lines of strip i, where strips are counted from the start of a tile on through the next
    tile. These cache lines go into the second-level cache: long rows would evict each other from the first-level
    cache. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
@@ -178,9 +179,9 @@ CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_pl
                                                               long long i)
 {
     enum { line = CPU_AVX_P_CACHE_LINE };
-    const long long blocks = (plan->n + line - 1) / line;
-    const cpu_avx_p_tile *of = i < blocks ? tile : next;
-    const ptrdiff_t at = of->offset + (ptrdiff_t)(i % blocks * line), pitch = (ptrdiff_t)plan->pitch;
+    const long long strips = (plan->n + line - 1) / line;
+    const cpu_avx_p_tile *of = i < strips ? tile : next;
+    const ptrdiff_t at = of->offset + (ptrdiff_t)(i % strips * line), pitch = (ptrdiff_t)plan->pitch;
     const cpu_avx_p_prefetch_list list = {batch, at, at + line, pitch - line, pitch, of->valid, 0, plan->fetched};
     return list;
 }
@@ -349,11 +350,11 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *til
     return tile->first + (kind == CPU_AVX_P_ONE_SYSTEM ? 0 : g * cpu_avx_lanes + worst);
 }
 
-/* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Block i of a tile
-   holds the columns of cache line i of each row. The fill starts with a row before a partition's first one,
-   x[-1] - X = 0. `partitions`, a literal, says whether a reduced system joins the lanes' partitions; those of cut
-   systems have known neighbours, and are solved as systems. Tiles of joined partitions are small, so the tile after the
-   next is prefetched, not the next. Returns the first system with a bad pivot, or LLONG_MAX. */
+/* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Strip i of a tile
+   is cache line i of each row, and has one or more blocks of columns. `partitions`, a literal, says whether a reduced
+   system joins the partitions of a tile; those of cut systems have known neighbours, and count as systems. The fill of
+   joined partitions starts with a row before a partition's first one, x[-1] - X = 0; and since such tiles are small, the
+   tile after the next is prefetched, not the next. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {
@@ -361,7 +362,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     const int big = !partitions && 2 * cpu_avx_lanes * CPU_AVX_SIZE * plan->n >= CPU_AVX_P_BIG_TILE;
     enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, stride = cpu_avx_p_slot(partitions);
-    long long n = plan->n, blocks = (n + cache_line - 1) / cache_line, bad = LLONG_MAX;
+    long long n = plan->n, strips = (n + cache_line - 1) / cache_line, bad = LLONG_MAX;
     const long long row = (!partitions ? 1 : halves ? 2 * lanes : lanes) * n; /* elements in one piece of memory */
     const ptrdiff_t run = (ptrdiff_t)((row + cache_line - 1) / cache_line * cache_line);
     const cpu_avx_vec zero = cpu_avx_set(0), plus = cpu_avx_set(1), minus = cpu_avx_set(-1);
@@ -381,14 +382,14 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
         const cpu_avx_p_tile later = partitions ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
         const ptrdiff_t apart = partitions ? later.side : pitch;
         const int share =
-            partitions ? (int)((2 / (1 + halves) * (run / cache_line) + blocks - 1) / blocks) : later.valid;
+            partitions ? (int)((2 / (1 + halves) * (run / cache_line) + strips - 1) / strips) : later.valid;
         cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0,
                                         1,     plan->fetched};
-        for (long long i = 0; i < blocks; i++) {
+        for (long long i = 0; i < strips; i++) {
             list.left += later.valid ? share : 0;
-            if (big) list = cpu_avx_p_columns_soon(plan, batch, &ahead, &next, i + CPU_AVX_P_BLOCKS_AHEAD);
-            cpu_avx_real *slot = store + cache_line * stride * (ptrdiff_t)((t - from) & 1 ? blocks - 1 - i : i);
-            long long j = i * cache_line, end = (blocks - 1 - i) * cache_line;
+            if (big) list = cpu_avx_p_columns_soon(plan, batch, &ahead, &next, i + CPU_AVX_P_STRIPS_AHEAD);
+            cpu_avx_real *slot = store + cache_line * stride * (ptrdiff_t)((t - from) & 1 ? strips - 1 - i : i);
+            long long j = i * cache_line, end = (strips - 1 - i) * cache_line;
             cpu_avx_p_block_back(plan, batch, &behind, end, slot, partitions ? left : 0, last, &list);
             for (int p = 0; p < cache_line && j < n && ahead.valid; p += lanes, slot += lanes * stride, odd = !odd) {
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
@@ -402,7 +403,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
             cpu_avx_p_prefetch_some(&list, 0, list.left);
         }
         if (partitions && ahead.valid) {
-            const long long column = ((t - from) & 1 ? 0 : (blocks - 1) * cache_line) + (n - 1) % cache_line;
+            const long long column = ((t - from) & 1 ? 0 : (strips - 1) * cache_line) + (n - 1) % cache_line;
             cpu_avx_real *slot = store + (ptrdiff_t)column * stride;
             cpu_avx_p_partitions_join(halves, &now, &fill, slot, left);
         }

@@ -86,8 +86,9 @@ enum {
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* interleaved: the distance of prefetching in each array; with one matrix, of d
                                         only, four times this */
     CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with this many bytes of each array fills the second-level
-                                        cache: blocks of the same tile are prefetched, not the next tile */
-    CPU_AVX_P_BLOCKS_AHEAD = 3,      /* the distance of this prefetching, in blocks */
+                                        cache: strips of the same tile are prefetched, not the next tile; strip i
+                                        is cache line i of each of its rows */
+    CPU_AVX_P_STRIPS_AHEAD = 3,      /* the distance of this prefetching, in strips */
     CPU_AVX_P_FEW_SYSTEMS = 6,       /* so few systems per thread would leave most lanes of a tile idle */
     CPU_AVX_P_LONG_BYTES = 1 << 17   /* a contiguous system of this size would make a tile whose store exceeds the
                                         second-level cache */

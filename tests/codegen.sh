@@ -39,9 +39,9 @@ supported=$("$nvcc" --list-gpu-arch)
 rm -rf $work && mkdir -p $work
 passed=0 failed=0 skipped=0
 
-# One line a kernel: architecture, name, registers, bytes of local memory, instructions (without the padding behind the
-# last branch, and - without cuobjdump). A template's name is given without its types, and the namespace of its
-# precision becomes a suffix.
+# One line a kernel: architecture, name, registers, bytes of local memory (the sum of stack, spill stores and spill
+# loads), instructions (without the padding behind the last branch, and - without cuobjdump). A template's name is given
+# without its types, and the namespace of its precision becomes a suffix.
 summarise() {
     stem=$work/$3_sm_$1_$2
     touch $stem.sass
@@ -93,7 +93,7 @@ if [ $update = yes ]; then
     touch $record
     {
         echo '# Registers/instructions of the kernels of codegen.cu and codegen_ladders.cu, with /bytes of local memory'
-        echo '# where there is any, by codegen.sh --update.'
+        echo '# (stack, spill stores and spill loads, added) where there are any, by codegen.sh --update.'
         awk -v version="$version" '/^#/ { next } /^nvcc / { own = $2 == version } !own' $record
         awk -v version="$version" '
             !($1 in column) { column[$1] = ++columns; heading = heading " " $1 }

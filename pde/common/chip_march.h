@@ -46,8 +46,8 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Writes the results at a time, 0 (today) or 1 + a date. Each block writes its rows of the grid, the last block also
-   the elements beyond the problem's last row; the first block writes the values at spots. */
+/* Writes the results of time `time`: 0 is today, 1 + d is date d. Each block writes its rows of the grid, the last
+   block also the elements beyond the problem's last row; the first block writes the values at spots. */
 FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, int time)
 {
     enum { last_axis = FD_FACTORS - 1, points = FD_FACTORS > 2 ? 64 : 16 };
@@ -80,7 +80,7 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, i
 /* Applies the events at a date to the block's rows; one warp per row reads the whole row before it writes. */
 FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
 {
-    enum { of_lane = FD_FACTORS > 2 ? 2 : 16 }; /* points of a row */
+    enum { of_lane = FD_FACTORS > 2 ? 2 : 16 }; /* the most points of a row that a lane takes */
     const fd_p_step &step = fd_p_chip_step(h, memory);
     const fd_date *event = fd_p_event(h.t.problem, step.data.date);
     const int n = h.n[0], lane = trid_block_thread() % 32;
@@ -138,7 +138,7 @@ FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *le
 }
 
 /* Marches the problem. make() takes a step, after which the whole cluster can read the new values. With `watched`,
-   searches for numbers that are not finite before and after each step, not only at the end. */
+   searches before and after each step, not only at the end, for numbers that are not finite. */
 template <class make_type>
 TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
 {

@@ -5,20 +5,18 @@
    the next rows already arrive. So shared memory holds three halves: two of the tile that is being solved, and the
    first of the next tile. As soon as the residual of a half is known, its memory is used for the next half that has not
    been requested yet. Only half 0 can have row 0 of a system. */
-template <class tb_real, class shape>
-TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> pipeline,
-                                unsigned index, int half, tb_real *stage)
+template <class of, class tb_real>
+TB_D void trid_p_batch_ask_half(of pipeline, unsigned index, int half, tb_real *stage)
 {
     pipeline.stage = stage;
-    pipeline.first += shape::k / 2 * half;
+    pipeline.first += of::count * half;
     pipeline.part = half;
     trid_p_batch_prefetch(pipeline, index, trid_p_batch_own_place(pipeline, index));
 }
 
 /* Requests the next half, in place of half `half` of tile `index`, which all lanes have read. */
-template <class tb_real, class shape>
-TB_D void trid_p_batch_ask_next(const trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> &pipeline,
-                                unsigned index, int half, tb_real *stage)
+template <class of, class tb_real>
+TB_D void trid_p_batch_ask_next(const of &pipeline, unsigned index, int half, tb_real *stage)
 {
     __syncwarp(TB_FULL_WARP);
     trid_p_batch_ask_half(pipeline, index + (half + 1) * gridDim.x, 1 - half, stage);
@@ -48,9 +46,9 @@ TB_D void trid_p_batch_find_source(const trid_p_batch_plan &plan, const trid_p_b
 }
 /* Reads row j of the thread. Rows beyond the system, and couplings beyond its ends, are 0. full: all of the thread's
    rows belong to the system, so that none is checked. */
-template <class shape, int full, class tb_real>
-TB_D void trid_p_batch_row_of(const trid_p_batch_source<tb_real> &from, int j, tb_real *a, tb_real *b, tb_real *c,
-                              tb_real *d)
+template <class shape, class tb_real>
+TB_D void trid_p_batch_row_of(const trid_p_batch_source<tb_real> &from, int full, int j, tb_real *a, tb_real *b,
+                              tb_real *c, tb_real *d)
 {
     constexpr int k = shape::k, half_k = k / 2, array = half_k * shape::threads;
     const int above = j > 0 || from.first > 0, below = full ? j < k - 1 || from.valid > k : j < from.valid - 1;
@@ -70,18 +68,17 @@ TB_D void trid_p_batch_row_of(const trid_p_batch_source<tb_real> &from, int j, t
         *d = from.d[row * from.step];
     }
 }
-/* Takes one half of the thread's rows. */
-template <class shape, int full, class tb_real>
-TB_D void trid_p_batch_take_half(const trid_p_batch_source<tb_real> &from, int half, int pass,
-                                 trid_p_batch_equations<tb_real, shape::k> *u)
+/* Visits one half of the thread's rows. */
+template <class shape, class tb_real, class visitor>
+TB_D void trid_p_batch_each_of_half(const trid_p_batch_source<tb_real> &from, int half, const visitor &visit)
 {
-    TB_UNROLL
-    for (int i = 0; i < shape::k / 2; i++) {
-        const int j = shape::k / 2 * half + i;
-        tb_real d = 0;
-        trid_p_batch_row_of<shape, full>(from, j, &u->a[j], &u->b[j], &u->c[j], &d);
-        if (!full && j >= from.valid) u->b[j] = 1;
-        if (pass == 0) u->d[j] = d;
+    const int first = shape::k / 2 * half;
+    if (from.valid >= shape::k) {
+        TB_UNROLL
+        for (int i = 0; i < shape::k / 2; i++) visit(first + i, 1);
+    } else {
+        TB_UNROLL
+        for (int i = 0; i < shape::k / 2; i++) visit(first + i, 0);
     }
 }
 /* Takes the thread's rows of the matrix and, in the first pass, of the right-hand side, each half as it arrives. Rows
@@ -95,49 +92,39 @@ TB_D void trid_p_batch_take_halves(const trid_p_batch_source<tb_real> &from, int
         if (shape::pipelined && half == 0) TRID_COPY_AWAIT(2);
         if (shape::pipelined && half == 1) TRID_COPY_AWAIT(1);
         __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
-        if (from.valid >= shape::k)
-            trid_p_batch_take_half<shape, 1>(from, half, pass, u);
-        else
-            trid_p_batch_take_half<shape, 0>(from, half, pass, u);
+        trid_p_batch_each_of_half<shape>(from, half, [&](int j, int full) {
+            tb_real d = 0;
+            trid_p_batch_row_of<shape>(from, full, j, &u->a[j], &u->b[j], &u->c[j], &d);
+            if (!full && j >= from.valid) u->b[j] = 1;
+            if (pass == 0) u->d[j] = d;
+        });
     }
 }
 /* Computes in r the residual of x in one half of the thread's rows. `left` and `right` are x before the first and after
    the last of all the thread's rows. */
-template <class shape, int full, class tb_real>
-TB_D void trid_p_batch_residual_rows(const trid_p_batch_source<tb_real> &from, int half, const tb_real *x, tb_real left,
-                                     tb_real right, tb_real *r, trid_p_batch_worst *worst)
-{
-    constexpr int k = shape::k;
-    TB_UNROLL
-    for (int i = 0; i < k / 2; i++) {
-        int j = k / 2 * half + i;
-        tb_real a, b, c, d, up = j > 0 ? x[j > 0 ? j - 1 : 0] : left,
-                            down = j < k - 1 ? x[j < k - 1 ? j + 1 : 0] : right;
-        trid_p_batch_row_of<shape, full>(from, j, &a, &b, &c, &d);
-        if (j == 0 && from.first == 0) up = 0; /* 0 times NaN would be NaN */
-        if (full ? j == k - 1 && from.valid == k : j >= from.valid - 1) down = 0;
-        r[j] = trid_p_batch_residual_row(a, b, c, d, x[j], up, down, worst);
-    }
-}
 template <class shape, class tb_real>
 TB_D void trid_p_batch_residual_half(const trid_p_batch_source<tb_real> &from, int half, const tb_real *x, tb_real left,
                                      tb_real right, tb_real *r, trid_p_batch_worst *worst)
 {
-    if (from.valid >= shape::k)
-        trid_p_batch_residual_rows<shape, 1>(from, half, x, left, right, r, worst);
-    else
-        trid_p_batch_residual_rows<shape, 0>(from, half, x, left, right, r, worst);
+    constexpr int k = shape::k;
+    trid_p_batch_each_of_half<shape>(from, half, [&](int j, int full) {
+        tb_real a, b, c, d, up = j > 0 ? x[j - 1] : left, down = j < k - 1 ? x[j + 1] : right;
+        trid_p_batch_row_of<shape>(from, full, j, &a, &b, &c, &d);
+        if (j == 0 && from.first == 0) up = 0; /* 0 times NaN would be NaN */
+        if (full ? j == k - 1 && from.valid == k : j >= from.valid - 1) down = 0;
+        r[j] = trid_p_batch_residual_row(a, b, c, d, x[j], up, down, worst);
+    });
 }
 /* Returns the first unknown below the thread's rows, through shared memory. */
 template <class shape, class tb_real>
 TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
 {
-    constexpr int systems = shape::systems, parts = shape::parts, banks = TRID_P_BATCH_BANKS(tb_real);
+    constexpr int systems = shape::systems, parts = shape::parts;
     int thread = (int)threadIdx.x;
     if (parts == 1) return 0;
-    shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x;
+    shared[TRID_P_BATCH_SLOT(tb_real, systems, parts, thread)] = x;
     __syncthreads();
-    return thread / systems < parts - 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread + systems)]
+    return thread / systems < parts - 1 ? shared[TRID_P_BATCH_SLOT(tb_real, systems, parts, thread + systems)]
                                         : (tb_real)0;
 }
 
@@ -233,11 +220,7 @@ struct trid_p_batch_tiles<trid_p_batch_how::checked, tb_real, shape, rows_type> 
         constexpr int bytes = shape::pipelined ? 6 * shape::k * shape::threads * real : 0;
         /* 1536: the block's own use */
         constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536;
-        return {bytes, fixed, resident, resident, 8};
+        return {bytes, fixed, resident, resident};
     }
-    static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
-                                          tb_real *x)
-    {
-        trid_p_batch_checked_tiles<tb_real, shape>(plan, rows, d, x);
-    }
+    static constexpr auto solve = trid_p_batch_checked_tiles<tb_real, shape, rows_type>;
 };

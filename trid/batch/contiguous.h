@@ -11,7 +11,7 @@ struct trid_p_batch_instance {
     static constexpr int pivoted = method == trid_p_batch_how::pivoted, lu = method & trid_p_batch_how::lu;
     static constexpr int one_matrix = method == trid_p_batch_how::shared, refined = method & trid_p_batch_how::refined;
     static constexpr int checked = method & trid_p_batch_how::checks;
-    static constexpr int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
+    static constexpr int len = TRID_P_BATCH_LEN(tb_real, k);
     static constexpr int literal = full || k > 16 || !(in_warp || checked); /* as in trid_p_batch_slots */
     /* Where registers are scarce, the thread computes its position again after the solve. */
     static constexpr int forgets = pivoted || (in_warp && !full && method == trid_p_batch_how::hybrid);
@@ -32,9 +32,9 @@ TB_D void trid_p_batch_load(const trid_p_batch_plan &plan, const trid_p_batch_sp
     for (int j = 0; j < k && of::one_matrix; j++) own->d[j] = 0; /* else it stays live from tile to tile */
     if constexpr (!of::one_matrix) trid_p_batch_matrix<of::scope, layout>(plan, here, matrix, own);
     trid_p_batch_fetch<of::scope, layout>(k, plan, trid_p_batch_right(plan, d + here.at, here.total), own->d);
-    trid_p_batch_slots<literal>(k, of::banks, len, plan, here.total, slot);
+    trid_p_batch_slots<tb_real, literal>(k, plan, here.total, slot);
     if constexpr (of::one_matrix) {
-        const tb_real *from = room.matrix + trid_p_batch_slot(k, of::banks, here.first);
+        const tb_real *from = room.matrix + trid_p_batch_slot<tb_real>(k, here.first);
         TB_UNROLL
         for (int j = 0; j < k; j++) own->a[j] = from[j], own->b[j] = from[len + j], own->c[j] = from[2 * len + j];
     } else {
@@ -51,7 +51,7 @@ TB_D void trid_p_batch_load_kept(const trid_p_batch_plan &plan, const trid_p_bat
                                  trid_p_batch_equations<tb_real, of::k> *own)
 {
     enum { k = of::k, layout = of::layout, literal = of::literal };
-    trid_p_batch_slots<literal>(k, of::banks, of::len, plan, here.total, slot);
+    trid_p_batch_slots<tb_real, literal>(k, plan, here.total, slot);
     if (!literal) room.rows[of::len + trid_warp_lane()] = 0; /* no copy writes it, but the store of x reads it */
     trid_p_batch_keep_all<tb_real, k, of::scope, layout, literal>(plan, here, rows, d, slot, room.rows);
     trid_p_batch_look_matrix<layout>(room.rows, here, own);
@@ -128,7 +128,7 @@ TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid
             k, of::warps, plan, trid_p_batch_tile_in<scope>(of::warps, plan, block, warp), warp, lane);
     }
     if (of::pivoted || of::checked)
-        trid_p_batch_slots<literal>(k, of::banks, of::len, plan, trid_p_batch_again_as(here.total), slot);
+        trid_p_batch_slots<tb_real, literal>(k, plan, trid_p_batch_again_as(here.total), slot);
     if constexpr (of::checked && of::full)
         trid_p_batch_store_full<tb_real, k>(plan, own.d, x + here.at, room.rows);
     else
@@ -144,7 +144,7 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
                                    tb_real *matrix)
 {
     for (int j = (int)threadIdx.x; j < of::k * plan.lanes; j += 32 * of::warps) {
-        int slot = trid_p_batch_slot(of::k, of::banks, j);
+        int slot = trid_p_batch_slot<tb_real>(of::k, j);
         matrix[slot] = j > 0 && j < plan.n ? from.a[j] : (tb_real)0;
         matrix[of::len + slot] = j < plan.n ? from.b[j] : (tb_real)1;
         matrix[2 * of::len + slot] = j < plan.n - 1 ? from.c[j] : (tb_real)0;
@@ -262,10 +262,12 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
 
         {lu, lanes, full, 8, {{}, {2, 7}}},
         {lu, lanes, full, 16, {{4, 4}, {}}},
+        {several, lanes, full, 16, {{}, {2, 4}}},
         {lu, lanes, contiguous, 2, {{}, {2, 8}}},
         {lu, lanes, contiguous, 4, {{4, 4}, {2, 8}}},
         {lu, lanes, contiguous, 8, {{4, 4}, {2, 6}}},
         {lu, lanes, contiguous, 16, {{4, 3}, {}}},
+        {several, lanes, contiguous, 16, {{}, {2, 4}}},
         {lu, block, contiguous, 8, {{}, {4, 2}}},
         {lu, block, contiguous, 16, {{2, 4}, {}}},
         {lu, lanes, strided, 8, {{}, {2, 6}}},
@@ -396,13 +398,12 @@ template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
     typedef trid_p_batch_how how;
-    int status = TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_as_interleaved<bounds>(work.plan)) {
         if constexpr (bounds::interleaved)
-            status = trid_p_batch_launch_interleaved<method, bounds::least, bounds::most>(work, rows);
+            return trid_p_batch_launch_interleaved<method, bounds::least, bounds::most>(work, rows);
     } else if constexpr (bounds::contiguous) {
         constexpr int same = method == how::factored ? how::several : method;
-        status = trid_p_batch_launch_contiguous<same, bounds::least, bounds::most>(work, rows);
+        return trid_p_batch_launch_contiguous<same, bounds::least, bounds::most>(work, rows);
     }
-    return status;
+    return TRID_BATCH_BAD_SIZE;
 }

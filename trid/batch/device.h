@@ -7,18 +7,11 @@
 /* Elements that shared memory serves at a time; elements that k rows a lane take there, padded as in transpose.h. */
 #define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
 #define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
-/* Elements of an array in shared memory that holds one number for each partition of a tile. */
-#define TRID_P_BATCH_SPAN(tb_real, systems, parts)                                                                     \
-    TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), (systems) * (parts))
+/* An array in shared memory that holds one element for each partition of a tile: the slot of thread t's; its length. */
+#define TRID_P_BATCH_SLOT(tb_real, systems, parts, t)                                                                  \
+    TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), t)
+#define TRID_P_BATCH_SPAN(tb_real, systems, parts) TRID_P_BATCH_SLOT(tb_real, systems, parts, (systems) * (parts))
 
-/* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
-   nothing is pipelined. With each copy, the `ahead` bytes around it (0, 128 or 256) are prefetched into the
-   second-level cache. If the rows of a block are narrower than that, neighbouring blocks find theirs in the cache. */
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
-#define TRID_P_BATCH_HAS_COPIES 1
-#else
-#define TRID_P_BATCH_HAS_COPIES 0
-#endif
 /* Whether all devices that run a version of the code (10 * major + minor) have clusters and 227 KiB of shared memory
    per block, enough to pipeline every tile. In such code, kernels that only other devices launch are left empty. */
 #define TRID_P_BATCH_SHARED_BYTES (227 * 1024)
@@ -49,6 +42,10 @@ constexpr bool trid_p_batch_has_elsewhere()
 #else
 #define TRID_P_BATCH_VERSION 0
 #endif
+
+/* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
+   nothing is pipelined. With each copy, the `ahead` bytes around it (0, 128 or 256) are prefetched into the
+   second-level cache. If the rows of a block are narrower than that, neighbouring blocks find theirs in the cache. */
 #define TRID_P_BATCH_COPY(how, ahead)                                                                                  \
     asm volatile("cp.async." how ".shared.global" ahead                                                                \
                  " [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),                                     \
@@ -57,16 +54,13 @@ constexpr bool trid_p_batch_has_elsewhere()
 template <int bytes, int ahead, class tb_real>
 TB_D void trid_p_batch_copy(tb_real *to, const tb_real *from)
 {
-#if defined __CUDA_ARCH__ && TRID_P_BATCH_HAS_COPIES
-    if (bytes == 16) { /* only these can bypass the first-level cache */
-        if (ahead == 0) TRID_P_BATCH_COPY("cg", "");
-        if (ahead == 128) TRID_P_BATCH_COPY("cg", ".L2::128B");
-        if (ahead == 256) TRID_P_BATCH_COPY("cg", ".L2::256B");
-    } else {
-        if (ahead == 0) TRID_P_BATCH_COPY("ca", "");
-        if (ahead == 128) TRID_P_BATCH_COPY("ca", ".L2::128B");
-        if (ahead == 256) TRID_P_BATCH_COPY("ca", ".L2::256B");
-    }
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    if (bytes == 16 && ahead == 0) TRID_P_BATCH_COPY("cg", ""); /* only these can bypass the first-level cache */
+    if (bytes == 16 && ahead == 128) TRID_P_BATCH_COPY("cg", ".L2::128B");
+    if (bytes == 16 && ahead == 256) TRID_P_BATCH_COPY("cg", ".L2::256B");
+    if (bytes < 16 && ahead == 0) TRID_P_BATCH_COPY("ca", "");
+    if (bytes < 16 && ahead == 128) TRID_P_BATCH_COPY("ca", ".L2::128B");
+    if (bytes < 16 && ahead == 256) TRID_P_BATCH_COPY("ca", ".L2::256B");
 #elif defined SIMT_EMULATOR
     simt_copy_async(to, from, bytes);
 #else

@@ -111,13 +111,9 @@ struct trid_p_batch_tiles {
         const int tile = shape::pipelined ? arrays * shape::k * shape::threads : 0;
         const int bytes = (tile + (shape::cluster ? mailboxes : 0)) * (int)sizeof(tb_real);
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
-        return {bytes, (pivoted ? 21 : 16) * 1024, resident, resident, 8};
+        return {bytes, (pivoted ? 21 : 16) * 1024, resident, resident};
     }
-    static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
-                                          tb_real *x)
-    {
-        trid_p_batch_plain_tiles<pivoted, tb_real, shape>(plan, rows, d, x);
-    }
+    static constexpr auto solve = trid_p_batch_plain_tiles<pivoted, tb_real, shape, rows_type>;
 };
 
 /* The kernel for interleaved systems, for all methods and shapes. */
@@ -252,7 +248,7 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     } else if constexpr (shape::pipelined) {
         while (needs.resident >= needs.least && needs.resident * (needs.bytes + needs.fixed) > device.shared_bytes)
             needs.resident--;
-        if (device.major < needs.since || needs.resident < needs.least) return TRID_P_BATCH_NOT_LAUNCHED;
+        if (device.major < 8 || needs.resident < needs.least) return TRID_P_BATCH_NOT_LAUNCHED;
     }
     if (bytes && trid_p_batch_allow(kernel, allowed)) return TRID_BATCH_LAUNCH_FAILED;
     return trid_p_batch_launch_tiles(kernel, grid, shape::threads, shape::pipelined ? needs.resident : 0, bytes, device,

@@ -80,6 +80,7 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     long long system = 0, at = 0, kept_at = 0; /* its index; where the chunk begins in d and x, and in the kept x */
     int index = 0, part = 0, first = 0, valid = 0, total = 0;
     tb_real *shared = 0;
+    static constexpr const int *no_slots = 0; /* slots follow one another */
 
     static constexpr int resident(int checked)
     {
@@ -116,32 +117,26 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     TRID_P_BATCH_MEMBER void load(const rows_type &rows, const tb_real *d, held &h) const
     {
         tb_real known[2];
-        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_ask_known(k, rows, system, first, valid, known);
         const trid_p_batch_spot here = trid_p_batch_spot_of<scope, path>(k, 0, plan, tile, index, part);
         trid_p_batch_matrix<scope, path>(plan, here, trid_p_batch_rows_of(rows), &h);
         trid_p_batch_fetch<scope, path>(k, plan, trid_p_batch_right(plan, d + at, total), h.d);
-        trid_p_batch_transpose_matrix<path, 1>(trid_p_batch_rows_of(rows), valid, slot, shared, apart, &h);
-        trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, h.d, shared + 3 * apart);
+        trid_p_batch_transpose_matrix<path, 1>(trid_p_batch_rows_of(rows), valid, no_slots, shared, apart, &h);
+        trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, no_slots, h.d, shared + 3 * apart);
         trid_p_batch_put_known(rows, first, valid, known, &h);
     }
     TRID_P_BATCH_MEMBER void load_again(const trid_p_batch_arrays<tb_real> &, const tb_real *, held &h) const
     {
-        const tb_real *kept = shared + trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
-        TB_UNROLL
-        for (int j = 0; j < k; j++) {
-            h.a[j] = j < valid ? kept[j] : (tb_real)0;
-            h.b[j] = j < valid ? kept[apart + j] : (tb_real)0;
-            h.c[j] = j < valid ? kept[2 * apart + j] : (tb_real)0;
-        }
-        TB_UNROLL
-        for (int j = 0; j < k; j++) h.d[j] = j < valid ? kept[3 * apart + j] : (tb_real)0;
+        const tb_real *kept = shared + trid_p_batch_column<tb_real>(k);
+        trid_p_batch_gather(k, 0, valid, kept, 1, h.a);
+        trid_p_batch_gather(k, 0, valid, kept + apart, 1, h.b);
+        trid_p_batch_gather(k, 0, valid, kept + 2 * apart, 1, h.c);
+        trid_p_batch_gather(k, 0, valid, kept + 3 * apart, 1, h.d);
     }
     TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *around) const
     {
-        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_fetch<scope, trid_p_batch_how::contiguous>(k, plan, {before + kept_at, 1, 0, 0, total, 0}, x);
-        trid_p_batch_transpose<trid_p_batch_how::contiguous, 1>(k, valid, (tb_real)0, slot, x, shared + 4 * apart);
+        trid_p_batch_transpose<trid_p_batch_how::contiguous, 1>(k, valid, (tb_real)0, no_slots, x, shared + 4 * apart);
         before += kept_at + k * part;
         around[0] = first > 0 && valid > 0 ? before[-1] : (tb_real)0;
         around[1] = valid > k ? before[k] : (tb_real)0;
@@ -179,10 +174,9 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     }
     TRID_P_BATCH_MEMBER void store(tb_real *keep, tb_real *r, tb_real *x) const
     {
-        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_plan to = plan;
         if (keep) to.lines.step = 1, to.flags = 0;
-        trid_p_batch_store<scope, path, 1>(k, to, total, valid, slot, r, keep ? keep + kept_at : x + at, shared);
+        trid_p_batch_store<scope, path, 1>(k, to, total, valid, no_slots, r, keep ? keep + kept_at : x + at, shared);
     }
 };
 
@@ -193,7 +187,6 @@ struct trid_p_batch_chunk {
         k = rows_a_thread,
         parts = threads_a_chunk,
         threads = systems * parts,
-        banks = TRID_P_BATCH_BANKS(tb_real),
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts)
     };
     struct memory {
@@ -263,11 +256,11 @@ struct trid_p_batch_chunk {
     TRID_P_BATCH_MEMBER void around(const tb_real *x, tb_real *of) const
     {
         const int thread = (int)threadIdx.x;
-        shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x[0];
-        shared[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x[k - 1];
+        shared[TRID_P_BATCH_SLOT(tb_real, systems, parts, thread)] = x[0];
+        shared[span + TRID_P_BATCH_SLOT(tb_real, systems, parts, thread)] = x[k - 1];
         __syncthreads();
-        of[0] = part > 0 ? shared[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : (tb_real)0;
-        of[1] = part < parts - 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread + systems)] : (tb_real)0;
+        of[0] = part > 0 ? shared[span + TRID_P_BATCH_SLOT(tb_real, systems, parts, thread - systems)] : (tb_real)0;
+        of[1] = part < parts - 1 ? shared[TRID_P_BATCH_SLOT(tb_real, systems, parts, thread + systems)] : (tb_real)0;
     }
     TRID_P_BATCH_MEMBER void raise(unsigned *largest, trid_p_batch_worst worst) const
     {
@@ -474,7 +467,6 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     char *scratch = (char *)plan.scratch;
     tb_real *const first = (tb_real *)(scratch + layout.reduced), *const last = first + 3 * n * systems;
     trid_p_batch_plan *reduced = &work->plan;
-    const cudaStream_t stream = work->stream;
     work->plan = trid_p_batch_plan(), work->d = work->x = last; /* solved in place */
     reduced->lines = trid_p_lines_are_interleaved(plan.lines) ? trid_lines_interleaved(n, systems)
                                                               : trid_lines_contiguous(n, systems);
@@ -490,9 +482,9 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     levels->top = corners.top, levels->bottom = corners.bottom;
     if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
     levels->below = reduced->report.status = (int *)(scratch + layout.below);
-    if (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * systems), stream) != cudaSuccess)
+    if (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * systems), work->stream) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;
-    return trid_p_batch_clear_worst(plan, layout.worst, stream, &levels->worst);
+    return trid_p_batch_clear_worst(plan, layout.worst, work->stream, &levels->worst);
 }
 
 /* Solves reduced systems on chip; contiguous ones with the kernel that holds the longest, whatever their n. */
@@ -519,20 +511,20 @@ template <int systems, int path, int method, class bounds, class tb_real, class 
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners)
 {
+    typedef trid_p_batch_how how;
     enum {
-        checked = method == trid_p_batch_how::checked,
-        periodic = method == trid_p_batch_how::periodic,
+        checked = method == how::checked,
+        periodic = method == how::periodic,
         interleaved = systems > 1,
-        within =
-            interleaved ? (int)trid_p_batch_how::strided : (int)trid_p_batch_how::contiguous, /* for reduced systems */
-        kind = periodic ? trid_p_batch_how::periodic : trid_p_batch_how::hybrid,
+        within = interleaved ? (int)how::strided : (int)how::contiguous, /* for reduced systems */
+        kind = periodic ? how::periodic : how::hybrid,
         k = TRID_P_BATCH_CHUNK_ROWS,
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };
     typedef trid_p_batch_chunk<tb_real, k, systems, parts, path, 0> chunk_type;
     if constexpr (interleaved && !periodic && !checked) {
         enum { least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1 };
-        const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::beyond, least>(work, rows);
+        const int status = trid_p_batch_launch_interleaved<how::beyond, least>(work, rows);
         if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }
     trid_p_batch_plan plan = work.plan;

@@ -21,7 +21,7 @@ struct trid_p_batch_shape {
 template <class shape>
 TB_D int trid_p_batch_is_empty(void)
 {
-    return (shape::cluster && !TRID_CLUSTERS) || (shape::pipelined && !TRID_P_BATCH_HAS_COPIES) ||
+    return (shape::cluster && !TRID_CLUSTERS) || (shape::pipelined && TRID_P_BATCH_VERSION < 80) ||
            (shape::elsewhere && TRID_P_BATCH_ALWAYS_PIPELINED(TRID_P_BATCH_VERSION));
 }
 
@@ -36,9 +36,9 @@ static constexpr int trid_p_batch_resident =
 
 /* What a launch must know of a kernel: the bytes of shared memory that it requests for rows on their way and for
    mailboxes, and the most that it takes besides; how many blocks per multiprocessor the kernel is made for, and how
-   many it needs at least; the least compute capability, major number only, for which it pays. */
+   many it needs at least. */
 struct trid_p_batch_needs {
-    int bytes, fixed, resident, least, since;
+    int bytes, fixed, resident, least;
 };
 /* How a method takes the tiles of interleaved systems: needs(), from the flags of the launch and the blocks of a
    cluster, and solve(), the body of the kernel. Each is defined in the room of its method. */

@@ -86,23 +86,15 @@ TRID_KERNEL void trid_p_batch_pivoted_tree(trid_p_batch_tree<tb_real> tree)
         if (i < tree.count) tree.outer[own * 4 + e] = outer[e];
 }
 
-template <class tb_real, int path>
-static int trid_p_batch_launch_pivoted_chunks(const trid_p_batch_tree<tb_real> &tree,
-                                              const trid_p_batch_work<tb_real> &work,
-                                              const trid_p_batch_arrays<tb_real> &rows)
-{
-    enum { k = TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
-    typedef trid_p_batch_chunk<tb_real, k, 1, 32, path, 0> chunk_type;
-    return trid_p_batch_start(trid_p_batch_pivoted_chunks<tb_real, k, path>, chunk_type::blocks(tree.plan, tree.count),
-                              chunk_type::threads, 0, work.stream, tree, rows, work.d, work.x);
-}
 template <class tb_real>
 static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows)
 {
     typedef trid_p_batch_how how;
-    const cudaStream_t stream = work.stream;
+    enum { k = TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
+    typedef trid_p_batch_chunk<tb_real, k, 1, 32, how::strided, 0> chunk_type;
     trid_p_batch_plan plan = work.plan;
-    enum { chunk_rows = 32 * TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
+    const auto on_chunks = plan.lines.step == 1 ? trid_p_batch_pivoted_chunks<tb_real, k, how::contiguous>
+                                                : trid_p_batch_pivoted_chunks<tb_real, k, how::strided>;
     if (!plan.scratch) return TRID_BATCH_BAD_SCRATCH;
     const long long systems = plan.lines.systems * plan.lines.groups;
     const trid_p_batch_pivoted_layout layout = trid_p_batch_pivoted_layout_of(plan.n, systems, sizeof(tb_real));
@@ -112,7 +104,7 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
         return TRID_BATCH_BAD_SIZE;
     trid_p_batch_tree<tb_real> tree = {};
     tree.plan = plan;
-    if (trid_p_batch_clear_worst(plan, layout.worst, stream, &tree.worst)) return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_p_batch_clear_worst(plan, layout.worst, work.stream, &tree.worst)) return TRID_BATCH_LAUNCH_FAILED;
     const int last = layout.levels - 1;
     for (int step = -1; step <= 2 * last + 1; step++) { /* chunks, levels up to the top, levels below it down, chunks */
         const int level = step <= last ? step : 2 * last - step, chunks = level < 0, at = chunks ? 0 : level;
@@ -123,16 +115,15 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
         tree.outer = (tb_real *)(scratch + layout.outer[at]);
         tree.joined = at < last ? (tb_real *)(scratch + layout.border[at + 1]) : (tb_real *)0;
         tree.around = at < last ? (tb_real *)(scratch + layout.outer[at + 1]) : (tb_real *)0;
-        const int status = !chunks ? trid_p_batch_start(trid_p_batch_pivoted_tree<tb_real>,
-                                                        (plan.tiles * tree.parents + 3) / 4, 128, 0, stream, tree)
-                           : plan.lines.step == 1
-                               ? trid_p_batch_launch_pivoted_chunks<tb_real, how::contiguous>(tree, work, rows)
-                               : trid_p_batch_launch_pivoted_chunks<tb_real, how::strided>(tree, work, rows);
+        const int status = chunks ? trid_p_batch_start(on_chunks, chunk_type::blocks(plan, tree.count),
+                                                       chunk_type::threads, 0, work.stream, tree, rows, work.d, work.x)
+                                  : trid_p_batch_start(trid_p_batch_pivoted_tree<tb_real>,
+                                                       (plan.tiles * tree.parents + 3) / 4, 128, 0, work.stream, tree);
         if (status) return status;
     }
     trid_p_batch_levels<tb_real> levels = {};
     levels.plan = plan, levels.worst = tree.worst;
-    return trid_p_batch_launch_told<0>(levels, chunk_rows, layout.count[0], stream);
+    return trid_p_batch_launch_told<0>(levels, 32 * k, layout.count[0], work.stream);
 }
 
 #define TB_BODY "batch/pivoted.h"

@@ -235,7 +235,7 @@ template <class tb_real, class rows_type>
 TB_D decltype(auto) trid_p_batch_arrays_of(const rows_type &rows)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays && !trid_p_batch_rows<rows_type>::are_known)
-        return (rows); /* a reference */
+        return (rows); /* a reference: a copy changes the instructions of pivoted solves */
     else if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
         return trid_p_batch_arrays<tb_real>(rows.rows);
     else

@@ -13,7 +13,7 @@ struct trid_p_batch_kept {
         enum { vector = 16 / sizeof(tb_real) };
         const int lane = trid_warp_lane();
         return layout == trid_p_batch_how::full ? k * lane + k * lane / (8 * vector) * vector
-                                                : trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
+                                                : trid_p_batch_column<tb_real>(k);
     }
 };
 
@@ -59,7 +59,7 @@ TB_D void trid_p_batch_keep(const trid_p_batch_plan &plan, const trid_p_batch_el
             src = strided + s * gap;
             strided += 32 * from.step;
         }
-        tb_real *to = &kept[trid_p_batch_slot_of<literal>(k, TRID_P_BATCH_BANKS(tb_real), r, slot)];
+        tb_real *to = &kept[trid_p_batch_slot_of<tb_real, literal>(k, r, slot)];
         if (here) trid_p_batch_copy<sizeof(tb_real), 0>(to, src);
     }
 }

@@ -87,16 +87,18 @@ TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batc
    e = s*k*lanes + t of the 32 k rows that the lanes hold. Returns row e's slot in shared memory, as in
    transpose_to_striped. So the lanes read their rows without bank conflicts and with literal offsets, and stores
    conflict only if an access straddles two systems. */
-TB_D int trid_p_batch_slot(int k, int banks, int e)
+template <class tb_real>
+TB_D int trid_p_batch_slot(int k, int e)
 {
-    const int power = k & -k, period = k / power * (power > banks ? power : banks);
+    const int banks = TRID_P_BATCH_BANKS(tb_real), power = k & -k, period = k / power * (power > banks ? power : banks);
     return e + e / period;
 }
 
 /* Returns the slot at which the lane's rows begin. */
-TB_D int trid_p_batch_column(int k, int banks)
+template <class tb_real>
+TB_D int trid_p_batch_column(int k)
 {
-    return transpose_column_slot(banks, k, trid_warp_lane());
+    return transpose_column_slot(TRID_P_BATCH_BANKS(tb_real), k, trid_warp_lane());
 }
 
 /* The elements of an array that a warp reads: numbers `first` (0 or 1) .. total - 1 from src on. If systems are strided
@@ -174,35 +176,34 @@ TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_
     }
 }
 
-/* Finds the slots of this lane's accesses. Accesses beyond total go to the lane's own word after the len words that are
+/* Finds the slots of this lane's accesses. Accesses beyond total go to the lane's own word after all words that are
    read. literal: slots follow one another, as in full tiles and in a warp with one system, and need no array. */
-template <int literal>
-TB_D void trid_p_batch_slots(int k, int banks, int len, const trid_p_batch_plan &plan, int total, int *slot)
+template <class tb_real, int literal>
+TB_D void trid_p_batch_slots(int k, const trid_p_batch_plan &plan, int total, int *slot)
 {
     int lane = trid_warp_lane(), gap = (k << plan.lanes_log2) - plan.n;
     TB_UNROLL
     for (int r = 0; r < (literal ? 0 : k); r++) {
         int f = 32 * r + lane;
-        slot[r] = trid_p_batch_slot(k, banks, f + trid_p_batch_system_of<trid_p_batch_how::lanes>(plan, f) * gap);
-        if (f >= total) slot[r] = len + lane;
+        slot[r] = trid_p_batch_slot<tb_real>(k, f + trid_p_batch_system_of<trid_p_batch_how::lanes>(plan, f) * gap);
+        if (f >= total) slot[r] = TRID_P_BATCH_LEN(tb_real, k) + lane;
     }
 }
-template <int literal>
-TB_D int trid_p_batch_slot_of(int k, int banks, int r, const int *slot)
+template <class tb_real, int literal>
+TB_D int trid_p_batch_slot_of(int k, int r, const int *slot)
 {
-    return literal ? transpose_row_slot(banks, k, r, trid_warp_lane()) : slot[r];
+    return literal ? transpose_row_slot(TRID_P_BATCH_BANKS(tb_real), k, r, trid_warp_lane()) : slot[r];
 }
 
 /* Transposes from the striped layout to rows: u[j] becomes the lane's row j, or `fill` for j >= rows. */
 template <int layout, int literal, class tb_real>
 TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot, tb_real *u, tb_real *shared)
 {
-    const int banks = TRID_P_BATCH_BANKS(tb_real);
-    int column = trid_p_batch_column(k, banks);
+    int column = trid_p_batch_column<tb_real>(k);
     rows = layout == trid_p_batch_how::full ? k : trid_p_batch_again_as(rows);
     __syncwarp(TB_FULL_WARP); /* whatever was there has been read */
     TB_UNROLL
-    for (int r = 0; r < k; r++) shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)] = u[r];
+    for (int r = 0; r < k; r++) shared[trid_p_batch_slot_of<tb_real, literal>(k, r, slot)] = u[r];
     __syncwarp(TB_FULL_WARP);
     TB_UNROLL
     for (int j = 0; j < k; j++) u[j] = j < rows ? shared[column + j] : fill;
@@ -215,8 +216,7 @@ template <int scope, int layout, int literal, class tb_real>
 TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
                              tb_real *dst, tb_real *shared)
 {
-    const int banks = TRID_P_BATCH_BANKS(tb_real);
-    int column = trid_p_batch_column(k, banks), lane = trid_warp_lane();
+    int column = trid_p_batch_column<tb_real>(k), lane = trid_warp_lane();
     rows = layout == trid_p_batch_how::full ? k : trid_p_batch_again_as(rows);
     if (layout != trid_p_batch_how::full) total = trid_p_batch_again_as(total);
     __syncwarp(TB_FULL_WARP);
@@ -227,10 +227,10 @@ TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, in
     if (plan.flags & TRID_BATCH_ADD) {
         trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, dst, total), u);
         TB_UNROLL
-        for (int r = 0; r < k; r++) u[r] += shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)];
+        for (int r = 0; r < k; r++) u[r] += shared[trid_p_batch_slot_of<tb_real, literal>(k, r, slot)];
     } else {
         TB_UNROLL
-        for (int r = 0; r < k; r++) u[r] = shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)];
+        for (int r = 0; r < k; r++) u[r] = shared[trid_p_batch_slot_of<tb_real, literal>(k, r, slot)];
     }
     const long long step = plan.lines.step, gap = plan.lines.stride - plan.n * step;
     TB_UNROLL

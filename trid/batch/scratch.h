@@ -8,7 +8,7 @@
 #define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, contiguous) ((contiguous) ? 16384 / (bytes) : 1024)
 #endif
 
-/* The same for several right-hand sides and for factors. */
+/* The same for several right-hand sides and for factors. Longer systems are eliminated for each right-hand side. */
 #ifndef TRID_P_BATCH_ON_CHIP_LU
 #define TRID_P_BATCH_ON_CHIP_LU 1024
 #endif

@@ -24,13 +24,6 @@ static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, lon
     return TRID_BATCH_OK;
 }
 
-/* Returns whether systems are too long for a block to hold with their factors. Such systems are eliminated anew for
-   each right-hand side. */
-static inline int trid_p_batch_lu_is_long(const trid_lines &lines)
-{
-    return lines.n > TRID_P_BATCH_ON_CHIP_LU;
-}
-
 /* Solves long systems for one right-hand side, with scratch if they are interleaved, periodic or too long for a
    block. */
 template <class bounds, class tb_real>
@@ -49,16 +42,6 @@ static int trid_p_batch_launch_side(const trid_p_batch_work<tb_real> &work,
     return status;
 }
 
-template <class tb_real>
-static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, tb_real *to, cudaStream_t stream)
-{
-    const long long blocks = (lines.n * lines.systems * lines.groups + 255) / 256;
-    if (trid_p_lines_are_interleaved(lines))
-        lines = {lines.systems, lines.stride, lines.n, lines.step, lines.groups, lines.jump};
-    return trid_p_batch_start(trid_p_batch_duplicate<tb_real>, blocks < 65536 ? blocks : 65536, 256, 0, stream, lines,
-                              from, to);
-}
-
 /* Returns the rows of a launch for several right-hand sides, and the corners of the matrix. Kernels transpose factors
    and periodic systems themselves, unless the systems are long. All other systems are transposed here:
    trid_p_batch_sides exchanges and shifts a and c, and the corners change places. */
@@ -70,9 +53,10 @@ static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batc
     trid_p_batch_arrays<tb_real> rows = call->rows;
     const long long end = (plan->n - 1) * rows.step;
     trid_p_batch_more<tb_real> more = {sides, pitch, rows.a, rows.c + end, u};
-    if (trid_p_batch_lu_is_long(plan->lines)) plan->flags &= ~TRID_BATCH_FACTORED;
+    const int is_long = plan->n > TRID_P_BATCH_ON_CHIP_LU;
+    if (is_long) plan->flags &= ~TRID_BATCH_FACTORED;
     const int periodic = plan->flags & TRID_BATCH_PERIODIC;
-    if (periodic && !trid_p_batch_lu_is_long(plan->lines)) return {rows, more};
+    if (periodic && !is_long) return {rows, more};
     if (plan->flags & TRID_BATCH_FACTORED) {
         if (plan->n == 1) rows.a = rows.c = rows.b;
     } else {
@@ -123,8 +107,9 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             systems are periodic
    Error    as trid_warp_lu_solve. The hybrid solves a single right-hand side from its matrix if all rows in its warp or
             tile are as dominant as trid_batch_pivoted asks. It does so for contiguous systems in full tiles (2^m rows,
-            16 to 512; f64: 8 to 256) and, unless they are transposed, for periodic systems: contiguous ones of 2 to 512
-            (f64: 256) rows and interleaved ones of 2 to 256. So the last digits of x may depend on neighbours */
+            16 to 512; f64: 8 to 512) and, unless they are transposed, for periodic systems: contiguous ones of 2 to 512
+            rows (f64, step not 1: 256) and interleaved ones of 2 to 256. So the last digits of x may depend on
+            neighbours */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,
@@ -142,7 +127,7 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     trid_p_batch_work<tb_real> &work = call.work;
     const trid_p_batch_lu_rows<tb_real, 0> rows = trid_p_batch_lu_rows_of<0>(&call, sides, pitch, (tb_real *)0);
     if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
-    if (!trid_p_batch_lu_is_long(lines))
+    if (lines.n <= TRID_P_BATCH_ON_CHIP_LU)
         return work.plan.flags & TRID_BATCH_FACTORED
                    ? trid_p_batch_launch_lu<trid_p_batch_how::factored, bounds>(work, rows)
                    : trid_p_batch_launch_lu<trid_p_batch_how::several, bounds>(work, rows);
@@ -187,7 +172,7 @@ static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *
     const trid_p_batch_plan &plan = call.work.plan;
     const trid_p_batch_lu_rows<tb_real, 1> rows = trid_p_batch_lu_rows_of<1>(&call, 0, 0, u);
     if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
-    if (!trid_p_batch_lu_is_long(lines))
+    if (lines.n <= TRID_P_BATCH_ON_CHIP_LU)
         return trid_p_batch_launch_lu<trid_p_batch_how::factor, bounds>(call.work, rows);
     const size_t bytes = (size_t)(lines.systems * lines.groups) * sizeof(int);
     if (plan.report.status && cudaMemsetAsync(plan.report.status, 0, bytes, stream) != cudaSuccess)
@@ -196,7 +181,10 @@ static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *
         if (to[k] == from[k + 1]) continue;
         trid_lines all = plan.lines;
         if (k == 1 && !(call.flags & TRID_BATCH_PERIODIC)) all.n--; /* c of row n-1 is not read */
-        status = trid_p_batch_launch_duplicate(all, from[k + 1], k == 0 ? r : u, stream);
+        const long long blocks = (all.n * all.systems * all.groups + 255) / 256;
+        if (trid_p_lines_are_interleaved(all)) all = {all.systems, all.stride, all.n, all.step, all.groups, all.jump};
+        status = trid_p_batch_start(trid_p_batch_duplicate<tb_real>, blocks < 65536 ? blocks : 65536, 256, 0, stream,
+                                    all, from[k + 1], k == 0 ? r : u);
         if (status) return status;
     }
     return TRID_BATCH_OK;

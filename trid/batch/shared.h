@@ -82,13 +82,9 @@ struct trid_p_batch_tiles<trid_p_batch_how::shared, tb_real, shape, rows_type> {
                                      ? trid_p_batch_resident<tb_real, shape::k, shape::threads>
                                      : (real == 4 ? 1024 : 768) / shape::threads;
         /* 1536: the block's own use */
-        return {bytes, elements * real + 1536, resident, 1, 0};
+        return {bytes, elements * real + 1536, resident, 1};
     }
-    static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
-                                          tb_real *x)
-    {
-        trid_p_batch_shared_tiles<tb_real, shape>(plan, rows, d, x);
-    }
+    static constexpr auto solve = trid_p_batch_shared_tiles<tb_real, shape, rows_type>;
 };
 
 template <class tb_real, class rows_type>

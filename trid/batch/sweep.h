@@ -78,11 +78,11 @@ template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, int open, tb_real *a, tb_real *c,
                                   tb_real *d)
 {
-    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
+    enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
     const tb_real *up = shared, *down = shared + 3 * span;
     int own = system + systems * rank, next = rank + 1 < parts;
-    int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, own);
-    int below = TRID_INTERLEAVED_SLOT(systems, parts, banks, next ? own + systems : own);
+    int here = TRID_P_BATCH_SLOT(tb_real, systems, parts, own);
+    int below = TRID_P_BATCH_SLOT(tb_real, systems, parts, next ? own + systems : own);
     *a = down[here];
     *c = down[span + here];
     *d = down[2 * span + here];
@@ -173,12 +173,7 @@ TB_D int trid_p_batch_solve_ring(int lanes, int from, tb_real top_a, tb_real top
 template <class tb_real, int k, int systems, int parts, int open, int ring>
 TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 {
-    enum {
-        banks = TRID_P_BATCH_BANKS(tb_real),
-        span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
-        lanes = parts < 32 ? parts : 32,
-        each = parts / lanes
-    };
+    enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts), lanes = parts < 32 ? parts : 32, each = parts / lanes };
     tb_real *down = shared + 3 * span;
     int thread = ring ? trid_p_batch_again_as((int)threadIdx.x) : (int)threadIdx.x;
     int rank = thread % lanes, system = thread / lanes, failed = 0, met;
@@ -191,7 +186,7 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
         if (at && (!failed || at < failed)) failed = at;
     }
     if (open) {
-        const int own = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
+        const int own = TRID_P_BATCH_SLOT(tb_real, systems, parts, system + systems * rank);
         met = lanes > 1 ? trid_warp_pcr_open(lanes, &row_a[0], &row_c[0], &row_d[0]) : 0;
         met = met & 1 ? rank + 1 : met ? parts : 0;
         if (ring) {
@@ -213,7 +208,7 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
     if (worst && failed) atomicMin(&worst[system], trid_p_batch_row(k * failed, n));
     TB_UNROLL
     for (int p = 0; p < each; p++)
-        down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * (each * rank + p))] = row_d[p];
+        down[2 * span + TRID_P_BATCH_SLOT(tb_real, systems, parts, system + systems * (each * rank + p))] = row_d[p];
 }
 
 /* Solves the systems of the block: thread t holds rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems,
@@ -229,11 +224,7 @@ template <int systems, int parts, int open = 0, int ring = 0, class tb_real, int
 TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own,
                             tb_real *left)
 {
-    enum {
-        banks = TRID_P_BATCH_BANKS(tb_real),
-        span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
-        lanes = parts < 32 ? parts : 32
-    };
+    enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts), lanes = parts < 32 ? parts : 32 };
     int thread = ring ? trid_p_batch_again_as((int)threadIdx.x) : (int)threadIdx.x, part = thread / systems;
     if (ring) n = trid_p_batch_again_as(n);
     int status =
@@ -244,7 +235,7 @@ TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_
     *left = 0;
     if (parts > 1 || ring) {
         const tb_real *down = post.shared + 3 * span;
-        int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+        int slot = TRID_P_BATCH_SLOT(tb_real, systems, parts, thread);
         trid_p_batch_store_interface(span, slot, *own, post.shared);
         __syncthreads();
         if (parts == lanes || thread < systems * lanes)
@@ -257,7 +248,7 @@ TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_
             return bad;
         }
         if (part > 0)
-            *left = down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)];
+            *left = down[2 * span + TRID_P_BATCH_SLOT(tb_real, systems, parts, thread - systems)];
         else if (ring)
             *left = post.shared[slot];
         last = down[2 * span + slot];
@@ -288,12 +279,6 @@ TB_D tb_real *trid_p_batch_expect(const trid_p_batch_post<tb_real> &post)
     if (threadIdx.x == 0) trid_mbarrier_expect(trid_p_batch_mbarrier_of(post), total * (int)sizeof(tb_real));
     return post.mailbox + (post.phase & 1) * total;
 }
-/* Waits for the messages of this exchange. */
-template <class tb_real>
-TB_D void trid_p_batch_receive(const trid_p_batch_post<tb_real> &post)
-{
-    trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
-}
 
 /* Waits for the first and last rows of a cluster's blocks, and solves for the last unknowns of all blocks.
    Leaves   the last unknown of the block before in *above, and that of this one in *last */
@@ -303,7 +288,7 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
 {
     int rank = (int)threadIdx.x % parts, system = (int)threadIdx.x / parts, block = post.block, blocks = post.blocks;
     const tb_real *from = mailbox + 8 * (blocks * system + rank);
-    trid_p_batch_receive(post);
+    trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
     tb_real a = 0, c = 0, x = 0, worst = 0, first_a = 0, first_c = 0, first_d = 0;
     if (rank < blocks) a = from[0], c = from[1], x = from[2], worst = from[3];
     if (rank < blocks - 1) first_a = from[12], first_c = from[13], first_d = from[14];
@@ -325,7 +310,7 @@ template <int systems, int parts, class tb_real, int k>
 TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<tb_real> &post,
                                      trid_p_batch_equations<tb_real, k> *own, tb_real *left)
 {
-    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts), words = 8 };
+    enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts), words = 8 };
     int thread = (int)threadIdx.x, part = thread / systems, block = post.block, blocks = post.blocks;
     int *worst = post.worst;
     tb_real *mailbox = trid_p_batch_expect<words, systems>(post);
@@ -333,13 +318,13 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
     int status = trid_lane_reduce(k, own->a, own->b, own->c, own->d);
     if (worst && status) atomicMin(&worst[thread % systems], trid_p_batch_row(k * (parts * block + part) + status, n));
     tb_real *up = post.shared, *down = up + 3 * span;
-    int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    int slot = TRID_P_BATCH_SLOT(tb_real, systems, parts, thread);
     trid_p_batch_store_interface(span, slot, *own, post.shared);
     __syncthreads();
 
     /* From here on, this thread holds partition `rank` of system thread / parts. */
     int rank = thread % parts, system = thread / parts;
-    int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
+    int here = TRID_P_BATCH_SLOT(tb_real, systems, parts, system + systems * rank);
     tb_real row_a, row_c, row_d;
     int met = trid_p_batch_reduced_row<tb_real, systems, parts>(up, system, rank, 1, &row_a, &row_c, &row_d);
     met |= trid_warp_pcr_open(parts, &row_a, &row_c, &row_d);
@@ -371,7 +356,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
     down[2 * span + here] = rank == parts - 1 ? own_last : row_d - row_a * above - row_c * own_last;
     if (rank == 0) up[here] = above; /* no other thread reads this element before the barrier */
     __syncthreads();
-    *left = part > 0 ? down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : up[slot];
+    *left = part > 0 ? down[2 * span + TRID_P_BATCH_SLOT(tb_real, systems, parts, thread - systems)] : up[slot];
     trid_lane_expand(k, own->a, own->c, own->d, *left, down[2 * span + slot]);
 }
 
@@ -401,7 +386,7 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
         TB_UNROLL
         for (int e = 0; e < words; e += 4) trid_p_batch_send(to + e, rank, trid_p_batch_mbarrier_of(post), send + e);
     }
-    trid_p_batch_receive(post);
+    trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
     while (count < blocks) count *= 2;
     const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
     TB_UNROLL
@@ -425,7 +410,6 @@ template <class tb_real, int systems, int parts, int cluster>
 TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
 {
     enum {
-        banks = TRID_P_BATCH_BANKS(tb_real),
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
         each = cluster || parts == 1 ? 1 : 2,
         lanes = parts / each
@@ -437,7 +421,7 @@ TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
     TB_UNROLL
     for (int p = 0; p < each; p++) { /* in the order in which trid_lane_pivoted_combine takes them */
         slot[p] =
-            TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * (each * rank + (below ? p : each - 1 - p)));
+            TRID_P_BATCH_SLOT(tb_real, systems, parts, system + systems * (each * rank + (below ? p : each - 1 - p)));
         TB_UNROLL
         for (int e = 0; e < 9; e++) border[p][e] = post.shared[e * span + slot[p]];
     }
@@ -466,9 +450,9 @@ TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
 template <int systems, int parts, int cluster, class tb_real, int k>
 TB_D void trid_p_batch_sweep_pivoted(const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own)
 {
-    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
+    enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
     const int thread = (int)threadIdx.x, part = thread / systems;
-    const int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    const int slot = TRID_P_BATCH_SLOT(tb_real, systems, parts, thread);
     tb_real border[9], outer[4];
     unsigned flags;
     int met = trid_warp_pivoted_reduce(k, 32, part, own->a, own->b, own->c, own->d, border, &flags);
