@@ -19,7 +19,7 @@ enum {
     CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
     CPU_AVX_P_CUT_LONG = 8192, /* interleaved: longer systems are cut */
     CPU_AVX_P_CUT_BYTES = 512, /* interleaved: the largest row that is cut */
-    CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found in the first attempt */
+    CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found first, up to half a partition */
     CPU_AVX_P_FARTHER = 8,     /* how many times as many rows the next attempt takes, up to half a partition */
     CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
@@ -42,8 +42,8 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int 
 }
 
 /* Returns how systems with elements of this size are cut. Contiguous systems are cut into partitions that fill whole
-   tiles in any set; if they are long enough, each thread gets a tile or more. Returns 0 partitions if they are too
-   short, or have less than 128 KB each and fill tiles for more than half of the threads. */
+   tiles in any set; if they are long enough, each thread gets a tile or more. Returns 0 partitions if the systems form
+   several groups, are too short, or have less than 128 KB each and fill tiles for more than half of the threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const long long tile = 128 / size, line = 64 / size;
@@ -248,7 +248,7 @@ CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, c
         CPU_AVX_P_OMP(omp parallel for num_threads(threads) if (threads > 1) reduction(| : coupled))
         for (int i = 0; i < threads; i++) {
             const long long from = cpu_avx_p_part(vectors, threads, i), to = cpu_avx_p_part(vectors, threads, i + 1);
-            CPU_AVX_P_PICK(isa, coupled =, cpu_avx_p_reduce, (lines, cut, batch, rows, all, from, to));
+            CPU_AVX_P_PICK(isa, coupled |=, cpu_avx_p_reduce, (lines, cut, batch, rows, all, from, to));
         }
         if (!coupled || rows == most) return !coupled;
     }

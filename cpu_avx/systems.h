@@ -286,7 +286,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 /* Returns the number of elements of a thread's store, enough for any set. Without vectors, each row of each system in
    flight takes one element. In a tile of contiguous systems each row of each system takes two, and the number of rows
    is rounded up to whole cache lines. In a tile of interleaved systems each row of each system takes one or two, and
-   there are two more rows. */
+   there are two more rows. In a tile of gathered systems each row of each system takes two. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;

@@ -127,14 +127,17 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             dominant ones; a[0] and c[n-1] readable, with any contents; x may be d, but must not overlap another array
             (if the pointer x equals a, b or c, the call is refused; other overlaps are not looked for)
    Returns  0, an error, or 1 + the index of the first system with a bad pivot; x of each such system is unspecified
-   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal per element. Fast if stride or step is 1,
-            fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
-            into partitions, which threads share: from 2048 rows on (1024 in double precision) if there are fewer than
-            32 systems (16), from 8192 rows on (4096) if there are at most 32 (16) for every two threads, and, whatever
-            their number, from 128 KB per array and system on. Seven or more interleaved systems of more than 8192 rows
-            are cut as well, if a row takes at most 512 bytes and there are several threads, or 1 MB per array. A batch
-            that is not cut is solved from both ends if it has at most six systems per thread (six in all, if they share
-            cache lines), or if its systems are contiguous and take 128 KB or more: two systems at a time (four if they
+   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal per element. Without vectors, and for
+            interleaved x that is not stored past the caches, x also holds d between elimination and substitution, so it
+            is written twice, and a very long tile's x is read from memory again. Fast if stride or step is 1, fastest
+            if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems, if they form one
+            group, are cut into partitions (rows near a separator are read more than once), which threads share: from
+            2048 rows on (1024 in double precision) if there are fewer than 32 systems (16), from 8192 rows on (4096) if
+            there are at most 32 (16) for every two threads, and, whatever their number, from 128 KB per array and
+            system on. Seven or more interleaved systems of more than 8192 rows are cut as well, if they form one group,
+            a row takes at most 512 bytes, and there are several threads or 1 MB per array. A batch that is not cut is
+            solved from both ends if it has at most six systems per thread (six in all, if they share cache lines), or
+            if its systems are contiguous and take 128 KB or more: two systems at a time (a vector of up to four if they
             share cache lines), with a division instead of the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
             rounding; unknowns that are much smaller than others far away may then come out as 0. The number of threads
@@ -150,7 +153,7 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
    Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but must not overlap another array
             (if the pointer x equals f, the call is refused)
    Returns  0 or an error
-   Cost     reads d and writes x once; 2 FMA and 1 mul per element */
+   Cost     reads d and writes x once (x twice where cpu_avx_thomas does); 2 FMA and 1 mul per element */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
                               cpu_avx_real *x, void *work, int threads)
 {

@@ -487,6 +487,36 @@ static void F(test_weak_cut)(void)
     free(a);
 }
 
+/* Solves a system whose rows are weak in one half, which forbids cutting it, and strong in the other, for several
+   threads where OpenMP grants one, which then takes all parts: inside a parallel region. */
+static void F(test_weak_half)(void)
+{
+    enum { N = 131072 };
+    REAL *a = (REAL *)malloc(5 * (size_t)N * sizeof(REAL)), *b = a + N, *c = b + N, *d = c + N, *x = d + N;
+    const cpu_avx_lines lines = cpu_avx_lines_contiguous(N, 1);
+    for (int half = 0; half < 2; half++) {
+        for (int j = 0; j < N; j++)
+            a[j] = c[j] = -1, d[j] = 1, b[j] = (REAL)(j / (N / 2) == half ? 2 + 16 * ROUNDOFF : 4);
+        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+            if (cpu_left_out(isa)) continue;
+            for (int threads = 1; threads <= 4; threads++) {
+                void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, threads));
+                int status = -1;
+#ifdef _OPENMP
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#endif
+                status = F(cpu_avx_thomas)(isa, &lines, a, b, c, d, x, work, threads);
+                CHECK(status == 0, "%s: status %d", cpu_avx_name(isa), status);
+                check_near(F(residual_of)(N, a, b, c, d, x), 0, 10, "%s: residual, %d threads asked, half %d weak",
+                           cpu_avx_name(isa), threads, half);
+                free(work);
+            }
+        }
+    }
+    free(a);
+}
+
 /* Tests systems whose length suits the hybrid for one width of vectors or another, or just does not; alone, in pairs
    and in halves, and in more tiles than are in flight; some with one or two systems that fail. */
 static void F(test_across)(void)
@@ -869,6 +899,7 @@ static void F(test_all)(void)
     F(test_cut)();
     F(test_cut_rows)();
     F(test_weak_cut)();
+    F(test_weak_half)();
     F(test_groups)();
     F(test_singular)();
     F(test_across)();
