@@ -157,16 +157,16 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
     if (kind == FD_DEGENERATE) row->third = l.data.size * terms.drift[axis] * l.a.t.far_of[axis][last];
 }
 
-/* The system of a line: n rows, whose right-hand sides are `stride` apart. In a plain line, rows 2 .. n - 2 can be
-   computed several at a time. A thread whose line is not valid only takes part in its warp's common work. What
-   elimination leaves of the upper diagonal goes to `keep`, keep_stride apart, and comes from `upper`, upper_stride
-   apart. */
+/* The system of a line: n rows, whose elements are `stride` apart in two arrays. In a plain line, rows 2 .. n - 2 can
+   be computed several at a time. A thread whose line is not valid only takes part in its warp's common work. If `keep`
+   is not null, `upper` is stored there, keep_stride apart, and read upper_stride apart. */
 typedef struct {
-    int n, valid, plain, stride, upper_stride, keep_stride;
-    tb_real *right, *upper, *keep;
+    int n, valid, plain, stride;
+    tb_real *upper, *right, *keep;
+    int keep_stride, upper_stride;
 } adi2d_p_rung_system;
 
-/* Solves along a line by the Thomas algorithm, and overwrites `right` and `keep`; rows may be computed from what
+/* Solves along a line by the Thomas algorithm, and overwrites `upper` and `right`; rows may be computed from what
    `right` held. From the first row on, the function calls
      row(k, &row)     for row k: for the first two, the last, those before it that fill no group of `ahead` rows, and
                       all rows of a line that is not plain
@@ -180,12 +180,18 @@ TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_t
                               put_type put, flush_type flush)
 {
     const int n = s.n, valid = s.valid, stride = s.stride;
-    tb_real *const right = s.right, c = 0, x = 0;
+    tb_real *const upper = s.upper, *const right = s.right, c = 0, x = 0;
+    tb_real *const keep = s.keep ? s.keep : upper; /* these three serve double precision alone */
+    const int keep_stride = s.keep ? s.keep_stride : stride, upper_stride = s.keep ? s.upper_stride : stride;
     adi2d_p_rung_row ready = {0, 1, 0, 0, 0}; /* the previous row, which a face may still change */
     auto eliminate = [&](int k) {
         const tb_real r = trid_rcp(ready.b - ready.a * c);
         right[k * stride] = x = (ready.d - ready.a * x) * r;
-        s.keep[k * s.keep_stride] = c = ready.c * r;
+        c = ready.c * r;
+        if constexpr (TB_BYTES == 8)
+            keep[k * keep_stride] = c;
+        else
+            upper[k * stride] = c;
     };
     for (int from = 0; from <= n && valid;) {
         adi2d_p_rung_row next[ahead];
@@ -209,14 +215,15 @@ TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_t
         ready = next[0];
         from++;
     }
-    __syncwarp(); /* one lane may have stored `upper` for all */
+    if (TB_BYTES == 8) __syncwarp(); /* one lane may have stored `upper` for all */
     x = 0;
     for (int from = (n - 1) / ADI2D_P_RUNG_BACK * ADI2D_P_RUNG_BACK; from >= 0; from -= ADI2D_P_RUNG_BACK) {
         tb_real over[ADI2D_P_RUNG_BACK], value[ADI2D_P_RUNG_BACK], old[ADI2D_P_RUNG_BACK];
         TB_UNROLL
         for (int q = 0; q < ADI2D_P_RUNG_BACK; q++) {
             const int there = from + q < n ? from + q : 0; /* beyond the last row any number will do */
-            over[q] = valid ? s.upper[there * s.upper_stride] : 0, value[q] = valid ? right[there * stride] : 0;
+            over[q] = valid ? upper[there * (TB_BYTES == 8 ? upper_stride : stride)] : 0,
+            value[q] = valid ? right[there * stride] : 0;
             old[q] = valid ? again(there) : 0;
         }
         TB_UNROLL
@@ -341,13 +348,12 @@ TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_
 }
 
 /* Computes right-hand sides and solves along x. Thread j takes line j of problem blockIdx.x / blocks. If `across` is
-   set, it uses arrays that are contiguous along y, and transposes e as it writes it. If `few` is set, it computes fewer
-   rows at a time; in double precision with fewer registers, so that eight blocks share a multiprocessor. */
-template <int across, int second, int few>
-TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, few && TB_BYTES == 8 ? 8 : 1)
-    adi2d_p_rung_x(adi2d_p_rung launch, int step)
+   set, it uses arrays that are contiguous along y, and transposes e as it writes it. If `crowded` is set, eight blocks
+   share a multiprocessor, so that threads have fewer registers and compute fewer rows at a time. */
+template <int across, int second, int crowded>
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_p_rung_x(adi2d_p_rung launch, int step)
 {
-    enum { ahead = second ? 16 / TB_BYTES : TB_BYTES == 8 ? (few ? 3 : 4) : across || few ? 4 : 8 };
+    enum { ahead = second ? 16 / TB_BYTES : TB_BYTES == 8 ? (crowded ? 3 : 4) : across ? 4 : 8 };
     __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
     const int which = (int)blockIdx.x / launch.blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which), step, second)) return;
@@ -372,9 +378,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, few && TB_BYTES == 8 ? 
     int plain = 1;
     for (int side = 0; side < 2; side++)
         if (x.j == (side ? l.n[1] - 1 : 0) && fd_p_adds(l.a.t.problem->face[1][side])) plain = 0;
-    const int stride = x.along[0];
-    tb_real *const upper = l.a.upper + x.line;
-    const adi2d_p_rung_system system = {n, valid, plain, stride, stride, stride, l.a.right + x.line, upper, upper};
+    const adi2d_p_rung_system system = {n,    valid, plain, x.along[0], l.a.upper + x.line, l.a.right + x.line,
+                                        NULL, 0,     0};
     adi2d_p_rung_thomas<ahead>(system, row, rows, none, put, flush);
 }
 
@@ -404,13 +409,14 @@ TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int 
     return y;
 }
 
-/* Computes row j; on entry its d is the difference after the solve along x. `changes` and may_be are literals, as for
-   adi2d_p_rung_x_make. */
+/* Computes row j. `changes` and may_be are literals, as for adi2d_p_rung_x_make. In double precision an inner row comes
+   with the difference after the solve along x in `d`. */
 TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, int may_be, adi2d_p_rung_row *row)
 {
     const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride}, index[2] = {y.i, j};
     const fd_cell cell = y.l.a.t.cell[1][j];
     const fd_terms end = adi2d_p_rung_terms(y.l, 1, 1, j);
+    if (may_be || TB_BYTES == 4) row->d = y.e[j * stride];
     if (changes && !y.about) {
         const tb_real here = y.u[j * stride];
         const tb_real below = j > 0 ? y.u[(j - 1) * stride] : here, above = j < n - 1 ? y.u[(j + 1) * stride] : here;
@@ -451,23 +457,22 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     return value;
 }
 
-/* Returns the system of the thread's line along y. Where all lines of a warp have one matrix, one lane stores `upper`,
-   which saves a quarter of the bytes; the others store each in an element of their own, because a branch would take
-   longer. Each warp has a part of the array. (In single precision the large set took 1.14 times as long with it.) */
-TB_D adi2d_p_rung_system adi2d_p_rung_y_system(const adi2d_p_rung_y_line &y, int n, int first)
+/* Where all lines of a warp have one matrix along y, lets one lane store `upper`, which saves a quarter of the bytes. The
+   others store each in an element of their own, because a branch would take longer. Each warp has a part of the array.
+   Only double precision gains: in single precision the large set took 1.14 times as long. */
+TB_D void adi2d_p_rung_share(const adi2d_p_rung_y_line &y, int first, adi2d_p_rung_system *s)
 {
-    enum { may_be_alike = TB_BYTES == 8 && (FD_MODEL_INDEPENDENT >> 1 & 1) };
     const int lane = (int)threadIdx.x % 32, lines = y.stride - first < 32 ? y.stride - first : 32;
-    const int alike = may_be_alike && !__any_sync(TB_FULL_WARP, y.given), apart = may_be_alike ? lines : y.stride;
-    tb_real *const upper = y.l.a.upper + (may_be_alike ? first * n + (alike ? 0 : lane) : y.i);
-    tb_real *const keep = alike && lane > 0 ? upper + n + lane - 1 : upper;
-    return {n, y.valid, !y.given, y.stride, alike ? 1 : apart, alike ? lane == 0 : apart, y.l.a.e + y.i, upper, keep};
+    const int alike = !__any_sync(TB_FULL_WARP, y.given);
+    s->upper = y.l.a.upper + first * s->n + (alike ? 0 : lane);
+    s->keep = alike && lane > 0 ? s->upper + s->n + lane - 1 : s->upper;
+    s->upper_stride = alike ? 1 : lines, s->keep_stride = alike ? lane == 0 : lines;
 }
 
 /* Solves along y and completes the stage: the last stage stores u and ends the step, an earlier one stores z. Thread i
    takes line i. */
 template <int across, int second>
-TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 1)
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 0)
     adi2d_p_rung_y(adi2d_p_rung launch, int step)
 {
     enum { ahead = 8 };
@@ -480,7 +485,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 1)
     const int n = l.n[1], valid = i < l.n[0];
     const adi2d_p_rung_y_line y = adi2d_p_rung_y_line_of<second>(l, valid ? i : 0, valid);
     int lost = -1;
-    /* The differences of the next rows are loaded while these are eliminated. */
+    /* In double precision the differences of the next rows are loaded while these are eliminated. */
     tb_real soon[ahead];
     auto load = [&](int j) {
         TB_UNROLL
@@ -491,12 +496,15 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 1)
         for (int q = 0; q < ahead; q++) to[q].d = soon[q];
         load(j + ahead);
     };
-    auto row = [&](int j, adi2d_p_rung_row *to) {
-        to->d = y.e[j * y.stride];
-        adi2d_p_rung_y_make(y, j, 1, 1, to);
-    };
+    auto row = [&](int j, adi2d_p_rung_row *to) { adi2d_p_rung_y_make(y, j, 1, 1, to); };
     auto same = [&](int j, adi2d_p_rung_row *to) { begin(j, to), adi2d_p_rung_y_rows<ahead, 0>(y, j, to); };
     auto changed = [&](int j, adi2d_p_rung_row *to) { begin(j, to), adi2d_p_rung_y_rows<ahead, 1>(y, j, to); };
+    auto rows = [&](int j, adi2d_p_rung_row *to) {
+        if (y.l.changes)
+            adi2d_p_rung_y_rows<ahead, 1>(y, j, to);
+        else
+            adi2d_p_rung_y_rows<ahead, 0>(y, j, to);
+    };
     auto again = [&](int j) { return y.w[j * y.stride]; };
     auto put = [&](int j, tb_real solution, tb_real before) {
         const tb_real value = adi2d_p_rung_y_put(y, j, before + solution, &lost);
@@ -511,9 +519,13 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 1)
             if (valid) tile[across ? j % 32 : 0][lane] = y.multiplier[j * y.stride];
         adi2d_p_rung_transpose(tile, first, l.n[0], from, n, l.a.multiplier[1]);
     };
-    const adi2d_p_rung_system system = adi2d_p_rung_y_system(y, n, first);
-    if (valid) load(2);
-    if (l.changes) /* two copies: if the two branches met in the loop, loads would be awaited there */
+    adi2d_p_rung_system system = {n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i, NULL, 0, 0};
+    if (TB_BYTES == 8 && (FD_MODEL_INDEPENDENT >> 1 & 1)) adi2d_p_rung_share(y, first, &system);
+    /* In double precision a solve for each side: if the branches met in the loop, loads would be awaited there. */
+    if (TB_BYTES == 8 && valid) load(2);
+    if (TB_BYTES == 4)
+        adi2d_p_rung_thomas<ahead>(system, row, rows, again, put, flush);
+    else if (l.changes)
         adi2d_p_rung_thomas<ahead>(system, row, changed, again, put, flush);
     else
         adi2d_p_rung_thomas<ahead>(system, row, same, again, put, flush);
@@ -636,12 +648,12 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
     const int x_blocks = (batch->points[1] + most - 1) / most, y_blocks = (batch->points[0] + most - 1) / most;
     cudaError_t error =
         trid_launch(fd_p_ready_kernel<set_up>, dim3((unsigned)batch->problems), dim3(set_up), 0, stream, launch.as);
-    /* Few rows at a time pay in double precision with `across`, if more blocks are launched than the 5 per
-       multiprocessor that fit otherwise, and in single precision without it, along short lines. */
-    constexpr int may_be_few = across == (TB_BYTES == 8);
-    const int crowded = batch->problems * x_blocks > 5 * trid_device_attribute(cudaDevAttrMultiProcessorCount);
-    const int few = may_be_few && (across ? crowded : batch->points[0] < 64);
-    const auto x_kernel = few ? adi2d_p_rung_x<across, 0, may_be_few> : adi2d_p_rung_x<across, 0, 0>;
+    /* Crowding pays in double precision with `across`, if more blocks are launched than the 5 per multiprocessor that
+       fit uncrowded. */
+    constexpr int may_crowd = across && TB_BYTES == 8;
+    const int crowded =
+        may_crowd && batch->problems * x_blocks > 5 * trid_device_attribute(cudaDevAttrMultiProcessorCount);
+    const auto x_kernel = crowded ? adi2d_p_rung_x<across, 0, may_crowd> : adi2d_p_rung_x<across, 0, 0>;
     const auto x_second = adi2d_p_rung_x<across, 1, 0>;
     auto next = [&](auto kernel, int blocks, int threads, auto... step) {
         launch.blocks = blocks;

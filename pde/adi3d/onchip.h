@@ -60,7 +60,7 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
     auto shape = [&](int size, int most, int *pays) {
         adi3d_p_chip chip;
         const int bytes = adi3d_p_chip_lay_out(n, size, &chip);
-        /* As many lanes as the lines need in the fewest rounds; fewer if several blocks share a multiprocessor. */
+        /* The fewest threads that solve all lines in the fewest rounds; resident blocks divide the limit among them. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
         int resident = most / (bytes + 2048);
@@ -78,7 +78,7 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
 template <int unused>
 static inline fd_p_chosen adi3d_p_chosen_for(const fd_batch *batch)
 {
-    /* As many threads as registers allow, each with half a line of pivots and differences. */
+    /* As many threads as registers allow, each with the eliminated rows of half a line. */
     enum {
         most = ADI3D_MOST_ON_CHIP,
         few = sizeof(tb_real) == 4 ? 512 : 256,

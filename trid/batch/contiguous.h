@@ -262,10 +262,12 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
 
         {lu, lanes, full, 8, {{}, {2, 7}}},
         {lu, lanes, full, 16, {{4, 4}, {}}},
+        {several, lanes, full, 16, {{}, {2, 4}}},
         {lu, lanes, contiguous, 2, {{}, {2, 8}}},
         {lu, lanes, contiguous, 4, {{4, 4}, {2, 8}}},
         {lu, lanes, contiguous, 8, {{4, 4}, {2, 6}}},
         {lu, lanes, contiguous, 16, {{4, 3}, {}}},
+        {several, lanes, contiguous, 16, {{}, {2, 4}}},
         {lu, block, contiguous, 8, {{}, {4, 2}}},
         {lu, block, contiguous, 16, {{2, 4}, {}}},
         {lu, lanes, strided, 8, {{}, {2, 6}}},

@@ -1,7 +1,8 @@
-/* entries.h - a room of trid/batch.h: the list of launches, which defines each name for both precisions.
+/* entries.h - a room of trid/batch.h: the list of launches, each in both precisions, and trid_device_query.
 
-   In C++, launches take bounds as template arguments: trid_batch_solve_f32<137>. For C and for shared libraries they
-   are functions with C linkage, which one file with TRID_BATCH_IMPLEMENTATION defines and C files declare.
+   In CUDA C++, launches take bounds as template arguments: trid_batch_solve_f32<137>. For C, for C++ that no CUDA
+   compiler reads, and for shared libraries they are functions with C linkage: one file with
+   TRID_BATCH_IMPLEMENTATION defines them, and the others declare them.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
@@ -9,7 +10,7 @@
 #ifdef SIMT_EMULATOR
 #define TRID_P_BATCH_STREAM cudaStream_t
 #else
-struct CUstream_st; /* a stream is a cudaStream_t */
+struct CUstream_st; /* cudaStream_t points to one */
 #define TRID_P_BATCH_STREAM struct CUstream_st *
 #endif
 #if !defined __cplusplus

@@ -210,7 +210,7 @@ TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int p
 }
 
 /* What the two recurrences keep of the matrix, and whether their partitions take turns. In a periodic system one array,
-   keep, and one number, turns[0], serve both. */
+   keep, serves both, and turns[0] says that one exchange for both would lose accuracy. */
 template <class tb_real>
 struct trid_p_batch_recurrences {
     tb_real keep[2 * TRID_INTERLEAVED_RECURRENCE_LEN + 1];
@@ -234,11 +234,11 @@ TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int perio
     }
 }
 
-/* Solves a periodic system whose partitions take turns: in the first pass for its last unknown s, in the second, with
-   s, for all others. */
+/* Solves a periodic system one recurrence at a time: in the first pass for its last unknown s, in the second, with s,
+   for all others. Partitions take turns only where the recurrence grows. */
 template <class scope_type, class tb_real, int k>
-TB_D void trid_p_batch_ring_in_turns(const scope_type &scope, int n, tb_real *keep,
-                                     trid_p_batch_equations<tb_real, k> *own)
+TB_D void trid_p_batch_ring_in_passes(const scope_type &scope, int n, tb_real *keep,
+                                      trid_p_batch_equations<tb_real, k> *own)
 {
     tb_real *d = own->d;
     const int first = scope.first(), middle = n - 2 - first;
@@ -247,11 +247,11 @@ TB_D void trid_p_batch_ring_in_turns(const scope_type &scope, int n, tb_real *ke
     for (int j = 0; j < k; j++) scope.aside(j) = d[j];
     TRID_P_BATCH_LOOP
     for (int pass = 0; pass < 2; pass++) {
-        scope.open(0, own->a, keep);
-        scope.recurrence(0, own->a, keep, 1, d);
+        const int down = scope.open(0, own->a, keep);
+        scope.recurrence(0, own->a, keep, down, d);
         if (middle >= 0 && middle < k) scope.known(TRID_RING_MIDDLE) = trid_p_batch_pick<k>(middle, d);
-        scope.open(1, own->c, keep);
-        scope.recurrence(1, own->c, keep, 1, d);
+        const int up = scope.open(1, own->c, keep);
+        scope.recurrence(1, own->c, keep, up, d);
         if (pass == 1) break;
         if (first == 0) scope.known(TRID_RING_TIMES) = d[0];
         if (n + first == 1) scope.known(TRID_RING_MIDDLE) = 0;
@@ -286,7 +286,7 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
         scope.recurrence(0, own->a, both->keep, both->turns[0], d);
         scope.recurrence(1, own->c, both->keep + TRID_INTERLEAVED_RECURRENCE_LEN, both->turns[1], d);
     } else if (both->turns[0]) {
-        trid_p_batch_ring_in_turns(scope, n, both->keep, own);
+        trid_p_batch_ring_in_passes(scope, n, both->keep, own);
     } else {
         scope.solve_ring(n, own->a, own->c, both->keep, d);
     }
@@ -328,6 +328,28 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equati
     for (int j = 0; j < k; j++)
         if (j == end) own->b[j] = scope.known(TRID_RING_LAST), own->c[j] = scope.known(TRID_RING_FIRST);
 }
+/* The same where all other rows have been stored before the ring was opened, so that memory works meanwhile. r and u
+   point to the thread's first row; the system ends after `valid` rows. */
+template <class scope_type, class tb_real>
+TB_D void trid_p_batch_store_last(const scope_type &scope, int k, int valid, long long step, tb_real *r, tb_real *u)
+{
+    if (valid <= 0 || valid > k) return;
+    r[(valid - 1) * step] = scope.known(TRID_RING_LAST);
+    u[(valid - 1) * step] = scope.known(TRID_RING_FIRST);
+}
+
+/* Stores r and u of a contiguous tile. Leaves b and d clobbered. */
+template <class of, class tb_real>
+TB_D void trid_p_batch_store_factors(const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const int *slot,
+                                     trid_p_batch_equations<tb_real, of::k> *own, tb_real *r, tb_real *u,
+                                     tb_real *shared)
+{
+    enum { k = of::k, scope = of::scope, layout = of::layout, literal = of::literal };
+    TB_UNROLL
+    for (int j = 0; j < k; j++) own->d[j] = own->c[j];
+    trid_p_batch_store<scope, layout, literal>(k, plan, here.total, here.valid, slot, own->b, r + here.at, shared);
+    trid_p_batch_store<scope, layout, literal>(k, plan, here.total, here.valid, slot, own->d, u + here.at, shared);
+}
 
 /* Solves a contiguous tile. It reads the matrix once for all right-hand sides, and prefetches the next right-hand side.
    The hybrid is compiled only where it costs the other solves of the kernel little (docs/batch_notes.md). */
@@ -340,6 +362,7 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31;
     const trid_p_batch_spot here = trid_p_batch_spot_of<scope, layout>(k, of::warps, plan, tile, warp, lane);
     const trid_p_batch_more<tb_real> &more = rows.more;
+    const int flags = factor && periodic ? 0 : plan.flags; /* the type of the rows says PERIODIC */
     const int n = of::full ? k * plan.lanes : plan.n, total = here.total, valid = here.valid;
     trid_p_batch_equations<tb_real, k> own;
     trid_p_batch_recurrences<tb_real> recurrences;
@@ -352,8 +375,9 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own, periodic);
     const auto threads = trid_p_batch_scope_of<tb_real, k, scope>(plan, here, room);
     constexpr bool has_hybrid = of::in_warp && !factor && (periodic || of::full);
-    int bad = 0, hybrid = has_hybrid && more.sides == 1 && !(plan.flags & TRID_BATCH_FACTORED);
-    if (periodic) hybrid &= n > 1 && !(plan.flags & TRID_BATCH_TRANSPOSED);
+    constexpr bool early = factor && periodic && !of::full; /* with full tiles this is slower */
+    int bad = 0, hybrid = has_hybrid && more.sides == 1 && !(flags & TRID_BATCH_FACTORED);
+    if (periodic) hybrid &= n > 1 && !(flags & TRID_BATCH_TRANSPOSED);
     if (has_hybrid && !periodic)
         trid_lane_pad(k, threads.first(), n, threads.rows(), own.a, own.b, own.c, (tb_real *)0);
     if (hybrid && __all_sync(TB_FULL_WARP, trid_p_batch_are_dominant(k, own))) {
@@ -363,8 +387,9 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
         if constexpr (has_hybrid) bad = trid_p_batch_solve_hybrid<periodic>(threads, n, &own);
         trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
     } else {
-        int met = trid_p_batch_lu_factor(threads, n, plan.flags, periodic, &own);
-        if (!factor || periodic) trid_p_batch_open(threads, n, plan.flags, periodic, own, &recurrences, &met);
+        int met = trid_p_batch_lu_factor(threads, n, flags, periodic, &own);
+        if (early) trid_p_batch_store_factors<of>(plan, here, slot, &own, x, more.u, shared);
+        if (!factor || periodic) trid_p_batch_open(threads, n, flags, periodic, own, &recurrences, &met);
         bad = trid_p_batch_row(met, n);
         TRID_P_BATCH_LOOP
         for (long long side = 0; !factor && side < more.sides; side++, at += more.pitch) {
@@ -374,14 +399,16 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
             if (side + 1 < more.sides)
                 trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total),
                                                   next);
-            trid_p_batch_solve_side(threads, n, plan.flags, periodic, &recurrences, &own);
+            trid_p_batch_solve_side(threads, n, flags, periodic, &recurrences, &own);
             trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
         }
     }
-    if (factor) {
+    if (early) {
+        const long long row = at + here.own * plan.lines.stride + (here.first - here.before) * plan.lines.step;
+        trid_p_batch_store_last(threads, k, valid, plan.lines.step, x + row, more.u + row);
+    } else if (factor) {
         if (periodic) trid_p_batch_close(threads, n, &own);
-        trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.b, x + at, shared);
-        trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.c, more.u + at, shared);
+        trid_p_batch_store_factors<of>(plan, here, slot, &own, x, more.u, shared);
     }
     if (trid_p_batch_reports(plan)) trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, bad, {0, 0}, room);
 }
@@ -437,7 +464,8 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
     const trid_p_batch_arrays<tb_real> &rows = all.rows;
     const trid_p_batch_more<tb_real> &more = all.more;
     int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
-    const int add = plan.flags & TRID_BATCH_ADD;
+    const int flags = factor ? 0 : plan.flags; /* the type of the rows says PERIODIC */
+    const int add = flags & TRID_BATCH_ADD;
     tb_real *stage = (tb_real *)dynamic, *sides_stage = stage + 3 * k * threads;
     const trid_p_batch_pipeline<tb_real, shape, 3, burst> matrix = {plan, rows, d, stage, first, 0, periodic};
     const trid_p_batch_pipeline<tb_real, shape, 1> sides = {plan, rows, d, sides_stage, first, 0};
@@ -455,23 +483,23 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
         volatile tb_real aside[k];
         const trid_p_batch_in_threads<tb_real, k, systems, shape::parts> scope = {between, aside};
-        int met = trid_p_batch_lu_factor(scope, n, plan.flags, periodic, &u);
+        int met = trid_p_batch_lu_factor(scope, n, flags, periodic, &u);
         trid_p_batch_recurrences<tb_real> recurrences;
-        if (!factor || periodic) trid_p_batch_open(scope, n, plan.flags, periodic, u, &recurrences, &met);
+        if (factor) {
+            trid_p_batch_scatter(k, p.valid - periodic, 0, u.b, plan.lines.step, x + p.at);
+            trid_p_batch_scatter(k, p.valid - periodic, 0, u.c, plan.lines.step, more.u + p.at);
+        }
+        if (!factor || periodic) trid_p_batch_open(scope, n, flags, periodic, u, &recurrences, &met);
         TRID_P_BATCH_LOOP
         for (long long side = 0; !factor && side < more.sides; side++) {
             /* No registers are left for the values that the compiler would compute for all rows before the loop. */
             const long long step = trid_p_batch_again_as(plan.lines.step);
             p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
             trid_p_batch_fetch_side<k / burst>(sides, more, p, side, index, &u);
-            trid_p_batch_solve_side(scope, n, plan.flags, periodic, &recurrences, &u);
+            trid_p_batch_solve_side(scope, n, flags, periodic, &recurrences, &u);
             trid_p_batch_scatter(k, p.valid, add, u.d, step, x + (p.at + side * more.pitch));
         }
-        if (factor) {
-            if (periodic) trid_p_batch_close(scope, n, &u);
-            trid_p_batch_scatter(k, p.valid, 0, u.b, plan.lines.step, x + p.at);
-            trid_p_batch_scatter(k, p.valid, 0, u.c, plan.lines.step, more.u + p.at);
-        }
+        if (factor && periodic) trid_p_batch_store_last(scope, k, p.valid, plan.lines.step, x + p.at, more.u + p.at);
         if (trid_p_batch_reports(plan)) {
             const int bad = trid_p_batch_row(met, n);
             __syncthreads();

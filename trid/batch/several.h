@@ -107,8 +107,9 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             systems are periodic
    Error    as trid_warp_lu_solve. The hybrid solves a single right-hand side from its matrix if all rows in its warp or
             tile are as dominant as trid_batch_pivoted asks. It does so for contiguous systems in full tiles (2^m rows,
-            16 to 512; f64: 8 to 256) and, unless they are transposed, for periodic systems: contiguous ones of 2 to 512
-            (f64: 256) rows and interleaved ones of 2 to 256. So the last digits of x may depend on neighbours */
+            16 to 512; f64: 8 to 512) and, unless they are transposed, for periodic systems: contiguous ones of 2 to 512
+            rows (f64, step not 1: 256) and interleaved ones of 2 to 256. So the last digits of x may depend on
+            neighbours */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,

@@ -1,4 +1,5 @@
-/* weights.h - a room of trid/batch.h: partitions with a constant matrix, of which only right-hand sides are sent.
+/* weights.h - a room of trid/batch.h: partitions with a constant matrix. Of their reduced rows, only the right-hand
+   sides are computed and sent for each d.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
@@ -38,9 +39,9 @@ TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, cons
 }
 
 /* Computes the right-hand sides of the two rows of an interface, `ends`: products of the weights u with the first
-   `first` rows of d and of the weights v with the last `last` rows. u and v are passed as from.a and from.b. With
-   one_matrix, a block keeps the weights of the one matrix and takes one tile after another; otherwise it takes one
-   tile. */
+   `first` rows of d and of the weights v with the last `last` rows, or of both with all rows if these overlap. u and v
+   are passed as from.a and from.b. With one_matrix, a block keeps the weights of the one matrix and takes one tile
+   after another; otherwise it takes one tile. */
 template <class tb_real, int interleaved, int one_matrix>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS, one_matrix ? TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) : 1)
 TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from,
@@ -161,10 +162,12 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
    of reach that trid_batch_interface_factor found.
    Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED, u and v are of one matrix, n elements each, contiguous
    Returns  as trid_batch_interface_reduce
-   Cost     these rows of d, u and v are read once (with SHARED, if systems are interleaved and n <= 1024, u and v once
-            a block); 2 numbers a system are written
-   Error    that of sums of n/8 products (contiguous: n/32) and of the sum of these sums, each rounded: a few roundoffs
-            of the sum of |u| |d|. This is stable if the matrix is diagonally dominant */
+   Cost     these rows of d, u and v are read once, except that with SHARED each system reads those of u and v again
+            (if systems are interleaved and n <= 1024, a block reads u and v once, whole); 2 numbers a system are
+            written
+   Error    that of sums of up to n/8 products (contiguous: n/32; short systems: 32, contiguous 4) and of the sum of
+            these sums, each rounded: a few roundoffs of the sum of |u| |d|. This is stable if the matrix is diagonally
+            dominant */
 template <int unused = 0>
 static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const tb_real *v, const tb_real *d,
                                       long long first, long long last, long long share, tb_real *interface_d,
