@@ -33,7 +33,7 @@
        cpu_avx_load_part, _store_part               1 and a mask (NEON: 1 per lane)
        cpu_avx_fma, _fnma, _min, _max, _sqrt        1 (fma and fnma in AVX: 2; min and max in NEON: 2)
        cpu_avx_select                               a < b ? c : d        2
-       cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2 or 3, AVX: 3 or 4)
+       cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 1 to 3, AVX: 2 to 4)
        cpu_avx_sum                                  of all lanes         log2 lanes moves and additions
        cpu_avx_rcp                                  reciprocal           f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
                                                                          f64, NEON, plain C: a division
@@ -102,10 +102,10 @@
      hybrid.h           cpu_avx_hybrid; partitions.h, the reduced system of a system's partitions
      explicit.h, implicit.h              one factor; one_factor.h, the code that they share
      grid_explicit.h, grid_implicit.h    three factors; grid.h, their operator
-   The rooms are C over the types cpu_avx_real and cpu_avx_vec. rooms.h includes all of them, and is read in several
-   passes. The first pass defines what depends on neither precision nor set, and lists each room's names. The others
-   give these names their suffixes. For each precision, precision.h makes a pass for what its sets share, one for each
-   set (set.h), and one for array scope, which chooses a set.
+   The rooms are C over the types cpu_avx_real and cpu_avx_vec. rooms.h includes all but those of the sets, and is read
+   in several passes. The first pass defines what depends on neither precision nor set, and lists each room's names. The
+   others give these names their suffixes. For each precision, precision.h makes a pass for what its sets share, one for
+   each set (set.h), and one for array scope, which chooses a set.
 
    To add an instruction set, model its file on that of the most similar set, and add a line to each list of sets.h.
    Vectors may have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
@@ -118,7 +118,8 @@
                             this option such files have plain C only. Other files have all sets of their kind of
                             processor.
      CPU_AVX_EXACT_RCP      Divides instead of taking the fast reciprocal.
-     CPU_AVX_STREAM_BYTES   Results of at least this many bytes are stored past the caches. Default: 8 MB.
+     CPU_AVX_STREAM_BYTES   Arrays of at least this many bytes are stored past the caches where that is faster (see
+                            below). Default: 8 MB.
      CPU_AVX_THREAD_ROWS    The number of rows, over all systems, for which it pays to start one more thread. Default:
                             1024.
      CPU_AVX_GRID_CACHE     The bytes of cache that a thread's block of a grid may fill. Default: 1 MB. */
@@ -160,7 +161,7 @@
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
 #define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* the compiler moves no memory access across it */
-/* Unrolls the loop after it, whose count is a literal, so that arrays stay in registers. */
+/* Unrolls the loop after it. If its count is a small literal, arrays stay in registers. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
 #else
@@ -187,10 +188,12 @@
 #define CPU_AVX_P_OMP(clauses)
 #endif
 
-/* CPU_AVX_STREAM_BYTES: cpu_avx_thomas, cpu_avx_solve, cpu_avx_hybrid, cpu_avx_grid_explicit2 and _implicit2 store
-   results of at least this size past the caches if their alignment allows it. If x is d, cpu_avx_hybrid never does so,
-   and cpu_avx_thomas and cpu_avx_solve only if interleaved rows are far apart. If this size is too small, results that
-   would have stayed in the last-level cache must be read from memory.
+/* CPU_AVX_STREAM_BYTES: cpu_avx_thomas, cpu_avx_solve, cpu_avx_hybrid and cpu_avx_grid_explicit2 store results of at
+   least this size past the caches if their alignment allows it; cpu_avx_grid_implicit2 stores v so, never u. If x is d,
+   cpu_avx_hybrid never does so, and cpu_avx_thomas and cpu_avx_solve only if interleaved rows are far apart. Systems
+   that are solved without vectors, gathered ones, and batches of few or very long interleaved systems are never stored
+   so (cpu_avx_p_thomas_plan). If this size is too small, results that would have stayed in the last-level cache must be
+   read from memory.
    CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps six planes of a block of rows in this many bytes of a thread's own
    cache. If this size is too large, the planes come from a more distant cache. If it is too small, many rows at the
    edges of blocks are computed twice. */
@@ -228,8 +231,9 @@
    (in cpu_avx_factor, the first row). */
 enum {
     CPU_AVX_OK = 0,
-    CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, or a size that the function's comment excludes;
-                                  lines whose elements coincide; one array passed both as x and as a, b, c or f */
+    CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, threads < 1, or a size that the function's comment
+                                  excludes; lines whose elements coincide; one array passed both as x and as a, b, c or
+                                  f */
     CPU_AVX_BAD_ISA = -2       /* an unknown instruction set, or one that the processor or compiler does not support */
 };
 

@@ -1,4 +1,5 @@
-/* avx.h - a room of cpu_avx.h: AVX, vectors of 32 bytes without multiply-add and without moves across their halves.
+/* avx.h - a room of cpu_avx.h: AVX, vectors of 32 bytes without multiply-add, and without moves of single lanes across
+   their halves.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE

@@ -351,10 +351,10 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *til
 }
 
 /* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Strip i of a tile
-   is cache line i of each row, and has one or more blocks of columns. `partitions` says whether a reduced system joins
-   the partitions of a tile. The fill then starts with a row before a partition's first one, x[-1] - X = 0; and since
-   such tiles are small, the tile after the next is prefetched, not the next. Returns the first system with a bad pivot,
-   or LLONG_MAX. */
+   is cache line i of each row, and has one or more blocks of columns. `partitions`, a literal, says whether a reduced
+   system joins the partitions of a tile; those of cut systems have known neighbours, and count as systems. The fill of
+   joined partitions starts with a row before a partition's first one, x[-1] - X = 0; and since such tiles are small,
+   the tile after the next is prefetched, not the next. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {

@@ -1,4 +1,4 @@
-/* cut.h - a room of cpu_avx.h: few long contiguous systems, each cut into partitions that are solved as a batch.
+/* cut.h - a room of cpu_avx.h: few long systems, each cut into partitions that are solved as a batch.
    MIT licence, see LICENSE.
 
    The last row of a partition is a separator. Its unknown is found first, from the rows around it. These are eliminated
@@ -17,20 +17,41 @@ enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
     CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or each system's partitions more than one */
     CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
-    CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found in the first attempt */
+    CPU_AVX_P_CUT_LONG = 8192, /* interleaved: longer systems are cut */
+    CPU_AVX_P_CUT_BYTES = 512, /* interleaved: the largest row that is cut */
+    CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found first, up to half a partition */
     CPU_AVX_P_FARTHER = 8,     /* how many times as many rows the next attempt takes, up to half a partition */
     CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
 
-/* Returns how systems with elements of this size are cut: into partitions that fill whole tiles in any set. If the
-   systems are long enough, each thread gets a tile or more. Returns 0 partitions if the systems are not contiguous, are
-   too short, or have less than 128 KB each and fill tiles for more than half of the threads. */
+/* Returns how interleaved systems are cut: into partitions whose c and d fit the second-level cache, at least four a
+   thread if that leaves them long. Returns 0 partitions if systems are short or rows are long, or if one thread solves
+   systems that are in cache. */
+CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int threads, int size)
+{
+    const long long row = lines->systems * size, fit = CPU_AVX_P_STORE_BYTES / 2 / row, longest = CPU_AVX_P_CUT_MOST;
+    const long long least = (lines->n - 1) / (fit < longest ? fit : longest) + 1;
+    const long long many = lines->n / CPU_AVX_P_CUT_MANY, wanted = 4LL * threads < many ? 4LL * threads : many;
+    cpu_avx_p_cut cut = {0, 0};
+    if (lines->n <= CPU_AVX_P_CUT_LONG || row > CPU_AVX_P_CUT_BYTES || lines->systems <= CPU_AVX_P_FEW_SYSTEMS)
+        return cut;
+    if (threads == 1 && lines->n * row < CPU_AVX_P_FAR_BYTES) return cut;
+    cut.count = least > wanted ? least : wanted;
+    cut.rows = lines->n / cut.count;
+    return cut;
+}
+
+/* Returns how systems with elements of this size are cut. Contiguous systems are cut into partitions that fill whole
+   tiles in any set; if they are long enough, each thread gets a tile or more. Returns 0 partitions if the systems form
+   several groups, are too short, or have less than 128 KB each and fill tiles for more than half of the threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const long long tile = 128 / size, line = 64 / size;
     const int fill_tiles = lines->systems >= tile && 2 * ((lines->systems - 1) / tile + 1) > threads;
     cpu_avx_p_cut cut = {0, 0};
-    if (lines->step != 1 || lines->groups != 1 || !lines->systems) return cut;
+    if (lines->groups != 1 || !lines->systems) return cut;
+    if (lines->step > 1 && lines->stride == 1) return cpu_avx_p_cut_rows_of(lines, threads, size);
+    if (lines->step != 1) return cut;
     if (fill_tiles && lines->n < CPU_AVX_P_LONG_BYTES / size) return cut;
     const long long tiles = (lines->n - 1) / (CPU_AVX_P_CUT_MOST * tile) + 1;
     const long long wanted = (threads - 1) / lines->systems + 1, many = lines->n / (CPU_AVX_P_CUT_MANY * tile);
@@ -45,6 +66,7 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
 #define cpu_avx_p_separators CPU_AVX_OF(cpu_avx_p_separators)
 #define cpu_avx_p_separators_len CPU_AVX_OF(cpu_avx_p_separators_len)
 #define cpu_avx_p_separators_of CPU_AVX_OF(cpu_avx_p_separators_of)
+#define cpu_avx_p_near_rows CPU_AVX_OF_SET(cpu_avx_p_near_rows)
 #define cpu_avx_p_towards_ends CPU_AVX_OF_SET(cpu_avx_p_towards_ends)
 #define cpu_avx_p_reduce CPU_AVX_OF_SET(cpu_avx_p_reduce)
 #define cpu_avx_p_solve_separators CPU_AVX_OF_SET(cpu_avx_p_solve_separators)
@@ -58,6 +80,7 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
    separators' unknowns, after a 0; c of each row of a tail. */
 typedef struct {
     cpu_avx_real *c[2], *d[2], *x, *tail;
+    ptrdiff_t next; /* from a partition to the next one of the same system */
 } cpu_avx_p_separators;
 
 /* Returns the number of elements of all these arrays. */
@@ -70,27 +93,43 @@ CPU_AVX_API size_t cpu_avx_p_separators_len(const cpu_avx_lines *lines, cpu_avx_
 CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                                          cpu_avx_real *work, long long s)
 {
-    const ptrdiff_t all = (ptrdiff_t)(lines->systems * cut.count), at = (ptrdiff_t)(s * cut.count);
+    const ptrdiff_t all = (ptrdiff_t)(lines->systems * cut.count), systems = (ptrdiff_t)lines->systems;
+    const int contiguous = lines->step == 1;
+    const ptrdiff_t at = (ptrdiff_t)(contiguous ? s * cut.count : s);
     cpu_avx_p_separators of;
+    of.next = contiguous ? 1 : systems;
     for (int side = 0; side < 2; side++) {
         of.c[side] = work + 2 * side * all + at;
         of.d[side] = of.c[side] + all;
     }
-    of.x = work + 4 * all + at + (ptrdiff_t)s;
-    of.tail = work + 5 * all + (ptrdiff_t)lines->systems;
+    of.x = work + 4 * all + at + (contiguous ? (ptrdiff_t)s : 0);
+    of.tail = work + 5 * all + systems;
     return of;
 }
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Eliminates rows of `lanes` partitions, one per lane, towards the separators: the `rows` rows before a partition's
+/* Loads `columns` rows, from the one at p on: of one partition per lane or, if systems are interleaved, of the same
+   partition of `valid` systems. */
+CPU_AVX_INLINE void cpu_avx_p_near_rows(const cpu_avx_real *p, const cpu_avx_lines *lines, cpu_avx_p_cut cut, int valid,
+                                        int columns, cpu_avx_vec *row)
+{
+    if (lines->step == 1)
+        cpu_avx_load_tile(p, (ptrdiff_t)cut.rows, cpu_avx_lanes, columns, row);
+    else
+        for (int k = 0; k < columns; k++) row[k] = cpu_avx_p_gather(p + k * (ptrdiff_t)lines->step, 1, valid);
+}
+
+/* Eliminates rows of `valid` partitions, one per lane, towards the separators: the `rows` rows before a partition's
    separator downwards, and its first `rows` rows upwards. Stores c and d of both ends. Returns whether in any lane
    further rows matter or too many roundoffs add up. f is the factor with which the rows beyond arrive at the separator;
    noise is the sum of the factors with which the eliminated rows arrive. */
-CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t at, cpu_avx_p_cut cut, long long rows,
-                                        cpu_avx_real *const *c_of, cpu_avx_real *const *d_of)
+CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, ptrdiff_t at,
+                                        cpu_avx_p_cut cut, int valid, long long rows, cpu_avx_real *const *c_of,
+                                        cpu_avx_real *const *d_of)
 {
     enum { lanes = cpu_avx_lanes };
+    const cpu_avx_vec beyond_valid = cpu_avx_p_beyond(valid);
     const cpu_avx_vec zero = cpu_avx_set(0), least = cpu_avx_set((cpu_avx_real)1e-30);
     cpu_avx_vec a[2][lanes], b[2][lanes], c[2][lanes], d[2][lanes], sound = zero;
     cpu_avx_vec now_c[2] = {zero, zero}, now_d[2] = {zero, zero}, noise[2] = {zero, zero};
@@ -98,17 +137,18 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
     for (long long j = 0; j < rows; j += lanes) {
         const int columns = cpu_avx_p_clip(rows - j);
         for (int side = 0; side < 2; side++) {
-            const ptrdiff_t from = at + (ptrdiff_t)(side ? rows - j - columns : cut.rows - 1 - rows + j);
-            cpu_avx_load_tile((side ? batch->c : batch->a) + from, (ptrdiff_t)cut.rows, lanes, columns, a[side]);
-            cpu_avx_load_tile(batch->b + from, (ptrdiff_t)cut.rows, lanes, columns, b[side]);
-            cpu_avx_load_tile((side ? batch->a : batch->c) + from, (ptrdiff_t)cut.rows, lanes, columns, c[side]);
-            cpu_avx_load_tile(batch->d + from, (ptrdiff_t)cut.rows, lanes, columns, d[side]);
+            const long long row = side ? rows - j - columns : cut.rows - 1 - rows + j;
+            const ptrdiff_t from = at + (ptrdiff_t)(row * lines->step);
+            cpu_avx_p_near_rows((side ? batch->c : batch->a) + from, lines, cut, valid, columns, a[side]);
+            cpu_avx_p_near_rows(batch->b + from, lines, cut, valid, columns, b[side]);
+            cpu_avx_p_near_rows((side ? batch->a : batch->c) + from, lines, cut, valid, columns, c[side]);
+            cpu_avx_p_near_rows(batch->d + from, lines, cut, valid, columns, d[side]);
         }
         for (int i = 0; i < columns; i++)
             for (int side = 0; side < 2; side++) {
                 const int k = side ? columns - 1 - i : i;
-                const cpu_avx_vec r = cpu_avx_p_eliminate(a[side][k], b[side][k], c[side][k], d[side][k], &now_c[side],
-                                                          &now_d[side], &sound);
+                const cpu_avx_vec r = cpu_avx_p_eliminate(a[side][k], b[side][k] + beyond_valid, c[side][k], d[side][k],
+                                                          &now_c[side], &now_d[side], &sound);
                 const cpu_avx_vec factor = a[side][k] * r;
                 const cpu_avx_vec size = cpu_avx_max(factor, zero - factor);
                 f[side] = cpu_avx_max(size * f[side], least); /* subnormal numbers would be slow */
@@ -118,27 +158,34 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_p_batch *batch, ptrdiff_t 
     int coupled = 0;
     for (int side = 0; side < 2; side++) {
         cpu_avx_real beyond[lanes], sum[lanes];
-        cpu_avx_store(c_of[side], now_c[side]);
-        cpu_avx_store(d_of[side], now_d[side]);
+        cpu_avx_p_scatter(c_of[side], 1, valid, 0, now_c[side]);
+        cpu_avx_p_scatter(d_of[side], 1, valid, 0, now_d[side]);
         cpu_avx_store(beyond, f[side]);
         cpu_avx_store(sum, noise[side]);
-        for (int l = 0; l < lanes; l++)
+        for (int l = 0; l < valid; l++)
             coupled |=
                 !cpu_avx_p_finite(sum[l]) || beyond[l] > CPU_AVX_P_LOST || sum[l] > (cpu_avx_real)CPU_AVX_P_NOISE;
     }
     return coupled;
 }
 
-/* Reduces partitions `from` .. `to` - 1, counted over all systems, with cpu_avx_p_towards_ends; `from` and `to` are
-   multiples of `lanes`. */
+/* Reduces vectors `from` .. `to` - 1 of partitions with cpu_avx_p_towards_ends: of neighbours or, if systems are
+   interleaved, of the same partition of several systems. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
 {
     int coupled = 0;
-    for (long long p = from; p < to && !coupled; p += cpu_avx_lanes) {
-        const ptrdiff_t at = cpu_avx_p_system_at(lines, p / cut.count) + (ptrdiff_t)(p % cut.count * cut.rows);
-        cpu_avx_real *const c[2] = {all->c[0] + p, all->c[1] + p}, *const d[2] = {all->d[0] + p, all->d[1] + p};
-        coupled = cpu_avx_p_towards_ends(batch, at, cut, rows, c, d);
+    const int contiguous = lines->step == 1;
+    const long long across = (lines->systems - 1) / cpu_avx_lanes + 1; /* vectors of a row */
+    for (long long v = from; v < to && !coupled; v++) {
+        const long long s = contiguous ? v * cpu_avx_lanes / cut.count : v % across * cpu_avx_lanes;
+        const long long p = contiguous ? v * cpu_avx_lanes % cut.count : v / across;
+        const ptrdiff_t at = cpu_avx_p_system_at(lines, s) + (ptrdiff_t)(p * cut.rows * lines->step);
+        const ptrdiff_t to_c = (ptrdiff_t)(contiguous ? v * cpu_avx_lanes : p * lines->systems + s);
+        const int valid = contiguous ? cpu_avx_lanes : cpu_avx_p_clip(lines->systems - s);
+        cpu_avx_real *const c[2] = {all->c[0] + to_c, all->c[1] + to_c};
+        cpu_avx_real *const d[2] = {all->d[0] + to_c, all->d[1] + to_c};
+        coupled = cpu_avx_p_towards_ends(lines, batch, at, cut, valid, rows, c, d);
     }
     return coupled;
 }
@@ -149,25 +196,29 @@ CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_av
                                               const cpu_avx_p_batch *batch, cpu_avx_real *work, long long s)
 {
     const cpu_avx_p_separators of = cpu_avx_p_separators_of(lines, cut, work, s);
-    const ptrdiff_t at = cpu_avx_p_system_at(lines, s), end = at + (ptrdiff_t)lines->n;
-    const ptrdiff_t count = (ptrdiff_t)cut.count, rows = (ptrdiff_t)cut.rows, tail = at + count * rows;
+    const ptrdiff_t at = cpu_avx_p_system_at(lines, s), n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step;
+    const ptrdiff_t count = (ptrdiff_t)cut.count, rows = (ptrdiff_t)cut.rows, tail = count * rows;
     cpu_avx_real c = 0, d = 0, *x = batch->x;
     int bad = 0;
-    for (ptrdiff_t i = end - 1; i >= tail; i--) {
-        cpu_avx_p_eliminate_one(i < end - 1 ? batch->c[i] : 0, batch->b[i], batch->a[i], batch->d[i], &c, &d, &bad);
-        of.tail[i - tail] = c, x[i] = d;
+    for (ptrdiff_t j = n - 1; j >= tail; j--) {
+        const ptrdiff_t i = at + j * step;
+        cpu_avx_p_eliminate_one(j < n - 1 ? batch->c[i] : 0, batch->b[i], batch->a[i], batch->d[i], &c, &d, &bad);
+        of.tail[j - tail] = c, x[i] = d;
     }
     of.x[0] = 0;
     for (ptrdiff_t p = 0; p < count; p++) {
-        const ptrdiff_t i = at + (p + 1) * rows - 1;
+        const ptrdiff_t j = (p + 1) * rows - 1, i = at + j * step, here = p * of.next, after = here + of.next;
         const int last = p == count - 1;
-        const cpu_avx_real above = i < end - 1 ? batch->c[i] : 0;
-        const cpu_avx_real pivot = cpu_avx_p_madd(-above, last ? c : of.c[1][p + 1], batch->b[i]);
-        const cpu_avx_real y = cpu_avx_p_madd(-above, last ? d : of.d[1][p + 1], batch->d[i]);
-        cpu_avx_p_eliminate_one(batch->a[i], pivot, 0, y, &of.c[0][p], &of.d[0][p], &bad);
-        of.x[p + 1] = x[i] = of.d[0][p];
+        const cpu_avx_real above = j < n - 1 ? batch->c[i] : 0;
+        const cpu_avx_real pivot = cpu_avx_p_madd(-above, last ? c : of.c[1][after], batch->b[i]);
+        const cpu_avx_real y = cpu_avx_p_madd(-above, last ? d : of.d[1][after], batch->d[i]);
+        cpu_avx_p_eliminate_one(batch->a[i], pivot, 0, y, &of.c[0][here], &of.d[0][here], &bad);
+        of.x[after] = x[i] = of.d[0][here];
     }
-    for (ptrdiff_t i = tail; i < end; i++) x[i] = cpu_avx_p_madd(-of.tail[i - tail], x[i - 1], x[i]);
+    for (ptrdiff_t j = tail; j < n; j++) {
+        const ptrdiff_t i = at + j * step;
+        x[i] = cpu_avx_p_madd(-of.tail[j - tail], x[i - step], x[i]);
+    }
     return bad;
 }
 
@@ -187,8 +238,9 @@ CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_
 CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
 {
-    const long long lanes = cpu_avx_width(isa), vectors = lines->systems * cut.count / lanes, most = cut.rows / 2;
-    const long long tiles = lines->systems * cut.count / (128 / CPU_AVX_SIZE);
+    const long long lanes = cpu_avx_width(isa), most = cut.rows / 2, partitions = lines->systems * cut.count;
+    const long long tiles = (partitions - 1) / (128 / CPU_AVX_SIZE) + 1;
+    const long long vectors = lines->step == 1 ? partitions / lanes : ((lines->systems - 1) / lanes + 1) * cut.count;
     if (threads > tiles) threads = (int)tiles;
     for (long long rows = CPU_AVX_P_NEAR_ROWS;; rows *= CPU_AVX_P_FARTHER) {
         int coupled = 0;
@@ -196,7 +248,7 @@ CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, c
         CPU_AVX_P_OMP(omp parallel for num_threads(threads) if (threads > 1) reduction(| : coupled))
         for (int i = 0; i < threads; i++) {
             const long long from = cpu_avx_p_part(vectors, threads, i), to = cpu_avx_p_part(vectors, threads, i + 1);
-            CPU_AVX_P_PICK(isa, coupled =, cpu_avx_p_reduce, (lines, cut, batch, rows, all, from * lanes, to * lanes));
+            CPU_AVX_P_PICK(isa, coupled |=, cpu_avx_p_reduce, (lines, cut, batch, rows, all, from, to));
         }
         if (!coupled || rows == most) return !coupled;
     }

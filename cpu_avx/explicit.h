@@ -130,8 +130,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *
     u[k - 1] = cpu_avx_p_stencil_step(now.row, now.mid_below, now.mid, cpu_avx_p_above(first_mid));
 }
 
-/* Copies option i to partitions: k vectors each of a, b, c and u, and one more of u. If the number of steps is odd,
-   first makes one step with explicit1. */
+/* Copies option i to partitions: k vectors each of a, b, c and u, before room for one more of u. If the number of steps
+   is odd, first makes one step with explicit1. */
 CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, int k, cpu_avx_vec *partitions)
 {
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
@@ -142,8 +142,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, i
     partitions[2 * (ptrdiff_t)k + (m->n - 1) % k][(m->n - 1) / k] = 0;
 }
 
-/* Alternates between as many options as the first-level cache holds: while the last rows of one option wait for each
-   other, the next option begins. */
+/* Alternates between as many options as the first-level cache holds, at most CPU_AVX_P_TURNS: while the last rows of
+   one option wait for each other, the next option begins. */
 CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int last, void *work)
 {
     const int k = cpu_avx_p_partition_rows(m->n, 2);

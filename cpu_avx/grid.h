@@ -323,9 +323,9 @@ typedef struct {
     int blocks, layers, rows;
 } cpu_avx_p_grid_cut;
 
-/* Returns blocks so small that six planes of a block, three of each step, stay in the cache, but of 16 rows at least.
-   The number of blocks is a multiple of the number of threads, unless that makes blocks too flat. In that case planes
-   are divided into layers. */
+/* Returns blocks so small that six planes of a block, three of each step, stay in the cache; if fewer than 16 rows
+   would, the limit is 16 rows. The number of blocks is a multiple of the number of threads, unless that makes blocks
+   too flat. In that case planes are divided into layers. */
 CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int threads)
 {
     cpu_avx_p_grid_cut cut;

@@ -103,10 +103,13 @@ typedef struct {
     cpu_avx_p_tile tile;
     ptrdiff_t stride, width, room;      /* from system to system; lanes of a row; from a row's slot to the next */
     cpu_avx_real *first, *zeros, *last; /* in the store: row 0; see above */
+    const cpu_avx_real *before, *after; /* x of the row before the first and of the one after the last: zeros, or
+                                           separators */
+    long long from, to;                 /* the first row with an a; the last with a c */
 } cpu_avx_p_rows;
 
-/* A row. The first row has no a and the last no c: b stands for them, and is multiplied by zeros. If all systems share
-   one matrix, l, r and q are its factors. */
+/* A row. A system's first row has no a and its last no c: b stands for them, and is multiplied by zeros. If all systems
+   share one matrix, l, r and q are its factors. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d;
     cpu_avx_vec l, r, q;
@@ -122,10 +125,14 @@ CPU_AVX_INLINE cpu_avx_p_rows cpu_avx_p_rows_of(int one, ptrdiff_t stride, const
 {
     const ptrdiff_t width = (tile->valid + cpu_avx_lanes - 1) / cpu_avx_lanes * cpu_avx_lanes;
     const ptrdiff_t room = (one ? 0 : width) + (plan->apart ? width : 0);
-    cpu_avx_real *zeros = store + (ptrdiff_t)plan->lines.n * room;
-    const cpu_avx_p_rows rows = {
-        *batch, *plan,        *tile, stride, width, reverse ? -room : room, reverse ? zeros - room : store,
-        zeros,  zeros + width};
+    const int cut = !one && plan->kind == CPU_AVX_P_CUT_ROWS, above = cut && tile->offset >= plan->lines.jump;
+    const ptrdiff_t n = (ptrdiff_t)plan->lines.n, step = (ptrdiff_t)plan->lines.step;
+    cpu_avx_real *zeros = store + n * room, *x = batch->x + tile->offset;
+    cpu_avx_p_rows rows = {*batch, *plan,         *tile, stride, width, room, store,
+                           zeros,  zeros + width, zeros, zeros,  1,     n - 2};
+    if (reverse) rows.first = zeros - room, rows.room = -room;
+    if (above) rows.before = x - step, rows.from = 0;
+    if (cut) rows.after = x + n * step, rows.to = n - 1;
     return rows;
 }
 
@@ -138,8 +145,8 @@ CPU_AVX_INLINE cpu_avx_p_row cpu_avx_p_row_at(int one, const cpu_avx_p_rows *row
     cpu_avx_p_row row;
     row.d = rows->arrays.d + at;
     row.b = one ? row.d : rows->arrays.b + at;
-    row.a = one || j == 0 ? row.b : rows->arrays.a + at;
-    row.c = one || j == n - 1 ? row.b : rows->arrays.c + at;
+    row.a = one || j < rows->from ? row.b : rows->arrays.a + at;
+    row.c = one || j > rows->to ? row.b : rows->arrays.c + at;
     row.l = cpu_avx_set(one ? rows->arrays.f[j] : 0);
     row.r = cpu_avx_set(one ? rows->arrays.f[n + j] : 0);
     row.q = cpu_avx_set(one ? rows->arrays.f[2 * n + j] : 0);
@@ -147,8 +154,8 @@ CPU_AVX_INLINE cpu_avx_p_row cpu_avx_p_row_at(int one, const cpu_avx_p_rows *row
     row.kept_c = rows->first + (ptrdiff_t)j * rows->room;
     row.kept_d = apart ? row.kept_c + (one ? 0 : rows->width) : row.x;
     row.before_c = j > 0 ? row.kept_c - rows->room : rows->zeros;
-    row.before_d = j > 0 ? row.kept_d - (apart ? rows->room : step) : rows->zeros;
-    row.after = apart ? rows->last : j < n - 1 ? row.x + step : rows->zeros;
+    row.before_d = j > 0 ? row.kept_d - (apart ? rows->room : step) : rows->before;
+    row.after = apart ? rows->last : j < n - 1 ? row.x + step : rows->after;
     return row;
 }
 
@@ -249,7 +256,8 @@ CPU_AVX_INLINE void cpu_avx_p_pass(int one, const cpu_avx_p_plan *plan, const cp
     const ptrdiff_t rows = 1 + (CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE * (one ? 4 : 1) - 1) / some->width;
     const ptrdiff_t n = (ptrdiff_t)plan->lines.n, step = (ptrdiff_t)plan->lines.step, distance = rows < n ? rows : n;
     cpu_avx_vec good = *sound;
-    memset(some->zeros, 0, (size_t)(2 * some->width) * sizeof *store);
+    memset(some->zeros, 0, (size_t)some->width * sizeof *store);
+    memcpy(some->last, from.after, (size_t)behind->valid * sizeof *store);
     for (ptrdiff_t j = 0; j < n; j++) {
         const ptrdiff_t k = j + distance, soon = k < n ? ahead->offset + k * step : ahead->next + (k - n) * step;
         if (!ahead->valid)
@@ -273,7 +281,10 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
     const int fetched = plan->fetched && !one && stride > 1 && stride <= CPU_AVX_P_CACHE_LINE;
     cpu_avx_vec c[4], d[4], good = *sound;
     CPU_AVX_P_UNROLL
-    for (int v = 0; v < vectors; v++) c[v] = d[v] = cpu_avx_set(0);
+    for (int v = 0; v < vectors; v++) {
+        c[v] = d[v] = cpu_avx_set(0);
+        if (!rows.from) d[v] = cpu_avx_p_gather(rows.before + v * lanes, 1, v < vectors - 1 ? lanes : last);
+    }
     for (long long j = 0; j < rows.plan.lines.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
         const ptrdiff_t soon = tile->offset + (ptrdiff_t)((j + 2) * plan->lines.step);
@@ -284,7 +295,11 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
             cpu_avx_p_row_forward(one, &row, v * lanes, stride, v < vectors - 1 ? lanes : last, &c[v], &d[v], &good);
     }
     CPU_AVX_P_UNROLL
-    for (int v = 0; v < vectors; v++) d[v] = cpu_avx_set(0);
+    for (int v = 0; v < vectors; v++) {
+        d[v] = cpu_avx_set(0);
+        if (rows.to == rows.plan.lines.n - 1)
+            d[v] = cpu_avx_p_gather(rows.after + v * lanes, 1, v < vectors - 1 ? lanes : last);
+    }
     for (long long j = rows.plan.lines.n - 1; j >= 0; j--) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
         CPU_AVX_P_UNROLL
@@ -381,8 +396,10 @@ CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan,
             behind = ahead;
         }
         t += ahead.valid > 0;
-        if (!one && bad == LLONG_MAX && cpu_avx_worst(sound) < cpu_avx_lanes)
-            bad = cpu_avx_p_interleaved_worst(plan, batch, &ahead);
+        if (!one && cpu_avx_worst(sound) < cpu_avx_lanes) {
+            const long long worst = cpu_avx_p_interleaved_worst(plan, batch, &ahead);
+            if (worst < bad) bad = worst;
+        }
     }
     cpu_avx_fence();
     return bad;

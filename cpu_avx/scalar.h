@@ -1,4 +1,5 @@
-/* scalar.h - a room of cpu_avx.h: few systems, solved from both ends, without the vectors of the set.
+/* scalar.h - a room of cpu_avx.h: few or very long systems, solved without the vectors of the set. Those with matrices
+   of their own are eliminated from both ends.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -178,8 +179,8 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
     }
 }
 
-/* Solves systems `from` .. `to` - 1, two at a time, or a vector of them if they share cache lines, so that each cache
-   line is read once. Returns the first system with a bad pivot, or LLONG_MAX. */
+/* Solves systems `from` .. `to` - 1, two at a time, or a vector of them if they share cache lines, so that a cache line
+   is read once for all of the vector's systems. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {

@@ -8,7 +8,7 @@
    argument. Among the sets of one kind of processor, a larger number means a better set. */
 enum {
     CPU_AVX_PLAIN,  /* 16 bytes in plain C, for any processor */
-    CPU_AVX_AVX,    /* 32 bytes, no multiply-add, no permutation across the two halves */
+    CPU_AVX_AVX,    /* 32 bytes, no multiply-add, no move of single lanes across the two halves */
     CPU_AVX_AVX2,   /* 32 bytes, with multiply-add */
     CPU_AVX_AVX512, /* 64 bytes: AVX-512 F, DQ, VL and BW */
     CPU_AVX_NEON,   /* 16 bytes, with multiply-add: 64-bit Arm */
@@ -16,8 +16,9 @@ enum {
 };
 
 /* The kind of processor whose vector sets are compiled: CPU_AVX_X86, CPU_AVX_ARM, or neither. The sets of x86 are
-   compiled by function attribute, whatever the compiler's flags; every 64-bit Arm has NEON. nvcc compiles the sets of
-   x86 only if CPU_AVX_UNDER_NVCC is defined, and never NEON: nvcc 13.0 does not understand gcc 12's arm_neon.h. */
+   compiled by function attribute, whatever the compiler's flags; every 64-bit Arm has NEON. In CUDA files the sets of
+   x86 are compiled only if CPU_AVX_UNDER_NVCC is defined. nvcc never compiles NEON: nvcc 13.0 does not understand gcc
+   12's arm_neon.h. */
 #if defined CPU_AVX_ONLY_PLAIN || (defined __CUDACC__ && !defined CPU_AVX_UNDER_NVCC)
 #define CPU_AVX_X86 0
 #define CPU_AVX_ARM 0

@@ -17,8 +17,9 @@ typedef struct {
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* systems that are interleaved, or neither interleaved nor contiguous */
+    CPU_AVX_P_CUT_ROWS,    /* partitions of long interleaved systems, a group for each; separators are solved already */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
-    CPU_AVX_P_CUT,         /* 2*lanes partitions of long systems, between separators with known unknowns */
+    CPU_AVX_P_CUT,         /* 2*lanes partitions of long contiguous systems, in the same way */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system and `lanes` of another */
     CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
     CPU_AVX_P_SCALAR       /* one system; see scalar.h */
@@ -26,7 +27,7 @@ enum {
 
 /* A tile. Element j of its first system lies at offset + j step. */
 typedef struct {
-    long long first;  /* index of its first system */
+    long long first;  /* index of its first system (if interleaved systems are cut, within its group) */
     ptrdiff_t offset; /* of element 0 */
     ptrdiff_t side;   /* from the systems of its first vector to those of its second */
     ptrdiff_t next;   /* interleaved: offset of the tile after it */
@@ -66,7 +67,7 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
         return tile;
     }
     long long group = t / plan->per_group, system = t % plan->per_group * plan->width, left = lines->systems - system;
-    tile.first = group * lines->systems + system;
+    tile.first = plan->kind == CPU_AVX_P_CUT_ROWS ? system : group * lines->systems + system;
     tile.offset = (ptrdiff_t)(group * lines->jump + system * lines->stride);
     tile.side = (ptrdiff_t)(half * plan->pitch);
     tile.valid = (int)(left < plan->width ? left : plan->width);
@@ -82,7 +83,8 @@ enum {
                                         read again */
     CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices: the most bytes of each array in a tile of
                                         whole rows that is divided */
-    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched */
+    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched; of twice this size in
+                                        double precision if tiles of distinct matrices are parts of rows */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* interleaved: the distance of prefetching in each array; with one matrix, of d
                                         only, four times this */
     CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with this many bytes of each array fills the second-level
@@ -263,7 +265,6 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
                   (lines->systems < narrow ? lines->systems : narrow) * size >= 128 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
-    plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES;
     plan.width = lines->stride != 1 ? lanes : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
     if (threads > 1) /* tiles become narrower until every thread has enough of them */
         while (plan.width > least && ((lines->systems - 1) / plan.width + 1) * lines->groups < 4LL * threads)
@@ -272,7 +273,10 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
        matrices these tiles are equally wide. With one matrix it is faster if as many as possible have four vectors. */
     const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
     const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
-    if (lines->stride == 1 && !plan.fetched && (batch->f || row < lines->systems || is_small))
+    const int parts = lines->stride == 1 && row < lines->systems;
+    const long long far_bytes = CPU_AVX_P_FAR_BYTES * (parts && !batch->f ? size / 4 : 1);
+    plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)far_bytes;
+    if (lines->stride == 1 && !plan.fetched && (batch->f || parts || is_small))
         plan.width = (batch->f ? 4 : (vectors - 1) / ((vectors - 1) / 4 + 1) + 1) * lanes;
     plan.per_group = (lines->systems - 1) / plan.width + 1;
     plan.tiles = plan.per_group * lines->groups;
@@ -282,7 +286,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 /* Returns the number of elements of a thread's store, enough for any set. Without vectors, each row of each system in
    flight takes one element. In a tile of contiguous systems each row of each system takes two, and the number of rows
    is rounded up to whole cache lines. In a tile of interleaved systems each row of each system takes one or two, and
-   there are two more rows. */
+   there are two more rows. In a tile of gathered systems each row of each system takes two. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;

@@ -42,9 +42,11 @@ CPU_AVX_CALL long long cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, cons
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns the number of elements of a thread's store for the partitions of a cut system. */
-CPU_AVX_API size_t cpu_avx_p_cut_store_len(cpu_avx_p_cut cut)
+/* Returns the number of elements of a thread's store for the partitions of cut systems. */
+CPU_AVX_API size_t cpu_avx_p_cut_store_len(const cpu_avx_lines *lines, cpu_avx_p_cut cut)
 {
+    const long long line = 64 / CPU_AVX_SIZE;
+    if (lines->step != 1) return (size_t)(2 * cut.rows * ((lines->systems + line - 1) / line * line));
     return (size_t)((cut.rows + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
 }
 
@@ -68,7 +70,7 @@ CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
     if (!whole || !cpu_avx_p_lines_of(lines, &all)) return 0;
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&all, threads, CPU_AVX_SIZE);
     const size_t bytes = 64 + cpu_avx_p_separators_len(&all, cut) * sizeof(cpu_avx_real) +
-                         (size_t)threads * (cpu_avx_p_cut_store_len(cut) * sizeof(cpu_avx_real) + 64);
+                         (size_t)threads * (cpu_avx_p_cut_store_len(&all, cut) * sizeof(cpu_avx_real) + 64);
     return cut.count && bytes > whole ? bytes : whole;
 }
 
@@ -83,15 +85,20 @@ CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_
 CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                      const cpu_avx_p_batch *given, cpu_avx_real *work, int threads)
 {
-    const cpu_avx_lines partitions = {cut.rows - 1, 1, cut.count, cut.rows, lines->systems, lines->stride};
+    const int contiguous = lines->step == 1;
+    const cpu_avx_lines of_systems = {cut.rows - 1, 1, cut.count, cut.rows, lines->systems, lines->stride};
+    const cpu_avx_lines of_rows = {cut.rows - 1, lines->step, lines->systems, 1, cut.count, cut.rows * lines->step};
     cpu_avx_p_batch batch = *given;
     long long bad;
     batch.known = cpu_avx_p_separators_of(lines, cut, work, 0).x;
     CPU_AVX_P_PICK(isa, bad =, cpu_avx_p_all_separators, (lines, cut, &batch, work));
-    const cpu_avx_p_plan plan = cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &partitions, &batch);
+    cpu_avx_p_plan plan = contiguous ? cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &of_systems, &batch)
+                                     : cpu_avx_p_thomas_plan(isa, &of_rows, &batch, threads);
+    if (!contiguous) plan.kind = CPU_AVX_P_CUT_ROWS;
     const int status = cpu_avx_p_run_tiles(isa, plan, &batch, work + cpu_avx_p_separators_len(lines, cut),
-                                           cpu_avx_p_cut_store_len(cut), threads);
-    if (status && (status - 1) / cut.count < bad) bad = (status - 1) / cut.count;
+                                           cpu_avx_p_cut_store_len(lines, cut), threads);
+    const long long system = contiguous ? (status - 1) / cut.count : status - 1;
+    if (status && system < bad) bad = system;
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
 }
 
@@ -120,14 +127,18 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             dominant ones; a[0] and c[n-1] readable, with any contents; x may be d, but must not overlap another array
             (if the pointer x equals a, b or c, the call is refused; other overlaps are not looked for)
    Returns  0, an error, or 1 + the index of the first system with a bad pivot; x of each such system is unspecified
-   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal per element. Fast if stride or step is 1,
-            fastest if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems are cut
-            into partitions, which threads share: from 2048 rows on (1024 in double precision) if there are fewer than
-            32 systems (16), from 8192 rows on (4096) if there are at most 32 (16) for every two threads, and, whatever
-            their number, from 128 KB per array and system on. A batch that is not cut is solved from both ends if it
-            has at most six systems per thread (six in all, if they share cache lines), or if its systems are contiguous
-            and take 128 KB or more: two systems at a time (four if they share cache lines), with a division instead of
-            the reciprocal
+   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal per element. Without vectors, and for
+            interleaved x that is not stored past the caches, x also holds d between elimination and substitution, so it
+            is written twice, and a very long tile's x is read from memory again. Fast if stride or step is 1, fastest
+            if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems, if they form one
+            group, are cut into partitions (rows near a separator are read more than once), which threads share: from
+            2048 rows on (1024 in double precision) if there are fewer than 32 systems (16), from 8192 rows on (4096) if
+            there are at most 32 (16) for every two threads, and, whatever their number, from 128 KB per array and
+            system on. Seven or more interleaved systems of more than 8192 rows are cut as well, if they form one group,
+            a row takes at most 512 bytes, and there are several threads or 1 MB per array. A batch that is not cut is
+            solved from both ends if it has at most six systems per thread (six in all, if they share cache lines), or
+            if its systems are contiguous and take 128 KB or more: two systems at a time (a vector of up to four if they
+            share cache lines), with a division instead of the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
             rounding; unknowns that are much smaller than others far away may then come out as 0. The number of threads
             may change the rounding of x */
@@ -142,7 +153,7 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
    Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but must not overlap another array
             (if the pointer x equals f, the call is refused)
    Returns  0 or an error
-   Cost     reads d and writes x once; 2 FMA and 1 mul per element */
+   Cost     reads d and writes x once (x twice where cpu_avx_thomas does); 2 FMA and 1 mul per element */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
                               cpu_avx_real *x, void *work, int threads)
 {

@@ -277,7 +277,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 /* Returns `sound`, which starts at 0, marked in each lane whose pivot or reciprocal is 0, infinite or NaN.
    Cost     2 FMA: 1 - pivot * reciprocal is a few ulp for a sound pivot, and 1, infinite or NaN for a bad one. A sum of
             squares keeps these values. A test whether the product is finite would miss a reciprocal that underflowed
-            to 0 */
+            to 0. Plain C tests both numbers in each lane instead */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, cpu_avx_vec reciprocal)
 {
 #ifndef CPU_AVX_P_REGISTER

@@ -481,7 +481,7 @@ static double seconds_of(const rung *r, const job *j)
 }
 
 /* Times a call of this many operations and bytes, alternating with the limits. */
-static timing measure(const rung *r, const job *j, double operations, double bytes)
+static timing measure_once(const rung *r, const job *j, double operations, double bytes)
 {
     double seconds[MOST_RUNS], of_peak[MOST_RUNS], of_copy[MOST_RUNS], of_four[MOST_RUNS], times[MOST_RUNS];
     double peaks[MOST_RUNS], copies[MOST_RUNS];
@@ -521,6 +521,14 @@ static timing measure(const rung *r, const job *j, double operations, double byt
     double expected = j->threads > 1 ? fmax(seen[0], seen[1]) : seen[0];
     t.disturbed = t.ms > 1.25 * t.least || median(peaks) < 0.75 * expected;
     if (bytes > 0 && median(copies) < 0.75 * best_copy[isa][j->threads > 1]) t.disturbed = 1;
+    return t;
+}
+
+/* Times a call, again if it was disturbed, up to three times. */
+static timing measure(const rung *r, const job *j, double operations, double bytes)
+{
+    timing t = measure_once(r, j, operations, bytes);
+    for (int again = 0; t.disturbed && again < 3 && !quick; again++) t = measure_once(r, j, operations, bytes);
     return t;
 }
 

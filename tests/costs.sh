@@ -65,6 +65,11 @@ fi
 if [ -n "$NVCC" ]; then
     warnings='-Xcompiler -Wall,-Wextra -Werror all-warnings'
     cost_nothing 'nvcc, C++20' with_models ptx "$NVCC" -std=c++20 $warnings
+    # Of cpu_avx.h nvcc compiles plain C only, and vector sets where a program asks for them.
+    sets_in() { "$NVCC" -E -I"$top" "$@" cpu_avx.cu | grep -q thomas_tiles_avx2_f32; }
+    check 'nvcc: cpu_avx.h with CPU_AVX_UNDER_NVCC' sets_in -DCPU_AVX_UNDER_NVCC
+    if sets_in; then sets=1; else sets=0; fi
+    check 'nvcc: cpu_avx.h without vector sets' [ $sets = 0 ]
     if [ -n "$alone" ]; then
         cost_nothing 'nvcc' "$alone" ptx "$NVCC" -std=c++17 $warnings
         cost_nothing 'nvcc, with the host' every compile "$NVCC" -std=c++17 -gencode arch=compute_90,code=compute_90

@@ -17,8 +17,8 @@
 
 enum { SEED = 20240703, LAYOUTS = 7 };
 enum method { THOMAS, IN_PLACE, SOLVE, SOLVE_IN_PLACE, HYBRID, HYBRID_IN_PLACE };
-static const char *const method_name[] = {"thomas", "thomas in place", "solve",   "solve in place",
-                                          "hybrid", "hybrid in place"};
+static const char *const method_name[] = {"thomas",         "thomas in place", "solve",
+                                          "solve in place", "hybrid",          "hybrid in place"};
 
 /* Returns the error allowed. In dominant systems, backward errors of elimination without pivoting are a few roundoffs;
    the reciprocals add as many, and each step of parallel cyclic reduction some more. Scaled to a unit diagonal, the
@@ -166,9 +166,8 @@ static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, cons
         work =
             guard(across ? F(cpu_avx_hybrid_bytes)(lines, threads) : F(cpu_avx_thomas_bytes)(lines, threads), offset);
         feclearexcept(FE_ALL_EXCEPT);
-        status = (across ? F(cpu_avx_hybrid)
-                         : F(cpu_avx_thomas))(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at, to,
-                                                work.at, threads);
+        status = (across ? F(cpu_avx_hybrid) : F(cpu_avx_thomas))(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at,
+                                                                  (REAL *)d.at, to, work.at, threads);
         raised = fetestexcept(CPU_RAISED_BY_BAD);
         unguard(&a, "a of %s", what);
         unguard(&b, "b of %s", what);
@@ -402,8 +401,9 @@ static void F(test_cut)(void)
                 for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa), turn++) {
                     if (cpu_left_out(isa)) continue;
                     const cpu_avx_lines lines = F(layout)(2 + turn % 3, n, systems);
-                    F(check_lines)(isa, turn / 2 % 2 ? THOMAS : IN_PLACE, &lines, &s, (size_t)(turn / 4 % 3),
-                                   1 + turn % 3, failing ? faulty : 0, want);
+                    F(check_lines)
+                    (isa, turn / 2 % 2 ? THOMAS : IN_PLACE, &lines, &s, (size_t)(turn / 4 % 3), 1 + turn % 3,
+                     failing ? faulty : 0, want);
                 }
             }
             free(faulty);
@@ -411,15 +411,48 @@ static void F(test_cut)(void)
         }
 }
 
+/* Tests interleaved systems that are cut: with rows on cache lines and off them, of a part of a vector and of several,
+   in cache and from memory; some with one or two systems that fail, in a partition, a separator or the last row. */
+static void F(test_cut_rows)(void)
+{
+    static const int sizes[] = {8193, 12345}, batches[] = {7, 33};
+    case_random random = {SEED + 10};
+    int turn = 0;
+    for (int i = 0; i < 12; i++) {
+        const int n = sizes[i % 2], systems = batches[i / 2 % 2], failing = i / 4, threads = 1 + turn % 3;
+        const cpu_avx_lines lines = F(layout)((i + turn) % 2, n, systems);
+        const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&lines, threads, (int)sizeof(REAL));
+        F(batch) s = F(new_batch)(&random, n, systems, 0);
+        char *faulty = (char *)calloc((size_t)systems, 1);
+        int want = 0;
+        CHECK(cut.count > 3 || threads == 1, "%d rows are not cut", n);
+        if (failing == 1)
+            want = F(spoil_two)(&random, &s, faulty,
+                                cut.count ? (1 + case_below(&random, (int)cut.count)) * cut.rows - 1 : -1);
+        else if (failing == 2)
+            want = F(spoil_two)(&random, &s, faulty, n - 1);
+        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa), turn++) {
+            if (cpu_left_out(isa)) continue;
+            F(check_lines)
+            (isa, turn / 2 % 2 ? THOMAS : IN_PLACE, &lines, &s, (size_t)(turn / 4 % 3), threads, failing ? faulty : 0,
+             want);
+        }
+        free(faulty);
+        free(s.a);
+    }
+}
+
 /* Tests the same with couplings that reach a few rows, then more and more, constant or shared out at random: the
-   residual is that of elimination, whether or not systems can be cut. The last system has blocks of weak and of strong
-   dominance. */
+   residual is that of elimination, whether or not systems can be cut. The last kind has blocks of weak and of strong
+   dominance. One system is contiguous, seven are interleaved; their rows differ by factors. */
 static void F(test_weak_cut)(void)
 {
-    enum { N = 60000, KINDS = 13 };
+    enum { N = 60000, KINDS = 13, SEVEN = 7 };
     case_random random = {SEED + 9};
     double largest = 0;
     REAL *a = (REAL *)malloc(5 * (size_t)N * sizeof(REAL)), *b = a + N, *c = b + N, *d = c + N, *x = d + N;
+    REAL *all[5];
+    for (int k = 0; k < 5; k++) all[k] = (REAL *)malloc((size_t)N * SEVEN * sizeof(REAL));
     for (int kind = 0; kind < KINDS; kind++) {
         for (int j = 0; j < N; j++) {
             const double share = kind % 2 ? case_between(&random, 0, 1) : 0.5;
@@ -427,21 +460,60 @@ static void F(test_weak_cut)(void)
             b[j] = (REAL)(1 + (kind == KINDS - 1 ? 2 * (j / 700 % 2) : pow(10, -kind / 2)) + 2 * ROUNDOFF);
         }
         for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
-            const cpu_avx_lines lines = cpu_avx_lines_contiguous(N, 1);
-            const int threads = 1 + kind / 2 % 2;
-            void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, threads));
-            if (cpu_left_out(isa)) {
+            if (cpu_left_out(isa)) continue;
+            for (int systems = 1; systems <= SEVEN; systems += SEVEN - 1) {
+                const cpu_avx_lines lines = cpu_avx_lines_interleaved(N, systems);
+                const int threads = 1 + kind / 2 % 2, of = kind % systems;
+                void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, threads));
+                for (int i = 0; i < N * systems; i++) {
+                    const REAL factor = (REAL)(1 << i % systems); /* exact, so that all systems have x of the first */
+                    const int j = i / systems;
+                    all[0][i] = factor * a[j], all[1][i] = factor * b[j], all[2][i] = factor * c[j];
+                    all[3][i] = factor * d[j];
+                }
+                CHECK(F(cpu_avx_thomas)(isa, &lines, all[0], all[1], all[2], all[3], all[4], work, threads) == 0, "%s",
+                      cpu_avx_name(isa));
+                for (int j = 0; j < N; j++) x[j] = all[4][j * systems + of];
+                const double residual = F(residual_of)(N, a, b, c, d, x);
+                check_near(residual, 0, 10, "%s: residual, %d systems of %d rows, kind %d", cpu_avx_name(isa), systems,
+                           N, kind);
+                if (residual > largest) largest = residual;
                 free(work);
-                continue;
             }
-            CHECK(F(cpu_avx_thomas)(isa, &lines, a, b, c, d, x, work, threads) == 0, "%s", cpu_avx_name(isa));
-            const double residual = F(residual_of)(N, a, b, c, d, x);
-            check_near(residual, 0, 10, "%s: residual, %d rows, kind %d", cpu_avx_name(isa), N, kind);
-            if (residual > largest) largest = residual;
-            free(work);
         }
     }
     printf("f%d, %d rows: largest residual %.1f roundoffs\n", 8 * (int)sizeof(REAL), N, largest);
+    for (int k = 0; k < 5; k++) free(all[k]);
+    free(a);
+}
+
+/* Solves a system whose rows are weak in one half, which forbids cutting it, and strong in the other, for several
+   threads where OpenMP grants one, which then takes all parts: inside a parallel region. */
+static void F(test_weak_half)(void)
+{
+    enum { N = 131072 };
+    REAL *a = (REAL *)malloc(5 * (size_t)N * sizeof(REAL)), *b = a + N, *c = b + N, *d = c + N, *x = d + N;
+    const cpu_avx_lines lines = cpu_avx_lines_contiguous(N, 1);
+    for (int half = 0; half < 2; half++) {
+        for (int j = 0; j < N; j++)
+            a[j] = c[j] = -1, d[j] = 1, b[j] = (REAL)(j / (N / 2) == half ? 2 + 16 * ROUNDOFF : 4);
+        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+            if (cpu_left_out(isa)) continue;
+            for (int threads = 1; threads <= 4; threads++) {
+                void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, threads));
+                int status = -1;
+#ifdef _OPENMP
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#endif
+                status = F(cpu_avx_thomas)(isa, &lines, a, b, c, d, x, work, threads);
+                CHECK(status == 0, "%s: status %d", cpu_avx_name(isa), status);
+                check_near(F(residual_of)(N, a, b, c, d, x), 0, 10, "%s: residual, %d threads asked, half %d weak",
+                           cpu_avx_name(isa), threads, half);
+                free(work);
+            }
+        }
+    }
     free(a);
 }
 
@@ -825,7 +897,9 @@ static void F(test_all)(void)
     F(test_work_grows)();
     F(test_sizes)();
     F(test_cut)();
+    F(test_cut_rows)();
     F(test_weak_cut)();
+    F(test_weak_half)();
     F(test_groups)();
     F(test_singular)();
     F(test_across)();

@@ -39,7 +39,8 @@ TB_HD tb_real fd_p_apply_mixed(const fd_cell *cell, const fd_terms *terms, const
     tb_real down[3], up[3], cross[3] = {0, 0, 0};
     TB_UNROLL
     for (int d = 0; d < FD_FACTORS; d++) down[d] = cell[d].below * (1 - cell[d].w), up[d] = cell[d].above * cell[d].w;
-    /* Differences of slopes along x and y, taken in the middle of each plane and row. */
+    /* A mixed difference is a difference of slopes: of those along y in three planes (cross[2]), of those along x in
+       three planes (cross[1]) or in three rows (cross[0]). */
     if (FD_MODEL_MIXED & 4) {
         tb_real low = fd_p_first(down[1], up[1], v[1], v[4], v[7]);
         tb_real here = fd_p_first(down[1], up[1], v[10], v[13], v[16]);
@@ -81,7 +82,7 @@ TB_HD int fd_p_swizzle(int i)
     return i ^ ((i / (8 * piece) & 7) * piece);
 }
 
-/* Returns the element of point (i, j, k) in device memory. */
+/* Returns the index of point (i, j, k) in an array in device memory. */
 TB_D int fd_p_grid_at(const fd_p_grid &h, int i, int j, int k)
 {
     return i + h.pitch * j + h.plane * k;
@@ -150,7 +151,8 @@ TB_D tb_real fd_p_face_change(const grid_type &h, const fd_p_step &step, const i
 }
 
 /* Returns size (F_axis(u) at the step's end - F_axis(u) at its start) at a point, and 0 at faces of x whose value is
-   given. A step whose coefficients change adds this to the right-hand side of the solve along the axis. */
+   given. A step with step.changes adds this to the right-hand side of the solve along the axis, except in a second
+   stage with step.data.about. */
 template <int axis, class grid_type>
 TB_D tb_real fd_p_change_at(const grid_type &h, const fd_p_step &step, const int *index)
 {

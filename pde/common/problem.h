@@ -7,21 +7,22 @@
               over one along y, and a value given along y over one along z.
      Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that is
               refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all problems (FD_BAD_ARGUMENT in statuses in device memory), with the axis if batch.points
-              is out of range, and, if the batch's sizes are valid, NaN in all results.
+              its status in all problems, with the axis if batch.points is out of range (if the statuses are in device
+              memory: FD_BAD_ARGUMENT, without an axis), and, if the batch's sizes are valid, NaN in all results.
      Checks   The model's numbers and final values are checked at all points before the march (FD_MODEL_NAN,
               FD_FINAL_NAN), and so are the terms at all points whose value is not given, in the first step, the last
               step and a step chosen for each line: FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms
-              are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y); FD_OUTWARD (a drift points out of
-              an FD_DEGENERATE face and crosses more than a cell until maturity); and, for broken promises of the model,
-              FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
+              are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y, or, with several mixed terms, their
+              correlations are not positive semidefinite); FD_OUTWARD (a drift points out of an FD_DEGENERATE face and
+              crosses more than a cell until maturity); and, for broken promises of the model, FD_MIXED_UNDECLARED,
+              FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
      Matrices They are solved without pivoting. At a face, couplings of the wrong sign that would prevent dominance act
               on the old values (fd_lane_lag). Inner rows may lack dominance where a drift exceeds its diffusion and is
               discretised centrally. They are solved unchanged. status.not_dominant counts rows of both kinds.
      Growth   status.growth is the factor by which the largest magnitude grew. If it exceeds FD_MOST_GROWTH, the march
               has failed (FD_GREW). Below that bound results may still be finite nonsense, if theta is below
               fd_scheme_theta's, or drifts need the theta and the steps of fd_scheme_theta_drift.
-     Memory   The caller provides it. Nothing is allocated or printed, and no state is retained. */
+     Memory   The caller provides it. Only adi3d_allocate allocates; nothing is printed, and no state is retained. */
 
 #ifndef FD_COMMON_PROBLEM_H
 #define FD_COMMON_PROBLEM_H

@@ -132,7 +132,7 @@ TB_HD double fd_average(int dims, const double *low, const double *high, fd_func
    first and the last point of an axis the cell has no extent along that axis.
    Needs    for each axis d = 0 .. dims-1, coordinates x[d], their number points[d], and an index[d] among them;
             otherwise as fd_average
-   Cost     as fd_average, plus one call */
+   Cost     as fd_average, plus one call if the value at the point is taken */
 TB_HD double fd_final_value(int dims, const double *const *x, const int *points, const int *index, fd_function *f,
                             const void *context, double tolerance, int levels)
 {

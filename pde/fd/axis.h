@@ -158,7 +158,7 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
         v[count] = index / last;
         which[count++] = k;
     }
-    /* Midway in x is not midway in the share. The difference is of third order in the spacing. Each round corrects the
+    /* Midway in x is not midway in the share. The difference is of second order in the spacing. Each round corrects the
        share. */
     double rounding = 1e-15 * fd_p_max(fabs(axis->low), fabs(axis->high));
     for (int round = 0; round < 60; round++) {
