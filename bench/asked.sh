@@ -47,7 +47,6 @@ batch)
     interleaved=layout=interleaved,n=
     share 'solve, interleaved, n = 1024, single' 90 operation=solve,precision=f32,${interleaved}1024
     share 'checked, interleaved, single' 92 operation=solve_checked,precision=f32,${interleaved}256
-    share 'factored, 16 sides, contiguous, single' 95 operation=factored_16,precision=f32,layout=contiguous
     for precision in f32/single f64/double; do
         for sides in 1 4 16; do
             share "factored, sides: $sides, interleaved, ${precision#*/}" 95 \
