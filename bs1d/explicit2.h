@@ -1,4 +1,5 @@
-/* explicit2.h - a room of bs1d.h: a warp per option, rows in registers; neighbours by shuffle.
+/* explicit2.h - a room of bs1d.h: a warp per option (in double precision two, for more than 512 points), rows in
+   registers; neighbours by shuffle.
    MIT licence, see LICENSE. */
 
 #if TB_DEVICE_SCOPES
@@ -16,8 +17,9 @@
 #else /* TB_BODY: C over tb_real */
 
 /* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; u never
-   falls below `floor`, unless that is null. In double precision the function visits every second point first, and the
-   neighbours' points last. Consecutive multiply-adds then share a point, which saves a read of the register file. */
+   falls below `floor`, unless that is null. In double precision, where k must be 1 or even, the function visits every
+   second point first, and the neighbours' points last. Consecutive multiply-adds then share a point, which saves a read
+   of the register file. */
 TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *floor,
                                const tb_real *x, tb_real *u)
 {
@@ -45,11 +47,12 @@ TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const 
 }
 
 /* Takes explicit steps. Row k l + i of u is u[i] of lane l; a, b, c hold the same rows of A (bs1d_lane_row).
-   Needs    k and lanes as literals; floor: a literal null, or the least value of an American option at each point
+   Needs    k and lanes as literals, k at most TRID_MOST_ROWS and in double precision 1 or even; floor: a literal null,
+            or the least value of an American option at each point
    Lanes    lanes <= 32: all 32 of the warp; lanes = 64: all threads of a block of 64. `steps` is the same for all
    Leaves   u
    Shared   none for lanes <= 32 (pass null), else 8 elements; call __syncthreads() before another use
-   Cost     for each step 3k FMA + 2 shuffles (that of a double counts as two) */
+   Cost     for each step 3k FMA + 2 shuffles (a shuffle of a double counts as two) */
 TB_D void bs1d_warp_explicit2(int k, int lanes, int steps, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *floor, tb_real *u, tb_real *shared)
 {

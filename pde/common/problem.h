@@ -7,8 +7,9 @@
               over one along y, and a value given along y over one along z.
      Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that is
               refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all problems, with the axis if batch.points is out of range (if the statuses are in device
-              memory: FD_BAD_ARGUMENT, without an axis), and, if the batch's sizes are valid, NaN in all results.
+              its status in all problems, with the axis if batch.points is out of range. If the statuses are in device
+              memory, it leaves FD_BAD_ARGUMENT there, without an axis, whatever the error. If the batch's sizes are
+              valid, it also leaves NaN in all results.
      Checks   The model's numbers and final values are checked at all points before the march (FD_MODEL_NAN,
               FD_FINAL_NAN), and so are the terms at all points whose value is not given, in the first step, the last
               step and a step chosen for each line: FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms
@@ -57,10 +58,12 @@ typedef struct {
     double kink[4];          /* increasing */
     int exercise;            /* FD_EUROPEAN .. */
     const double *spot;      /* batch.spots points at which values are computed, each with all its coordinates */
-    void (*progress)(int step, int steps, void *context); /* null, or called after each step, from one thread, with the
-                                                             number of steps done: by all marches of two and three
-                                                             factors on the host, and by MODEL_device of three. A GPU
-                                                             may be up to 32 steps behind this number */
+    void (*progress)(int step, int steps, void *context); /* null, or called after each step with the number of steps
+                                                             done: by all marches of two and three factors on the
+                                                             host, and by MODEL_device of three. One thread reports a
+                                                             problem, but other threads may report other problems at
+                                                             the same time. A GPU may be up to 31 steps behind this
+                                                             number */
     void *context;           /* the argument of progress */
 } fd_problem;
 
@@ -71,7 +74,7 @@ typedef struct {
 
 /* A batch: the data that its problems share, the problems, and their results. */
 typedef struct {
-    int problems;  /* 0 and more */
+    int problems;  /* 0 or more */
     int points[3]; /* the most points of any problem, for as many axes as the model has factors */
     int steps;     /* the most steps of any problem: steps + (1 + dates) * halves of its times suffice, unless dates are
                       closer together than steps (fd_schedule) */
@@ -80,7 +83,8 @@ typedef struct {
     const fd_problem *problem;
     fd_status *status;      /* of each problem */
     fd_values *values;      /* for each problem, (1 + dates) x spots of them: at time 0, then at its dates with
-                               FD_RECORD; those of other dates are not written. Null if there are no spots */
+                               FD_RECORD; those of other dates are not written, except as NaN if the problem fails.
+                               Null if there are no spots */
     void *grid;             /* null; or, for each problem, 1 + dates grids at the same times, of points[0] x points[1] x
                                points[2] numbers in the precision of the call: point (i, j, k) at
                                i + points[0] (j + points[1] k); NaN beyond the last point of an axis */
@@ -202,7 +206,7 @@ typedef struct {
     int sources;            /* whether any point has a source */
     int fault[FD_P_FAULTS]; /* least indices; FD_P_NONE if there is no fault */
     fd_map map[3];
-    fd_times times; /* the problem's, with the scheme's theta */
+    fd_times times; /* the problem's, with the scheme's theta in place of 0 */
 } fd_p_findings;
 
 /* Returns whether a face of this kind adds a term to F. */
