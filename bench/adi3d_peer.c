@@ -4,16 +4,15 @@
 #include "examples/adi3d_heston_hw.cu"
 #undef main
 
-/* Returns the price of the example's call on a grid; NaN if the solver fails. */
-double price(int nx, int ny, int nz, int steps, int halves, int workers, int single);
-double price(int nx, int ny, int nz, int steps, int halves, int workers, int single)
+/* Returns the price of the example's call with another strike on a grid; NaN if the solver fails. */
+double price(double strike, int nx, int ny, int nz, int steps, int halves, int workers, int single);
+double price(double strike, int nx, int ny, int nz, int steps, int halves, int workers, int single)
 {
-    const double strike = 100;
     const heston_hw_parameters parameters = {strike, 2, 0.04, 0.3, -0.6, 1, 0.05, 0.02};
     const fd_axis axes[3] = {{0, 6 * strike, nx, 1, {strike}, {0.2 * strike}, {FD_MIDWAY}},
                              {0, 1, ny, 1, {0.04}, {0.1}, {FD_ON_NODE}},
                              {-0.15, 0.25, nz, 1, {0.03}, {0.05}, {FD_ON_NODE}}};
-    const double theta = fd_scheme_theta(FD_HUNDSDORFER_VERWER, 3, 1), spot[3] = {strike, 0.04, 0.03};
+    const double theta = fd_scheme_theta(FD_HUNDSDORFER_VERWER, 3, 1), spot[3] = {100, 0.04, 0.03};
     const fd_times times = {1, steps, FD_EQUAL, 1, FD_THETA, theta, halves, 0, NULL, NULL};
     fd_problem problem;
     fd_values values;

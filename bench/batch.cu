@@ -601,6 +601,7 @@ static void measure_launches(const Arrays<T> &s)
    requested at a time, with AHEAD bytes around them prefetched into the second-level cache; C blocks of a cluster. */
 template <typename T>
 struct Tune {
+    typedef trid_p_batch_bounds<TRID_BATCH_MAX_N, 1, 0> all_bounds;
     typedef trid_p_batch_how how;
     trid_lines lines;
     const Arrays<T> &s;
@@ -682,7 +683,7 @@ struct Tune {
     {
         const trid_p_batch_lu_rows<T, 1> both = {rows(), {0, 0, 0, 0, s.work[1]}};
         const trid_p_batch_work<T> work = {plan(), NULL, s.work[0], 0, 0};
-        launched(trid_p_batch_launch_on_chip<how::factor, trid_p_batch_all>(work, both));
+        launched(trid_p_batch_launch_on_chip<how::factor, all_bounds>(work, both));
     }
     void contiguous(int factored) const
     {
@@ -691,7 +692,7 @@ struct Tune {
         const trid_p_batch_lu_rows<T, 0> both = {rows(factored), {sides, elements_of(lines), 0, 0, 0}};
         auto f = [&] {
             const trid_p_batch_work<T> work = {plan(factored ? TRID_BATCH_FACTORED : 0), s.d, s.x, 0, 0};
-            launched(trid_p_batch_launch_on_chip<how::several, trid_p_batch_all>(work, both));
+            launched(trid_p_batch_launch_on_chip<how::several, all_bounds>(work, both));
         };
         operation(name, {lines, 0, 0, 0, sides}, "contiguous", s, 3 + 2 * (double)sides, 0, f);
     }

@@ -412,18 +412,19 @@ CASE_FUNCTION void case_happens(case_marching *m, const fd_step *step, case_answ
     const case_grid *g = &m->g;
     if (step->date < 0 || !g->problem->at_date) return;
     const fd_date *event = &g->problem->at_date[step->date];
-    const int n = g->n[0];
+    const int n = g->n[0], axis = event->what & FD_SHIFT_Y ? 1 : 0;
     static double old[CASE_MOST * CASE_MOST];
     memcpy(old, m->u, sizeof old);
     for (int k = 0; k < g->all; k++) {
         const int i = k % n, j = k / n;
         const double at[2] = {g->x[0][i], g->x[1][j]}, pays = case_pays(m, k, step->to);
-        if (event->what & FD_SHIFT) {
-            double from = at[0] - event->cash - event->proportion * at[0], weight[3][4];
-            from = fmin(fmax(from, g->x[0][0]), g->x[0][n - 1]);
-            const int first = case_cubic(n, g->x[0], from, weight);
-            m->u[k] = 0;
-            for (int q = 0; q < 4; q++) m->u[k] += weight[0][q] * old[first + q + n * j];
+        if (event->what & (FD_SHIFT | FD_SHIFT_Y)) {
+            const double *x = g->x[axis], *line = axis ? &old[i] : &old[n * j];
+            const int points = g->n[axis], apart = axis ? n : 1;
+            double from = at[axis] - event->cash - event->proportion * at[axis], weight[3][4];
+            from = fmin(fmax(from, x[0]), x[points - 1]);
+            const int first = case_cubic(points, x, from, weight);
+            for (int q = 0; q < 4; q++) m->u[k] += weight[0][q] * (line[(first + q) * apart] - old[k]);
         }
         if (event->what & FD_CHANGE_VALUES) {
             const double before = m->u[k];
@@ -595,6 +596,7 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
     for (int k = 0; k < t->dates; k++) {
         c->date[k] = t->maturity * (k + case_between(random, 0, 1)) / (t->dates + 1);
         c->at_date[k].what = case_below(random, 16);
+        if ((c->at_date[k].what & FD_SHIFT) && (t->steps + k) % 2) c->at_date[k].what += FD_SHIFT_Y - FD_SHIFT;
         if (like == CASE_PRODUCT && regular) c->date[k] = t->maturity * (k + 1) / 4;
         c->at_date[k].cash = case_between(random, -0.05, 0.1);
         c->at_date[k].proportion = case_between(random, -0.05, 0.1);
@@ -722,7 +724,7 @@ CASE_FUNCTION void case_plain(const case_runner *runner, case_problem *c)
         c->parameters.low[d] = 0.25, c->parameters.high[d] = 1.25;
         c->parameters.pull[d] = 1, c->parameters.drift[d] = 0.1, c->parameters.diffusion[d] = 0.05;
         for (int side = 0; side < 2; side++) c->problem.face[d][side] = FD_LINEAR, c->parameters.vanish[d][side] = 0;
-        c->at_date[d].what = d ? FD_CHANGE_VALUES + FD_RECORD : FD_SHIFT;
+        c->at_date[d].what = d ? FD_CHANGE_VALUES + FD_RECORD : FD_SHIFT_Y;
         c->at_date[d].cash = 0.01, c->at_date[d].proportion = 0.01;
         c->date[d] = d ? 0.125 : 0;
     }
@@ -773,7 +775,9 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     if (CASE_IS(2)) return c->spot[d] = 1.26, *says = case_said(FD_BAD_SPOT, 0, d), 1;
     if (CASE_IS(2)) return c->spot[2 + d] = nan, *says = case_said(FD_BAD_SPOT, 1, d), 1;
     /* The dates: each line spoils one and then the other. */
-    if (CASE_IS(2)) return c->at_date[d].what = d ? 16 : -1, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
+    if (CASE_IS(2)) return c->at_date[d].what = d ? FD_SHIFT_Z : -1, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
+    if (CASE_IS(2))
+        return c->at_date[d].what = d ? 64 : FD_SHIFT + FD_SHIFT_Y, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->at_date[d].cash = nan, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->at_date[d].proportion = infinite, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->date[d] = d ? -0.0 : 0.25, *says = case_said(FD_BAD_TIMES, 1 + d, -1), 1;

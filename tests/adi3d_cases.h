@@ -460,17 +460,17 @@ CASE_REFERENCE double case_event(const case_grid *g, const fd_step *step, const 
                                  double *u, double *extra)
 {
     const fd_date *event = &g->problem->at_date[step->date];
-    const int n = g->n[0];
+    const int what = event->what, axis = what & FD_SHIFT_Z ? 2 : what & FD_SHIFT_Y ? 1 : 0, n = g->n[axis];
+    const int apart = axis == 2 ? g->n[0] * g->n[1] : axis ? g->n[0] : 1; /* points along the axis */
     double given = 0;
     for (int at = 0; at < g->all; at++) {
         double place[3];
         case_place(g, at, place);
-        if (event->what & FD_SHIFT) {
-            double from = place[0] - event->cash - event->proportion * place[0], weight[3][4];
-            from = fmin(fmax(from, g->x[0][0]), g->x[0][n - 1]);
-            int first = case_cubic(n, g->x[0], from, weight);
-            u[at] = 0;
-            for (int m = 0; m < 4; m++) u[at] += weight[0][m] * old[at - at % n + first + m];
+        if (what & (FD_SHIFT | FD_SHIFT_Y | FD_SHIFT_Z)) {
+            double from = place[axis] - event->cash - event->proportion * place[axis], weight[3][4];
+            from = fmin(fmax(from, g->x[axis][0]), g->x[axis][n - 1]);
+            int first = case_cubic(n, g->x[axis], from, weight) - at / apart % n;
+            for (int m = 0; m < 4; m++) u[at] += weight[0][m] * (old[at + (first + m) * apart] - old[at]);
         }
         if (event->what & FD_CHANGE_VALUES) {
             const double before = u[at];
@@ -629,7 +629,9 @@ CASE_FUNCTION void case_random_problem(case_random *random, const int *most, cas
     t->dates = case_below(random, 1 + CASE_DATES), t->date = c->date, q->at_date = c->at_date;
     for (int k = 0; k < t->dates; k++) {
         c->date[k] = t->maturity * (0.1 + 0.4 * k + case_between(random, 0, 0.3));
+        static const int shift[3] = {FD_SHIFT, FD_SHIFT_Y, FD_SHIFT_Z};
         c->at_date[k].what = case_below(random, 16);
+        if (c->at_date[k].what & FD_SHIFT) c->at_date[k].what += shift[(t->steps + k) % 3] - FD_SHIFT;
         c->at_date[k].cash = case_between(random, -0.1, 0.2),
         c->at_date[k].proportion = case_between(random, -0.1, 0.2);
     }
@@ -842,7 +844,8 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
     CASE_REFUSED(q->exercise = 3, FD_BAD_EXERCISE, 0, -1, -1, -1, -1, -1);
     CASE_REFUSED((q->finals = FD_TOLD, q->kinks = 5), FD_BAD_KINKS, 0, -1, -1, -1, -1, -1);
     CASE_REFUSED((q->finals = FD_TOLD, q->kinks = 2), FD_BAD_KINKS, 2, -1, -1, -1, -1, -1);
-    CASE_REFUSED(c.at_date[1].what = 16, FD_BAD_EVENT, 2, -1, -1, -1, -1, -1);
+    CASE_REFUSED(c.at_date[1].what = 64, FD_BAD_EVENT, 2, -1, -1, -1, -1, -1);
+    CASE_REFUSED(c.at_date[1].what = FD_SHIFT + FD_SHIFT_Z, FD_BAD_EVENT, 2, -1, -1, -1, -1, -1);
     CASE_REFUSED(c.at_date[0].cash = sqrt(-1.0), FD_BAD_EVENT, 1, -1, -1, -1, -1, -1);
     CASE_REFUSED(q->times.maturity = 0, FD_BAD_TIMES, FD_BAD_NUMBER, -1, -1, -1, -1, -1);
     CASE_REFUSED(c.date[1] = 0.05, FD_BAD_TIMES, 2, -1, -1, -1, -1, -1);
@@ -902,9 +905,9 @@ CASE_FUNCTION void case_declarations(const case_runner *runner)
     if (!runner->changes) CASE_REFUSED(p->bad = CASE_LIE_CHANGES, FD_CHANGES_UNDECLARED, 0, -1, 0, 0, 0, 0);
     CASE_REFUSED((p->drift[2] = 3, p->vanish[2][1] = 1, c.problem.face[2][1] = FD_DEGENERATE, p->apart = runner->apart),
                  FD_OUTWARD, 0, 2, 0, 0, 7, 0);
-    CASE_REFUSED((p->drift[0] = -3, p->vanish[0][0] = 1, p->apart = runner->apart,
-                  c.problem.face[0][0] = FD_DEGENERATE),
-                 FD_OUTWARD, 0, 0, 0, 0, 0, 0);
+    CASE_REFUSED(
+        (p->drift[0] = -3, p->vanish[0][0] = 1, p->apart = runner->apart, c.problem.face[0][0] = FD_DEGENERATE),
+        FD_OUTWARD, 0, 0, 0, 0, 0, 0);
     CASE_REFUSED((p->drift[0] = 3, p->vanish[0][1] = 1, c.problem.face[0][1] = FD_DEGENERATE, p->apart = runner->apart,
                   c.problem.face[1][0] = c.problem.face[2][0] = FD_VALUE),
                  FD_OUTWARD, 0, 0, 5, 1, 1, 0);

@@ -929,7 +929,7 @@ CASE_FUNCTION int case_spoil_dates(const case_runner *runner, int which, case_pr
     const double nan = sqrt(-1.0), infinite = HUGE_VAL;
     fd_times *t = &c->problem.times;
     if (which == 0) return c->at_date[0].what = -1, case_said(says, FD_BAD_EVENT, 1, -1);
-    if (which == 1) return c->at_date[1].what = 16, case_said(says, FD_BAD_EVENT, 2, -1);
+    if (which == 1) return c->at_date[1].what = FD_SHIFT_Y, case_said(says, FD_BAD_EVENT, 2, -1);
     if (which == 2) return c->at_date[1].cash = nan, case_said(says, FD_BAD_EVENT, 2, -1);
     if (which == 3) return c->at_date[0].proportion = infinite, case_said(says, FD_BAD_EVENT, 1, -1);
     if (which == 4) return t->dates = 3, case_said(says, FD_TOO_MANY_DATES, 3, -1);

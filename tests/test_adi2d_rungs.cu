@@ -167,10 +167,12 @@ static void sizes(void)
     for (const int *n : size) {
         std::vector<fd_problem> problems;
         std::vector<locvol_parameters> parameters;
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 3; k++) {
             fd_problem p = start(n[0], n[1], 4 + k, FD_DOUGLAS, 0);
             const fd_axis x = {0.01, 0.2, n[0], 0, {0}, {0}, {0}}, y = {-3, 1, n[1], 0, {0}, {0}, {0}};
             p.axis[0] = x, p.axis[1] = y, p.spot = spot, p.coefficients = FD_NEW_END;
+            /* A line with given values has a matrix of its own. */
+            p.face[0][0] = k == 2 ? FD_VALUE : FD_LINEAR;
             problems.push_back(p);
             const locvol_parameters q = {0.03 * k, 0.5, 0.6};
             parameters.push_back(q);

@@ -251,7 +251,7 @@ static void own_threads(void)
     for (int bad = 0; bad < 3; bad++) {
         case_results r[2];
         case_plain(&c);
-        c.at_date[0].what = FD_SHIFT + FD_RECORD, c.at_date[0].cash = 0.05, c.at_date[1].what = FD_RECORD;
+        c.at_date[0].what = FD_SHIFT_Z + FD_RECORD, c.at_date[0].cash = 0.05, c.at_date[1].what = FD_RECORD;
         c.problem.exercise = FD_AMERICAN, c.parameters.change = 0.3, c.parameters.drift[2] = 3;
         c.parameters.bad = bad == 1 ? CASE_BAD_TERMS : bad == 2 ? CASE_BAD_PAYOFF : CASE_GOOD;
         c.parameters.bad_at[0] = 0.8, c.parameters.bad_at[1] = 0, c.parameters.bad_at[2] = 2;

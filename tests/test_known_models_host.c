@@ -125,7 +125,7 @@ FD_HD double hcir_payoff(const hcir_parameters *p, const double *at)
 
 /* ---- problems ---------------------------------------------------------------------------------------------------- */
 
-enum { HALVES = 4, SPOTS = 10, DATES = 9, SIZES = 3, VALUES = 99 };
+enum { HALVES = 4, SPOTS = 10, DATES = 9, SIZES = 3, VALUES = 101 };
 
 /* A batch of one problem, and its results: values[s] is that of spot s at time 0. */
 typedef struct {
@@ -225,6 +225,27 @@ static void exchange(void)
             known_near(&k, 0, want, tolerance[finals - FD_AVERAGED_X][size],
                        finals == FD_AVERAGED ? "Margrabe, averaged along both" : "Margrabe");
         }
+}
+
+/* Checks the option when one of the assets pays a tenth of its price at half time: Margrabe's formula for what is left
+   of the price. */
+static void exchange_after_dividend(void)
+{
+    static const double date[1] = {0.5};
+    const spread_parameters p = {{0.3, 0.2}, 0.5, 0.05, {0.03, 0.02}, 0};
+    const double s = sqrt(0.3 * 0.3 + 0.2 * 0.2 - 2 * 0.5 * 0.3 * 0.2), d = (0.02 - 0.03) / s + s / 2;
+    const double want = 50 * (exp(-0.03) * erfc(-d / sqrt(2.0)) - exp(-0.02) * erfc((s - d) / sqrt(2.0)));
+    for (int payer = 0; payer < 2; payer++) {
+        const fd_date pays = {payer ? FD_SHIFT_Y : FD_SHIFT, 0, 0.1};
+        const double spot[2] = {payer ? 100 : 100 / 0.9, payer ? 100 / 0.9 : 100};
+        const fd_axis one = {0, 500, 128, 1, {100}, {30}, {FD_ON_NODE}}, axis[2] = {one, one};
+        known_case k;
+        known_begin(&k, 2, axis, 1, 64, 1, spot);
+        k.problem.times.dates = k.batch.dates = 1, k.problem.times.date = date, k.problem.at_date = &pays;
+        k.batch.steps += HALVES;
+        value_of_spread(&k, &p);
+        known_near(&k, 0, want, 1e-3, payer ? "Margrabe, y pays a dividend" : "Margrabe, x pays a dividend");
+    }
 }
 
 /* Checks an American option on the spread. The tree of Boyle, Evnine and Gibbs gives 9.70469 with 400 steps and 9.70717
@@ -390,6 +411,7 @@ int main(void)
 {
     sabr();
     exchange();
+    exchange_after_dividend();
     american_spread();
     heston_barrier();
     heston_american();

@@ -158,10 +158,12 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
 }
 
 /* The system of a line: n rows, whose elements are `stride` apart in two arrays. In a plain line, rows 2 .. n - 2 can
-   be computed several at a time. A thread whose line is not valid only takes part in its warp's common work. */
+   be computed several at a time. A thread whose line is not valid only takes part in its warp's common work. If `keep`
+   is not null, `upper` is stored there, keep_stride apart, and read upper_stride apart. */
 typedef struct {
     int n, valid, plain, stride;
-    tb_real *upper, *right;
+    tb_real *upper, *right, *keep;
+    int keep_stride, upper_stride;
 } adi2d_p_rung_system;
 
 /* Solves along a line by the Thomas algorithm, and overwrites `upper` and `right`; rows may be computed from what
@@ -179,11 +181,17 @@ TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_t
 {
     const int n = s.n, valid = s.valid, stride = s.stride;
     tb_real *const upper = s.upper, *const right = s.right, c = 0, x = 0;
+    tb_real *const keep = s.keep ? s.keep : upper; /* these three serve double precision alone */
+    const int keep_stride = s.keep ? s.keep_stride : stride, upper_stride = s.keep ? s.upper_stride : stride;
     adi2d_p_rung_row ready = {0, 1, 0, 0, 0}; /* the previous row, which a face may still change */
     auto eliminate = [&](int k) {
         const tb_real r = trid_rcp(ready.b - ready.a * c);
         right[k * stride] = x = (ready.d - ready.a * x) * r;
-        upper[k * stride] = c = ready.c * r;
+        c = ready.c * r;
+        if constexpr (TB_BYTES == 8)
+            keep[k * keep_stride] = c;
+        else
+            upper[k * stride] = c;
     };
     for (int from = 0; from <= n && valid;) {
         adi2d_p_rung_row next[ahead];
@@ -207,13 +215,15 @@ TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_t
         ready = next[0];
         from++;
     }
+    if (TB_BYTES == 8) __syncwarp(); /* one lane may have stored `upper` for all */
     x = 0;
     for (int from = (n - 1) / ADI2D_P_RUNG_BACK * ADI2D_P_RUNG_BACK; from >= 0; from -= ADI2D_P_RUNG_BACK) {
         tb_real over[ADI2D_P_RUNG_BACK], value[ADI2D_P_RUNG_BACK], old[ADI2D_P_RUNG_BACK];
         TB_UNROLL
         for (int q = 0; q < ADI2D_P_RUNG_BACK; q++) {
             const int there = from + q < n ? from + q : 0; /* beyond the last row any number will do */
-            over[q] = valid ? upper[there * stride] : 0, value[q] = valid ? right[there * stride] : 0;
+            over[q] = valid ? upper[there * (TB_BYTES == 8 ? upper_stride : stride)] : 0,
+            value[q] = valid ? right[there * stride] : 0;
             old[q] = valid ? again(there) : 0;
         }
         TB_UNROLL
@@ -368,7 +378,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_
     int plain = 1;
     for (int side = 0; side < 2; side++)
         if (x.j == (side ? l.n[1] - 1 : 0) && fd_p_adds(l.a.t.problem->face[1][side])) plain = 0;
-    const adi2d_p_rung_system system = {n, valid, plain, x.along[0], l.a.upper + x.line, l.a.right + x.line};
+    const adi2d_p_rung_system system = {n,    valid, plain, x.along[0], l.a.upper + x.line, l.a.right + x.line,
+                                        NULL, 0,     0};
     adi2d_p_rung_thomas<ahead>(system, row, rows, none, put, flush);
 }
 
@@ -398,13 +409,14 @@ TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int 
     return y;
 }
 
-/* Computes row j. `changes` and may_be are literals, as for adi2d_p_rung_x_make. */
+/* Computes row j. `changes` and may_be are literals, as for adi2d_p_rung_x_make. In double precision an inner row comes
+   with the difference after the solve along x in `d`. */
 TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, int may_be, adi2d_p_rung_row *row)
 {
     const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride}, index[2] = {y.i, j};
     const fd_cell cell = y.l.a.t.cell[1][j];
     const fd_terms end = adi2d_p_rung_terms(y.l, 1, 1, j);
-    row->d = y.e[j * stride];
+    if (may_be || TB_BYTES == 4) row->d = y.e[j * stride];
     if (changes && !y.about) {
         const tb_real here = y.u[j * stride];
         const tb_real below = j > 0 ? y.u[(j - 1) * stride] : here, above = j < n - 1 ? y.u[(j + 1) * stride] : here;
@@ -445,10 +457,23 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     return value;
 }
 
+/* Where all lines of a warp have one matrix along y, lets one lane store `upper`, which saves a quarter of the bytes.
+   The others store each in an element of their own, because a branch would take longer. Each warp has a part of the
+   array. Only double precision gains: in single precision the large set took 1.14 times as long. */
+TB_D void adi2d_p_rung_share(const adi2d_p_rung_y_line &y, int first, adi2d_p_rung_system *s)
+{
+    const int lane = (int)threadIdx.x % 32, lines = y.stride - first < 32 ? y.stride - first : 32;
+    const int alike = !__any_sync(TB_FULL_WARP, y.given);
+    s->upper = y.l.a.upper + first * s->n + (alike ? 0 : lane);
+    s->keep = alike && lane > 0 ? s->upper + s->n + lane - 1 : s->upper;
+    s->upper_stride = alike ? 1 : lines, s->keep_stride = alike ? lane == 0 : lines;
+}
+
 /* Solves along y and completes the stage: the last stage stores u and ends the step, an earlier one stores z. Thread i
    takes line i. */
 template <int across, int second>
-TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_rung launch, int step)
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 0)
+    adi2d_p_rung_y(adi2d_p_rung launch, int step)
 {
     enum { ahead = 8 };
     __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
@@ -460,7 +485,20 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     const int n = l.n[1], valid = i < l.n[0];
     const adi2d_p_rung_y_line y = adi2d_p_rung_y_line_of<second>(l, valid ? i : 0, valid);
     int lost = -1;
+    /* In double precision the differences of the next rows are loaded while these are eliminated. */
+    tb_real soon[ahead];
+    auto load = [&](int j) {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++) soon[q] = y.e[(j + q < n ? j + q : 0) * y.stride];
+    };
+    auto begin = [&](int j, adi2d_p_rung_row *to) {
+        TB_UNROLL
+        for (int q = 0; q < ahead; q++) to[q].d = soon[q];
+        load(j + ahead);
+    };
     auto row = [&](int j, adi2d_p_rung_row *to) { adi2d_p_rung_y_make(y, j, 1, 1, to); };
+    auto same = [&](int j, adi2d_p_rung_row *to) { begin(j, to), adi2d_p_rung_y_rows<ahead, 0>(y, j, to); };
+    auto changed = [&](int j, adi2d_p_rung_row *to) { begin(j, to), adi2d_p_rung_y_rows<ahead, 1>(y, j, to); };
     auto rows = [&](int j, adi2d_p_rung_row *to) {
         if (y.l.changes)
             adi2d_p_rung_y_rows<ahead, 1>(y, j, to);
@@ -481,8 +519,16 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
             if (valid) tile[across ? j % 32 : 0][lane] = y.multiplier[j * y.stride];
         adi2d_p_rung_transpose(tile, first, l.n[0], from, n, l.a.multiplier[1]);
     };
-    const adi2d_p_rung_system system = {n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i};
-    adi2d_p_rung_thomas<ahead>(system, row, rows, again, put, flush);
+    adi2d_p_rung_system system = {n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i, NULL, 0, 0};
+    if (TB_BYTES == 8 && (FD_MODEL_INDEPENDENT >> 1 & 1)) adi2d_p_rung_share(y, first, &system);
+    /* In double precision a solve for each side: if the branches met in the loop, loads would be awaited there. */
+    if (TB_BYTES == 8 && valid) load(2);
+    if (TB_BYTES == 4)
+        adi2d_p_rung_thomas<ahead>(system, row, rows, again, put, flush);
+    else if (l.changes)
+        adi2d_p_rung_thomas<ahead>(system, row, changed, again, put, flush);
+    else
+        adi2d_p_rung_thomas<ahead>(system, row, same, again, put, flush);
     if (y.last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 
@@ -504,11 +550,10 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     const fd_date *event = fd_p_event(a.t.problem, date);
     int added = 0;
     if (!event) return;
+    const long long stride[2] = {1, n0};
     for (int at = (int)threadIdx.x; at < all; at += threads) {
-        const int i = at % n0, j = at / n0;
-        const tb_real *row = &a.u[0][j * n0];
-        tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n0, a.t.x[0], i, row) : row[i];
-        const int index[2] = {i, j};
+        const int index[2] = {at % n0, at / n0};
+        tb_real value = fd_p_shifted_to(&a.t, event, index, &a.u[0][at], stride);
         a.e[at] = value =
             fd_p_changed(&a.t, date, a.t.step[step].to, index, value, a.t.final[at], &a.multiplier[0][at], &added);
         if (!trid_finite(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);

@@ -71,20 +71,19 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     if (last) adi3d_p_device_most(&h.march->largest, largest);
 }
 
-/* Applies the events at a date. A change may raise the largest magnitude that the march is given. */
+/* Applies the events at a date, from the values before it, which are in d. A change may raise the largest magnitude
+   that the march is given. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_date(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
 {
-    __shared__ tb_real row[ADI3D_MOST];
-    const int j = (int)blockIdx.x, k = (int)blockIdx.y, n = h.n[0], first = fd_p_grid_at(h, 0, j, k);
+    const int j = (int)blockIdx.x, k = (int)blockIdx.y, first = fd_p_grid_at(h, 0, j, k);
+    const long long stride[3] = {1, fd_p_grid_at(h, 0, 1, 0), fd_p_grid_at(h, 0, 0, 1)};
     const fd_date *event = fd_p_event(h.t.problem, step.data.date);
-    for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) row[i] = h.u[first + i];
-    __syncthreads();
     int given = 0;
-    for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) {
+    for (int i = (int)threadIdx.x; i < h.n[0]; i += (int)blockDim.x) {
         const int index[3] = {i, j, k};
-        const tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n, h.t.x[0], i, row) : row[i];
+        const tb_real value = fd_p_shifted_to(&h.t, event, index, &h.d[first + i], stride);
         tb_real none = 0;
         h.u[first + i] = fd_p_changed(&h.t, step.data.date, step.to, index, value, h.t.final[fd_p_grid_index(h, index)],
                                       h.extra ? &h.extra[first + i] : &none, &given);
@@ -136,6 +135,12 @@ TB_HOST void adi3d_p_get(adi3d_p_queue *on, void *to, const void *from, size_t b
 {
     if (on->error == cudaSuccess && bytes > 0)
         on->error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, on->stream);
+}
+
+/* Copies bytes within the device's memory. */
+TB_HOST void adi3d_p_copy(adi3d_p_queue *on, void *to, const void *from, size_t bytes)
+{
+    if (on->error == cudaSuccess) on->error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on->stream);
 }
 
 /* Sets bytes of the device to a value; does nothing if the pointer to them is null. */
@@ -225,7 +230,10 @@ static inline void adi3d_p_device_step(adi3d_p_device_work *w, const fd_p_step &
     /* If the first stage is taken in sweeps, a second one must still compute the factors for solves along each axis. */
     for (int s = 0; s < step.data.stages; s++) h.fresh &= adi3d_p_device_stage<unused>(&w->queue, h, step, s);
     const fd_date *event = fd_p_event(&h.problem, step.data.date);
-    if (event && event->what != FD_RECORD) adi3d_p_launch_rows(w, adi3d_p_device_date<unused>, h, step);
+    if (event && event->what != FD_RECORD) {
+        adi3d_p_copy(&w->queue, h.d, h.u, (size_t)h.elements * sizeof(tb_real));
+        adi3d_p_launch_rows(w, adi3d_p_device_date<unused>, h, step);
+    }
     if (event && (event->what & FD_RECORD)) adi3d_p_device_record<unused>(w, 1 + step.data.date);
 }
 

@@ -575,15 +575,19 @@ TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const a
 template <class shape>
 TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {
+    /* The loads of a plane's data overlap the wait for the plane or, in single precision, where that is faster, the
+       arithmetic after it. */
+    enum { early = TB_BYTES == 8 };
     adi3d_p_x_patch<shape> b = adi3d_p_x_patch_of<shape>(h, step, m);
     adi3d_p_x_plane below, here = adi3d_p_x_plane_of(h, m.from - 2), above = adi3d_p_x_plane_of(h, m.from - 1);
     TB_LOOP
     for (int p = m.from - 1, slot = 0; p <= m.to + 1; p++, slot = slot < shape::slots - 1 ? slot + 1 : 0) {
         tb_real d[shape::columns * shape::height];
         below = here, here = above;
+        if (early) above = adi3d_p_x_plane_of(h, p + 1);
         adi3d_p_x_next<shape>(h, step, m, p, slot);
         if (p > m.to) continue;
-        above = adi3d_p_x_plane_of(h, p + 1); /* these loads overlap the turn */
+        if (!early) above = adi3d_p_x_plane_of(h, p + 1);
         adi3d_p_x_right<shape>(m, adi3d_p_x_turn_of<shape>(m, below, here, slot), &b, d,
                                [](int, const adi3d_p_x_point &) {});
         TB_UNROLL

@@ -13,7 +13,6 @@ TB_D void adi3d_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready,
     const int thread = trid_block_thread(), threads = trid_block_threads(), size = trid_cluster_size();
     if (thread == 0) {
         const int none[3] = {1, 1, 1}, *n = ready.t.found->status.what ? none : ready.t.found->points;
-        h.of = ready.of;
         adi3d_p_chip_lay_out(n, size, &h);
         fd_p_chip_begin(launch, ready, which, memory, h.each * n[1], &h);
         h.first = h.row_first / h.n[1], h.planes = h.rows / h.n[1];

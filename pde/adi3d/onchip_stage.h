@@ -18,7 +18,6 @@
 /* A block's data about its problem, in shared memory. Point (i, j, first + k) of an array is at
    i + pitch j + plane k; cells and numbers are in shared memory. */
 struct adi3d_p_chip : fd_p_chip {
-    tb_real *of;                    /* as fd_p_ready */
     int each, first, planes, share; /* the planes of each block; this block's first plane, and how many it has; the
                                        lines along z that each block solves */
     int plane;

@@ -77,35 +77,33 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, i
     }
 }
 
-/* Applies the events at a date to the block's rows; one warp per row reads the whole row before it writes. */
+/* Applies the events at a date to the block's rows. The new values wait in device memory until no block reads the old
+   ones. */
 FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
 {
-    enum { of_lane = FD_FACTORS > 2 ? 2 : 16 }; /* the most points of a row that a lane takes */
     const fd_p_step &step = fd_p_chip_step(h, memory);
     const fd_date *event = fd_p_event(h.t.problem, step.data.date);
-    const int n = h.n[0], lane = trid_block_thread() % 32;
-    const double *x = h.t.x[0];
+    const int first = h.n[0] * h.row_first, threads = trid_block_threads();
     int added = 0;
-    for (int r = trid_block_thread() / 32; r < h.rows; r += trid_block_threads() / 32) {
-        tb_real after[of_lane], none = 0;
-        for (int m = 0, i = lane; m < of_lane && i < n; m++, i += 32) {
-            const int at = i + n * (h.row_first + r);
-            double value = (double)*fd_p_chip_point(h, memory, i + n * r);
-            fd_weights from;
-            int index[3];
-            if ((event->what & FD_SHIFT) && !fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) {
-                value = 0;
-                for (int q = 0; q < 4; q++)
-                    value += from.value[q] * (double)*fd_p_chip_point(h, memory, from.first + q + n * r);
-            }
-            fd_p_index(h.n, at, index);
-            after[m] = fd_p_changed(&h.t, step.data.date, step.to, index, (tb_real)value, h.t.final[at],
-                                    h.extra ? &h.extra[at] : &none, &added);
+    for (int at = trid_block_thread(); at < h.n[0] * h.rows; at += threads) {
+        int index[3];
+        fd_weights from;
+        tb_real value = *fd_p_chip_point(h, memory, at), four[4], none = 0;
+        fd_p_index(h.n, first + at, index);
+        const int axis = fd_p_shift_of(&h.t, event, index, &from);
+        for (int m = 0; m < 4 && axis >= 0; m++) {
+            const int i = axis == 0 ? from.first + m : index[0], j = axis == 1 ? from.first + m : index[1];
+            const int k = axis == 2 ? from.first + m : index[2], row = FD_FACTORS > 2 ? j + h.n[1] * k : j;
+            four[m] = fd_p_chip_value(h, memory, h.u, i, row);
         }
-        __syncwarp();
-        for (int m = 0, i = lane; m < of_lane && i < n; m++, i += 32) *fd_p_chip_point(h, memory, i + n * r) = after[m];
+        if (axis >= 0) value = fd_p_interpolated(&from, value, four);
+        h.of[first + at] = fd_p_changed(&h.t, step.data.date, step.to, index, value, h.t.final[first + at],
+                                        h.extra ? &h.extra[first + at] : &none, &added);
     }
     if (added) fd_p_most(&h.given, added);
+    fd_p_chip_sync(h.size);
+    for (int at = trid_block_thread(); at < h.n[0] * h.rows; at += threads)
+        *fd_p_chip_point(h, memory, at) = h.of[first + at];
 }
 
 /* Returns the first point of the grid whose value is not finite. With `terms`, returns instead the first point whose

@@ -93,23 +93,29 @@ TB_HOST void fd_p_host_begin(const fd_p_host *h)
 
 /* ---- between steps ----------------------------------------------------------------------------------------------- */
 
-/* Applies the events at a date to a worker's rows. A change may raise *given, the largest magnitude that the march is
-   given. */
+/* Applies the events at a date to a worker's rows, from a copy of the values in the memory of the differences. A change
+   may raise *given, the largest magnitude that the march is given. */
 TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *given)
 {
-    const int *n = h->n, date = step->data.date, to = fd_p_host_share(h, n[1] * n[2], h->worker + 1);
+    const int *n = h->n, date = step->data.date, first = fd_p_host_share(h, n[1] * n[2], h->worker);
+    const int to = fd_p_host_share(h, n[1] * n[2], h->worker + 1);
     const fd_date *event = fd_p_event(h->t.problem, date);
-    for (int line = fd_p_host_share(h, n[1] * n[2], h->worker); line < to; line++) {
+    const long long stride[3] = {1, (long long)h->pitch, (long long)h->plane};
+    for (int line = first; line < to; line++) {
+        const size_t row = (size_t)(line / n[1]) * h->plane + (size_t)(line % n[1]) * h->pitch;
+        memcpy(h->d + row, h->u + row, (size_t)n[0] * sizeof(tb_real));
+    }
+    fd_p_host_meet(h);
+    for (int line = first; line < to; line++) {
         const int j = line % n[1], k = line / n[1];
         const size_t row = (size_t)k * h->plane + (size_t)j * h->pitch;
         const tb_real *final = h->t.final + (size_t)line * (size_t)n[0];
-        tb_real *u = h->u + row, none = 0;
-        memcpy(h->rows, u, (size_t)n[0] * sizeof(tb_real));
+        tb_real none = 0;
         for (int i = 0; i < n[0]; i++) {
             const int index[3] = {i, j, k};
-            if (event->what & FD_SHIFT) u[i] = fd_p_shifted_to(event, n[0], h->t.x[0], i, h->rows);
-            u[i] = fd_p_changed(&h->t, date, step->to, index, u[i], final[i],
-                                h->extra ? &h->extra[row + (size_t)i] : &none, given);
+            const tb_real value = fd_p_shifted_to(&h->t, event, index, &h->d[row + (size_t)i], stride);
+            h->u[row + (size_t)i] = fd_p_changed(&h->t, date, step->to, index, value, final[i],
+                                                 h->extra ? &h->extra[row + (size_t)i] : &none, given);
         }
     }
     fd_p_host_meet(h);

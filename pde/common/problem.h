@@ -169,6 +169,8 @@ TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem 
     }
     if (problem->times.dates > batch->dates) return fd_p_status(FD_TOO_MANY_DATES, problem->times.dates);
     if (batch->spots > 0 && !problem->spot) return fd_p_status(FD_BAD_ARGUMENT, 0);
+    for (int date = 0; date < problem->times.dates && problem->at_date; date++)
+        if (fd_p_shift_axis(&problem->at_date[date]) >= factors) return fd_p_status(FD_BAD_EVENT, 1 + date);
     const fd_plan plan = fd_p_plan(problem);
     return fd_plan_check(&plan);
 }

@@ -5,7 +5,8 @@
 /* A prepared problem in device memory, with the other data of its march. */
 typedef struct {
     fd_p_tables t;
-    tb_real *extra, *of; /* grids: the exercise multiplier; for three factors, the base of a second stage */
+    tb_real *extra, *of; /* grids: the exercise multiplier; the base of a second stage (for three factors), and the
+                            values after a date */
 } fd_p_ready;
 
 /* The arguments of a launch. */
@@ -25,7 +26,7 @@ TB_HD size_t fd_p_ready_lay_out(const fd_batch *batch, unsigned char *memory, fd
     size_t used = fd_p_lay_out(batch, 1, memory, &r.t);
     const size_t grid = (size_t)fd_p_count(batch->points) * sizeof(tb_real);
     r.extra = (tb_real *)fd_p_next(memory, &used, grid);
-    r.of = (tb_real *)fd_p_next(memory, &used, FD_FACTORS > 2 ? grid : 0);
+    r.of = (tb_real *)fd_p_next(memory, &used, FD_FACTORS > 2 || batch->dates > 0 ? grid : 0);
     if (ready) *ready = r;
     return used;
 }
@@ -128,7 +129,7 @@ struct fd_p_chip : fd_p_field {
     enum { on_chip = 1 };
     fd_batch batch;                 /* a copy: other threads cannot use the address of a kernel's parameter */
     unsigned char *memory;          /* dynamic shared memory */
-    tb_real *extra;                 /* exercise multiplier, in device memory, or null */
+    tb_real *extra, *of;            /* as fd_p_ready; extra is null unless exercise needs it */
     int which;                      /* the number of the problem in the batch */
     int rank, size;                 /* the block's rank in its cluster, and the number of the cluster's blocks */
     int rows_each, row_first, rows; /* the rows of each block; the first row and the number of rows of this block */
@@ -144,7 +145,7 @@ TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, in
     const int none[3] = {1, 1, 1};
     fd_p_measure(ready.t.problem, ready.t.found->status.what ? none : ready.t.found->points, h);
     h->t = ready.t, h->batch = launch.batch, h->which = which, h->memory = memory;
-    h->extra = ready.t.problem->exercise == FD_AMERICAN ? ready.extra : NULL;
+    h->extra = ready.t.problem->exercise == FD_AMERICAN ? ready.extra : NULL, h->of = ready.of;
     h->rank = trid_cluster_rank(), h->size = trid_cluster_size(), h->rows_each = rows_each;
     const int all = h->n[1] * h->n[2], first = h->rank * rows_each;
     h->row_first = first < all ? first : all;

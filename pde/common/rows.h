@@ -9,6 +9,8 @@
 #define fd_p_edge_adds FD_OF(p_edge_adds)
 #define fd_p_edge_row FD_OF(p_edge_row)
 #define fd_p_pays FD_OF(p_pays)
+#define fd_p_shift_of FD_OF(p_shift_of)
+#define fd_p_interpolated FD_OF(p_interpolated)
 #define fd_p_shifted_to FD_OF(p_shifted_to)
 #define fd_p_changed FD_OF(p_changed)
 
@@ -93,14 +95,36 @@ TB_HD tb_real fd_p_pays(const fd_p_tables *t, const int *index, double when, tb_
     return fd_p_exercise(t->parameters, at, when, final);
 }
 
-/* Returns the value at point i of a row along x after the shift of a date, from the row before the shift. */
-TB_HD tb_real fd_p_shifted_to(const fd_date *event, int n, const double *x, int i, const tb_real *row)
+/* Finds the four points of a line from which the shift of a date takes the value at a point.
+   Returns  the line's axis; -1 if the value stays */
+TB_HD int fd_p_shift_of(const fd_p_tables *t, const fd_date *event, const int *index, fd_weights *from)
+{
+    const int axis = fd_p_shift_axis(event);
+    if (axis < 0) return -1;
+    const int n = t->found->points[axis];
+    const double *x = t->x[axis];
+    return fd_interpolate(n, x, fd_shifted(event, x[index[axis]], x[0], x[n - 1]), from) ? -1 : axis;
+}
+
+/* Returns the value at a point after a shift, from the value there and those of the four points. It is formed from
+   differences, so that equal values stay as they are: what equals its payoff may be exercised. */
+TB_HD tb_real fd_p_interpolated(const fd_weights *from, tb_real here, const tb_real *four)
+{
+    double sum = (double)here;
+    for (int m = 0; m < 4; m++) sum += from->value[m] * ((double)four[m] - (double)here);
+    return (tb_real)sum;
+}
+
+/* Returns the value at a point after a date's shift, from the grid before it: `here` is the point's element there, and
+   stride[d] is the distance to the next point along axis d. */
+TB_HD tb_real fd_p_shifted_to(const fd_p_tables *t, const fd_date *event, const int *index, const tb_real *here,
+                              const long long *stride)
 {
     fd_weights from;
-    double sum = 0;
-    if (fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) return row[i];
-    for (int m = 0; m < 4; m++) sum += from.value[m] * (double)row[from.first + m];
-    return (tb_real)sum;
+    const int axis = fd_p_shift_of(t, event, index, &from);
+    tb_real four[4];
+    for (int m = 0; m < 4 && axis >= 0; m++) four[m] = here[(from.first + m - index[axis]) * stride[axis]];
+    return axis < 0 ? *here : fd_p_interpolated(&from, *here, four);
 }
 
 /* Returns the value at a point after a date, from the value after the date's shift. Raises *given to the amount that a

@@ -35,7 +35,9 @@ enum {
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
     FD_EXERCISE = 4,      /* takes the larger of value and final value, as FD_AMERICAN and FD_PROJECTED always do: for
                              Bermudan exercise */
-    FD_RECORD = 8         /* records the values and derivatives at spots, and the whole grid if the batch has room */
+    FD_RECORD = 8,        /* records the values and derivatives at spots, and the whole grid if the batch has room */
+    FD_SHIFT_Y = 16,      /* as FD_SHIFT, along y: the value at y becomes that at y - cash - proportion y */
+    FD_SHIFT_Z = 32       /* the same along z. A date has at most one of the three */
 };
 
 typedef struct {
@@ -43,7 +45,13 @@ typedef struct {
     double cash, proportion;
 } fd_date;
 
-/* Returns the place from which a shift takes the value at x. */
+/* Returns the axis along which a date shifts values; -1: none. */
+TB_HD int fd_p_shift_axis(const fd_date *date)
+{
+    return date->what & FD_SHIFT ? 0 : date->what & FD_SHIFT_Y ? 1 : date->what & FD_SHIFT_Z ? 2 : -1;
+}
+
+/* Returns the place from which a shift takes the value at x, a coordinate along the shift's axis. */
 TB_HD double fd_shifted(const fd_date *date, double x, double low, double high)
 {
     double from = x - date->cash - date->proportion * x;
@@ -122,7 +130,9 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
             wrong = FD_BAD_KINKS, detail = 1 + k;
     for (int k = 0; k < plan->times->dates && plan->at_date && !wrong; k++) {
         const fd_date *date = &plan->at_date[k];
-        if (!trid_finite_f64(date->cash) || !trid_finite_f64(date->proportion) || date->what < 0 || date->what > 15)
+        const int shifts = date->what & (FD_SHIFT | FD_SHIFT_Y | FD_SHIFT_Z);
+        if (!trid_finite_f64(date->cash) || !trid_finite_f64(date->proportion) || date->what < 0 || date->what > 63 ||
+            (shifts & (shifts - 1)))
             wrong = FD_BAD_EVENT, detail = 1 + k;
     }
     return fd_p_status(wrong, detail);

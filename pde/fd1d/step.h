@@ -257,9 +257,9 @@ TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int t
     const fd_p_tables *t = &h->t;
     const fd_date *event = fd_p_event(t->problem, date);
     const double when = fd1d_p_when(t, k);
-    const int n = t->found->points[0];
-    for (int i = thread; i < n; i += threads) {
-        const tb_real value = event->what & FD_SHIFT ? fd_p_shifted_to(event, n, t->x[0], i, h->value) : h->value[i];
+    const long long stride = 1;
+    for (int i = thread; i < t->found->points[0]; i += threads) {
+        const tb_real value = fd_p_shifted_to(t, event, &i, &h->value[i], &stride);
         h->rest[i] = fd_p_changed(t, date, when, &i, value, t->final[i], &h->multiplier[i], &given);
     }
     return given;

@@ -1,16 +1,6 @@
 /* call.h - a room of trid/batch.h: checks the arguments of a call, and derives what kernels need from them.
    MIT licence, see LICENSE. */
 
-/* Returns whether both the rows and the right-hand sides are contiguous in memory. */
-template <class rows_type>
-static inline int trid_p_batch_is_contiguous(const trid_p_batch_plan &plan, const rows_type &rows)
-{
-    if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
-        return plan.lines.step == 1 && rows.step == 1;
-    else
-        return plan.lines.step == 1;
-}
-
 /* Returns whether systems are too long to be solved on chip. `checked` is 1 with residuals, 2 with pivoting, else 0. */
 static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int checked)
 {

@@ -363,15 +363,6 @@ static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real>
     }
 }
 
-/* Returns whether full tiles can be accessed in pieces of 16 bytes. */
-template <class tb_real>
-static int trid_p_batch_has_words(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows)
-{
-    const size_t places = (size_t)rows.a | (size_t)rows.b | (size_t)rows.c | (size_t)work.d | (size_t)work.x;
-    const long long apart = (work.plan.lines.stride | work.plan.lines.jump) * (int)sizeof(tb_real);
-    return (places | (size_t)apart) % 16 == 0;
-}
-
 /* Chooses lanes and layout, and launches the first shape that serves the call. Only shapes that systems of
    `least` .. `most` rows can reach are compiled. */
 template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
@@ -384,8 +375,11 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
     for (plan.lanes_log2 = 0; 1 << plan.lanes_log2 < lanes;) plan.lanes_log2++;
     plan.magic = lanes == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
     int layout = plan.lines.systems % (32 / lanes) ? trid_p_batch_how::contiguous : trid_p_batch_how::full;
-    if constexpr ((method & trid_p_batch_how::checks) != 0)
-        if (!trid_p_batch_has_words(work, rows)) layout = trid_p_batch_how::contiguous;
+    if constexpr ((method & trid_p_batch_how::checks) != 0) { /* they access full tiles in pieces of 16 bytes */
+        const size_t places = (size_t)rows.a | (size_t)rows.b | (size_t)rows.c | (size_t)work.d | (size_t)work.x;
+        const long long apart = (plan.lines.stride | plan.lines.jump) * (int)sizeof(tb_real);
+        if ((places | (size_t)apart) % 16) layout = trid_p_batch_how::contiguous;
+    }
     int follow = plan.lines.stride == n; /* no gaps between systems, nor between their matrices if these are arrays */
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) follow &= trid_p_batch_rows_of(rows).stride == n;
     if (plan.lines.step != 1 || (lanes < 32 && !follow)) layout = trid_p_batch_how::strided;

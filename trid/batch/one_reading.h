@@ -42,11 +42,11 @@ struct trid_p_batch_partitions {
     const int *wanted; /* if the systems are links: 0 if they are to be solved; else null */
     int *any;          /* 0: some partition was left over */
     int *left;         /* for each partition: 0 if it was left over */
-    int *worst; /* for each of the caller's systems the least bad row in partitions, and between them; or null */
-    int scale, most; /* how many of the caller's rows a row stands for (1 unless it is a link); the rows of a caller's
+    int *worst;        /* for each of the caller's systems the least bad row in partitions, and between them; or null */
+    int scale, most;   /* how many of the caller's rows a row stands for (1 unless it is a link); the rows of a caller's
                         system */
-    tb_real *ends;   /* for each partition a, c, d of its first row, then of its last */
-    tb_real *z;      /* for each partition, if any was left over; NaN if it is not finite */
+    tb_real *ends;     /* for each partition a, c, d of its first row, then of its last */
+    tb_real *z;        /* for each partition, if any was left over; NaN if it is not finite */
 
     struct warp_memory {
         trid_p_batch_word<tb_real> rows[4][32 * words], x[32 * words];
@@ -602,15 +602,16 @@ static int trid_p_batch_launch_levels(const trid_p_batch_work<tb_real> &work, co
         if constexpr (bounds::interleaved)
             return trid_p_batch_launch_chunks<systems, how::strided, method, bounds>(work, rows, corners);
     } else if constexpr (bounds::contiguous) {
-        if constexpr (method == how::hybrid && trid_p_batch_rows<rows_type>::are_arrays &&
-                      !trid_p_batch_rows<rows_type>::are_known)
-            if (trid_p_batch_is_contiguous(work.plan, rows)) {
+        typedef trid_p_batch_rows<rows_type> of;
+        int contiguous = work.plan.lines.step == 1;
+        if constexpr (of::are_arrays) contiguous &= trid_p_batch_rows_of(rows).step == 1;
+        if constexpr (method == how::hybrid && of::are_arrays && !of::are_known)
+            if (contiguous) {
                 const int status = trid_p_batch_launch_one_reading(work, rows);
                 if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
             }
-        return trid_p_batch_is_contiguous(work.plan, trid_p_batch_rows_of(rows))
-                   ? trid_p_batch_launch_chunks<1, how::contiguous, method, bounds>(work, rows, corners)
-                   : trid_p_batch_launch_chunks<1, how::strided, method, bounds>(work, rows, corners);
+        return contiguous ? trid_p_batch_launch_chunks<1, how::contiguous, method, bounds>(work, rows, corners)
+                          : trid_p_batch_launch_chunks<1, how::strided, method, bounds>(work, rows, corners);
     }
     return TRID_BATCH_BAD_SIZE;
 }

@@ -158,12 +158,11 @@ static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real 
     const trid_p_batch_work<tb_real> &work = call.work;
     if (status || call.empty) return status;
     if (work.plan.n < least || work.plan.n > most) return TRID_BATCH_BAD_SIZE;
-    if constexpr (bounds::interleaved) {
-        status = TRID_P_BATCH_NOT_LAUNCHED;
-        if (trid_p_lines_are_interleaved(work.plan.lines))
+    if constexpr (bounds::interleaved)
+        if (trid_p_lines_are_interleaved(work.plan.lines)) {
             status = trid_p_batch_launch_interleaved<how::pivoted, least, most>(work, call.rows);
-        if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
-    }
+            if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
+        }
     if constexpr (bounds::has_long)
         if (trid_p_batch_is_long(work.plan.lines, sizeof(tb_real), 2)) return trid_p_batch_launch_tree(work, call.rows);
     return trid_p_batch_launch_contiguous<how::pivoted, least, most>(work, call.rows);

@@ -55,7 +55,6 @@ struct trid_p_batch_bounds {
     static constexpr bool interleaved = !(only & TRID_BATCH_ONLY_CONTIGUOUS);
     static constexpr bool has_long = most > 1024; /* systems that may need scratch */
 };
-typedef trid_p_batch_bounds<TRID_BATCH_MAX_N, 1, 0> trid_p_batch_all;
 
 enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
 

@@ -29,7 +29,7 @@ typedef struct {
     long long rows, chunks, left, largest, worst, below, reduced, before, end;
 } trid_p_batch_level_layout;
 TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long long systems, int bytes,
-                                                                      int interleaved, int periodic, int refined)
+                                                               int interleaved, int periodic, int refined)
 {
     trid_p_batch_level_layout layout;
     layout.rows = TRID_P_BATCH_CHUNK_PARTS(interleaved) * TRID_P_BATCH_CHUNK_ROWS;
@@ -65,8 +65,7 @@ typedef struct {
     int warps, rows; /* of a partition */
     long long count, left, z, ends, worst, links, end;
 } trid_p_batch_partitions_layout;
-TB_HOST trid_p_batch_partitions_layout trid_p_batch_partitions_layout_of(long long n, long long systems,
-                                                                                int bytes)
+TB_HOST trid_p_batch_partitions_layout trid_p_batch_partitions_layout_of(long long n, long long systems, int bytes)
 {
     trid_p_batch_partitions_layout layout;
     long long padded = 0;
@@ -121,8 +120,8 @@ TB_HOST trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long long n, 
 
 /* Returns the bytes of all levels of systems of n rows. Systems of up to on_chip rows need none, nor do reduced systems
    of up to `above` rows. */
-TB_HOST long long trid_p_batch_levels_end(long long n, long long systems, int bytes, int interleaved,
-                                                 int periodic, int refined, long long on_chip, long long above)
+TB_HOST long long trid_p_batch_levels_end(long long n, long long systems, int bytes, int interleaved, int periodic,
+                                          int refined, long long on_chip, long long above)
 {
     long long total = 0;
     for (; n > on_chip; on_chip = above, refined = 0) { /* reduced systems are solved without residuals */
@@ -153,11 +152,10 @@ TB_HOST long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
     const long long systems = lines.systems * lines.groups, several = TRID_P_BATCH_ON_CHIP_LU;
     const long long plain = interleaved ? TRID_P_BATCH_ON_CHIP_INTERLEAVED : TRID_P_BATCH_ON_CHIP(bytes, 0);
     const long long checked = interleaved ? TRID_P_BATCH_ON_CHIP_INTERLEAVED : TRID_P_BATCH_ON_CHIP(bytes, 1);
-    long long most = 0,
-              need[5] = {trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, 0,
-                                                 several < plain ? several : plain, plain),
-                         trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, refined, checked, plain), 0,
-                         0, 0};
+    const long long least = several < plain ? several : plain;
+    long long most = 0, need[5] = {0};
+    need[0] = trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, 0, least, plain);
+    need[1] = trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, refined, checked, plain);
     if (flags & TRID_BATCH_PERIODIC)
         need[2] = trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 1, 0, several, several);
     if (lines.n > TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, lines.step == 1))

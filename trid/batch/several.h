@@ -24,24 +24,6 @@ static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, lon
     return TRID_BATCH_OK;
 }
 
-/* Solves long systems for one right-hand side, with scratch if they are interleaved, periodic or too long for a
-   block. */
-template <class bounds, class tb_real>
-static int trid_p_batch_launch_side(const trid_p_batch_work<tb_real> &work,
-                                    const trid_p_batch_lu_rows<tb_real, 0> &rows)
-{
-    typedef trid_p_batch_how how;
-    const trid_p_batch_plan &plan = work.plan;
-    if (plan.flags & TRID_BATCH_PERIODIC)
-        return trid_p_batch_launch_levels<how::periodic, bounds>(work, rows.rows, rows.more);
-    if (trid_p_lines_are_interleaved(plan.lines) || trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
-        return trid_p_batch_launch_levels<how::hybrid, bounds>(work, rows.rows);
-    int status = TRID_BATCH_BAD_SIZE;
-    if constexpr (bounds::contiguous)
-        status = trid_p_batch_launch_contiguous<how::hybrid, TRID_P_BATCH_ON_CHIP_LU + 1>(work, rows.rows);
-    return status;
-}
-
 /* Returns the rows of a launch for several right-hand sides, and the corners of the matrix. Kernels transpose factors
    and periodic systems themselves, unless the systems are long. All other systems are transposed here:
    trid_p_batch_sides exchanges and shifts a and c, and the corners change places. */
@@ -74,13 +56,12 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
     typedef trid_p_batch_how how;
     const trid_p_batch_lu_rows<tb_real, factor, 1> rings = {rows.rows, rows.more};
     const int flags = work.plan.flags, periodic = flags & TRID_BATCH_PERIODIC;
-    if constexpr (method == how::several && bounds::interleaved) {
+    if constexpr (method == how::several && bounds::interleaved)
         if (periodic && rows.more.sides == 1 && work.plan.n > 1 && !(flags & TRID_BATCH_TRANSPOSED) &&
             trid_p_batch_as_interleaved<bounds>(work.plan)) {
             const int status = trid_p_batch_launch_interleaved<how::one_ring, bounds::least, bounds::most>(work, rings);
             if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
         }
-    }
     return periodic ? trid_p_batch_launch_on_chip<method, bounds>(work, rings)
                     : trid_p_batch_launch_on_chip<method, bounds>(work, rows);
 }
@@ -116,6 +97,8 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
                               cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
+    typedef trid_p_batch_bounds<most, TRID_P_BATCH_ON_CHIP_LU + 1, only> longer;
+    typedef trid_p_batch_how how;
     trid_p_batch_call<tb_real> call = {trid_p_lines_of(lines), a, b, c, d, x, options, stream};
     const int none = sides == 0 || trid_p_lines_empty(call.lines);
     if (call.flags & ~TRID_BATCH_SEVERAL_FLAGS) return TRID_BATCH_BAD_FLAGS;
@@ -128,12 +111,13 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     const trid_p_batch_lu_rows<tb_real, 0> rows = trid_p_batch_lu_rows_of<0>(&call, sides, pitch, (tb_real *)0);
     if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
     if (lines.n <= TRID_P_BATCH_ON_CHIP_LU)
-        return work.plan.flags & TRID_BATCH_FACTORED
-                   ? trid_p_batch_launch_lu<trid_p_batch_how::factored, bounds>(work, rows)
-                   : trid_p_batch_launch_lu<trid_p_batch_how::several, bounds>(work, rows);
+        return work.plan.flags & TRID_BATCH_FACTORED ? trid_p_batch_launch_lu<how::factored, bounds>(work, rows)
+                                                     : trid_p_batch_launch_lu<how::several, bounds>(work, rows);
     if constexpr (bounds::has_long) {
         for (long long side = 0; side < sides && !status; side++, work.d += pitch, work.x += pitch) {
-            status = trid_p_batch_launch_side<bounds>(work, rows);
+            status = work.plan.flags & TRID_BATCH_PERIODIC
+                         ? trid_p_batch_launch_levels<how::periodic, bounds>(work, rows.rows, rows.more)
+                         : trid_p_batch_launch<how::hybrid, longer>(work, rows.rows);
             work.plan.report = {0, 0, 0, 0}; /* the matrices are the same */
         }
     }

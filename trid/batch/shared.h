@@ -38,24 +38,22 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     trid_p_batch_prefetch(pipeline, blockIdx.x, p);
     trid_p_batch_ask_before(pipeline, p, x);
     if (thread == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
-    {
-        TB_UNROLL
-        for (int j = 0; j < k; j++) {
-            u.a[j] = u.c[j] = 0;
-            u.b[j] = 1;
-            if (first + j < n) trid_p_batch_rows_of(rows)(0, first + j, &u.a[j], &u.b[j], &u.c[j]);
-        }
-        trid_p_batch_put_known_rows(rows, first, n - first, &u);
-        int bad =
-            trid_p_batch_row(trid_block_interleaved_factor(k, systems, parts, n, u.a, u.b, u.c, f, &steps, shared), n);
-        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
-        TB_UNROLL
-        for (int e = 0; e < 5 * k; e++)
-            if (line == 0 && !in_registers) factors[part * own_len + e] = f[e];
-        TB_UNROLL
-        for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(k) - 5 * k; e++)
-            if (thread < parts) reduced[thread * reduced_len + e] = f[5 * k + e];
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        u.a[j] = u.c[j] = 0;
+        u.b[j] = 1;
+        if (first + j < n) trid_p_batch_rows_of(rows)(0, first + j, &u.a[j], &u.b[j], &u.c[j]);
     }
+    trid_p_batch_put_known_rows(rows, first, n - first, &u);
+    int bad =
+        trid_p_batch_row(trid_block_interleaved_factor(k, systems, parts, n, u.a, u.b, u.c, f, &steps, shared), n);
+    if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
+    TB_UNROLL
+    for (int e = 0; e < 5 * k; e++)
+        if (line == 0 && !in_registers) factors[part * own_len + e] = f[e];
+    TB_UNROLL
+    for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(k) - 5 * k; e++)
+        if (thread < parts) reduced[thread * reduced_len + e] = f[5 * k + e];
     __syncthreads();
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
