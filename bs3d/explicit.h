@@ -48,7 +48,8 @@ TB_D bs3d_p_column bs3d_p_column_of(const bs3d_p_plan *plan, const tb_real *tabl
     return c;
 }
 
-/* Marches with the kernel for the problem's form of cross differences; either kernel gives each column a thread. */
+/* Marches with the kernel for the problem's form of cross differences. Either kernel has a thread for each column of
+   each partition of the third axis. */
 template <int unused>
 static int bs3d_p_march_columns(bs3d_p_sweep_kernel<> positive, bs3d_p_sweep_kernel<> general, const bs3d_problem *o,
                                 void *work, bs3d_result *result, cudaStream_t stream)

@@ -35,8 +35,8 @@ TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
     return m;
 }
 
-/* Returns the part of the model along an axis as a model of bs1d.h. Its matrix is the factor A = I - L_axis of an
-   implicit step. The first axis takes the discount. */
+/* Returns the part of the model along an axis as a model of bs1d.h, whose matrix A is then L_axis. So bs1d_lane_matrix
+   with size 1 computes the rows of I - L_axis, a factor of an implicit step. The first axis takes the discount. */
 TB_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
 {
     bs1d_model line;
@@ -232,7 +232,7 @@ TB_HOST int bs3d_p_dominant(const bs3d_model *m)
     return 1;
 }
 
-/* Returns whether there is no upwinding and all matrices are exactly I - L_axis, so that last rows keep their drift. */
+/* Returns whether there is no upwinding and no last row omits its drift, so all matrices are exactly I - L_axis. */
 TB_HOST int bs3d_p_plain(const bs3d_model *m)
 {
     for (int axis = 0; axis < 3; axis++) {

@@ -52,7 +52,7 @@ typedef struct {
     tb_real *number[3];    /* number q of point i at [q room[axis] + i] */
     int room[3];           /* the batch's points, padded; elements beyond the last point repeat its numbers */
     fd_interval *interval; /* the intervals between the dates, in the order of the march */
-    tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
+    tb_real *time;         /* number q of step k, for its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
 #if FD_FACTORS > 1
     fd_p_step *step; /* the data of each step; null if they are computed when the step is due */
 #endif
@@ -116,7 +116,7 @@ FD_P_CALLED fd_step fd_p_step_at(const fd_p_tables *t, int k)
     return fd_step_in(&t->found->times, v, k);
 }
 
-/* Returns the numbers of time at the start (end 0) or the end (1) of step k. */
+/* Returns the numbers of time for the start (end 0) or the end (1) of step k, at the times of fd_coefficient_time. */
 TB_HD const tb_real *fd_p_time_of(const fd_p_tables *t, int k, int end)
 {
     return t->time + (2 * k + end) * fd_p_numbers(3);
@@ -283,9 +283,10 @@ TB_HD int fd_p_line_length(const fd_p_tables *t)
     return FD_FACTORS == 1 ? 1 : t->found->points[0];
 }
 
-/* Returns how many threads share a line. On a device 8 do, or more if there are too few lines for all threads; a
-   thread then takes several points, and reads their common data once. A worker of the host takes whole lines, so that
-   two workers never write to the same cache line. */
+/* Returns how many threads share a line: one if the model has one factor. Otherwise, on a device 8 do; each takes
+   several points, and reads their common data once. If there are too few lines for all threads, 16 or 32 share a line.
+   Workers of the host take whole lines, unless their number is a multiple of 32, so that they rarely write to the same
+   cache line. */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
     const int alone = FD_FACTORS == 1 || threads % 32;
@@ -341,7 +342,8 @@ TB_HD int fd_p_too_fast(const fd_p_tables *t, const int *index, fd_terms terms)
 }
 
 /* Returns how many of a point's rows, one along each axis, are not diagonally dominant in a step whose theta dt is
-   `size`. A row without couplings of the wrong sign counts as dominant, regardless of rounding. */
+   `size`. A row without couplings of the wrong sign counts as dominant, regardless of rounding, if 1 + size kill > 0,
+   where kill is the axis's share. */
 TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms terms, tb_real size)
 {
     const tb_real kill = terms.kill / FD_FACTORS;
@@ -354,9 +356,9 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
     return count;
 }
 
-/* Returns whether the terms at a point are ill-posed by more than 256 unit roundoffs and underflow can explain: a
-   diffusion is negative, mixed^2 exceeds 4 diffusion_i diffusion_j for a declared pair, or the matrix of several pairs'
-   correlations is not positive semidefinite. */
+/* Returns whether the terms at a point are ill-posed. They are if a diffusion is negative, or if, by more than 256 unit
+   roundoffs and underflow can explain, mixed^2 exceeds 4 diffusion_i diffusion_j for a declared pair or the matrix of
+   several pairs' correlations is not positive semidefinite. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
     const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
@@ -375,8 +377,8 @@ TB_HD int fd_p_ill_posed(fd_terms terms)
 }
 
 /* Returns the axes along which the drift at a point is wrong, as a sum of FD_P_OUTWARD << axis. A drift is wrong if it
-   points out of an FD_DEGENERATE face and crosses more than the end cell until maturity. A smaller drift does no harm:
-   errors grow by a factor of e^1.5 for each cell that it crosses. */
+   points out of an FD_DEGENERATE face and would cross more than the cell next to the face by maturity. A smaller drift
+   does no harm: errors grow by a factor of e^1.5 for each cell that it crosses. */
 TB_HD int fd_p_outward(const fd_p_tables *t, const int *at, fd_terms terms)
 {
     int outward = 0;
@@ -488,9 +490,9 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
     return look == 0 || !fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, k, 1)) ? k : -1;
 }
 
-/* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last step that
-   are not dominant, and finds out whether any point has a source. If both steps are equal, rows are computed once and
-   counted twice. */
+/* Checks the terms at all points whose value is not given, in the steps of fd_p_looked_at, and finds out whether any of
+   these points has a source. Counts the rows of the first and the last step, at all points, that are not dominant. If
+   both steps are equal, rows are computed once and counted twice. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
