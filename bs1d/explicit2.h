@@ -17,9 +17,8 @@
 #else /* TB_BODY: C over tb_real */
 
 /* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; u never
-   falls below `floor`, unless that is null. In double precision, where k must be 1 or even, the function visits every
-   second point first, and the neighbours' points last. Consecutive multiply-adds then share a point, which saves a read
-   of the register file. */
+   falls below `floor`, unless that is null. In double precision the function visits every second point first, and the
+   neighbours' points last. Consecutive multiply-adds then share a point, which saves a read of the register file. */
 TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *floor,
                                const tb_real *x, tb_real *u)
 {
@@ -34,7 +33,7 @@ TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const 
 #else
     TB_UNROLL
     for (int z = 0; z < k + 2; z++) {
-        int q = z < k ? 1 + 2 * z % k + 2 * z / k : z == k ? 0 : k + 1;
+        int q = z < k ? 1 + bs1d_p_every_second(k, z) : z == k ? 0 : k + 1;
         if (q > 0 && q <= k) u[q - 1] += b[q - 1] * x[q];
         if (q < k) u[q] += a[q] * x[q];
         if (q > 1) u[q - 2] += c[q - 2] * x[q];
@@ -47,8 +46,8 @@ TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const 
 }
 
 /* Takes explicit steps. Row k l + i of u is u[i] of lane l; a, b, c hold the same rows of A (bs1d_lane_row).
-   Needs    k and lanes as literals, k at most TRID_MOST_ROWS and in double precision 1 or even; floor: a literal null,
-            or the least value of an American option at each point
+   Needs    k and lanes as literals, k at most TRID_MOST_ROWS; floor: a literal null, or the least value of an American
+            option at each point
    Lanes    lanes <= 32: all 32 of the warp; lanes = 64: all threads of a block of 64. `steps` is the same for all
    Leaves   u
    Shared   none for lanes <= 32 (pass null), else 8 elements; call __syncthreads() before another use

@@ -134,6 +134,13 @@ TB_D int bs1d_p_steady(int status, int points, bs1d_option *o, bs1d_model *m)
 
 /* ---- in each step ------------------------------------------------------------------------------------------------ */
 
+/* Returns the z-th of k points if those of even index come first, and then the others. */
+TB_D int bs1d_p_every_second(int k, int z)
+{
+    const int even = (k + 1) / 2;
+    return z < even ? 2 * z : 2 * (z - even) + 1;
+}
+
 /* Copies u to x[reach .. reach+k-1] and fetches `reach` points of the neighbours on each side, reach <= k. With
    lanes > 32 it takes 8 reach elements of shared memory. Calls use its two halves in turn, as the lowest bit of
    `call` says, so that one barrier per call suffices. */

@@ -665,6 +665,79 @@ static void test_american_put(void)
     }
 }
 
+/* ---- explicit marches in a kernel of the caller's own ------------------------------------------------------------ */
+
+/* Takes `steps` composed steps or, if reach is 0, single ones. Every `lanes` threads march the same values, which are
+   read from one place and stored at another. */
+template <class R, int k, int lanes, int reach>
+GPU_KERNEL void march_explicit(int steps, const R *coefficient, const R *values, R *result)
+{
+    __shared__ R shared[8 * (reach ? reach : 1)];
+    enum { width = 2 * (reach ? reach : 1) + 1 };
+    const int first = k * ((int)threadIdx.x % lanes);
+    R own[k * width], u[k], a[k], b[k], c[k];
+    for (int i = 0; i < k; i++) {
+        u[i] = values[first + i];
+        for (int j = 0; j < width; j++) own[i * width + j] = coefficient[(first + i) * width + j];
+        a[i] = own[i * width], b[i] = own[i * width + 1], c[i] = own[i * width + 2];
+    }
+    if (reach)
+        bs1d_warp_explicit3(k, lanes, reach, steps, own, u, shared);
+    else
+        bs1d_warp_explicit2(k, lanes, steps, a, b, c, (const R *)0, u, shared);
+    for (int i = 0; i < k && (int)threadIdx.x < lanes; i++) result[first + i] = u[i];
+}
+
+/* Compares it with a plain march in double precision, whose coefficients and values are those of the kernel. */
+template <class R, int k, int lanes, int reach>
+static void test_own_march(case_random *random)
+{
+    enum { n = k * lanes, sides = reach ? reach : 1, width = 2 * sides + 1, STEPS = 3 };
+    std::vector<R> coefficient(n * width), values(n);
+    for (int i = 0; i < n; i++) {
+        values[i] = (R)case_between(random, -1, 1);
+        for (int j = 0; j < width; j++) {
+            const int point = i + j - sides;
+            coefficient[i * width + j] = point < 0 || point >= n ? (R)0 : (R)case_between(random, -0.3, 0.3);
+        }
+    }
+    device_array<R> d_coefficient(coefficient.size()), d_values(values.size()), d_result(values.size());
+    const size_t bytes = values.size() * sizeof(R);
+    GPU_OK(cudaMemcpy(d_coefficient.data, coefficient.data(), coefficient.size() * sizeof(R), cudaMemcpyHostToDevice));
+    GPU_OK(cudaMemcpy(d_values.data, values.data(), bytes, cudaMemcpyHostToDevice));
+    std::vector<double> u(values.begin(), values.end());
+    for (int step = 0; step < STEPS; step++) {
+        const std::vector<double> old = u;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < width; j++)
+                if (i + j >= sides && i + j - sides < n) u[i] += coefficient[i * width + j] * old[i + j - sides];
+    }
+    GPU_LAUNCH((march_explicit<R, k, lanes, reach>), dim3(1), dim3(lanes > 32 ? 64 : 32), 0, stream)
+    (STEPS, d_coefficient.data, d_values.data, d_result.data);
+    GPU_OK(cudaStreamSynchronize(stream));
+    GPU_OK(cudaMemcpy(values.data(), d_result.data, bytes, cudaMemcpyDeviceToHost));
+    double error = 0;
+    for (int i = 0; i < n; i++) error = fmax(error, fabs(values[i] - u[i]));
+    /* a step multiplies errors by at most 1 + 0.3 width, and adds width + 1 roundoffs of numbers that grow likewise */
+    check_near(error, 0, STEPS * (width + 1) * pow(1 + 0.3 * width, STEPS) * types<R>::roundoff(),
+               "explicit%d of one's own, %s, %d rows a lane, %d lanes", reach ? 3 : 2, types<R>::name(), (int)k,
+               (int)lanes);
+}
+
+/* Tests every number of rows a lane up to `k`, odd ones too, which no launch has. */
+template <class R, int k>
+static void test_own_marches(case_random *random)
+{
+    test_own_march<R, k, 8, 0>(random);
+    test_own_march<R, k, 32, 0>(random);
+    test_own_march<R, k, 64, 0>(random);
+    if constexpr (k >= 2) {
+        test_own_march<R, k, 32, 2>(random);
+        test_own_march<R, k, 64, 2>(random);
+    }
+    if constexpr (k > 1) test_own_marches<R, k - 1>(random);
+}
+
 int main(void)
 {
     printf("seed %d\n", SEED);
@@ -684,6 +757,9 @@ int main(void)
     test_given<float>();
     test_given<double>();
     test_errors();
+    case_random random = {SEED + 11};
+    test_own_marches<float, 9>(&random);
+    test_own_marches<double, 9>(&random);
 #ifndef SIMT_EMULATOR
     if (check_short()) {
         check_skip(6,
