@@ -153,9 +153,7 @@ TB_D int bs1d_p_point(int k, int reach, int z)
 #if TB_BYTES == 4
     return z < k ? reach + z : z < k + reach ? reach - 1 - (z - k) : z;
 #else
-    return z < k         ? reach + bs1d_p_every_second(k, z)
-           : (z - k) % 2 ? reach + k + (z - k) / 2
-                         : reach - 1 - (z - k) / 2;
+    return z < k ? reach + bs1d_p_every_second(k, z) : (z - k) % 2 ? reach + k + (z - k) / 2 : reach - 1 - (z - k) / 2;
 #endif
 }
 
