@@ -58,8 +58,8 @@ TB_HOST double fd_p_trial_value(fd_p_trial *t, const fd_problem *problem, int fi
 
 /* Finds the extrapolated value, and the errors of the problem's own grid. Assumes that errors in space are of second
    order. Estimates the order in time from steps of three lengths; assumes first order if errors fall even more slowly,
-   or if problem->exercise is not FD_EUROPEAN. Measures errors in time on the finest grid: a coarse grid hides the effect
-   of a free boundary. */
+   or if problem->exercise is not FD_EUROPEAN. Measures errors in time on the finest grid: a coarse grid hides the
+   effect of a free boundary. */
 TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_suggestion *to)
 {
     const double own = fd_p_trial_value(t, problem, 1, 1), finer = fd_p_trial_value(t, problem, 2, 1);
