@@ -50,9 +50,9 @@
    The cost of a step on chip depends on batch.kind. With ADI2D_PRODUCTS a step is two solves, one along each axis, and
    holds one array in shared memory. With ADI2D_ONE_STAGE (Douglas' scheme) it also forms differences at all points, and
    holds two arrays. With ADI2D_TWO_STAGES it holds three arrays, and a step of a scheme other than Douglas' does all
-   this twice. A march of products factors the matrix along y once, for all columns and all successive steps of the same
-   length, if its model declares FD_MODEL_INDEPENDENT along y and either declares FD_MODEL_STEADY along y or has no
-   numbers of t.
+   this twice. A march of products factors the matrix along y for all columns together, and again only if theta dt
+   changes, if its model declares FD_MODEL_INDEPENDENT along y and either declares FD_MODEL_STEADY along y or has no
+   numbers of t. In double precision the theta dt of equal steps may differ by rounding, which counts as a change.
 
    pde/common/rooms.h lists the rooms. To add a version, write a room like rungs.h, and include it there.
 

@@ -18,7 +18,7 @@ struct adi2d_p_chip : fd_p_chip {
     int width, parts, share; /* share: the columns that each block solves */
     int z, g;                /* arrays of the block. z: differences, then a first stage's values; g: the start of a
                                 second stage's right-hand side, then its differences */
-    int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which gives identity rows */
+    int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0: rows without couplings */
     int number[2]; /* number q of x at [q * pitch + swizzle(i)], of y at [q * per_lane * parts + j] */
     int exchange;  /* scratch for solves along y */
     int factors;   /* of the matrix along y: each partition's, each reduced row's, and the number of PCR steps */

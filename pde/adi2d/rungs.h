@@ -170,8 +170,8 @@ typedef struct {
    `right` held. From the first row on, the function calls
      row(k, &row)     for row k: for the first two, the last, those before it that fill no group of `ahead` rows, and
                       all rows of a line that is not plain
-     rows(k, row)     for the group of `ahead` rows from k on; it neither branches nor writes, so that the compiler can
-                      interleave them
+     rows(k, row)     for the group of `ahead` rows from k on; it writes nothing to memory, and its own branches are the
+                      same for all of them, so that the compiler can interleave them
    Then, from the last row back, it calls
      put(k, solution, again(k))     for each row
      flush(k)         for each k that is a multiple of 32, after put for all rows from k on */

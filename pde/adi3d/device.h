@@ -130,7 +130,8 @@ TB_D void adi3d_p_device_fetch_factors(const tb_real *from, tb_real *factors)
         *(transpose_vector *)(factors + e) = *(const transpose_vector *)(from + e);
 }
 
-/* Copies elements `from` .. `to` - 1 of a partition's f from shared memory, in whole vectors of 16 bytes. */
+/* Copies elements `from` .. `to` - 1 of a partition's f, in whole vectors of 16 bytes, from shared memory or, for lines
+   along x, from device memory. */
 template <int parts>
 TB_D void adi3d_p_device_take_factors(const tb_real *factors, int part, int from, int to, tb_real *f)
 {

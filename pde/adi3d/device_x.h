@@ -286,7 +286,8 @@ struct adi3d_p_x_patch {
     const tb_real *mine;        /* the line before the patch, in the first slot */
     tb_real *made;              /* the line for its first right-hand sides */
     int i;                      /* its first column */
-    int west, east;             /* the slots of the points beside the patch; 0 if a lane of the warp holds them */
+    int west, east;             /* the slots of the points beside the patch; 0 if a lane of the warp holds them, or none
+                                   exist */
     adi3d_p_along_x x[columns]; /* factors of the differences along x; only if lines are solved with factors */
     fd_numbers number_x[columns];
     fd_cell cell_y[height]; /* along y: cells, factors of the differences, numbers */
@@ -366,7 +367,8 @@ TB_D adi3d_p_x_turn adi3d_p_x_turn_of(const adi3d_p_x_march<shape> &m, const adi
     return t;
 }
 
-/* A point of planes k and p: its cell along x, the terms in both, the factors of the differences along x. */
+/* A point of planes k and p: its cell along x (unless lines are solved with factors), the terms in both planes, and the
+   factors of the differences along x. */
 typedef struct {
     fd_cell cell;
     fd_terms k, p;

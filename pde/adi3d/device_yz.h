@@ -283,7 +283,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads)
 }
 
 /* Launches the solves along y or z with one shape, or both sweeps with the shape of the downward sweep. Returns 0 if
-   they need more shared memory than the device has, or if sweeps would not pay. */
+   they need more shared memory than the device has, or if sweeps would not pay or adi3d_p_device_upward refuses. */
 template <int axis, int changes, int down, int rows, int parts, int lines>
 static inline int adi3d_p_device_launch_yz(adi3d_p_queue *on, adi3d_p_device h, const fd_p_step &step, int s)
 {

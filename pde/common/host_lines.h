@@ -22,8 +22,8 @@
 
 /* Interleaved lines along an axis, `count` of them from point (i, j, k) on. The right-hand sides `from` and the results
    `to` have rows `row` elements apart. The solution is the change from w, whose rows are w_row and whose lines are
-   w_line apart. Along the last axis and in products the result is times * solution + plus * w (w_line is 1);
-   elsewhere it is the solution. */
+   w_line apart; in products it is no change, and w is the right-hand side. Along the last axis and in products the
+   result is times * solution + plus * w (w_line is 1); elsewhere it is the solution. */
 typedef struct {
     const fd_p_step *step;
     int count, i, j, k;

@@ -41,8 +41,9 @@
        FD_MODEL_STEADY       drift and diffusion along these axes, and kill, do not depend on time, although other terms
                              may. It saves time along y in two factors, if steps are products of factors
        FD_MODEL_INDEPENDENT  drift and diffusion along such an axis, and kill, depend only on the axis's own numbers and
-                             on time: all lines along the axis share one matrix. It saves time on a GPU, along y in such
-                             steps, and along each axis in MODEL_device of three factors
+                             on time: all lines along the axis share one matrix. It saves time on a GPU: in two factors
+                             along y, in MODEL_onchip if steps are such products and in double precision in MODEL_naive
+                             and MODEL_coalesced; in three factors along each axis in MODEL_device
    FD_MODEL_MIXED and these promises are checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED,
    FD_NOT_INDEPENDENT). At a face whose slope is given, the mixed derivative is taken as 0: with mixed terms, slopes
    that vary along the face cost an order in space. */

@@ -524,7 +524,8 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
     if (sources) fd_p_add(&found->sources, 1);
 }
 
-/* Returns the status of the terms at a point, in the first checked step in which they are wrong. */
+/* Returns the status of the terms at a point, in the first of the steps of fd_p_looked_at (look 0, 1, 2) in which they
+   are wrong. */
 TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
 {
     int index[3];

@@ -1,5 +1,5 @@
 /* ready.h - a room of adi2d.h and adi3d.h, read once for each model and precision: prepares problems in device memory
-   for a kernel that holds each grid in the shared memory of a block or of a cluster's blocks.
+   for adi2d/rungs.h and for kernels that hold each grid in the shared memory of a block or of a cluster's blocks.
    MIT licence, see LICENSE. */
 
 /* A prepared problem in device memory, with the other data of its march. */

@@ -16,8 +16,8 @@ typedef struct {
     int changes; /* whether coefficients or given slopes along any axis may differ between its start and its end */
 #if FD_FACTORS == 2
     int product;     /* whether it is taken as a product of factors (adi2d_p_may_be_product) */
-    int open, close; /* for a product: whether the step before (open) or after (close) does not join it, because there
-                        is none or something happens in between */
+    int open, close; /* for a product: whether no step before it (open) or after it (close) joins it, as
+                        adi2d_p_continues decides */
 #endif
 } fd_p_step;
 
