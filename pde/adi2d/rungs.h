@@ -599,11 +599,12 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_fin
         const int step = (int)(*a.lost >> 32), at = (int)(*a.lost & 0xffffffffu);
         if (threadIdx.x == 0) wrong = FD_P_NONE;
         __syncthreads();
-        for (int k = (int)threadIdx.x; k < 2 * all; k += threads) {
+        for (int k = (int)threadIdx.x; k < all; k += threads) {
             int index[3];
-            fd_p_index(n, k / 2, index);
-            if (!fd_p_terms_finite(fd_p_terms_here(&a.t, index, fd_p_time_of(&a.t, step, k % 2))))
-                fd_p_least(&wrong, k / 2);
+            fd_p_index(n, k, index);
+            for (int end = 0; end < 2; end++)
+                if (!fd_p_terms_finite(fd_p_terms_here(&a.t, index, fd_p_time_of(&a.t, step, end))))
+                    fd_p_least(&wrong, k);
         }
         __syncthreads();
         status = wrong != FD_P_NONE ? fd_p_status_at(FD_MODEL_NAN, n, wrong, step)
