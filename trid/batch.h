@@ -164,8 +164,8 @@ enum {
    solved, slowly, up to n = 1024; longer ones are a bad size. There are four exceptions. trid_batch_pivoted always
    compiles the contiguous kernels, which then solve interleaved systems of any n. trid_batch_shared leaves out only
    kernels for long systems and for a layout. trid_batch_interface_expand with TRID_BATCH_SHARED solves interleaved
-   systems of up to 1024 rows whatever the bounds on n. The other launches for partitions have one kernel for all n, and
-   ignore a bound. */
+   systems of up to 1024 rows whatever the bounds on n. trid_batch_interface_reduce, _reduce_rows, _factor and _weigh
+   take no bounds. */
 enum {
     TRID_BATCH_ONLY_CONTIGUOUS = 1, /* kernels for systems whose step does not exceed their stride */
     TRID_BATCH_ONLY_INTERLEAVED = 2
