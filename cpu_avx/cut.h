@@ -29,12 +29,13 @@ enum {
    systems that are in cache. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int threads, int size)
 {
+    cpu_avx_p_cut cut = {0, 0};
+    if (lines->n <= CPU_AVX_P_CUT_LONG || lines->systems <= CPU_AVX_P_FEW_SYSTEMS ||
+        lines->systems > CPU_AVX_P_CUT_BYTES / size)
+        return cut;
     const long long row = lines->systems * size, fit = CPU_AVX_P_STORE_BYTES / 2 / row, longest = CPU_AVX_P_CUT_MOST;
     const long long least = (lines->n - 1) / (fit < longest ? fit : longest) + 1;
     const long long many = lines->n / CPU_AVX_P_CUT_MANY, wanted = 4LL * threads < many ? 4LL * threads : many;
-    cpu_avx_p_cut cut = {0, 0};
-    if (lines->n <= CPU_AVX_P_CUT_LONG || row > CPU_AVX_P_CUT_BYTES || lines->systems <= CPU_AVX_P_FEW_SYSTEMS)
-        return cut;
     if (threads == 1 && lines->n * row < CPU_AVX_P_FAR_BYTES) return cut;
     cut.count = least > wanted ? least : wanted;
     cut.rows = lines->n / cut.count;

@@ -412,14 +412,18 @@ static void F(test_cut)(void)
 }
 
 /* Tests interleaved systems that are cut: with rows on cache lines and off them, of a part of a vector and of several,
-   in cache and from memory; some with one or two systems that fail, in a partition, a separator or the last row. */
+   in cache and from memory, for more threads than partitions too; some with one or two systems that fail, in a
+   partition, a separator or the last row. Rows of any length must be measured. */
 static void F(test_cut_rows)(void)
 {
-    static const int sizes[] = {8193, 12345}, batches[] = {7, 33};
+    static const int sizes[] = {8193, 12345}, batches[] = {7, 33}, asked[] = {1, 2, 3, 64};
+    const cpu_avx_lines wide = cpu_avx_lines_interleaved(9000, 1 << 24);
     case_random random = {SEED + 10};
     int turn = 0;
+    CHECK(F(cpu_avx_thomas_bytes)(&wide, 2) > 0, "bytes of %lld systems", wide.systems);
     for (int i = 0; i < 12; i++) {
-        const int n = sizes[i % 2], systems = batches[i / 2 % 2], failing = i / 4, threads = 1 + turn % 3;
+        const int n = sizes[i % 2], systems = batches[i / 2 % 2], failing = i / 4;
+        const int threads = asked[(i + i / 2 + i / 4) % 4];
         const cpu_avx_lines lines = F(layout)((i + turn) % 2, n, systems);
         const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&lines, threads, (int)sizeof(REAL));
         F(batch) s = F(new_batch)(&random, n, systems, 0);
@@ -463,7 +467,7 @@ static void F(test_weak_cut)(void)
             if (cpu_left_out(isa)) continue;
             for (int systems = 1; systems <= SEVEN; systems += SEVEN - 1) {
                 const cpu_avx_lines lines = cpu_avx_lines_interleaved(N, systems);
-                const int threads = 1 + kind / 2 % 2, of = kind % systems;
+                const int threads = kind / 2 % 3 == 2 ? 64 : 1 + kind / 2 % 3, of = kind % systems;
                 void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, threads));
                 for (int i = 0; i < N * systems; i++) {
                     const REAL factor = (REAL)(1 << i % systems); /* exact, so that all systems have x of the first */
