@@ -65,8 +65,8 @@
                 system's warp or tile. Such systems are in the same group and, numbered from 0 within it, have the same
                 quotient number / 32 (interleaved: number / 128). If groups have one system each, or continue one
                 another (jump = systems*stride), all of them count as one group.
-     Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null. (Partitions with
-                n = 0 are refused with TRID_BATCH_SHORT.)
+     Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null, except reach of
+                trid_batch_interface_factor. (Partitions with n = 0 are refused with TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
 
    docs/where.md shows where to find each idea. The rooms, in batch/:
@@ -161,9 +161,11 @@ enum {
 
 /* The kernels that a launch compiles, in C++: trid_batch_solve_f32<137>(...) compiles kernels only for n up to 137,
    <137, 137> only for n = 137; any other n is a bad size. A third argument leaves out a layout: its systems are still
-   solved, slowly, up to n = 1024; longer ones are a bad size. There are two exceptions. trid_batch_pivoted always
+   solved, slowly, up to n = 1024; longer ones are a bad size. There are four exceptions. trid_batch_pivoted always
    compiles the contiguous kernels, which then solve interleaved systems of any n. trid_batch_shared leaves out only
-   kernels for long systems and for a layout. */
+   kernels for long systems and for a layout. trid_batch_interface_expand with TRID_BATCH_SHARED solves interleaved
+   systems of up to 1024 rows whatever the bounds on n. trid_batch_interface_reduce, _reduce_rows, _factor and _weigh
+   take no bounds. */
 enum {
     TRID_BATCH_ONLY_CONTIGUOUS = 1, /* kernels for systems whose step does not exceed their stride */
     TRID_BATCH_ONLY_INTERLEAVED = 2

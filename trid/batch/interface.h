@@ -415,8 +415,9 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
    Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 of the matrix and of d are not used. Flags:
             TRID_BATCH_EXPAND_FLAGS, which exclude FIRST and LAST
    Returns  as trid_batch_interface_reduce
-   Cost     as trid_batch_solve: five arrays moved (SHARED: two). A whole distributed solve moves 9 (SHARED: 3);
-            if it stored the eliminated rows in between, it would move 11 (SHARED: 4)
+   Cost     as trid_batch_solve: five arrays moved (SHARED: two). But all systems that no block or cluster holds are
+            solved in chunks, also with step 1: nine (SHARED: three). A whole distributed solve without chunks moves 9
+            (SHARED: 3); if it stored the eliminated rows in between, it would move 11 (SHARED: 4)
    Error    as trid_batch_solve (SHARED: as trid_batch_shared) */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,

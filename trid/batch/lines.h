@@ -142,7 +142,8 @@ TB_HOST int trid_lines_check(trid_lines lines)
 
 /* Returns whether arrays of this layout at p and at q share memory. An element takes `bytes` bytes.
    Needs    valid lines
-   Cost     as trid_lines_check; less if the arrays are too far apart to overlap */
+   Cost     a few comparisons if the arrays are the same or too far apart to overlap; else usually the exact search of
+            trid_lines_check */
 TB_HOST int trid_lines_overlap(trid_lines lines, const void *p, const void *q, int bytes)
 {
     lines = trid_p_lines_of(lines);

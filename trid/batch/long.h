@@ -487,7 +487,8 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     return trid_p_batch_clear_worst(plan, layout.worst, work->stream, &levels->worst);
 }
 
-/* Solves reduced systems on chip; contiguous ones with the kernel that holds the longest, whatever their n. */
+/* Solves reduced systems on chip: periodic ones with the kernels of trid_batch_several, other contiguous ones with the
+   kernel that holds the longest, whatever their n. */
 template <int interleaved, int periodic, class bounds, class tb_real>
 static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows,
                                        const trid_p_batch_more<tb_real> &corners)

@@ -82,10 +82,11 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             such as the periodic 1 4 1 of closed splines
    Returns  a status of enum trid_batch_status. With FACTORED, a system's status shows the bad pivots that the factors
             reveal
-   Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor, if it has that many
+   Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor for rows, and at most 16 KiB a
+            block besides, if it has that many; n > 1024: as trid_batch_solve
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
-            one side at a time, as trid_batch_solve does: 5*sides arrays, or 9*sides if that call moves nine or the
-            systems are periodic
+            one side at a time, as trid_batch_solve does: 5*sides arrays (ADD: 6*sides; SHARED: 2*sides), or 9*sides
+            (ADD: 10*sides; SHARED: 3*sides) if that call moves nine or the systems are periodic
    Error    as trid_warp_lu_solve. The hybrid solves a single right-hand side from its matrix if all rows in its warp or
             tile are as dominant as trid_batch_pivoted asks. It does so for contiguous systems in full tiles (2^m rows,
             16 to 512; f64: 8 to 512) and, unless they are transposed, for periodic systems: contiguous ones of 2 to 512
