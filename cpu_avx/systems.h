@@ -123,10 +123,11 @@ CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
     return bytes / size;
 }
 
-/* Returns how many threads a batch is worth: opening a parallel region takes as long as solving many rows. */
-CPU_AVX_API long long cpu_avx_p_worth(const cpu_avx_lines *lines)
+/* Returns how many of the threads a batch is worth: opening a parallel region takes as long as solving many rows. */
+CPU_AVX_API int cpu_avx_p_worth(const cpu_avx_lines *lines, int threads)
 {
-    return lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
+    const long long worth = lines->n * lines->systems * lines->groups / CPU_AVX_THREAD_ROWS + 1;
+    return worth < threads ? (int)worth : threads;
 }
 
 /* Returns whether two elements that differ in two of their three indices (row, system, group) coincide. One of these
@@ -292,7 +293,8 @@ CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
     const size_t n = (size_t)lines->n;
     if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE)) {
         if (cpu_avx_p_mixed(lines, CPU_AVX_SIZE)) return lines->systems < 4 ? (size_t)lines->systems * n : 4 * n;
-        return lines->systems * lines->groups > threads ? 2 * n : n;
+        /* A thread solves two systems at a time if there are more systems than threads at work. */
+        return lines->systems * lines->groups > cpu_avx_p_worth(lines, threads) ? 2 * n : n;
     }
     const size_t line = 64 / CPU_AVX_SIZE, apart = (2 * n + 2) * (size_t)cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
     const size_t in_x = (n + 2) * (size_t)cpu_avx_p_width(lines->n, 0, CPU_AVX_SIZE);
@@ -319,7 +321,7 @@ CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, 
     const size_t len = length;                                                                                         \
     long long bad = LLONG_MAX;                                                                                         \
     if (threads > plan.tiles) threads = (int)plan.tiles;                                                               \
-    if (threads > cpu_avx_p_worth(&plan.lines)) threads = (int)cpu_avx_p_worth(&plan.lines);                           \
+    threads = cpu_avx_p_worth(&plan.lines, threads);                                                                   \
     if (threads == 1) { /* saves opening a parallel region */                                                          \
         CPU_AVX_P_PICK(isa, bad =, stem, (&plan, batch, cpu_avx_p_share(work, len, 0), 0, plan.tiles));                \
         return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;                                                   \

@@ -8,7 +8,8 @@
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #define CPU_AVX_STREAM_BYTES 2048 /* stores past the caches even for small arrays */
-#define CPU_AVX_THREAD_ROWS 1     /* and threads even for few rows */
+static int thread_rows = 1;           /* and threads even for few rows */
+#define CPU_AVX_THREAD_ROWS thread_rows
 #include "cpu_cases.h"
 #include "random.h"
 #include "trid.h"
@@ -521,6 +522,34 @@ static void F(test_weak_half)(void)
     free(a);
 }
 
+/* Solves fewer systems than the threads asked, of so few rows that fewer threads work, each on two systems at a time.
+   Threads that overwrote each other's rows did so in one call of seven. */
+static void F(test_few_at_work)(void)
+{
+    enum { N = 500, S = 3, THREADS = 6 };
+    const int calls = check_short() ? 200 : 1000;
+    case_random random = {SEED + 12};
+    REAL *a = (REAL *)malloc(5 * (size_t)N * S * sizeof(REAL)), *b = a + N * S, *c = b + N * S, *d = c + N * S;
+    REAL *x = d + N * S;
+    const cpu_avx_lines lines = cpu_avx_lines_contiguous(N, S);
+    void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, THREADS));
+    for (int i = 0; i < N * S; i++)
+        a[i] = c[i] = -1, b[i] = (REAL)case_between(&random, 2.5, 4), d[i] = (REAL)case_between(&random, -1, 1);
+    thread_rows = 1024;
+    for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+        int wrong = 0;
+        for (int call = 0; call < calls; call++) {
+            wrong += F(cpu_avx_thomas)(isa, &lines, a, b, c, d, x, work, THREADS) != 0;
+            for (int s = 0; s < S; s++)
+                wrong += !(F(residual_of)(N, a + s * N, b + s * N, c + s * N, d + s * N, x + s * N) <= 10);
+        }
+        CHECK(wrong == 0, "%s: %d wrong systems in %d calls", cpu_avx_name(isa), wrong, calls);
+    }
+    thread_rows = 1;
+    free(work);
+    free(a);
+}
+
 /* Tests systems whose length suits the hybrid for one width of vectors or another, or just does not; alone, in pairs
    and in halves, and in more tiles than are in flight; some with one or two systems that fail. */
 static void F(test_across)(void)
@@ -904,6 +933,7 @@ static void F(test_all)(void)
     F(test_cut_rows)();
     F(test_weak_cut)();
     F(test_weak_half)();
+    F(test_few_at_work)();
     F(test_groups)();
     F(test_singular)();
     F(test_across)();
