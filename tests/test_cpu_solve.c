@@ -8,7 +8,7 @@
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #define CPU_AVX_STREAM_BYTES 2048 /* stores past the caches even for small arrays */
-static int thread_rows = 1;           /* and threads even for few rows */
+static int thread_rows = 1;       /* and threads even for few rows */
 #define CPU_AVX_THREAD_ROWS thread_rows
 #include "cpu_cases.h"
 #include "random.h"
