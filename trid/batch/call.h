@@ -88,11 +88,8 @@ static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, co
     long long reach = 1, count[3] = {lines.n, lines.systems, lines.groups};
     long long steps[3] = {lines.step, lines.stride, lines.jump}, bytes = (long long)sizeof(tb_real);
     if (trid_p_lines_empty(lines)) return 0;
+    if (pitch < 0) return trid_p_batch_sides_meet(lines, p, q, -pitch, -high, -low);
     for (int i = 0; i < 3; i++) reach += (steps[i] < 0 ? -steps[i] : steps[i]) * (count[i] - 1);
-    if (pitch < 0) {
-        long long least = -high;
-        pitch = -pitch, high = -low, low = least;
-    }
     size_t from = (size_t)p, to = (size_t)q;
     long long apart = from < to ? (long long)(to - from) / bytes : -((long long)(from - to) / bytes);
     if (pitch > 0) { /* sides with |apart - k*pitch| <= reach, and one more at each end, as division rounds */

@@ -127,8 +127,7 @@ TB_HOST long long trid_p_batch_levels_end(long long n, long long systems, int by
     for (; n > on_chip; on_chip = above, refined = 0) { /* reduced systems are solved without residuals */
         trid_p_batch_level_layout layout =
             trid_p_batch_level_layout_of(n, systems, bytes, interleaved, periodic, refined);
-        total += layout.end;
-        n = layout.left;
+        total += layout.end, n = layout.left;
     }
     return total;
 }
