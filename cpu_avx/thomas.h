@@ -92,7 +92,7 @@ CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_av
     long long bad;
     batch.known = cpu_avx_p_separators_of(lines, cut, work, 0).x;
     CPU_AVX_P_PICK(isa, bad =, cpu_avx_p_all_separators, (lines, cut, &batch, work));
-    /* of no more threads than partitions: for more, the plan would be one for few systems, without tiles */
+    /* For more threads than partitions the plan would be one for few systems, which has no tiles. */
     const int of_plan = threads < cut.count ? threads : (int)cut.count;
     cpu_avx_p_plan plan = contiguous ? cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &of_systems, &batch)
                                      : cpu_avx_p_thomas_plan(isa, &of_rows, &batch, of_plan);

@@ -459,7 +459,8 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
 
 /* Where all lines of a warp have one matrix along y, lets one lane store `upper`, which saves a quarter of the bytes.
    The others store each in an element of their own, because a branch would take longer. Each warp has a part of the
-   array. Only double precision gains: in single precision the large set took 1.14 times as long. */
+   array. Only double precision gains: in single precision, with the early loads of adi2d_p_rung_y, the large set took
+   1.135 times as long (docs/adi2d.md). */
 TB_D void adi2d_p_rung_share(const adi2d_p_rung_y_line &y, int first, adi2d_p_rung_system *s)
 {
     const int lane = (int)threadIdx.x % 32, lines = y.stride - first < 32 ? y.stride - first : 32;

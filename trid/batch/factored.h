@@ -328,8 +328,8 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equati
     for (int j = 0; j < k; j++)
         if (j == end) own->b[j] = scope.known(TRID_RING_LAST), own->c[j] = scope.known(TRID_RING_FIRST);
 }
-/* The same where all other rows have been stored before the ring was opened, so that memory works meanwhile. r and u
-   point to the thread's first row; the system ends after `valid` rows. */
+/* Stores r and u of row n-1, where all other rows were stored before the ring was opened, so that memory works
+   meanwhile. r and u point to the thread's first row; the system ends after `valid` rows. */
 template <class scope_type, class tb_real>
 TB_D void trid_p_batch_store_last(const scope_type &scope, int k, int valid, long long step, tb_real *r, tb_real *u)
 {
@@ -338,7 +338,7 @@ TB_D void trid_p_batch_store_last(const scope_type &scope, int k, int valid, lon
     u[(valid - 1) * step] = scope.known(TRID_RING_FIRST);
 }
 
-/* Stores r and u of a contiguous tile. Leaves b and d clobbered. */
+/* Stores r and u of a contiguous tile, and overwrites the thread's b and d. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_store_factors(const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const int *slot,
                                      trid_p_batch_equations<tb_real, of::k> *own, tb_real *r, tb_real *u,
