@@ -154,6 +154,20 @@ static void test_bounds(void)
                    n < LEAST || n > MOST);
             expect("pivoted", MOST, &s, trid_batch_pivoted<MOST, LEAST>(l.lines, a, b, c, d, s.x.at(), 0, 0),
                    n < LEAST || n > MOST);
+            ones<float> one(l.lines, 1);
+            a = one.a.at(), b = one.b.at(), c = one.c.at(), d = one.d.at();
+            expect("shared", MOST, &one, trid_batch_shared<MOST, LEAST>(l.lines, a, b, c, d, one.x.at(), 0, 0),
+                   n < LEAST || n > MOST);
+            if (n == 1) continue;
+            field<float> ends = make_field<float>(trid_lines_contiguous(2, 5), 1);
+            for (int i = 0; i < 10; i++) ends[i] = 1; /* x of first and last rows */
+            upload(ends);
+            ones<float> cut(l.lines, 1);
+            expect("expand", MOST, &cut,
+                   trid_batch_interface_expand<MOST, LEAST>(l.lines, a, b, c, d, 5, ends.at(), cut.x.at(),
+                                                            asked(TRID_BATCH_SHARED, 0), 0),
+                   n < LEAST || n > MOST);
+            GPU_OK(cudaFree(ends.device));
         }
 }
 

@@ -161,11 +161,9 @@ enum {
 
 /* The kernels that a launch compiles, in C++: trid_batch_solve_f32<137>(...) compiles kernels only for n up to 137,
    <137, 137> only for n = 137; any other n is a bad size. A third argument leaves out a layout: its systems are still
-   solved, slowly, up to n = 1024; longer ones are a bad size. There are four exceptions. trid_batch_pivoted always
-   compiles the contiguous kernels, which then solve interleaved systems of any n. trid_batch_shared leaves out only
-   kernels for long systems and for a layout. trid_batch_interface_expand with TRID_BATCH_SHARED solves interleaved
-   systems of up to 1024 rows whatever the bounds on n. trid_batch_interface_reduce, _reduce_rows, _factor and _weigh
-   take no bounds. */
+   solved, slowly, up to n = 1024; longer ones are a bad size. There are two exceptions. trid_batch_pivoted always
+   compiles the contiguous kernels, which then solve interleaved systems of any n. trid_batch_interface_reduce,
+   _reduce_rows, _factor and _weigh take no bounds. */
 enum {
     TRID_BATCH_ONLY_CONTIGUOUS = 1, /* kernels for systems whose step does not exceed their stride */
     TRID_BATCH_ONLY_INTERLEAVED = 2

@@ -364,9 +364,10 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
     if (!status) status = trid_p_batch_begin_cut(&cut);
     if (status || call.empty) return status;
     const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, cut.shares};
+    if (trid_p_batch_is_not_compiled<bounds>(call.work.plan)) return TRID_BATCH_BAD_SIZE;
     if constexpr (is::are_one_matrix && bounds::interleaved)
         if (trid_p_batch_as_interleaved<bounds>(call.work.plan) && call.work.plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
-            return trid_p_batch_launch_shared_interleaved(call.work, ended);
+            return trid_p_batch_launch_shared_interleaved<bounds>(call.work, ended);
     return trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(call.work, ended);
 }
 

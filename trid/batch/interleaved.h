@@ -111,7 +111,9 @@ struct trid_p_batch_tiles {
         const int tile = shape::pipelined ? arrays * shape::k * shape::threads : 0;
         const int bytes = (tile + (shape::cluster ? mailboxes : 0)) * (int)sizeof(tb_real);
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
-        return {bytes, (pivoted ? 21 : 16) * 1024, resident, resident};
+        /* besides: what partitions exchange, known ends and statuses, and 1 KiB of the block's own */
+        constexpr int fixed = shape::parts == 1 && !shape::cluster ? 4 : pivoted ? 21 : 16;
+        return {bytes, fixed * 1024, resident, resident};
     }
     static constexpr auto solve = trid_p_batch_plain_tiles<pivoted, tb_real, shape, rows_type>;
 };
@@ -213,7 +215,6 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     typedef trid_p_batch_tiles<solver, tb_real, shape, rows_type> tiles;
     constexpr trid_p_batch_needs most = tiles::needs(~0, 1);
     static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || !shape::pipelined || shape::cluster ||
-                      method == trid_p_batch_how::pivoted ||
                       most.least * (most.bytes + most.fixed) <= TRID_P_BATCH_SHARED_BYTES,
                   "every tile must have room");
     trid_p_batch_plan plan = work.plan;

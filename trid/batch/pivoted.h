@@ -141,7 +141,7 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             system exceeds 1024 rows or, interleaved, what clusters hold). In interleaved systems, each element is a
             separate access on devices before 8.0, on devices without clusters beyond 512 rows, and where a block may
             have less shared memory than the pipeline asks for: 149 KiB (ADD: 181); up to 64 rows 170 (202); up to 16
-            rows in single precision 212 (244, which no device has)
+            rows 144 (176), or 136 (168) in double precision
    Error    as trid_warp_pivoted. The systems of a warp or a block (interleaved: of a tile that no cluster shares) are
             solved without pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a
             thread; that is then as stable (docs/pivoted.md). So the last digits of x may depend on neighbours, as
