@@ -23,7 +23,7 @@
                              then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s steps <= w
        trid_warp_recurrence_solve
                              a linear recurrence                (2k-1+w) FMA + (k-1+w) mul + (2w+2) shfl
-       trid_warp_recurrence_open, trid_warp_recurrence
+       trid_warp_recurrence_open, trid_warp_recurrence, trid_warp_recurrence_turns
                              its halves: the matrix's part, once, then for each d
        trid_warp_recurrence_first
                              whether this lane is its group's first, an argument of trid_warp_recurrence_open
@@ -90,10 +90,15 @@ enum {
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
 enum { TRID_P_MOST_SIDES = 4 }; /* the most right-hand sides of trid_warp_lu_solve_precomputed */
 
-/* A lane's numbers for a ring: those that it keeps for each of the two recurrences; the gain, the factor with which the
-   y above the lane's partition enters the partition's first x; and the y above the partition and the x below it, for
-   s = 1 and d = 0. */
-enum { TRID_P_UP = 7, TRID_P_GAIN = 14, TRID_P_RING_ABOVE, TRID_P_RING_BELOW };
+/* A lane's numbers for a ring: those that it keeps for each of the two recurrences, the second ones from TRID_P_UP on;
+   the gain, the factor with which the y above the lane's partition enters the partition's first x; and the y above the
+   partition and the x below it, for s = 1 and d = 0. */
+enum {
+    TRID_P_GAIN = 7,
+    TRID_P_UP = TRID_INTERLEAVED_RECURRENCE_LEN,
+    TRID_P_RING_ABOVE = TRID_P_UP + TRID_RECURRENCE_LEN,
+    TRID_P_RING_BELOW
+};
 
 #if TB_DEVICE_SCOPES
 
@@ -315,6 +320,17 @@ TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb
         }
     }
     keep[5] = p;
+    return __any_sync(TB_FULL_WARP, grown);
+}
+
+/* Returns whether lanes must take turns in a recurrence that trid_warp_recurrence_open or trid_warp_ring_open opened.
+   Lanes    all 32 of the warp */
+TB_D int trid_warp_recurrence_turns(int lanes, const tb_real *keep)
+{
+    int grown = 0;
+    TB_UNROLL
+    for (int i = 0; i < 5; i++)
+        if (1 << i < lanes) grown |= !(trid_abs(keep[i]) <= (tb_real)TRID_P_RECURRENCE_GROWTH);
     return __any_sync(TB_FULL_WARP, grown);
 }
 
@@ -963,7 +979,9 @@ TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real 
             `second`, `last` and `middle` set; `known`: whether `last` already has its final value
    Lanes    all 32 of the warp, which may have written the rings just before
    Leaves   `keep`, of TRID_RING_KEEP_LEN elements; `last` in the rings, which all lanes may read
-   Returns  whether products grow so far that only trid_warp_recurrence with `turns` not 0 works */
+   Returns  whether products grow too far for trid_warp_ring_solve. Then only trid_warp_recurrence works: for the first
+            recurrence with `keep`, for the second with keep + TRID_INTERLEAVED_RECURRENCE_LEN, and for each with the
+            turns that trid_warp_recurrence_turns says */
 TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *l, const tb_real *u, tb_real *rings,
                              tb_real *keep)
 {
@@ -971,6 +989,8 @@ TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *
     tb_real p[3], first, *own = rings + (trid_warp_lane() >> trid_log2(lanes));
     trid_p_ring_rows(k, l, u, (const tb_real *)0, 1, p);
     int grown = trid_p_ring_join(lanes, p, keep, &first);
+    keep[TRID_P_RECURRENCE_EDGE] = l[0];
+    keep[TRID_P_UP + TRID_P_RECURRENCE_EDGE] = u[k - 1];
     __syncwarp(TB_FULL_WARP);
     if (!known) {
         tb_real middle = own[TRID_RING_MIDDLE * systems] +
@@ -1016,7 +1036,7 @@ TB_D int trid_p_lane_slot(int systems, int parts, int e)
             systems
    Lanes    all threads of the block; the rings may have been written just before
    Leaves   `keep`, of TRID_RING_KEEP_LEN elements a thread; `last` in the rings
-   Returns  as trid_warp_ring_open, the same in all threads
+   Returns  whether products grow too far for trid_block_interleaved_ring_solve, the same in all threads
    Shared   two barriers inside */
 TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, int known, const tb_real *l,
                                           const tb_real *u, tb_real *keep, tb_real *shared)

@@ -387,17 +387,15 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
                                                           rows);
 }
 
-/* Launches systems of either layout that need no scratch. */
-template <int method, class bounds, class tb_real, class rows_type>
+/* Launches systems of either layout that need no scratch. Contiguous ones take the shapes of method `in_rows`. */
+template <int method, class bounds, int in_rows = method, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
-    typedef trid_p_batch_how how;
     if (trid_p_batch_as_interleaved<bounds>(work.plan)) {
         if constexpr (bounds::interleaved)
             return trid_p_batch_launch_interleaved<method, bounds::least, bounds::most>(work, rows);
     } else if constexpr (bounds::contiguous) {
-        constexpr int same = method == how::factored ? how::several : method;
-        return trid_p_batch_launch_contiguous<same, bounds::least, bounds::most>(work, rows);
+        return trid_p_batch_launch_contiguous<in_rows, bounds::least, bounds::most>(work, rows);
     }
     return TRID_BATCH_BAD_SIZE;
 }

@@ -8,14 +8,16 @@
      open(), recurrence()        one recurrence of a solve with factors, down the rows or, with `up`, up: the part that
                                  depends only on the matrix; then the rest, for one right-hand side
      open_ring(), solve_ring()   the same for both recurrences of a periodic system
+     turns()                     whether partitions take turns in a recurrence that open_ring() kept, at keep or + up_at
      pass()                      returns the x of the thread whose rows come before this thread's or, with `up`, after
                                  them
      known(), meet()             an element of the system's ring (trid/lu.h); a barrier between threads that write such
                                  elements and threads that read them
      aside()                     a place outside registers for a number of the thread's row j, in shared or local
                                  memory */
-template <class tb_real, int k>
+template <class tb_real, int k, int full>
 struct trid_p_batch_in_warp {
+    static constexpr int up_at = full ? 0 : TRID_INTERLEAVED_RECURRENCE_LEN; /* full tiles: registers for only one */
     int lanes, lanes_log2, rank;
     tb_real *rings, *rows_aside;
     TRID_P_BATCH_MEMBER int first() const { return k * rank; }
@@ -39,6 +41,7 @@ struct trid_p_batch_in_warp {
     {
         return trid_warp_ring_open(k, lanes, n, factored, l, u, rings, keep);
     }
+    TRID_P_BATCH_MEMBER int turns(const tb_real *keep) const { return trid_warp_recurrence_turns(lanes, keep); }
     TRID_P_BATCH_MEMBER void solve_ring(int n, const tb_real *l, const tb_real *u, const tb_real *keep,
                                         tb_real *d) const
     {
@@ -54,6 +57,7 @@ struct trid_p_batch_in_warp {
    contiguous system. */
 template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_threads {
+    static constexpr int up_at = 0;
     tb_real *between;
     volatile tb_real *rows_aside;
     TRID_P_BATCH_MEMBER int count() const { return parts ? parts : (int)blockDim.x; }
@@ -94,6 +98,7 @@ struct trid_p_batch_in_threads {
         __syncthreads();
         return trid_block_interleaved_ring_open(k, systems, count(), n, factored, l, u, keep, between);
     }
+    TRID_P_BATCH_MEMBER int turns(const tb_real *) const { return 1; }
     TRID_P_BATCH_MEMBER void solve_ring(int n, const tb_real *l, const tb_real *u, const tb_real *keep,
                                         tb_real *d) const
     {
@@ -114,12 +119,12 @@ static constexpr int trid_p_batch_between_len =
     TRID_RING_PLACE(systems, parts, TRID_P_BATCH_BANKS(tb_real)) / 5 * 6 + TRID_RING_LEN *systems;
 
 /* Returns the scope of a contiguous system. */
-template <class tb_real, int k, int scope>
+template <class tb_real, int k, int scope, int full>
 TB_D auto trid_p_batch_scope_of(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                 const trid_p_batch_workspace<tb_real> &room)
 {
     if constexpr (scope == trid_p_batch_how::lanes)
-        return trid_p_batch_in_warp<tb_real, k>{plan.lanes, plan.lanes_log2, here.rank, room.matrix, room.rows};
+        return trid_p_batch_in_warp<tb_real, k, full>{plan.lanes, plan.lanes_log2, here.rank, room.matrix, room.rows};
     else
         return trid_p_batch_in_threads<tb_real, k, 1, 0>{room.between, room.rows + trid_warp_lane()};
 }
@@ -210,7 +215,7 @@ TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int p
 }
 
 /* What the two recurrences keep of the matrix, and whether their partitions take turns. In a periodic system one array,
-   keep, serves both, and turns[0] says that one exchange for both would lose accuracy. */
+   keep, serves both, and turns[0] is what open_ring() returns: whether one exchange for both would lose accuracy. */
 template <class tb_real>
 struct trid_p_batch_recurrences {
     tb_real keep[2 * TRID_INTERLEAVED_RECURRENCE_LEN + 1];
@@ -240,18 +245,18 @@ template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_ring_in_passes(const scope_type &scope, int n, tb_real *keep,
                                       trid_p_batch_equations<tb_real, k> *own)
 {
-    tb_real *d = own->d;
+    tb_real *d = own->d, *keep_up = keep + scope.up_at;
     const int first = scope.first(), middle = n - 2 - first;
     scope.meet(); /* another thread may have read d from this slot */
     TB_UNROLL
     for (int j = 0; j < k; j++) scope.aside(j) = d[j];
     TRID_P_BATCH_LOOP
     for (int pass = 0; pass < 2; pass++) {
-        const int down = scope.open(0, own->a, keep);
+        const int down = scope.up_at ? scope.turns(keep) : scope.open(0, own->a, keep);
         scope.recurrence(0, own->a, keep, down, d);
         if (middle >= 0 && middle < k) scope.known(TRID_RING_MIDDLE) = trid_p_batch_pick<k>(middle, d);
-        const int up = scope.open(1, own->c, keep);
-        scope.recurrence(1, own->c, keep, up, d);
+        const int up = scope.up_at ? scope.turns(keep_up) : scope.open(1, own->c, keep_up);
+        scope.recurrence(1, own->c, keep_up, up, d);
         if (pass == 1) break;
         if (first == 0) scope.known(TRID_RING_TIMES) = d[0];
         if (n + first == 1) scope.known(TRID_RING_MIDDLE) = 0;
@@ -297,8 +302,8 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
 
 /* Solves the systems of a warp for one right-hand side by the hybrid. Returns the least bad row that this thread knows
    of. */
-template <int periodic, class tb_real, int k>
-TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_warp<tb_real, k> &in, int n,
+template <int periodic, class tb_real, int k, int full>
+TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_warp<tb_real, k, full> &in, int n,
                                    trid_p_batch_equations<tb_real, k> *own)
 {
     tb_real *a = own->a, *c = own->c, *d = own->d, *ring = &in.known(0), row[3], s;
@@ -373,7 +378,7 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     if (!factor) trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + at, total), next);
     trid_p_batch_slots<tb_real, literal>(k, plan, total, slot);
     trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own, periodic);
-    const auto threads = trid_p_batch_scope_of<tb_real, k, scope>(plan, here, room);
+    const auto threads = trid_p_batch_scope_of<tb_real, k, scope, of::full>(plan, here, room);
     constexpr bool has_hybrid = of::in_warp && !factor && (periodic || of::full);
     constexpr bool early = factor && periodic && !of::full; /* with full tiles this is slower */
     int bad = 0, hybrid = has_hybrid && more.sides == 1 && !(flags & TRID_BATCH_FACTORED);
@@ -464,8 +469,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
     const trid_p_batch_arrays<tb_real> &rows = all.rows;
     const trid_p_batch_more<tb_real> &more = all.more;
     int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
-    const int flags = factor ? 0 : plan.flags; /* the type of the rows says PERIODIC */
-    const int add = flags & TRID_BATCH_ADD;
+    const int flags = factor ? 0 : plan.flags, add = flags & TRID_BATCH_ADD; /* the type of the rows says PERIODIC */
     tb_real *stage = (tb_real *)dynamic, *sides_stage = stage + 3 * k * threads;
     const trid_p_batch_pipeline<tb_real, shape, 3, burst> matrix = {plan, rows, d, stage, first, 0, periodic};
     const trid_p_batch_pipeline<tb_real, shape, 1> sides = {plan, rows, d, sides_stage, first, 0};

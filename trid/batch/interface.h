@@ -367,7 +367,7 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
     if (trid_p_batch_is_not_compiled<bounds>(call.work.plan)) return TRID_BATCH_BAD_SIZE;
     if constexpr (is::are_one_matrix && bounds::interleaved)
         if (trid_p_batch_as_interleaved<bounds>(call.work.plan) && call.work.plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
-            return trid_p_batch_launch_shared_interleaved<bounds>(call.work, ended);
+            return trid_p_batch_launch_shared_interleaved<bounds::least, bounds::most>(call.work, ended);
     return trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(call.work, ended);
 }
 

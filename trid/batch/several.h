@@ -62,8 +62,9 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             const int status = trid_p_batch_launch_interleaved<how::one_ring, bounds::least, bounds::most>(work, rings);
             if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
         }
-    return periodic ? trid_p_batch_launch_on_chip<method, bounds>(work, rings)
-                    : trid_p_batch_launch_on_chip<method, bounds>(work, rows);
+    constexpr int in_rows = method == how::factored ? how::several : method;
+    return periodic ? trid_p_batch_launch_on_chip<method, bounds, how::several>(work, rings)
+                    : trid_p_batch_launch_on_chip<method, bounds, in_rows>(work, rows);
 }
 
 #define TB_BODY "batch/several.h"

@@ -85,14 +85,13 @@ struct trid_p_batch_tiles<trid_p_batch_how::shared, tb_real, shape, rows_type> {
     static constexpr auto solve = trid_p_batch_shared_tiles<tb_real, shape, rows_type>;
 };
 
-template <class bounds, class tb_real, class rows_type>
+template <int least, int most, class tb_real, class rows_type>
 static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
-    typedef trid_p_batch_how how;
-    const int status = trid_p_batch_launch_interleaved<how::shared, bounds::least, bounds::most>(work, rows);
+    const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::shared, least, most>(work, rows);
     return status != TRID_P_BATCH_NOT_LAUNCHED
                ? status
-               : trid_p_batch_launch_interleaved<how::shared_else, bounds::least, bounds::most>(work, rows);
+               : trid_p_batch_launch_interleaved<trid_p_batch_how::shared_else, least, most>(work, rows);
 }
 
 #define TB_BODY "batch/shared.h"
@@ -120,12 +119,10 @@ static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *
         if (trid_p_batch_is_long(work.plan.lines, sizeof(tb_real), 0))
             return trid_p_batch_launch_levels<trid_p_batch_how::hybrid, bounds>(work, call.rows);
     if (trid_p_batch_as_interleaved<bounds>(work.plan)) {
-        if constexpr (bounds::interleaved) return trid_p_batch_launch_shared_interleaved<bounds>(work, one);
+        if constexpr (bounds::interleaved) return trid_p_batch_launch_shared_interleaved<least, most>(work, one);
     } else if constexpr (bounds::contiguous) {
-        constexpr int longer = least > 513 ? least : 513;
         return work.plan.n < 513 ? trid_p_batch_launch_contiguous<trid_p_batch_how::shared, least, most>(work, one)
-                                 : trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid, longer, most>(work,
-                                                                                                          call.rows);
+                                 : trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid, 513, most>(work, call.rows);
     }
     return TRID_BATCH_BAD_SIZE;
 }

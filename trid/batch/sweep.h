@@ -1,15 +1,16 @@
 /* sweep.h - a room of trid/batch.h: a block solves a tile of interleaved systems, on its own or as part of a cluster.
    MIT licence, see LICENSE. */
 
-/* Loads the thread's rows `from` (0 or 1) .. valid - 1; the others become 0. */
+/* Loads the thread's rows `from` (0 or 1) .. valid - 1; the others become 0. If there are k, none is tested: a thread
+   has too few predicates to test all, and the compiler would make loads wait for one another. */
 template <class tb_real>
 TB_D void trid_p_batch_gather(int k, int from, int valid, const tb_real *src, long long step, tb_real *u)
 {
-    TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        u[j] = j < valid && (j > 0 || j >= from) ? *src : (tb_real)0;
-        src += step;
-    }
+    const auto load = [&](int count) {
+        TB_UNROLL
+        for (int j = 0; j < k; j++, src += step) u[j] = j < count && (j > 0 || j >= from) ? *src : (tb_real)0;
+    };
+    return valid < k ? load(valid) : load(k);
 }
 
 /* Adds numbers from memory to the thread's rows 0 .. valid - 1. */
@@ -17,20 +18,16 @@ template <class tb_real>
 TB_D void trid_p_batch_add(int k, int valid, const tb_real *src, long long step, tb_real *u)
 {
     TB_UNROLL
-    for (int j = 0; j < k; j++) {
+    for (int j = 0; j < k; j++, src += step)
         if (j < valid) u[j] += *src;
-        src += step;
-    }
 }
 /* Stores the thread's rows 0 .. valid - 1 or, with `add`, adds them to what is in memory. */
 template <class tb_real>
 TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long long step, tb_real *to)
 {
     TB_UNROLL
-    for (int j = 0; j < k; j++) {
+    for (int j = 0; j < k; j++, to += step)
         if (j < valid) *to = add ? *to + u[j] : u[j];
-        to += step;
-    }
 }
 
 /* Pads a thread's rows with identity rows, and decouples the system's first and last row from everything beyond. */
