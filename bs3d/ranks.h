@@ -18,12 +18,16 @@ typedef struct {
 TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 {
     const bs3d_ranks *w = m->ranks;
-    double sum = 0;
-    for (int i = 0; i < w->count && !status; i++) sum += 1 + m->slab[i].cut.partitions;
-    /* A process with an error still takes part, since the others wait for its number. */
-    int failed = w->exchange.sum ? w->exchange.sum(w->exchange.context, &sum, 1) : 0;
+    double sums[2] = {0, 0}; /* of 1 + partitions, and of its square: together they show whether all are equal */
+    for (int i = 0; i < w->count && !status; i++) {
+        const double number = 1 + m->slab[i].cut.partitions;
+        sums[0] += number, sums[1] += number * number;
+    }
+    /* A process with an error still takes part, since the others wait for its numbers. */
+    int failed = w->exchange.sum ? w->exchange.sum(w->exchange.context, sums, 2) : 0;
     if (status || failed) return status ? status : failed;
-    return sum == (double)w->ranks * (1 + m->slab[0].cut.partitions) ? BS3D_OK : BS3D_BAD_SIZE;
+    const double number = 1 + m->slab[0].cut.partitions;
+    return sums[0] == w->ranks * number && sums[1] == w->ranks * number * number ? BS3D_OK : BS3D_BAD_SIZE;
 }
 
 /* Plans a march: cuts the grid into a slab for each rank.

@@ -387,10 +387,12 @@ static int tell_message(void *, const bs3d_rank *, int, int, const bs3d_message 
     return told;
 }
 
-/* A sum as if the other process had `told` more partitions than this one. */
-static int others_sum(void *, double *numbers, int)
+/* A sum as if a second process had `told` more partitions than this one and, if that is negative, a third process as
+   many more as the second has fewer. bs3d_ranks_plan sums 1 + partitions, and its square. */
+static int others_sum(void *, double *numbers, int count)
 {
-    numbers[0] += numbers[0] + told;
+    const double own = numbers[0];
+    for (int n = 0; n < count; n++) numbers[n] += pow(own + told, n + 1) + (told < 0 ? pow(own - told, n + 1) : 0);
     return 0;
 }
 
@@ -426,9 +428,11 @@ static void test_plan(void)
     ranks.count = 1;
     CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == BS3D_BAD_ARGUMENT, "another process, no sum");
     ranks.exchange.sum = others_sum;
-    for (told = 0; told < 2; told++)
+    for (told = -1; told < 2; told++) {
+        ranks.ranks = told < 0 ? 3 : 2;
         CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == (told ? BS3D_BAD_SIZE : BS3D_OK),
               "another process has %d partitions more", told);
+    }
     close_ranks();
 }
 
