@@ -644,6 +644,29 @@ static void kinds(void)
     }
 }
 
+/* Checks a problem whose rows are dominant in the short first and last step, but not in the long ones between. None of
+   its steps is a product, in which couplings that the matrix omits would not act at all. */
+static void long_steps(void)
+{
+    static case_problem c;
+    fd_problem *q = &c.problem;
+    case_plain(&runners[2], &c);
+    q->scheme = FD_DOUGLAS, q->coefficients = FD_MIDDLE, q->times.halves = 0, q->times.steps = 3;
+    c.date[0] = 0.02, c.date[1] = 0.23, q->at_date = NULL;
+    q->finals = FD_AT_POINTS, c.parameters.payoff = CASE_WAVE;
+    c.parameters.drift[0] = -4; /* outwards at the first face */
+    for (int kind = ADI2D_ONE_STAGE; kind <= ADI2D_PRODUCTS; kind++) {
+        const int what = kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : FD_OK;
+        case_batch b = case_batch_of(1, 6, 7, 10, 2, kind, 0);
+        case_put(&b, 0, &c);
+        CHECK(!upwind_solver_f64(&b.batch, b.parameters), "long steps");
+        CHECK(b.batch.status[0].what == what && b.batch.status[0].not_dominant == 0, "long steps: %d, %d not_dominant",
+              b.batch.status[0].what, b.batch.status[0].not_dominant);
+        if (!what) case_compare(&runners[2], &b, 0, 1e-12);
+        case_batch_free(&b, "long steps");
+    }
+}
+
 /* Checks the texts of statuses; those of pde/fd.h are tested by test_fd_host.c. */
 static void words(void)
 {
@@ -668,6 +691,7 @@ int main(void)
     bad_strikes();
     explicit_marches();
     kinds();
+    long_steps();
     shared_problems();
     words();
     closed_formulas();

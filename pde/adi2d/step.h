@@ -29,7 +29,8 @@ TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, in
     for (int k = thread; k < found->steps; k += threads) {
         const fd_step made = fd_p_step_at(t, k);
         fd_p_step *step = &t->step[k];
-        step->product = !found->not_dominant && adi2d_p_may_be_product(t, &made, step->data.time_independent);
+        step->product = !found->not_dominant && !found->too_long &&
+                        adi2d_p_may_be_product(t, &made, step->data.time_independent);
         if ((batch->kind == ADI2D_PRODUCTS && !step->product) ||
             (batch->kind == ADI2D_ONE_STAGE && step->data.stages > 1))
             fd_p_least(&found->fault[FD_P_AT_KIND], k);

@@ -149,6 +149,7 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
         const int date = found->status.what ? -1 : fd_p_no_change(problem);
         if (date >= 0) found->status = fd_p_status(FD_BAD_EVENT, 1 + date);
         found->steps = 0, found->not_dominant = 0, found->given = 0, found->longest = 0, found->sources = 0;
+        found->greatest = 0, found->too_long = 0;
         for (int f = FD_FACTORS; f < FD_P_FAULTS; f++) found->fault[f] = FD_P_NONE;
         const int wrong = found->status.what ? FD_OK : fd_p_intervals(batch, t);
         if (wrong) found->fault[FD_P_AT_TIMES] = wrong;
@@ -221,11 +222,12 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
 }
 
 /* Computes the steps and the model's numbers at their times. Finds numbers that are not finite, the longest explicit
-   step and, with several factors, steps that are too short. */
+   step; with several factors steps that are too short, and with two the largest theta dt. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
     const int numbers = fd_p_numbers(3);
     const int needed = numbers > 0 || t->problem->times.kind == FD_EXPLICIT || FD_FACTORS > 1;
+    int greatest = 0;
     for (int k = thread; k < t->found->steps && needed; k += threads) {
         const fd_step step = fd_p_step_at(t, k);
 #if FD_FACTORS > 1
@@ -233,10 +235,12 @@ TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 #endif
         if (FD_FACTORS > 1 && !(step.to < step.from)) fd_p_least(&t->found->fault[FD_P_AT_STEP], k);
         if (step.kind == FD_EXPLICIT) fd_p_most(&t->found->longest, fd_p_larger(0, step.from - step.to));
+        if (FD_FACTORS == 2) greatest = fd_p_larger(greatest, step.theta * (step.from - step.to));
         fd_p_numbers_of_step(t->problem, t->parameters, &step, numbers, &t->time[2 * k * numbers]);
         for (int q = 0; q < 2 * numbers; q++)
             if (!trid_finite(t->time[2 * k * numbers + q])) fd_p_least(&t->found->fault[FD_P_AT_TIME], k);
     }
+    if (FD_FACTORS == 2) fd_p_most(&t->found->greatest, greatest);
 }
 
 /* Returns how many points the grid has. */
@@ -492,7 +496,8 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 
 /* Checks the terms at all points whose value is not given, in the steps of fd_p_looked_at, and finds out whether any of
    these points has a source. Counts the rows of the first and the last step, at all points, that are not dominant. If
-   both steps are equal, rows are computed once and counted twice. */
+   both steps are equal, rows are computed once and counted twice. With two factors, rows with the largest theta dt are
+   counted separately: if they are dominant, so are those of shorter steps with the same coefficients. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -503,7 +508,9 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
     for (int e = 0; e < 2; e++) size[e] = (tb_real)(ends[e].theta * (ends[e].from - ends[e].to));
     const int alike = fd_p_same(1, &size[0], &size[1]) &&
                       fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, last, 1));
-    int not_dominant = 0, sources = 0, index[3];
+    const int longer = found->greatest > fd_p_larger(fd_p_larger(0, (double)size[0]), (double)size[1]);
+    const tb_real greatest = (tb_real)(fd_p_size_of(found->greatest) * (1 + 1e-6)); /* it has been rounded */
+    int not_dominant = 0, too_long = 0, sources = 0, index[3];
     for (int line = thread / lanes; line < lines; line += threads / lanes) {
         fd_p_index(found->points, line * length, index);
         const int from = index[0] + thread % lanes, to = index[0] + length;
@@ -511,6 +518,8 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
             const int k = fd_p_looked_at(t, line, look);
             if (look < 2 - alike)
                 not_dominant += (1 + alike) * fd_p_count_rows(t, index, look ? last : 0, size[look], from, to, lanes);
+            if (look < 2 - alike && FD_FACTORS == 2 && longer)
+                too_long += fd_p_count_rows(t, index, look ? last : 0, greatest, from, to, lanes);
             if (k < 0) continue;
             const fd_p_looks looks = fd_p_look(t, index, k, from, to, lanes);
             sources |= looks.sources;
@@ -521,6 +530,7 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
         }
     }
     if (not_dominant) fd_p_add(&found->not_dominant, not_dominant);
+    if (too_long) fd_p_add(&found->too_long, too_long);
     if (sources) fd_p_add(&found->sources, 1);
 }
 

@@ -203,6 +203,9 @@ typedef struct {
     fd_status status;
     int given;              /* the largest magnitude that the march is given, as fd_p_larger stores it */
     int longest;            /* likewise the longest explicit step; 0: there is none */
+    int greatest;           /* for two factors: likewise the largest theta dt of any step */
+    int too_long;           /* and how many rows are not diagonally dominant with it; 0 if the first or last step has
+                               it */
     int sources;            /* whether any point has a source */
     int fault[FD_P_FAULTS]; /* least indices; FD_P_NONE if there is no fault */
     fd_map map[3];
