@@ -7,25 +7,30 @@ typedef struct {
     bs3d_slab_march *slab; /* one for each rank of this process */
     bs3d_problem problem;
     bs3d_ranks_options options; /* the caller's; a halo of 0 is replaced by the default */
+    int most;                   /* explicit: the most steps of a sweep, 1 or 2 */
     int step;                   /* the number of steps enqueued so far */
     int exchanges;              /* the number of calls to bs3d_ranks_send */
     int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
     int early;                  /* explicit: whether the last work in the march streams is a whole sweep */
 } bs3d_ranks_march;
 
-/* Returns `status` or the sum's error, if any; else BS3D_OK, or BS3D_BAD_SIZE if the sums are not those of equal cuts. */
-TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
+/* Returns `status` or the sum's error, if any; else BS3D_OK, or BS3D_BAD_SIZE if the sums are not those of equal cuts.
+   `singles` is the number of this process's ranks whose sweeps take one step. If any process has such a rank, all
+   sweeps of the march do. */
+TB_HOST int bs3d_p_ranks_agree(int status, int singles, bs3d_ranks_march *m)
 {
     const bs3d_ranks *w = m->ranks;
-    double sums[2] = {0, 0}; /* of 1 + partitions, and of its square: together they show whether all are equal */
+    /* The sums of 1 + partitions and of its square show whether all are equal. */
+    double sums[3] = {0, 0, (double)singles};
     for (int i = 0; i < w->count && !status; i++) {
         const double number = 1 + m->slab[i].cut.partitions;
         sums[0] += number, sums[1] += number * number;
     }
     /* A process whose cut has failed still takes part, since the others wait for its numbers. */
-    int failed = w->exchange.sum ? w->exchange.sum(w->exchange.context, sums, 2) : 0;
+    int failed = w->exchange.sum ? w->exchange.sum(w->exchange.context, sums, 3) : 0;
     if (status || failed) return status ? status : failed;
     const double number = 1 + m->slab[0].cut.partitions;
+    m->most = sums[2] > 0 ? 1 : 2;
     return sums[0] == w->ranks * number && sums[1] == w->ranks * number * number ? BS3D_OK : BS3D_BAD_SIZE;
 }
 
@@ -54,13 +59,15 @@ static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const
     march->options = *options;
     if (!march->options.halo) march->options.halo = least < 8 ? least : 8;
     march->step = march->exchanges = march->valid = march->early = 0;
+    int singles = 0;
     bs3d_p_each_rank(&status, ranks, [&](int i, const bs3d_rank *r) {
         int partitions = options->partitions;
+        if (!implicit) singles += !bs3d_p_slab_doubles<unused>(o);
         if (implicit && !partitions) partitions = bs3d_slab_partitions<unused>(o, ranks->ranks);
         return bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, march->options.halo, partitions,
                              &slabs[i].cut);
     });
-    return bs3d_p_ranks_agree(status, march);
+    return bs3d_p_ranks_agree(status, singles, march);
 }
 
 /* Returns the bytes of device memory that local[i] needs in a planned march. */
@@ -121,7 +128,7 @@ TB_HOST int bs3d_ranks_arrive(bs3d_ranks_march *march)
 /* Returns how many of the `left` remaining steps the next explicit sweep takes. */
 TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
 {
-    if ((m->problem.flags & BS3D_AMERICAN) || m->options.halo < 2 || left < 2) return left > 0;
+    if ((m->problem.flags & BS3D_AMERICAN) || m->most < 2 || m->options.halo < 2 || left < 2) return left > 0;
     return 2;
 }
 
