@@ -465,7 +465,8 @@ static void open_processes(void)
         process[n] = {PROCESSES, 1, exchange.local + n, {NULL, NULL, tell_message, NULL, NULL, sum_in_turn}};
 }
 
-/* Each process must return an error unless all slabs have the same number of partitions. */
+/* Each process must return an error unless all slabs have the same number of partitions. Here options.partitions makes
+   them differ, as GPUs of different kinds would. */
 static void test_partitions(void)
 {
     static const int cuts[][PROCESSES] = {{4, 4, 4}, {0, 0, 0}, {3, 4, 5}, {5, 3, 4}, {4, 4, 5}, {4, 3, 3}, {4, 9, 4}};
