@@ -87,7 +87,7 @@ enum {
                          throughout a step (FD_MIDDLE, FD_NEW_END, or no numbers of t); all rows diagonally dominant. A
                          step forms no differences and stores one array (docs/adi2d.md). Sources are looked for at all
                          points in three steps (common/problem.h), rows in the first and the last, there also with the
-                         length of the longest step, and both in all steps at nine points */
+                         length of the longest step, and both in all steps at five points */
 };
 
 /* Statuses of a problem in addition to those of fd_status; ADI2D_BAD_KIND is a batch's. */

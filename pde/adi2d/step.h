@@ -23,13 +23,14 @@ TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int 
            step->theta < 0.5 + 1e-15;
 }
 
-/* Returns whether the terms of step k allow a product at nine points, the ends and the middles of the axes: there is no
-   source, and all rows are dominant. fd_p_check_terms visits all points, but few steps. */
+/* Returns whether the terms of step k allow a product at five points, the corners and the middle of the grid: there is
+   no source, and all rows are dominant. fd_p_check_terms visits all points, but few steps. */
 TB_HD int adi2d_p_terms_allow(const fd_p_tables *t, int k)
 {
     const int *n = t->found->points;
-    for (int m = 0; m < 9 && fd_p_numbers(3) > 0; m++) {
-        const int index[3] = {m % 3 * (n[0] - 1) / 2, m / 3 * (n[1] - 1) / 2, 0};
+    for (int m = 0; m < 5 && fd_p_numbers(3) > 0; m++) {
+        const int middle = m == 4;
+        const int index[3] = {middle ? n[0] / 2 : m % 2 * (n[0] - 1), middle ? n[1] / 2 : m / 2 * (n[1] - 1), 0};
         const fd_terms terms = fd_p_terms_at(t, index, fd_p_time_of(t, k, 1));
         if (terms.source < 0 || terms.source > 0 || fd_p_not_dominant(t, index, terms, t->step[k].data.size)) return 0;
     }
