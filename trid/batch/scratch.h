@@ -144,8 +144,9 @@ TB_HOST long long trid_p_batch_levels_end(long long n, long long systems, int by
 TB_HOST long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {
     lines = trid_p_lines_of(lines);
-    if (!trid_p_lines_valid(lines) || lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
+    if (!trid_p_lines_valid(lines)) return TRID_BATCH_BAD_SIZE;
     if (trid_p_lines_empty(lines)) return 0;
+    if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
     trid_lines joined = trid_p_lines_join(lines);
     const int interleaved = trid_p_lines_are_interleaved(joined), refined = (flags & TRID_BATCH_REFINED) != 0;
     const long long systems = lines.systems * lines.groups, several = TRID_P_BATCH_ON_CHIP_LU;
