@@ -850,7 +850,8 @@ TB_HD int trid_lane_pcr_step(tb_real *a, tb_real *c, tb_real *d, tb_real up_a, t
    Needs    arrays of k elements; the a of row 0, the c of row n-1 and the rows from n on do not count; r may alias d
    Leaves   r, 0 in rows from n on; *error, the largest |r| of the rows, and *size, the largest |A| |x| + |d|, both 0 if
             no row exists (either pointer may be null). The largest error of all lanes, divided by the largest size, is
-            the residual that trid_host_residual returns, in working precision.
+            the residual that trid_host_residual returns, in working precision. If the size overflows, the quotient is 0
+            or NaN, and says nothing.
    Cost     3k FMA; error and size together about 8k operations more */
 TB_HD void trid_lane_residual(int k, int first, int n, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *d, const tb_real *x, tb_real left, tb_real right, tb_real *r,
