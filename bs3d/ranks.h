@@ -1,6 +1,5 @@
 /* ranks.h - a room of bs3d.h: a march over several GPUs, a slab on each, from its plan to its result: which stream does
-   what, when messages leave, and when they must have arrived.
-   MIT licence, see LICENSE. */
+   what, when messages leave, and when they must have arrived. MIT licence, see LICENSE. */
 
 /* This process's part of a march over several GPUs, as bs3d_ranks_plan fills it in. */
 typedef struct {
@@ -11,16 +10,16 @@ typedef struct {
     int step;                   /* the number of steps enqueued so far */
     int exchanges;              /* the number of calls to bs3d_ranks_send */
     int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
-    int early;                  /* explicit: whether the last kernel in the march streams is a whole sweep */
+    int early;                  /* explicit: whether the last work in the march streams is a whole sweep */
 } bs3d_ranks_march;
 
-/* Returns `status` or the sum's error, if any; else BS3D_OK, or BS3D_BAD_SIZE if the numbers of partitions differ. */
+/* Returns `status` or the sum's error, if any; else BS3D_OK, or BS3D_BAD_SIZE if the sum is not that of equal cuts. */
 TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 {
     const bs3d_ranks *w = m->ranks;
     double sum = 0;
     for (int i = 0; i < w->count && !status; i++) sum += 1 + m->slab[i].cut.partitions;
-    /* A process with an error still takes part, since the others wait for its number. */
+    /* A process whose cut has failed still takes part, since the others wait for its number. */
     int failed = w->exchange.sum ? w->exchange.sum(w->exchange.context, &sum, 1) : 0;
     if (status || failed) return status ? status : failed;
     return sum == (double)w->ranks * (1 + m->slab[0].cut.partitions) ? BS3D_OK : BS3D_BAD_SIZE;
@@ -29,12 +28,13 @@ TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
 /* Plans a march: cuts the grid into a slab for each rank.
    Needs    slabs: one for each rank of this process. *ranks and slabs must stay in place until the march ends. Every
             slab needs at least 4 planes; explicit: at least `halo`; implicit: at least 4 * `partitions`
-   Lanes    called on the host by each process, like all functions of the march; all but bs3d_ranks_bytes leave the
-            device of the process's last rank as the current one
+   Lanes    called on the host by each process, like all functions of the march. All but bs3d_ranks_bytes leave the
+            device of the process's last rank as the current one, unless the exchange then sets another
    Leaves   *march, ready for bs3d_ranks_bytes and bs3d_ranks_open
-   Returns  BS3D_OK, or as bs3d_slab_cut. BS3D_BAD_ARGUMENT also means several ranks but no exchange.message, or ranks
-            of other processes but no exchange.sum; BS3D_BAD_SIZE also means GPUs that need different numbers of
-            partitions: set options->partitions */
+   Returns  BS3D_OK; as bs3d_slab_cut; BS3D_LAUNCH_FAILED; or the error of exchange.sum. BS3D_BAD_ARGUMENT also means
+            a null pointer, a `count` outside 1 .. `ranks`, several ranks but no exchange.message, or ranks of other
+            processes but no exchange.sum; BS3D_BAD_SIZE also means an error of another process, or GPUs that need
+            different numbers of partitions: set options->partitions */
 template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)
@@ -84,7 +84,7 @@ static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
 }
 
 /* Sends the ranks' messages once the work that is now in their march streams is done. bs3d_ranks_step calls it. To time
-   messages, call it outside a step, followed by bs3d_ranks_arrive; it then sends the last step's messages again.
+   messages, call it outside a step, then bs3d_ranks_arrive: this sends as many bytes, and changes no result.
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or the error of a function of the exchange */
 TB_HOST int bs3d_ranks_send(bs3d_ranks_march *march)
 {
