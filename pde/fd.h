@@ -76,7 +76,8 @@
    Common contract:
      Status   FD_OK = 0, a negative number that names the fault, or 1 + the index of the wrong point or date. A function
               that returns a status may refuse its arguments; its results are then unspecified.
-     Numbers  NaN and infinities are recognised by their bits, so -ffast-math does not matter.
+     Numbers  NaN and infinities are recognised by their bits, so -ffast-math does not matter. In steps a NaN stays NaN;
+              but with -ffast-math FD_UPWIND and FD_FITTED may lose one among terms.
      Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
      Device   All functions run on host and device, in one thread. */
 

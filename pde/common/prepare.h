@@ -188,7 +188,7 @@ TB_HD int fd_p_outside(const fd_p_tables *t, int spot)
 {
     for (int d = 0; d < FD_FACTORS; d++) {
         const double at = t->problem->spot[spot * FD_FACTORS + d];
-        if (!(at >= t->x[d][0] && at <= t->x[d][t->found->points[d] - 1])) return d;
+        if (!trid_finite_f64(at) || at < t->x[d][0] || at > t->x[d][t->found->points[d] - 1]) return d;
     }
     return -1;
 }
