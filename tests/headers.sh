@@ -447,12 +447,26 @@ without_ieee() {
     done
 }
 
+# without_macro: a function of a model whose macro is not defined must not compile.
+without_macro() {
+    for function in face change exercise; do
+        case $function in
+        face) sed '/^#define FD_MODEL_FACE/d' model1.c ;;
+        *) sed "/^#define FD_MODEL_CHANGE/d; s/put_change/put_$function/" model1.c ;;
+        esac >without.$suffix
+        check "$language: MODEL_$function without its macro" sh -c \
+            "! $compiler $flags -I'$top' -fsyntax-only without.$suffix >said 2>&1 &&
+             grep -q 'put_$function.* as different kind' said"
+    done
+}
+
 # in_language COMPILER FLAGS LEVEL SUFFIX NEWEST-STANDARD
 in_language() {
     compiler=$1 flags=$2 level=$3 suffix=$4 newest=$5 language="$1, $4"
     each_alone
     all_together
     in_two_files
+    without_macro
     if [ -n "$SHORT_TESTS" ] && [ $suffix != c ]; then
         skip "$compiler with -ffast-math: SHORT_TESTS is set"
     else
