@@ -1183,13 +1183,15 @@ CASE_FUNCTION void case_zero_theta(const case_runner *runner)
 }
 
 /* Checks that explicit marches with too few steps are refused, and that with as many steps as the refusal asks for
-   nothing grows by more than the factor of e that is allowed. Drifts point inward at the faces, which are FD_LINEAR. */
+   nothing grows by more than the factor of e that is allowed. Drifts point inward at the faces, which are FD_LINEAR. In
+   half of the marches dates are closer together than steps. */
 CASE_FUNCTION void case_explicit(const case_runner *runner, case_random *random)
 {
-    enum { COUNT = 12 };
+    enum { COUNT = 12, DATES = 20 };
     static case_problem c[COUNT];
+    static double date[COUNT][DATES];
     int refused = 0;
-    case_batch b = case_batch_of(COUNT, CASE_ROOM, 3000, 0, 0, runner->single);
+    case_batch b = case_batch_of(COUNT, CASE_ROOM, 3000, DATES, 0, runner->single);
     for (int k = 0; k < COUNT; k++) {
         const fd_times times = {case_between(random, 0.1, 2),
                                 1,
@@ -1203,7 +1205,9 @@ CASE_FUNCTION void case_explicit(const case_runner *runner, case_random *random)
                                 NULL};
         case_parameters *p = &c[k].parameters;
         case_plain(runner, &c[k]);
+        for (int d = 0; d < DATES; d++) date[k][d] = times.maturity * (0.9 + 1e-4 * d);
         c[k].problem.times = times, c[k].problem.finals = FD_AT_POINTS, c[k].problem.spot = NULL;
+        c[k].problem.times.dates = k % 2 * DATES, c[k].problem.times.date = date[k], c[k].problem.at_date = NULL;
         p->payoff = CASE_WAVE, p->drift = p->source = p->change = 0, p->pull = case_between(random, 0, 8);
         p->diffusion = case_below(random, 3) ? case_between(random, 0, 0.3) : 1e-9;
         case_put(&b, k, &c[k]);

@@ -223,9 +223,9 @@ static void test_orders(void)
         CHECK(refused > 2000, "central differences dominant in all but %d of 20000 rows", refused);                    \
         F(fd_cell) cell = {1, 1, 1, (Real)0.5};                                                                        \
         for (int fitting = FD_CENTRAL; fitting <= FD_FITTED; fitting++)                                                \
-            for (int k = 0; k < 2; k++) {                                                                              \
-                Real nan = (Real)bad_number(0);                                                                        \
-                F(fd_row) row = F(fd_lane_row)(cell, fitting, k ? nan : 1, k ? 1 : nan);                               \
+            for (int k = 0; k < 6; k++) {                                                                              \
+                Real nan = (Real)bad_number(0), drift = (Real)(k / 2 - 1), diffusion = (Real)(k / 4);                  \
+                F(fd_row) row = F(fd_lane_row)(cell, fitting, k % 2 ? nan : drift, k % 2 ? diffusion : nan);           \
                 CHECK(!(trid_finite_f64((double)row.above) && trid_finite_f64((double)row.below)),                     \
                       "fitting %d hides NaN, %d", fitting, k);                                                         \
             }                                                                                                          \

@@ -225,7 +225,7 @@ TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
     if (drift > 40 * diffusion * cell.below) return drift;
     if (-drift > 40 * diffusion * cell.above || !(diffusion > 0))
-        return diffusion > 0 || drift < 0 ? 0 : diffusion + drift;
+        return diffusion >= 0 && drift < 0 ? 0 : diffusion + drift;
     tb_real l = drift / (diffusion * cell.below), r = -drift / (diffusion * cell.above);
     return diffusion * fd_p_phi(l) / (fd_p_psi(l) / cell.below + fd_p_psi(r) / cell.above);
 }

@@ -193,16 +193,27 @@ TB_HD double fd_p_size_of(int bits)
     return (double)size;
 }
 
+/* Returns the time between date k and the date before it; before the first date is time 0, after the last maturity. */
+TB_HD double fd_p_between(const fd_times *times, int k)
+{
+    return (k < times->dates ? times->date[k] : times->maturity) - (k > 0 ? times->date[k - 1] : 0);
+}
+
 /* Returns how many steps an explicit march needs, given the least result of fd_p_too_fast. The number allows for steps
-   that grading lengthens, and for the rounding of each interval's share of the steps. */
+   that grading lengthens, and for the steps that an interval between dates loses: up to one as its share is rounded,
+   and what shorter intervals before it in the march take beyond their shares, since each takes at least one step. */
 TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 {
     const int graded = times->grading == FD_GEOMETRIC && times->ratio > 0;
     double stretch = times->grading == FD_QUADRATIC ? 2 : graded ? fd_p_max(times->ratio, 1 / times->ratio) : 1;
     double rate = fd_p_size_of(-too_fast) * stretch, needed = times->maturity * rate, most = 0;
     for (int k = 0; k <= times->dates && times->dates > 0; k++) {
-        double from = k < times->dates ? times->date[k] : times->maturity, to = k > 0 ? times->date[k - 1] : 0;
-        if ((from - to) * rate > 1) most = fd_p_max(most, times->maturity / (from - to));
+        double length = fd_p_between(times, k), lost = 1;
+        for (int j = k + 1; length * rate > 1; j++) {
+            most = fd_p_max(most, times->maturity * lost / length);
+            if (j > times->dates || fd_p_between(times, j) * rate > 1) break;
+            lost += 1 - fd_p_between(times, j) * rate, length += fd_p_between(times, j);
+        }
     }
     needed = ceil(needed + most);
     return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
