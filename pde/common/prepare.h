@@ -28,7 +28,7 @@
 #define fd_p_not_dominant FD_OF(p_not_dominant)
 #define fd_p_ill_posed FD_OF(p_ill_posed)
 #define fd_p_differ_along FD_OF(p_differ_along)
-#define fd_p_outward FD_OF(p_outward)
+#define fd_p_not_degenerate FD_OF(p_not_degenerate)
 #define fd_p_broken FD_OF(p_broken)
 #define fd_p_looks FD_OF(p_looks)
 #define fd_p_look FD_OF(p_look)
@@ -189,7 +189,7 @@ TB_HD int fd_p_outside(const fd_p_tables *t, int spot)
 {
     for (int d = 0; d < FD_FACTORS; d++) {
         const double at = t->problem->spot[spot * FD_FACTORS + d];
-        if (!(at >= t->x[d][0] && at <= t->x[d][t->found->points[d] - 1])) return d;
+        if (!trid_finite_f64(at) || at < t->x[d][0] || at > t->x[d][t->found->points[d] - 1]) return d;
     }
     return -1;
 }
@@ -380,19 +380,25 @@ TB_HD int fd_p_ill_posed(fd_terms terms)
     return ill | (determinant < -(tb_real)slack);
 }
 
-/* Returns the axes along which the drift at a point is wrong, as a sum of FD_P_OUTWARD << axis. A drift is wrong if it
-   points out of an FD_DEGENERATE face and would cross more than the cell next to the face by maturity. A smaller drift
-   does no harm: errors grow by a factor of e^1.5 for each cell that it crosses. */
-TB_HD int fd_p_outward(const fd_p_tables *t, const int *at, fd_terms terms)
+/* Returns what is wrong with the terms at a point of FD_DEGENERATE faces, as a sum of fd/march.h's constants. A drift
+   is wrong if it points out of the face and would cross more than the cell next to the face by maturity. A smaller
+   drift does no harm: errors grow by a factor of e^1.5 for each cell that it crosses. A diffusion, which the face
+   omits, is wrong if it exceeds a hundredth of that at the next point. */
+TB_HD int fd_p_not_degenerate(const fd_p_tables *t, const int *at, const tb_real *time)
 {
-    int outward = 0;
+    const fd_terms terms = fd_p_terms_at(t, at, time);
+    int wrong = 0;
     for (int d = 0; d < FD_FACTORS; d++) {
-        const int last = at[d] == t->found->points[d] - 1, inner = last ? at[d] - 1 : 1;
+        const int last = at[d] == t->found->points[d] - 1;
         if ((at[d] > 0 && !last) || t->problem->face[d][last] != FD_DEGENERATE) continue;
-        const double cell = fabs(t->x[d][at[d]] - t->x[d][inner]);
-        if ((double)terms.drift[d] * t->problem->times.maturity * (last ? 1 : -1) > cell) outward |= FD_P_OUTWARD << d;
+        int beside[3] = {at[0], at[1], at[2]};
+        beside[d] = last ? at[d] - 1 : 1;
+        const double cell = fabs(t->x[d][at[d]] - t->x[d][beside[d]]);
+        if ((double)terms.drift[d] * t->problem->times.maturity * (last ? 1 : -1) > cell) wrong |= FD_P_OUTWARD << d;
+        const double inner = fabs((double)fd_p_terms_at(t, beside, time).diffusion[d]);
+        if ((double)terms.diffusion[d] > inner / 100) wrong |= FD_P_DIFFUSES << d;
     }
-    return outward;
+    return wrong;
 }
 
 /* Returns whether the terms along an axis, or kill, differ. */
@@ -439,12 +445,12 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     const int changes = !fd_p_same(fd_p_numbers(3), t->time, time);
     fd_p_looks looks = {0, 0, 0};
     fd_numbers own[FD_FACTORS], first[FD_FACTORS];
-    int outward = 0; /* whether the line lies along an FD_DEGENERATE face */
+    int degenerate = 0; /* whether the line lies along an FD_DEGENERATE face */
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, 0, &first[d]);
     for (int d = 1; d < FD_FACTORS; d++) {
         const int last = index[d] == points[d] - 1, at_face = index[d] == 0 || last;
         if (at_face && face[d][last] == FD_VALUE) return looks;
-        outward |= at_face && face[d][last] == FD_DEGENERATE;
+        degenerate |= at_face && face[d][last] == FD_DEGENERATE;
         fd_p_take(t, d, index[d], &own[d]);
     }
     if (from == 0 && face[0][0] == FD_VALUE) from += stride;
@@ -457,9 +463,9 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
         looks.sources |= (terms.source < 0) | (terms.source > 0);
     }
     for (int i = from; i < to; i += stride) {
-        if (!outward && i > 0 && i < points[0] - 1) continue;
+        if (!degenerate && i > 0 && i < points[0] - 1) continue;
         const int at[3] = {i, index[1], index[2]};
-        looks.wrong |= fd_p_outward(t, at, fd_p_terms_at(t, at, time));
+        looks.wrong |= fd_p_not_degenerate(t, at, time);
     }
     return looks;
 }
