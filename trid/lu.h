@@ -996,7 +996,7 @@ TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *
     trid_p_ring_rows(k, l, u, (const tb_real *)0, 1, p);
     int grown = trid_p_ring_join(lanes, p, keep, &first);
     keep[TRID_P_RECURRENCE_EDGE] = l[0];
-    keep[TRID_P_UP + TRID_P_RECURRENCE_EDGE] = u[k - 1];
+    (keep + TRID_P_UP)[TRID_P_RECURRENCE_EDGE] = u[k - 1];
     __syncwarp(TB_FULL_WARP);
     if (!known) {
         tb_real middle = own[TRID_RING_MIDDLE * systems] +
