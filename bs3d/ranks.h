@@ -7,6 +7,7 @@ typedef struct {
     bs3d_slab_march *slab; /* one for each rank of this process */
     bs3d_problem problem;
     bs3d_ranks_options options; /* the caller's; a halo of 0 is replaced by the default */
+    int most;                   /* explicit: the most steps of a sweep, 1 or 2 */
     int step;                   /* the number of steps enqueued so far */
     int exchanges;              /* the number of calls to bs3d_ranks_send */
     int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
@@ -14,16 +15,17 @@ typedef struct {
 } bs3d_ranks_march;
 
 /* Returns as bs3d_p_ranks_sum does; BS3D_BAD_SIZE if another process has failed or not all slabs have the same number
-   of partitions. */
-TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks *w, const bs3d_slab_march *slabs)
+   of partitions. Replaces *singles by its sum over all processes. */
+TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks *w, const bs3d_slab_march *slabs, int *singles)
 {
-    double sums[2] = {0, 0}; /* a process that has failed adds nothing */
+    double sums[3] = {0, 0, (double)*singles}; /* a process that has failed adds nothing to the first two */
     for (int i = 0; !status && i < w->count; i++) {
         const double number = 1 + slabs[i].cut.partitions;
         sums[0] += number;
         sums[1] += number * number;
     }
-    status = bs3d_p_ranks_sum(status, w, sums, 2);
+    status = bs3d_p_ranks_sum(status, w, sums, 3);
+    *singles = (int)sums[2];
     /* The square of the mean is the mean of the squares only if all numbers are equal. */
     return status || w->ranks * sums[1] == sums[0] * sums[0] ? status : BS3D_BAD_SIZE;
 }
@@ -46,10 +48,11 @@ template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)
 {
+    int singles = 0; /* ranks whose devices cannot take explicit steps two at a time: then no rank does */
     if (!ranks || !o || !options || !slabs || !march || !ranks->local || ranks->count < 1 ||
         ranks->count > ranks->ranks || (ranks->count < ranks->ranks && !ranks->exchange.sum) ||
         (ranks->ranks > 1 && !ranks->exchange.message))
-        return bs3d_p_ranks_agree(BS3D_BAD_ARGUMENT, ranks, slabs);
+        return bs3d_p_ranks_agree(BS3D_BAD_ARGUMENT, ranks, slabs, &singles);
     const int implicit = options->implicit, least = o->points[2] / ranks->ranks;
     int status = bs3d_slab_check(o, implicit, ranks->ranks);
     march->ranks = ranks;
@@ -60,11 +63,14 @@ static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const
     march->step = march->exchanges = march->valid = march->early = 0;
     bs3d_p_each_rank(&status, ranks, [&](int i, const bs3d_rank *r) {
         int partitions = options->partitions;
+        if (!implicit) singles += !bs3d_p_slab_doubles<unused>(o);
         if (implicit && !partitions) partitions = bs3d_slab_partitions<unused>(o, ranks->ranks);
         return bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, march->options.halo, partitions,
                              &slabs[i].cut);
     });
-    return bs3d_p_ranks_agree(status, ranks, slabs);
+    status = bs3d_p_ranks_agree(status, ranks, slabs, &singles);
+    march->most = singles ? 1 : 2;
+    return status;
 }
 
 /* Returns the bytes of device memory that local[i] needs in a planned march. */
@@ -125,7 +131,7 @@ TB_HOST int bs3d_ranks_arrive(bs3d_ranks_march *march)
 /* Returns how many of the `left` remaining steps the next explicit sweep takes. */
 TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
 {
-    if ((m->problem.flags & BS3D_AMERICAN) || m->options.halo < 2 || left < 2) return left > 0;
+    if ((m->problem.flags & BS3D_AMERICAN) || m->most < 2 || m->options.halo < 2 || left < 2) return left > 0;
     return 2;
 }
 

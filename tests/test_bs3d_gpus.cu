@@ -4,6 +4,18 @@
 
    The reference is bs3d.h's march of the whole grid, which test_bs3d.cu compares with the host's. Under the emulator
    messages leave as early and arrive as late as they may; on a GPU they are copies. */
+#ifdef SIMT_EMULATOR
+/* The steps of an explicit sweep depend on the shared memory that a block can have, so it has much or little. */
+static int emulated_shared = 227 * 1024;
+static cudaError_t emulated_attribute(int *value, cudaDeviceAttr attribute, int device)
+{
+    const cudaError_t error = cudaDeviceGetAttribute(value, attribute, device);
+    if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) *value = emulated_shared;
+    return error;
+}
+#define cudaDeviceGetAttribute emulated_attribute
+#endif
+
 #include "bs3d.h"
 
 #include "../examples/bs3d_exchange.h"
@@ -205,6 +217,22 @@ static void test_few(void)
         compare<Double>(ranks, &o, &options, "few");
     }
 }
+
+#ifdef SIMT_EMULATOR
+/* The shared memory of compute capabilities 8.6 and 7.5: in double precision sweeps of two steps do not fit. */
+static void test_little_memory(void)
+{
+    case_random random = {SEED + 10};
+    for (int turn = 0; turn < 4; turn++) {
+        const bs3d_problem o = case_problem_of(&random, turn % 2, 12, 9, 24, 5, BS3D_MAXIMUM, turn);
+        const bs3d_ranks_options options = {turn % 2, 0, 0, 0};
+        emulated_shared = (turn < 2 ? 99 : 64) * 1024;
+        compare<Single>(2, &o, &options, "little shared memory");
+        compare<Double>(2, &o, &options, "little shared memory");
+    }
+    emulated_shared = 227 * 1024;
+}
+#endif
 
 /* Grids of 2 to 4 slabs, whose rows and lines take each kind of kernel. */
 static void test_shapes(void)
@@ -593,6 +621,9 @@ int main(void)
     test_status();
     test_messages();
     test_few();
+#ifdef SIMT_EMULATOR
+    test_little_memory();
+#endif
     test_shapes();
     test_deep();
     test_reach();
