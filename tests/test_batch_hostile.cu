@@ -486,7 +486,7 @@ static void test_random_call(void)
     check_solved(k, to_repair);
 }
 
-/* Under the emulator the calls run on five devices in turn. They differ in what they lack: clusters, asynchronous copies
+/* Under the emulator the calls run on five devices in turn. Four of them lack something: clusters, asynchronous copies
    (7.5), or shared memory for some pipelines and clusters. */
 static void choose_device(int i)
 {
