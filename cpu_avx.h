@@ -330,13 +330,14 @@ CPU_AVX_API cpu_avx_lines cpu_avx_lines_interleaved(long long n, long long syste
     return lines;
 }
 
-/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). Any other axis gives lines that
-   every function rejects. */
+/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). Any other axis, or a negative
+   size, gives lines that every function rejects. */
 CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
     /* an empty batch along y has systems = 0: groups = 0 would mean one group */
     cpu_avx_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nz ? nx : 0, 1, nz, nx * ny};
     cpu_avx_lines z = {nz, nx * ny, nx * ny, 1, 1, 0}, none = {-1, 0, 0, 0, 0, 0};
+    if (nx < 0 || ny < 0 || nz < 0) return none;
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
 }
 

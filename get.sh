@@ -99,10 +99,11 @@ single() { # single FOLDER HEADER
 
 install() { # install PREFIX
     prefix=${DESTDIR:-}$1
-    (cd "$here" && ls *.h trid/*.h pde/*.h) >"$work/public" && copy "$prefix/include/triband" $(cat "$work/public")
+    (cd "$here" && ls *.h trid/*.h pde/*.h) >"$work/public" || exit
+    copy "$prefix/include/triband" $(cat "$work/public") || exit
     mkdir -p "$prefix/share/pkgconfig" "$prefix/share/cmake/triband" || exit
     # pkg-config and CMake find the headers relative to these files, so that PREFIX may be moved.
-    cat >"$prefix/share/pkgconfig/triband.pc" <<END
+    cat >"$prefix/share/pkgconfig/triband.pc" <<END || exit
 includedir=\${pcfiledir}/../../include/triband
 
 Name: triband
@@ -110,14 +111,14 @@ Description: tridiagonal systems and finite-difference pricers for CUDA and C, h
 Version: $version
 Cflags: -I\${includedir}
 END
-    cat >"$prefix/share/cmake/triband/triband-config.cmake" <<'END'
+    cat >"$prefix/share/cmake/triband/triband-config.cmake" <<'END' || exit
 if(NOT TARGET triband::triband)
     get_filename_component(triband_include "${CMAKE_CURRENT_LIST_DIR}/../../../include/triband" ABSOLUTE)
     add_library(triband::triband INTERFACE IMPORTED)
     set_target_properties(triband::triband PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${triband_include}")
 endif()
 END
-    cat >"$prefix/share/cmake/triband/triband-config-version.cmake" <<END
+    cat >"$prefix/share/cmake/triband/triband-config-version.cmake" <<END || exit
 set(PACKAGE_VERSION $version)
 if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION AND PACKAGE_FIND_VERSION_MAJOR EQUAL ${version%.*})
     set(PACKAGE_VERSION_COMPATIBLE TRUE)
@@ -136,7 +137,7 @@ case $command in
 list) list "$@" ;;
 copy)
     [ $# -ge 2 ] || usage
-    copy "$@"
+    copy "$@" || exit
     echo "$1: $(wc -l <"$work/list") headers and their licence; programs elsewhere need -I$1:"
     fmt -w 100 "$work/list" | sed 's/^/    /'
     ;;

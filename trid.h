@@ -850,7 +850,8 @@ TB_HD int trid_lane_pcr_step(tb_real *a, tb_real *c, tb_real *d, tb_real up_a, t
    Needs    arrays of k elements; the a of row 0, the c of row n-1 and the rows from n on do not count; r may alias d
    Leaves   r, 0 in rows from n on; *error, the largest |r| of the rows, and *size, the largest |A| |x| + |d|, both 0 if
             no row exists (either pointer may be null). The largest error of all lanes, divided by the largest size, is
-            the residual that trid_host_residual returns, in working precision.
+            the residual that trid_host_residual returns, in working precision. If the size overflows, the quotient is 0
+            or NaN, and says nothing.
    Cost     3k FMA; error and size together about 8k operations more */
 TB_HD void trid_lane_residual(int k, int first, int n, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *d, const tb_real *x, tb_real left, tb_real right, tb_real *r,
@@ -1421,11 +1422,13 @@ TB_HOST int trid_host_pcr(int n, const tb_real *a, const tb_real *b, const tb_re
    last unknowns by PCR, and expands the rows. Any number of partitions is allowed; a shorter last one is padded
    internally.
    Needs    work of trid_host_hybrid_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
-   Returns  0; -1 for n < 0 or rows_per_lane < 1; or 1 + a row that met a bad pivot */
+   Returns  0; -1 for n < 0, for rows_per_lane < 1, and for n > 2^29 with rows_per_lane > 2^30; or 1 + a row that met a
+            bad pivot */
 TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const tb_real *b, const tb_real *c,
                              const tb_real *d, tb_real *x, tb_real *work)
 {
     if (n < 0 || rows_per_lane < 1) return TRID_BAD_ARGUMENT;
+    if (n > 1 << 29 && rows_per_lane > 1 << 30) return TRID_BAD_ARGUMENT; /* an int does not count the visits */
     if (n == 0) return 0;
     size_t rows = (size_t)n, k = (size_t)rows_per_lane;
     if (k > 2 * rows) k = 2 * rows; /* more padding changes nothing */

@@ -53,6 +53,14 @@ TB_HOST int bs3d_p_rank_order(const bs3d_rank *r, cudaStream_t first, cudaStream
                : BS3D_LAUNCH_FAILED;
 }
 
+/* Adds up numbers over all processes. A process that has failed takes part too, since the others wait for it. Returns
+   `status`, or else the sum's error. */
+TB_HOST int bs3d_p_ranks_sum(int status, const bs3d_ranks *w, double *numbers, int count)
+{
+    const int failed = w && w->exchange.sum ? w->exchange.sum(w->exchange.context, numbers, count) : BS3D_OK;
+    return status ? status : failed;
+}
+
 extern "C++" {
 /* Calls of(i, rank) for each rank i of this process, with its device as the current one, until a call fails. Leaves the
    returned status in *status. */

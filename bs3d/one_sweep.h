@@ -100,7 +100,7 @@ typedef struct {
     tb_real other[3];      /* the row of that axis's matrix */
 } bs3d_p_one_sweep_row;
 
-/* Stores the rows of a tile as columns of a plane for the next sweep. Called only by the 64 threads that do not
+/* Stores the rows of a tile as columns of a plane of the sweep's output. Called only by the 64 threads that do not
    compute. */
 TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_sweep_row *row, const tb_real *tile,
                                tb_real *to)
@@ -329,7 +329,7 @@ typedef struct {
     tb_real *ring;     /* w, prefetched */
     tb_real *gathered; /* the partition's first unknown, for the tile's rows */
     tb_real *planes;   /* u of the tile's rows and of one more on each side, for two planes */
-    tb_real *tiles;    /* the next sweep's w for the tile's rows, on three planes */
+    tb_real *tiles;    /* output for the tile's rows, on three planes: the next sweep's w, or u in the last sweep */
     tb_real *factors;  /* l, u, r of a row's points */
     tb_real *weights;  /* down, up and weight of a row's points */
     tb_real *keep;     /* the numbers of trid_warp_lu_precompute */

@@ -104,7 +104,8 @@ TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 
 /* ---- the numbers that a sweep needs for a plane ------------------------------------------------------------------ */
 
-/* Loads the seven weights of plane k in the operator, which belong to rows k-1, k and k+1 of the third axis. */
+/* Loads the k-th plane's seven weights in the operator. They belong to the rows of the third axis at the plane before
+   it, at this plane and at the next one. */
 TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
 {
     tb_real v[8];

@@ -1,6 +1,5 @@
 /* ranks.h - a room of bs3d.h: a march over several GPUs, a slab on each, from its plan to its result: which stream does
-   what, when messages leave, and when they must have arrived.
-   MIT licence, see LICENSE. */
+   what, when messages leave, and when they must have arrived. MIT licence, see LICENSE. */
 
 /* This process's part of a march over several GPUs, as bs3d_ranks_plan fills it in. */
 typedef struct {
@@ -8,40 +7,52 @@ typedef struct {
     bs3d_slab_march *slab; /* one for each rank of this process */
     bs3d_problem problem;
     bs3d_ranks_options options; /* the caller's; a halo of 0 is replaced by the default */
+    int most;                   /* explicit: the most steps of a sweep, 1 or 2 */
     int step;                   /* the number of steps enqueued so far */
     int exchanges;              /* the number of calls to bs3d_ranks_send */
     int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
-    int early;                  /* explicit: whether the last kernel in the march streams is a whole sweep */
+    int early;                  /* explicit: whether the last work in the march streams is a whole sweep */
 } bs3d_ranks_march;
 
-/* Returns `status` or the sum's error, if any; else BS3D_OK, or BS3D_BAD_SIZE if the numbers of partitions differ. */
-TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
+/* Returns as bs3d_p_ranks_sum does; BS3D_BAD_SIZE if another process has failed or not all slabs have the same number
+   of partitions. Replaces *singles by its sum over all processes. */
+TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks *w, const bs3d_slab_march *slabs, int *singles)
 {
-    const bs3d_ranks *w = m->ranks;
-    double sum = 0;
-    for (int i = 0; i < w->count && !status; i++) sum += 1 + m->slab[i].cut.partitions;
-    /* A process with an error still takes part, since the others wait for its number. */
-    int failed = w->exchange.sum ? w->exchange.sum(w->exchange.context, &sum, 1) : 0;
-    if (status || failed) return status ? status : failed;
-    return sum == (double)w->ranks * (1 + m->slab[0].cut.partitions) ? BS3D_OK : BS3D_BAD_SIZE;
+    double sums[3] = {0, 0, (double)*singles}; /* a process that has failed adds nothing to the first two */
+    for (int i = 0; !status && i < w->count; i++) {
+        const double number = 1 + slabs[i].cut.partitions;
+        sums[0] += number;
+        sums[1] += number * number;
+    }
+    status = bs3d_p_ranks_sum(status, w, sums, 3);
+    *singles = (int)sums[2];
+    /* The square of the mean is the mean of the squares only if all numbers are equal. */
+    return status || w->ranks * sums[1] == sums[0] * sums[0] ? status : BS3D_BAD_SIZE;
 }
 
 /* Plans a march: cuts the grid into a slab for each rank.
-   Needs    slabs: one for each rank of this process. *ranks and slabs must stay in place until the march ends. Every
-            slab needs at least 4 planes; explicit: at least `halo`; implicit: at least 4 * `partitions`
-   Lanes    called on the host by each process, like all functions of the march; all but bs3d_ranks_bytes leave the
-            device of the process's last rank as the current one
+   Needs    the same *o and *options in all processes; slabs: one for each rank of this process. *ranks and slabs must
+            stay in place until the march ends. Every slab needs at least 4 planes; explicit: at least `halo`;
+            implicit: at least 4 * `partitions`
+   Lanes    called on the host by each process, like all functions of the march. All but bs3d_ranks_bytes leave the
+            device of the process's last rank as the current one, unless the exchange then sets another. This function
+            (unless `ranks` is null) and bs3d_ranks_result take part in exchange.sum even after an error, since the
+            other processes wait for it. If another call fails, the program must end the other processes, which wait
+            for this one's messages
    Leaves   *march, ready for bs3d_ranks_bytes and bs3d_ranks_open
-   Returns  BS3D_OK, or as bs3d_slab_cut. BS3D_BAD_ARGUMENT also means several ranks but no exchange.message, or ranks
-            of other processes but no exchange.sum; BS3D_BAD_SIZE also means GPUs that need different numbers of
-            partitions: set options->partitions */
+   Returns  BS3D_OK; as bs3d_slab_cut; BS3D_LAUNCH_FAILED; or the error of exchange.sum. BS3D_BAD_ARGUMENT also means
+            a null pointer, a `count` outside 1 .. `ranks`, several ranks but no exchange.message, or ranks of other
+            processes but no exchange.sum; BS3D_BAD_SIZE also means an error of another process, or GPUs that need
+            different numbers of partitions: set options->partitions */
 template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)
 {
-    if (!ranks || !o || !options || !slabs || !march || !ranks->local || ranks->count < 1) return BS3D_BAD_ARGUMENT;
-    if (ranks->count > ranks->ranks || (ranks->count < ranks->ranks && !ranks->exchange.sum)) return BS3D_BAD_ARGUMENT;
-    if (ranks->ranks > 1 && !ranks->exchange.message) return BS3D_BAD_ARGUMENT;
+    int singles = 0; /* ranks whose devices cannot take explicit steps two at a time: then no rank does */
+    if (!ranks || !o || !options || !slabs || !march || !ranks->local || ranks->count < 1 ||
+        ranks->count > ranks->ranks || (ranks->count < ranks->ranks && !ranks->exchange.sum) ||
+        (ranks->ranks > 1 && !ranks->exchange.message))
+        return bs3d_p_ranks_agree(BS3D_BAD_ARGUMENT, ranks, slabs, &singles);
     const int implicit = options->implicit, least = o->points[2] / ranks->ranks;
     int status = bs3d_slab_check(o, implicit, ranks->ranks);
     march->ranks = ranks;
@@ -52,11 +63,14 @@ static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const
     march->step = march->exchanges = march->valid = march->early = 0;
     bs3d_p_each_rank(&status, ranks, [&](int i, const bs3d_rank *r) {
         int partitions = options->partitions;
+        if (!implicit) singles += !bs3d_p_slab_doubles<unused>(o);
         if (implicit && !partitions) partitions = bs3d_slab_partitions<unused>(o, ranks->ranks);
         return bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, march->options.halo, partitions,
                              &slabs[i].cut);
     });
-    return bs3d_p_ranks_agree(status, march);
+    status = bs3d_p_ranks_agree(status, ranks, slabs, &singles);
+    march->most = singles ? 1 : 2;
+    return status;
 }
 
 /* Returns the bytes of device memory that local[i] needs in a planned march. */
@@ -84,7 +98,7 @@ static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
 }
 
 /* Sends the ranks' messages once the work that is now in their march streams is done. bs3d_ranks_step calls it. To time
-   messages, call it outside a step, followed by bs3d_ranks_arrive; it then sends the last step's messages again.
+   messages, call it outside a step, then bs3d_ranks_arrive: this sends as many bytes, and changes no result.
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or the error of a function of the exchange */
 TB_HOST int bs3d_ranks_send(bs3d_ranks_march *march)
 {
@@ -117,7 +131,7 @@ TB_HOST int bs3d_ranks_arrive(bs3d_ranks_march *march)
 /* Returns how many of the `left` remaining steps the next explicit sweep takes. */
 TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
 {
-    if ((m->problem.flags & BS3D_AMERICAN) || m->options.halo < 2 || left < 2) return left > 0;
+    if ((m->problem.flags & BS3D_AMERICAN) || m->most < 2 || m->options.halo < 2 || left < 2) return left > 0;
     return 2;
 }
 
@@ -186,24 +200,23 @@ static int bs3d_ranks_step(bs3d_ranks_march *march)
 {
     if (march->step >= march->problem.steps) return BS3D_BAD_ARGUMENT;
     int steps = 1;
-    int status = march->options.implicit ? bs3d_p_ranks_implicit<unused>(march)
-                                         : bs3d_p_ranks_explicit<unused>(march, &steps);
-    bs3d_p_each_rank(&status, march->ranks, [=](int i, const bs3d_rank *r) {
-        return bs3d_slab_exercise<unused>(march->slab + i, r->march);
-    });
+    int status =
+        march->options.implicit ? bs3d_p_ranks_implicit<unused>(march) : bs3d_p_ranks_explicit<unused>(march, &steps);
+    bs3d_p_each_rank(&status, march->ranks,
+                     [=](int i, const bs3d_rank *r) { return bs3d_slab_exercise<unused>(march->slab + i, r->march); });
     march->step += steps;
     return status;
 }
 
 /* Computes the result at the spot in each process, from the values around the spot that the ranks hold.
-   Lanes    waits for the march streams
-   Returns  BS3D_LAUNCH_FAILED, an error of the exchange's sum, or result->status */
+   Lanes    waits for the march streams, and in exchange.sum for the other processes
+   Returns  BS3D_LAUNCH_FAILED, of any process; the error of exchange.sum; or result->status */
 template <int unused = 0>
 static int bs3d_ranks_result(bs3d_ranks_march *march, bs3d_result *result)
 {
     const bs3d_ranks *w = march->ranks;
     tb_real values[64];
-    double sums[64] = {0};
+    double sums[65] = {0}; /* the 64 values, and the number of processes that have failed */
     int status = BS3D_OK;
     bs3d_p_each_rank(&status, w, [&](int i, const bs3d_rank *r) {
         const int failed = bs3d_slab_values<unused>(march->slab + i, r->march);
@@ -215,8 +228,10 @@ static int bs3d_ranks_result(bs3d_ranks_march *march, bs3d_result *result)
         for (int n = 0; n < 64; n++) sums[n] += (double)values[n];
         return (int)BS3D_OK;
     });
-    if (w->exchange.sum && !status) status = w->exchange.sum(w->exchange.context, sums, 64);
+    sums[64] = status != BS3D_OK;
+    status = bs3d_p_ranks_sum(status, w, sums, 65);
     if (status) return status;
+    if (sums[64] > 0) return BS3D_LAUNCH_FAILED;
     for (int n = 0; n < 64; n++) values[n] = (tb_real)sums[n];
     *result = bs3d_lane_greeks(&march->problem, values);
     return result->status;

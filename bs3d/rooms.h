@@ -33,6 +33,7 @@
 #define bs3d_p_host_factor TB_OF(bs3d_p_host_factor)
 #define bs3d_p_host_steps TB_OF(bs3d_p_host_steps)
 #define bs3d_p_host_march TB_OF(bs3d_p_host_march)
+#define bs3d_p_slab_doubles TB_OF(bs3d_p_slab_doubles)
 
 /* Public names that are overloaded in C++, with aliases for their suffixed forms. */
 #ifndef __cplusplus

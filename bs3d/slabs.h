@@ -59,6 +59,16 @@ static int bs3d_slab_partitions(const bs3d_problem *o, int slabs)
     return bs3d_p_upward(&job.plan, job.form, &fused, &up) ? 0 : up.plan.partitions;
 }
 
+/* Returns whether the current device has enough shared memory for explicit sweeps of two steps. */
+template <int unused>
+static int bs3d_p_slab_doubles(const bs3d_problem *o)
+{
+    bs3d_p_job job;
+    bs3d_p_launch<bs3d_p_span> two;
+    bs3d_p_make_job(&job, o, 0, o->points[2], 0, 0, 0, 0);
+    return bs3d_p_launch_tiles<2, 0>(&job.plan, job.form, &two) == BS3D_OK;
+}
+
 /* Returns the bytes of device memory that a slab's march needs; 0 for a null pointer. */
 TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
 {
@@ -70,10 +80,10 @@ TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
 
 /* Opens a march on a slab, ready for its first step: computes tables and factors, and sets the values to the payoff.
    Needs    cut: from bs3d_slab_cut; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
+   Lanes    called on the host with the slab's device as the current one, like all functions of a march
    Leaves   *march; the values in march->job.u, in rows of bs3d_pitch elements, from the slab's lowest copied plane on
    Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED: a launch failed, or this device needs more partitions than
-            the cut has
-   Lanes    called on the host with the slab's device as the current one, like all functions of a march */
+            the cut has */
 template <int unused = 0>
 static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *work, bs3d_slab_march *march,
                           cudaStream_t stream)
@@ -109,7 +119,7 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
             `early` only if nothing has been enqueued in the stream since BS3D_ALL of the previous sweep
    Leaves   the values in march->job.u, which BS3D_ALL and BS3D_OUTER exchange with job.v; copies beyond `extra` are
             invalid
-   Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
+   Returns  BS3D_OK; BS3D_LAUNCH_FAILED, also if the device has too little shared memory for two steps */
 template <int unused = 0>
 static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int extra, int early, cudaStream_t stream)
 {

@@ -16,7 +16,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Solves tiles `from` .. `to` - 1 as planned. Returns the first system with a bad pivot, or LLONG_MAX. */
+/* Solves tiles `from` .. `to` - 1 as planned. Returns the first system with a bad pivot (with CPU_AVX_P_CUT, the first
+   partition), or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {
@@ -92,7 +93,7 @@ CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_av
     long long bad;
     batch.known = cpu_avx_p_separators_of(lines, cut, work, 0).x;
     CPU_AVX_P_PICK(isa, bad =, cpu_avx_p_all_separators, (lines, cut, &batch, work));
-    /* For more threads than partitions the plan would be one for few systems, which has no tiles. */
+    /* For more threads than partitions the plan might be the one for few systems, whose tiles are single systems. */
     const int of_plan = threads < cut.count ? threads : (int)cut.count;
     cpu_avx_p_plan plan = contiguous ? cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &of_systems, &batch)
                                      : cpu_avx_p_thomas_plan(isa, &of_rows, &batch, of_plan);
@@ -155,7 +156,9 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
    Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but must not overlap another array
             (if the pointer x equals f, the call is refused)
    Returns  0 or an error
-   Cost     reads d and writes x once (x twice where cpu_avx_thomas does); 2 FMA and 1 mul per element */
+   Cost     reads d and writes x once (x twice without vectors, and where it is interleaved and not stored past the
+            caches); 2 FMA and 1 mul per element. Systems are not cut. Few systems, and contiguous ones of 128 KB or
+            more (see cpu_avx_thomas), are solved without vectors, two at a time */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
                               cpu_avx_real *x, void *work, int threads)
 {

@@ -1,7 +1,7 @@
 /* cut_lines.cu - lines along z of a grid that is cut across ranks: reduce, exchange, solve, exchange, expand.
    MIT licence, see LICENSE.
 
-   Compile and run, or run in the emulator:
+   In this folder, or in the kit's folder through the emulator:
 
        nvcc -O3 -arch=native -I.. -o cut_lines cut_lines.cu && ./cut_lines
        tests/simt/run --plain examples/cut_lines.cu

@@ -1,7 +1,8 @@
 /* first_kernel.cu - from a loop over rows to a warp a system at the speed of memory, in three kernels (docs/guide.md).
    MIT licence, see LICENSE.
 
-       nvcc -arch=native -o first_kernel first_kernel.cu && ./first_kernel     with trid.h and transpose.h beside it
+       cp trid.h transpose.h first_kernel.cu cuda_check.h somewhere && cd somewhere
+       nvcc -arch=native -o first_kernel first_kernel.cu && ./first_kernel
 
    All three solve the same systems. Prints the residual and, on a GPU, the time of each. Exits with 0 if all is well, 3
    without a GPU. */

@@ -85,7 +85,9 @@ enum {
     ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2 and without a Rannacher start (times.halves is 0); no mixed
                          term, no source, no exercise between dates; FD_LINEAR at all faces; the same coefficients
                          throughout a step (FD_MIDDLE, FD_NEW_END, or no numbers of t); all rows diagonally dominant. A
-                         step forms no differences and stores one array (docs/adi2d.md) */
+                         step forms no differences and stores one array (docs/adi2d.md). Sources are looked for at all
+                         points in three steps (common/problem.h), rows in the first and the last, there also with the
+                         length of the longest step, and both in all steps at five points */
 };
 
 /* Statuses of a problem in addition to those of fd_status; ADI2D_BAD_KIND is a batch's. */

@@ -76,7 +76,8 @@
    Common contract:
      Status   FD_OK = 0, a negative number that names the fault, or 1 + the index of the wrong point or date. A function
               that returns a status may refuse its arguments; its results are then unspecified.
-     Numbers  NaN and infinities are recognised by their bits, so -ffast-math does not matter.
+     Numbers  NaN and infinities are recognised by their bits, so -ffast-math does not matter. In steps a NaN stays NaN;
+              but with -ffast-math FD_UPWIND and FD_FITTED may lose one among terms.
      Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
      Device   All functions run on host and device, in one thread. */
 
@@ -92,7 +93,8 @@ enum {
     FD_OK = 0,
     FD_BAD_ARGUMENT = -1, /* a null pointer, or misaligned memory */
     FD_BAD_SIZE = -2,     /* points outside 4 .. 1024 (in a solver of two factors 32768, in this header 2^28), another
-                             count out of range, or steps too short to be distinguished */
+                             count out of range (places, halves, dates, workers, a size of the batch), or dates or
+                             steps too close to be distinguished */
     FD_BAD_NUMBER = -3,   /* NaN, infinite, out of order, or not positive where it must be */
     FD_NO_ROOM = -5,      /* too little room for the steps, or too little memory */
     FD_OUTSIDE = -6,      /* a point outside the grid */
@@ -113,6 +115,7 @@ enum {
     FD_GREW = -19,               /* values grew too much (growth): take more steps, a larger theta or upwinding */
     FD_UNSTABLE = -20,           /* an explicit march needs shorter steps; detail is how many suffice */
     FD_OUTWARD = -21,            /* at a point of an FD_DEGENERATE face, the drift points out of the axis */
+    FD_NOT_DEGENERATE = -22,     /* at a point of an FD_DEGENERATE face, the diffusion along the axis is not 0 */
     /* For an axis: */
     FD_PLACE_OUTSIDE = -30,   /* a place is not within the axis */
     FD_PLACE_ORDER = -31,     /* a place is not above the one before it */
@@ -136,8 +139,9 @@ enum {
     FD_BAD_FINALS = -46,       /* finals is unknown */
     FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 is not finite, or not above the one before */
     FD_BAD_EXERCISE = -48,     /* exercise is unknown */
-    FD_BAD_EVENT = -49         /* at date detail - 1, `what` is unknown, cash or proportion is not finite, or values
-                                  should change but the model has no function for that */
+    FD_BAD_EVENT = -49         /* at date detail - 1, `what` is unknown, cash or proportion is not finite, or is not 0
+                                  although nothing is shifted, proportion exceeds 1, or values should change but the
+                                  model has no function for that */
 };
 
 /* Returns the text of a status. */
@@ -146,8 +150,9 @@ TB_HD const char *fd_status_string(int status)
     return status == FD_OK              ? "done"
            : status > 0                 ? "point, date or row status - 1 is not finite, out of order, or too late"
            : status == FD_BAD_ARGUMENT  ? "bad argument: a null pointer, or memory off its alignment"
-           : status == FD_BAD_SIZE      ? "points outside 4 .. 1024 (two factors: 32768; see axis), another count out "
-                                          "of range, or steps too short"
+           : status == FD_BAD_SIZE      ? "a count out of range: points not 4 .. 1024 (two factors: 32768; see axis), "
+                                          "places not 0 .. 3, halves, dates, workers, or a size of the batch; or "
+                                          "dates or steps too close together"
            : status == FD_BAD_NUMBER    ? "a number is NaN or infinite, out of order, or not positive"
            : status == FD_NO_ROOM       ? "too little room for the steps, or too little memory"
            : status == FD_OUTSIDE       ? "the point is outside the grid"
@@ -166,6 +171,7 @@ TB_HD const char *fd_status_string(int status)
            : status == FD_GREW               ? "the march grew: take more steps, a larger theta, or upwinding"
            : status == FD_UNSTABLE           ? "an explicit march needs more steps: detail says how many"
            : status == FD_OUTWARD            ? "the drift points out of the axis at an FD_DEGENERATE face: see axis"
+           : status == FD_NOT_DEGENERATE     ? "the diffusion is not 0 at an FD_DEGENERATE face: see axis"
            : status == FD_PLACE_OUTSIDE      ? "a place is outside the axis"
            : status == FD_PLACE_ORDER        ? "a place is not above the one before it"
            : status == FD_PLACE_AT_END       ? "a place at an end of the axis cannot lie midway between two points"
@@ -186,7 +192,7 @@ TB_HD const char *fd_status_string(int status)
            : status == FD_BAD_FINALS         ? "unknown choice of final values"
            : status == FD_BAD_KINKS          ? "kinks must be 0 .. 4, finite and increasing"
            : status == FD_BAD_EXERCISE       ? "unknown exercise"
-           : status == FD_BAD_EVENT          ? "the event at date detail - 1 is unknown, not finite or not in the model"
+           : status == FD_BAD_EVENT          ? "the event at date detail - 1 is unknown, wrong or not in the model"
                                              : "unknown status";
 }
 

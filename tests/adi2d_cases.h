@@ -598,8 +598,9 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
         c->at_date[k].what = case_below(random, 16);
         if ((c->at_date[k].what & FD_SHIFT) && (t->steps + k) % 2) c->at_date[k].what += FD_SHIFT_Y - FD_SHIFT;
         if (like == CASE_PRODUCT && regular) c->date[k] = t->maturity * (k + 1) / 4;
-        c->at_date[k].cash = case_between(random, -0.05, 0.1);
-        c->at_date[k].proportion = case_between(random, -0.05, 0.1);
+        const int shifts = (c->at_date[k].what & (FD_SHIFT | FD_SHIFT_Y)) != 0;
+        c->at_date[k].cash = shifts * case_between(random, -0.05, 0.1);
+        c->at_date[k].proportion = shifts * case_between(random, -0.05, 0.1);
     }
     t->date = c->date, q->at_date = case_below(random, 8) ? c->at_date : NULL;
 }
@@ -725,7 +726,7 @@ CASE_FUNCTION void case_plain(const case_runner *runner, case_problem *c)
         c->parameters.pull[d] = 1, c->parameters.drift[d] = 0.1, c->parameters.diffusion[d] = 0.05;
         for (int side = 0; side < 2; side++) c->problem.face[d][side] = FD_LINEAR, c->parameters.vanish[d][side] = 0;
         c->at_date[d].what = d ? FD_CHANGE_VALUES + FD_RECORD : FD_SHIFT_Y;
-        c->at_date[d].cash = 0.01, c->at_date[d].proportion = 0.01;
+        c->at_date[d].cash = c->at_date[d].proportion = d ? 0 : 0.01;
         c->date[d] = d ? 0.125 : 0;
     }
     const fd_times times = {0.25, 4, FD_EQUAL, 1, FD_THETA, 0.5, 2, 2, c->date, NULL};
@@ -918,7 +919,7 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
         at_first.j = 1, at_first.step = 4; /* this step ends at that time, and is the one chosen for row 1 */
         return at_first;
     }
-    if (which >= 8 && alone && !fd_axis_points(&c->problem.axis[0], x)) {
+    if (which >= 8 && which < 11 && alone && !fd_axis_points(&c->problem.axis[0], x)) {
         at_first.what = FD_NOT_INDEPENDENT, p->bad = CASE_LIE_ALONE + which - 8, p->bad_at[0] = x[2];
         at_first.axis = 1, at_first.i = 2;
         return at_first;
@@ -929,12 +930,18 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
         at_first.what = FD_OUTWARD, at_first.axis = axis, at_first.i = side ? 5 : 0;
         return at_first;
     }
+    if (which == 11 || which == 12) { /* the diffusion does not vanish at the face */
+        const int axis = which - 11;
+        c->problem.face[axis][0] = FD_DEGENERATE;
+        at_first.what = FD_NOT_DEGENERATE, at_first.axis = axis;
+        return at_first;
+    }
     return v.what = -1, v;
 }
 
 CASE_FUNCTION void case_declarations(const case_runner *runner)
 {
-    enum { LIES = 11 };
+    enum { LIES = 13 };
     static case_problem c[LIES];
     case_verdict says[LIES];
     int all = 0;

@@ -64,10 +64,12 @@ FD_HD double CASE_NAME(change)(const case_parameters *p, int date, const double 
 {
     return case_change(p, date, at, value);
 }
+#ifdef FD_MODEL_EXERCISE
 FD_HD double CASE_NAME(exercise)(const case_parameters *p, const double *at, double t)
 {
     return case_exercise(p, at, t);
 }
+#endif
 #define FD_MODEL_FACE
 #define FD_MODEL_CHANGE
 #define FD_MODEL CASE_MODEL

@@ -631,9 +631,10 @@ CASE_FUNCTION void case_random_problem(case_random *random, const int *most, cas
         c->date[k] = t->maturity * (0.1 + 0.4 * k + case_between(random, 0, 0.3));
         static const int shift[3] = {FD_SHIFT, FD_SHIFT_Y, FD_SHIFT_Z};
         c->at_date[k].what = case_below(random, 16);
-        if (c->at_date[k].what & FD_SHIFT) c->at_date[k].what += shift[(t->steps + k) % 3] - FD_SHIFT;
-        c->at_date[k].cash = case_between(random, -0.1, 0.2),
-        c->at_date[k].proportion = case_between(random, -0.1, 0.2);
+        const int shifts = c->at_date[k].what & FD_SHIFT;
+        if (shifts) c->at_date[k].what += shift[(t->steps + k) % 3] - FD_SHIFT;
+        c->at_date[k].cash = shifts * case_between(random, -0.1, 0.2);
+        c->at_date[k].proportion = shifts * case_between(random, -0.1, 0.2);
     }
 }
 
@@ -911,6 +912,9 @@ CASE_FUNCTION void case_declarations(const case_runner *runner)
     CASE_REFUSED((p->drift[0] = 3, p->vanish[0][1] = 1, c.problem.face[0][1] = FD_DEGENERATE, p->apart = runner->apart,
                   c.problem.face[1][0] = c.problem.face[2][0] = FD_VALUE),
                  FD_OUTWARD, 0, 0, 5, 1, 1, 0);
+    /* The diffusion does not vanish at the face. */
+    CASE_REFUSED((p->drift[2] = -1, c.problem.face[2][1] = FD_DEGENERATE, p->apart = runner->apart), FD_NOT_DEGENERATE,
+                 0, 2, 0, 0, 7, 0);
     for (int d = 0; d < 4; d++)
         CASE_REFUSED((p->bad = CASE_NEGATIVE_X + d, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);
     if (runner->mixed != 7) return;

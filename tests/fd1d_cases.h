@@ -572,8 +572,9 @@ CASE_FUNCTION void case_random_times(case_random *random, int like, case_problem
         if (k > 0 && c->problem.exercise != FD_AMERICAN && !case_below(random, 6))
             c->date[k] = c->date[k - 1] + 1e-4 * t->maturity;
         c->at_date[k].what = case_below(random, 16);
-        c->at_date[k].cash = case_between(random, -0.05, 0.1);
-        c->at_date[k].proportion = case_between(random, -0.05, 0.1);
+        const int shifts = (c->at_date[k].what & FD_SHIFT) != 0;
+        c->at_date[k].cash = shifts * case_between(random, -0.05, 0.1);
+        c->at_date[k].proportion = shifts * case_between(random, -0.05, 0.1);
         c->kink[k] = case_below(random, 2);
     }
     t->date = c->date, t->kink = case_below(random, 2) ? c->kink : NULL;
@@ -627,7 +628,8 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
     for (int k = 0; k < q->times.dates; k++) {
         c->date[k] *= q->times.maturity / before;
         /* Where exercise pays the same everywhere, rounding decides whether values after a shift are above it. */
-        if (q->exercise == FD_AMERICAN && c->parameters.payoff == CASE_DIGITAL) c->at_date[k].what &= ~FD_SHIFT;
+        if (q->exercise == FD_AMERICAN && c->parameters.payoff == CASE_DIGITAL)
+            c->at_date[k].what &= ~FD_SHIFT, c->at_date[k].cash = c->at_date[k].proportion = 0;
         if (!(runner->has & CASE_CHANGES)) c->at_date[k].what &= ~FD_CHANGE_VALUES;
     }
 }
@@ -942,7 +944,10 @@ CASE_FUNCTION int case_spoil_dates(const case_runner *runner, int which, case_pr
     if (which == 11) /* neighbours, with a step and its halves between them */
         return c->date[0] = 0.125, c->date[1] = nextafter(0.125, 1), case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);
     if (which == 12) return t->halves = 0, case_spoil_dates(runner, 11, c, says);
-    if (which > 13) return 0;
+    if (which == 14) return c->at_date[1].cash = 1, case_said(says, FD_BAD_EVENT, 2, -1); /* nothing is shifted */
+    if (which == 15) return c->at_date[1].proportion = -0.1, case_said(says, FD_BAD_EVENT, 2, -1);
+    if (which == 16) return c->at_date[0].proportion = 1.01, case_said(says, FD_BAD_EVENT, 1, -1);
+    if (which > 16) return 0;
     c->at_date[1].what = FD_CHANGE_VALUES; /* not every model has a function for that */
     return runner->has & CASE_CHANGES ? case_said(says, FD_OK, 0, -1) : case_said(says, FD_BAD_EVENT, 2, -1);
 }
@@ -1010,6 +1015,9 @@ CASE_FUNCTION int case_spoil_equation(const case_runner *runner, int which, case
     says->what = FD_OUTWARD, says->axis = 0;
     if (which == 3) return q->face[0][0] = FD_DEGENERATE, p->vanish[0] = 1, p->drift = -3, 1;
     if (which == 4) return q->face[0][1] = FD_DEGENERATE, p->vanish[1] = 1, p->drift = 3, says->i = CASE_POINTS - 1, 1;
+    says->what = FD_NOT_DEGENERATE; /* the diffusion does not vanish at the face */
+    if (which == 9) return q->face[0][0] = FD_DEGENERATE, 1;
+    if (which == 10) return q->face[0][1] = FD_DEGENERATE, p->drift = -0.1, says->i = CASE_POINTS - 1, 1;
     case_said(says, FD_MODEL_NAN, 0, 0);
     says->i = 0;
     if (which == 5) return p->drift = sqrt(-1.0), 1;
@@ -1018,7 +1026,7 @@ CASE_FUNCTION int case_spoil_equation(const case_runner *runner, int which, case
         q->times.halves = 0, q->times.theta = 0.01, q->scheme = FD_DOUGLAS, p->diffusion = 1e5;
         return case_said(says, FD_GREW, 0, -1);
     }
-    if (which > 8) return 0;
+    if (which > 10) return 0;
     /* Too few explicit steps: 2 diffusion / h^2 + kill / 2 is 640.09 at the last inner point. */
     q->times.kind = FD_EXPLICIT, q->times.halves = q->times.dates = 0, q->axis[0].places = 0;
     return p->change = 0, p->diffusion = 5, case_said(says, FD_UNSTABLE, 161, -1);
@@ -1175,13 +1183,15 @@ CASE_FUNCTION void case_zero_theta(const case_runner *runner)
 }
 
 /* Checks that explicit marches with too few steps are refused, and that with as many steps as the refusal asks for
-   nothing grows by more than the factor of e that is allowed. Drifts point inward at the faces, which are FD_LINEAR. */
+   nothing grows by more than the factor of e that is allowed. Drifts point inward at the faces, which are FD_LINEAR. In
+   half of the marches dates are closer together than steps. */
 CASE_FUNCTION void case_explicit(const case_runner *runner, case_random *random)
 {
-    enum { COUNT = 12 };
+    enum { COUNT = 12, DATES = 20 };
     static case_problem c[COUNT];
+    static double date[COUNT][DATES];
     int refused = 0;
-    case_batch b = case_batch_of(COUNT, CASE_ROOM, 3000, 0, 0, runner->single);
+    case_batch b = case_batch_of(COUNT, CASE_ROOM, 3000, DATES, 0, runner->single);
     for (int k = 0; k < COUNT; k++) {
         const fd_times times = {case_between(random, 0.1, 2),
                                 1,
@@ -1195,7 +1205,9 @@ CASE_FUNCTION void case_explicit(const case_runner *runner, case_random *random)
                                 NULL};
         case_parameters *p = &c[k].parameters;
         case_plain(runner, &c[k]);
+        for (int d = 0; d < DATES; d++) date[k][d] = times.maturity * (0.9 + 1e-4 * d);
         c[k].problem.times = times, c[k].problem.finals = FD_AT_POINTS, c[k].problem.spot = NULL;
+        c[k].problem.times.dates = k % 2 * DATES, c[k].problem.times.date = date[k], c[k].problem.at_date = NULL;
         p->payoff = CASE_WAVE, p->drift = p->source = p->change = 0, p->pull = case_between(random, 0, 8);
         p->diffusion = case_below(random, 3) ? case_between(random, 0, 0.3) : 1e-9;
         case_put(&b, k, &c[k]);
@@ -1248,7 +1260,8 @@ CASE_FUNCTION void case_ended(const case_runner *runner)
     if (runner->has & CASE_CHANGES) {
         for (int k = 0; k < 2; k++) case_plain(runner, &c[k]);
         c[0].problem.times.steps = 1, c[0].problem.times.dates = 1, c[0].problem.times.halves = 0;
-        c[0].at_date[0].what = FD_CHANGE_VALUES, c[0].parameters.diffusion = 2;
+        c[0].at_date[0].what = FD_CHANGE_VALUES, c[0].at_date[0].cash = c[0].at_date[0].proportion = 0;
+        c[0].parameters.diffusion = 2;
         c[0].parameters.bad = CASE_HUGE_CHANGE, c[0].parameters.bad_time = runner->single ? 1e37 : 1e307;
         case_put(&alone, 0, &c[0]), case_put(&both, 0, &c[0]), case_put(&both, 1, &c[1]);
         CHECK(runner->solve(&alone.batch, alone.parameters) == FD_OK, "%s: refused", runner->name);

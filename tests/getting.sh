@@ -116,6 +116,8 @@ check 'no header' refused copy nowhere
 check 'no folder' refused copy '' trid.h
 check 'an unknown command' refused take nowhere trid.h
 check 'what was refused leaves nothing' [ ! -e nowhere/trid_nothing.h ]
+mkdir -p "$work/blocked/share/pkgconfig/triband.pc"
+check 'a file that cannot be written' refused install "$work/blocked"
 
 # ---- installed, and moved from where it was installed ----------------------------------------------------------------
 

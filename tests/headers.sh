@@ -136,6 +136,8 @@ int main(int argc, char **argv)
         fd_scheme scheme;
         if (fd_scheme_of(FD_DOUGLAS, bad[i], &scheme) != FD_BAD_THETA) return 7;
     }
+    double theta;
+    if (fd_scheme_theta_drift(FD_DOUGLAS, 2, 1, bad[2], &theta) != FD_BAD_NUMBER) return 10;
     /* Cells that overflow in single precision. */
     double close[5] = {-2, -1, 0, 1e-39 * argc, 1};
     int face[2] = {FD_LINEAR, FD_LINEAR};
@@ -225,6 +227,73 @@ int main(int argc, char **argv)
         spot[1] = bad[i];
         if (heston_host_f32(&batch, &good, 1, memory, sizeof memory) || status.what != FD_BAD_SPOT) return 8;
         spot[1] = 0.04;
+    }
+    return 0;
+}
+END
+
+# And for a model of one factor: a spot, and with early exercise the values at faces and after changes.
+cat >model1.c <<'END'
+#include "pde/fd1d.h"
+typedef struct {
+    double face, change;
+} put_parameters;
+FD_NO_NUMBERS(put, x)
+FD_NO_NUMBERS(put, t)
+FD_TERMS(1, put, terms->drift[0] = (real)0.05 * x->at; terms->diffusion[0] = (real)0.02 * x->at * x->at;
+         terms->kill = (real)0.05;)
+enum { put_fitting = FD_CENTRAL };
+FD_HD double put_payoff(const put_parameters *p, const double *at)
+{
+    (void)p;
+    return at[0] > 100 ? 0 : 100 - at[0];
+}
+FD_HD double put_face(const put_parameters *p, int axis, int side, const double *at, double t)
+{
+    (void)axis, (void)at, (void)t;
+    return side ? p->face : 100;
+}
+FD_HD double put_change(const put_parameters *p, int date, const double *at, double value)
+{
+    return value + (date == 0 && at[0] > 150 ? p->change : 0);
+}
+#define FD_MODEL_FACE
+#define FD_MODEL_CHANGE
+#define FD_MODEL put
+#include "pde/fd1d.h"
+
+static double memory[1 << 16];
+
+int main(int argc, char **argv)
+{
+    unsigned long long bits = 0x7ff8000000000000u * (unsigned)argc;
+    double bad, spot = 100, date[1] = {0.5};
+    memcpy(&bad, &bits, sizeof bad);
+    (void)argv;
+    const fd_date change[1] = {{FD_CHANGE_VALUES, 0, 0}};
+    const put_parameters good = {0, 0}, face = {bad, 0}, changed = {0, bad};
+    for (int exercise = 0; exercise < 3; exercise++) {
+        const fd_axis price = {0, 200, 41, 0, {0}, {0}, {0}};
+        const fd_times times = {1, 50, FD_EQUAL, 1, FD_THETA, 0, 4, 1, date, 0};
+        fd_problem problem;
+        fd_status status;
+        fd_values values[2];
+        fd_batch batch;
+        memset(&problem, 0, sizeof problem), memset(&batch, 0, sizeof batch);
+        problem.axis[0] = price, problem.times = times, problem.at_date = change, problem.spot = &spot;
+        problem.exercise = exercise, problem.face[0][0] = problem.face[0][1] = FD_VALUE;
+        batch.problems = batch.spots = batch.dates = 1, batch.points[0] = 41, batch.steps = 58;
+        batch.problem = &problem, batch.status = &status, batch.values = values;
+        if (put_host_bytes_f64(&batch, 1) > sizeof memory) return 1;
+        if (put_host_f64(&batch, &good, 1, memory, sizeof memory) || status.what) return 2;
+        if (put_host_f64(&batch, &face, 1, memory, sizeof memory) || status.what != FD_NOT_SOLVED) return 3;
+        if (put_host_f32(&batch, &face, 1, memory, sizeof memory) || status.what != FD_NOT_SOLVED) return 4;
+        if (put_host_f64(&batch, &changed, 1, memory, sizeof memory) || status.what != FD_NOT_SOLVED) return 5;
+        if (put_host_f32(&batch, &changed, 1, memory, sizeof memory) || status.what != FD_NOT_SOLVED) return 6;
+        spot = bad;
+        if (put_host_f64(&batch, &good, 1, memory, sizeof memory) || status.what != FD_BAD_SPOT) return 7;
+        if (put_host_f32(&batch, &good, 1, memory, sizeof memory) || status.what != FD_BAD_SPOT) return 8;
+        spot = 100;
     }
     return 0;
 }
@@ -364,7 +433,7 @@ in_two_files() {
 # without_ieee: checks that -ffast-math must not optimise away. The short run compiles them only as C, and models
 # without optimisation, since even the compiler's first pass assumes that there is no NaN.
 without_ieee() {
-    for program in status problem grid model model3 pivots; do
+    for program in status problem grid model1 model model3 pivots; do
         level=-O3
         case $program,$SHORT_TESTS,$suffix in
         pivots,,*) level=-O1 ;; # a matter of seconds, with four instruction sets
@@ -378,12 +447,26 @@ without_ieee() {
     done
 }
 
+# without_macro: a function of a model whose macro is not defined must not compile.
+without_macro() {
+    for function in face change exercise; do
+        case $function in
+        face) sed '/^#define FD_MODEL_FACE/d' model1.c ;;
+        *) sed "/^#define FD_MODEL_CHANGE/d; s/put_change/put_$function/" model1.c ;;
+        esac >without.$suffix
+        check "$language: MODEL_$function without its macro" sh -c \
+            "! $compiler $flags -I'$top' -fsyntax-only without.$suffix >said 2>&1 &&
+             grep -q 'put_$function.* as different kind' said"
+    done
+}
+
 # in_language COMPILER FLAGS LEVEL SUFFIX NEWEST-STANDARD
 in_language() {
     compiler=$1 flags=$2 level=$3 suffix=$4 newest=$5 language="$1, $4"
     each_alone
     all_together
     in_two_files
+    without_macro
     if [ -n "$SHORT_TESTS" ] && [ $suffix != c ]; then
         skip "$compiler with -ffast-math: SHORT_TESTS is set"
     else

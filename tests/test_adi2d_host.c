@@ -269,6 +269,58 @@ static void coupons(void)
         }
 }
 
+/* ---- a source that is paid for some time ------------------------------------------------------------------------- */
+
+typedef struct {
+    double coupon;
+} paid_parameters;
+
+FD_NO_NUMBERS(paid, x)
+FD_NO_NUMBERS(paid, y)
+FD_NUMBERS(paid, t, coupon)
+FD_HD void paid_of_t(const paid_parameters *p, double at, paid_t_f64 *t)
+{
+    t->coupon = at > 0.625 && at < 0.875 ? p->coupon : 0;
+}
+FD_TERMS(2, paid, terms->source = t->coupon;)
+enum { paid_fitting = FD_CENTRAL };
+FD_HD double paid_payoff(const paid_parameters *p, const double *at)
+{
+    (void)p;
+    return at[0];
+}
+#define FD_MODEL paid
+#include "../pde/adi2d.h"
+
+/* Checks that a step with a source is no product, though the source is 0 at the start, in the middle and at the end of
+   the march. If nothing moves, the source adds what it pays. */
+static void paid_coupon(void)
+{
+    const paid_parameters p = {8};
+    const fd_axis axis = {0, 1, 6, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    const fd_times times = {1, 64, FD_EQUAL, 1, FD_THETA, 0.5, 0, 0, NULL, NULL};
+    const double spot[2] = {0.5, 0.5};
+    for (int kind = ADI2D_ONE_STAGE; kind <= ADI2D_PRODUCTS; kind++) {
+        fd_problem q;
+        fd_batch b;
+        fd_status status;
+        fd_values values;
+        memset(&q, 0, sizeof q), memset(&b, 0, sizeof b);
+        q.axis[0] = q.axis[1] = axis, q.times = times, q.coefficients = FD_MIDDLE, q.spot = spot;
+        b.problems = b.spots = 1, b.points[0] = b.points[1] = 6, b.steps = 64, b.kind = kind;
+        b.problem = &q, b.status = &status, b.values = &values;
+        const size_t bytes = paid_host_bytes_f64(&b, 1);
+        void *memory = case_guarded(bytes);
+        CHECK(paid_host_f64(&b, &p, 1, memory, bytes) == FD_OK, "a paid coupon");
+        if (kind == ADI2D_PRODUCTS)
+            CHECK(status.what == ADI2D_NO_PRODUCT && status.step == 8, "a paid coupon: %d, step %d", status.what,
+                  status.step);
+        else
+            check_near(values.value, 0.5 + 8 * 0.25, 1e-13, "a paid coupon");
+        CHECK(case_release(memory, bytes), "a guard has been written");
+    }
+}
+
 /* ---- a right that waits for its best time ------------------------------------------------------------------------ */
 
 typedef struct {
@@ -644,6 +696,29 @@ static void kinds(void)
     }
 }
 
+/* Checks a problem whose rows are dominant in the short first and last step, but not in the long ones between. None of
+   its steps is a product, in which couplings that the matrix omits would not act at all. */
+static void long_steps(void)
+{
+    static case_problem c;
+    fd_problem *q = &c.problem;
+    case_plain(&runners[2], &c);
+    q->scheme = FD_DOUGLAS, q->coefficients = FD_MIDDLE, q->times.halves = 0, q->times.steps = 3;
+    c.date[0] = 0.02, c.date[1] = 0.23, q->at_date = NULL;
+    q->finals = FD_AT_POINTS, c.parameters.payoff = CASE_WAVE;
+    c.parameters.drift[0] = -4; /* outwards at the first face */
+    for (int kind = ADI2D_ONE_STAGE; kind <= ADI2D_PRODUCTS; kind++) {
+        const int what = kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : FD_OK;
+        case_batch b = case_batch_of(1, 6, 7, 10, 2, kind, 0);
+        case_put(&b, 0, &c);
+        CHECK(!upwind_solver_f64(&b.batch, b.parameters), "long steps");
+        CHECK(b.batch.status[0].what == what && b.batch.status[0].not_dominant == 0, "long steps: %d, %d not_dominant",
+              b.batch.status[0].what, b.batch.status[0].not_dominant);
+        if (!what) case_compare(&runners[2], &b, 0, 1e-12);
+        case_batch_free(&b, "long steps");
+    }
+}
+
 /* Checks the texts of statuses; those of pde/fd.h are tested by test_fd_host.c. */
 static void words(void)
 {
@@ -668,11 +743,13 @@ int main(void)
     bad_strikes();
     explicit_marches();
     kinds();
+    long_steps();
     shared_problems();
     words();
     closed_formulas();
     exercise_at_dates();
     coupons();
+    paid_coupon();
     best_times();
     if (check_short())
         check_skip(2, "Heston's prices: SHORT_TESTS is set");

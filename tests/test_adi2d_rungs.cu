@@ -233,7 +233,7 @@ static void powers(void)
             const fd_axis axis = {0.5, 2, d ? 37 - k : 20 + k, 1, {1}, {0.25}, {0}};
             p.axis[d] = axis, p.spot = spot, p.face[d][0] = p.face[d][1] = k == 5 ? FD_LINEAR : FD_VALUE;
         }
-        if (k == 4) p.face[1][1] = FD_DEGENERATE;
+        if (k == 4) p.axis[1].low = 0, p.face[1][0] = FD_DEGENERATE; /* the diffusion vanishes there */
         p.coefficients = k % 3;
         problems.push_back(p);
         const powers_parameters q = {{2, 1}, {0.4, 0.3}, {0.05, -0.02}, 0.6, 0.03, 1, 0};

@@ -7,7 +7,24 @@
 #include "adi3d_cases.h"
 #include "device_memory.h"
 
+#include <algorithm>
+
 enum { SEED = 20251124 };
+
+/* Checks that no pointer of a problem, by which a kernel would read host memory, has been copied to the device. */
+static void no_host_pointers(const device_memory &memory, const fd_batch *batch)
+{
+    std::vector<const void *> words(memory.bytes / sizeof(void *) + 1);
+    CHECK(memory.back(words.data()), "a guard of device memory has been written");
+    for (int k = 0; k < batch->problems && batch->problem; k++) {
+        const fd_problem *q = &batch->problem[k];
+        const void *const host[7] = {q->points[0],  q->points[1], q->points[2], q->times.date,
+                                     q->times.kink, q->at_date,   q->spot};
+        for (int p = 0; p < 7; p++)
+            CHECK(!host[p] || std::find(words.begin(), words.end(), host[p]) == words.end(),
+                  "problem %d: kernels have a pointer to host memory, number %d", k, p);
+    }
+}
 
 /* Solves a batch in device memory of exactly the bytes that the launch asks for, full of NaN, between guards, and
    checks the guards. */
@@ -17,7 +34,7 @@ enum { SEED = 20251124 };
         const size_t bytes = model##_device_bytes##precision<>(batch);                                                 \
         device_memory memory(bytes);                                                                                   \
         const int call = model##_device##precision<>(batch, parameters, memory.data(), bytes, 0);                      \
-        CHECK(memory.back(NULL), "a guard of device memory has been written");                                         \
+        no_host_pointers(memory, batch);                                                                               \
         return call;                                                                                                   \
     }
 
@@ -66,6 +83,8 @@ static void random_problems()
                              long_axis == 2 ? CASE_MOST : 7};
         case_random_problem(&random, most, &c);
         const case_runner *runner = &runners[k % RUNNERS];
+        const int kink[CASE_DATES] = {k % 2, k / 2 % 2}; /* whether a Rannacher start follows a date */
+        if (k % 3) c.problem.times.kink = kink;
         c.parameters.apart = runner->apart;
         case_compare(runner, &c, runner->single ? 3e-4 : 1e-11);
     }
@@ -216,6 +235,23 @@ static void rests()
     }
 }
 
+/* Tests schemes of two stages after a Rannacher start with the same theta dt, and so the same matrices. The start's
+   steps have one stage, for which sweeps factor fewer of them. Device memory is full of NaN at first. */
+static void starts()
+{
+    for (int scheme = FD_CRAIG_SNEYD; scheme <= FD_HUNDSDORFER_VERWER; scheme++) {
+        if (check_short() && scheme > FD_CRAIG_SNEYD) continue;
+        static case_problem c;
+        case_plain(&c);
+        c.parameters.payoff = CASE_WAVE, c.parameters.apart = 1;
+        c.problem.scheme = scheme, c.problem.times.theta = 0.5, c.problem.times.halves = 2, c.problem.times.dates = 0;
+        c.problem.times.steps = 4; /* lengths without rounding */
+        as_host("starts", sizeof(apart_real) == 4, &c, tolerance_of<apart_real>(), APART(_solver), APART(_host_bytes),
+                APART(_host));
+    }
+    if (check_short()) check_skip(2, "starts: SHORT_TESTS is set");
+}
+
 /* Checks that several problems, one of which fails, get the results that each gets alone, also at dates. */
 static void several()
 {
@@ -296,6 +332,7 @@ int main()
     sizes();
     sweeps();
     rests();
+    starts();
     several();
     the_one_that_there_is();
     case_statuses(&runners[0]), case_lost(&runners[0]);

@@ -300,6 +300,46 @@ static void test_failures()
         }
 }
 
+/* Checks that a residual whose |A| |x| + |d| overflows is told. A first pivot far below the roundoff leaves x[0] = 0 in
+   place of s, and the second row, of large numbers, is wrong by a third of its terms; their sum is beyond the range. */
+template <class T>
+static void test_overflow()
+{
+    const int most = sizeof(T) == 4 ? 128 : 1024;
+    const T tiny = (T)ldexp(1, sizeof(T) == 4 ? -32 : -61), large = (T)ldexp(1, 80), s = (T)ldexp(1.75, most - 82);
+    for (int n : {2, 40, 300})
+        for (int interleaved = 0; interleaved < 2; interleaved++) {
+            enum { SYSTEMS = 5, SPOILT = 2 };
+            const trid_lines lines =
+                interleaved ? trid_lines_interleaved(n, SYSTEMS) : trid_lines_contiguous(n, SYSTEMS);
+            field<T> a = make_field<T>(lines, 0), b = a, c = a, d = a, x = a;
+            field<T> *all[5] = {&a, &b, &c, &d, &x};
+            for (int i = 0; i < n * SYSTEMS; i++) a[i] = c[i] = 0, b[i] = d[i] = 1;
+            const long long top = offset(lines, 0, SPOILT, 0), second = offset(lines, 0, SPOILT, 1);
+            b[top] = tiny, c[top] = 1, d[top] = s;
+            a[second] = b[second] = large, d[second] = 2 * large * s;
+            for (field<T> *f : all) {
+                if (f != &a) GPU_OK(filled((void **)&f->device, f->host.size() * sizeof(T)));
+                upload(*f);
+            }
+            int *device_status, status[SYSTEMS];
+            float *device_residual, residual[SYSTEMS];
+            GPU_OK(filled((void **)&device_status, sizeof status));
+            GPU_OK(filled((void **)&device_residual, sizeof residual));
+            told report = {device_status, device_residual, 0, 0};
+            int launched = checked(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report);
+            CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
+            GPU_OK(cudaMemcpy(status, device_status, sizeof status, cudaMemcpyDeviceToHost));
+            GPU_OK(cudaMemcpy(residual, device_residual, sizeof residual, cudaMemcpyDeviceToHost));
+            for (int i = 0; i < SYSTEMS; i++)
+                CHECK(i == SPOILT ? status[i] == n + 1 && !(residual[i] <= 1) : status[i] == 0 && residual[i] == 0,
+                      "n %d, system %d beyond the range: status %d, residual %g", n, i, status[i], (double)residual[i]);
+            for (field<T> *f : all) GPU_OK(cudaFree(f->device));
+            GPU_OK(cudaFree(device_status));
+            GPU_OK(cudaFree(device_residual));
+        }
+}
+
 /* Tests matrices that are only just dominant, where elimination by partitions of K rows leaves many unit roundoffs. A
    step of refinement leaves a few, as long as K^2.5 (dominance - 1) exceeds the root of the unit roundoff
    (docs/hybrid.md), which these margins do for K >= 8. The residual is computed on the host. */
@@ -701,7 +741,11 @@ CASE_FUNCTION void test_lines()
                               {1 << 30, 1, 1 << 30, 1 << 30, 2, 1},
                               {2, 1, 1ll << 40, 1ll << 40, 1, 1},
                               trid_lines_contiguous(1 << 30, 1 << 30),
-                              trid_lines_axis(2, 2, 2, 3)};
+                              trid_lines_axis(2, 2, 2, 3),
+                              trid_lines_axis(-3, -4, 5, 2),
+                              trid_lines_axis(3, -4, -5, 0),
+                              trid_lines_axis(3, 0, -1, 1),
+                              trid_lines_axis(1ll << 32, 1ll << 32, 1, 2)};
     for (const trid_lines &l : bad) CHECK(trid_lines_check(l) == TRID_BATCH_BAD_SIZE, "%lld %lld", l.n, l.systems);
     /* The largest lines that are accepted: the scratch for each flag fits a long long. */
     for (int n_log2 = 12; n_log2 <= 30; n_log2++)
@@ -732,6 +776,7 @@ CASE_FUNCTION void test_lines()
     const long long bytes = trid_batch_scratch(long_ones, TRID_BATCH_PERIODIC, 8);
     long_ones.groups = 0;
     CHECK(bytes > 0 && trid_batch_scratch(long_ones, TRID_BATCH_PERIODIC, 8) == bytes, "scratch of no groups");
+    CHECK(trid_batch_scratch(trid_lines_contiguous(1ll << 40, 0), 0, 8) == 0, "scratch of no systems");
 }
 
 /* Checks arrays that are a byte off their alignment; none is read. */
@@ -932,6 +977,7 @@ int main(void)
     test_wide<real>();
     test_checked<real>();
     test_failures<real>();
+    test_overflow<real>();
     test_refined<real>();
     test_rows<real>();
     test_more_than_1024<real>();

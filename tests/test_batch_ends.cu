@@ -692,6 +692,9 @@ static void test_statuses(void)
     T *x = d.at(), *ends = ed.at();
     CHECK(reduce_ends(one, 0, pa, pb, pc, pd, 9, ea.at(), ec.at(), ends, none) == TRID_BATCH_SHORT, "one row");
     CHECK(reduce_ends(nothing, 0, pa, pb, pc, pd, 9, ea.at(), ec.at(), ends, none) == TRID_BATCH_SHORT, "no row");
+    CHECK(reduce_ends({0, 1, 1ll << 32, 1, 1ll << 32, 1}, 0, pa, pb, pc, pd, 9, ea.at(), ec.at(), ends, none) ==
+              TRID_BATCH_SHORT,
+          "no row of 2^64 systems");
     CHECK(expand_ends(one, 0, pa, pb, pc, pd, 9, (const T *)ends, x, none) == TRID_BATCH_SHORT, "one row");
     CHECK(factor_ends(one, 0, pa, pb, pc, u.at(), v.at(), 9, ea.at(), ec.at(), reach, none) == TRID_BATCH_SHORT,
           "one row");

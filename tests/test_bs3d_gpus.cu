@@ -4,6 +4,18 @@
 
    The reference is bs3d.h's march of the whole grid, which test_bs3d.cu compares with the host's. Under the emulator
    messages leave as early and arrive as late as they may; on a GPU they are copies. */
+#ifdef SIMT_EMULATOR
+/* The steps of an explicit sweep depend on the shared memory that a block can have, so it has much or little. */
+static int emulated_shared = 227 * 1024;
+static cudaError_t emulated_attribute(int *value, cudaDeviceAttr attribute, int device)
+{
+    const cudaError_t error = cudaDeviceGetAttribute(value, attribute, device);
+    if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) *value = emulated_shared;
+    return error;
+}
+#define cudaDeviceGetAttribute emulated_attribute
+#endif
+
 #include "bs3d.h"
 
 #include "../examples/bs3d_exchange.h"
@@ -206,6 +218,22 @@ static void test_few(void)
     }
 }
 
+#ifdef SIMT_EMULATOR
+/* The shared memory of compute capabilities 8.6 and 7.5: in double precision sweeps of two steps do not fit. */
+static void test_little_memory(void)
+{
+    case_random random = {SEED + 10};
+    for (int turn = 0; turn < 4; turn++) {
+        const bs3d_problem o = case_problem_of(&random, turn % 2, 12, 9, 24, 5, BS3D_MAXIMUM, turn);
+        const bs3d_ranks_options options = {turn % 2, 0, 0, 0};
+        emulated_shared = (turn < 2 ? 99 : 64) * 1024;
+        compare<Single>(2, &o, &options, "little shared memory");
+        compare<Double>(2, &o, &options, "little shared memory");
+    }
+    emulated_shared = 227 * 1024;
+}
+#endif
+
 /* Grids of 2 to 4 slabs, whose rows and lines take each kind of kernel. */
 static void test_shapes(void)
 {
@@ -387,13 +415,6 @@ static int tell_message(void *, const bs3d_rank *, int, int, const bs3d_message 
     return told;
 }
 
-/* A sum as if the other process had `told` more partitions than this one. */
-static int others_sum(void *, double *numbers, int)
-{
-    numbers[0] += numbers[0] + told;
-    return 0;
-}
-
 static void test_plan(void)
 {
     static Marching<Double> m;
@@ -425,12 +446,125 @@ static void test_plan(void)
     CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == BS3D_BAD_ARGUMENT, "3 of 2 ranks");
     ranks.count = 1;
     CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == BS3D_BAD_ARGUMENT, "another process, no sum");
-    ranks.exchange.sum = others_sum;
-    for (told = 0; told < 2; told++)
-        CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == (told ? BS3D_BAD_SIZE : BS3D_OK),
-              "another process has %d partitions more", told);
     close_ranks();
 }
+
+/* ---- processes --------------------------------------------------------------------------------------------------- */
+
+enum { PROCESSES = 3 }; /* of one rank each */
+
+static double totals[100];
+static int gathering, sums; /* whether sum_in_turn still adds to the totals; how often it was called */
+
+/* The sum of processes that call one after another, each of them twice: first all add, then all receive the totals. */
+static int sum_in_turn(void *, double *numbers, int count)
+{
+    sums++;
+    for (int n = 0; n < count; n++)
+        if (gathering)
+            totals[n] += numbers[n];
+        else
+            numbers[n] = totals[n];
+    return 0;
+}
+
+/* Calls of(n) as process n, for each n, and checks that no process misses the sum, for which the others would wait, and
+   that process n returns want[n]. */
+template <class call>
+static void as_processes(const int *want, const char *note, const call &of)
+{
+    memset(totals, 0, sizeof totals);
+    for (gathering = 1; gathering >= 0; gathering--)
+        for (int n = 0; n < PROCESSES; n++) {
+            sums = 0;
+            const int status = of(n);
+            CHECK(sums == 1, "%s: process %d calls the sum %d times", note, n, sums);
+            CHECK(gathering || status == want[n], "%s: process %d returns %d, not %d", note, n, status, want[n]);
+        }
+}
+
+static bs3d_ranks process[PROCESSES];
+static Marching<Double> part[PROCESSES];
+
+static void open_processes(void)
+{
+    open_ranks(PROCESSES);
+    for (int n = 0; n < PROCESSES; n++)
+        process[n] = {PROCESSES, 1, exchange.local + n, {NULL, NULL, tell_message, NULL, NULL, sum_in_turn}};
+}
+
+/* Each process must return an error unless all slabs have the same number of partitions. Here options.partitions makes
+   them differ, as GPUs of different kinds would. */
+static void test_partitions(void)
+{
+    static const int cuts[][PROCESSES] = {{4, 4, 4}, {0, 0, 0}, {3, 4, 5}, {5, 3, 4}, {4, 4, 5}, {4, 3, 3}, {4, 9, 4}};
+    static const int ok[] = {BS3D_OK, BS3D_OK, BS3D_OK}, bad[] = {BS3D_BAD_SIZE, BS3D_BAD_SIZE, BS3D_BAD_SIZE};
+    case_random random = {SEED + 10};
+    const bs3d_problem o = case_problem_of(&random, 1, 8, 8, 60, 4, BS3D_MINIMUM, 0);
+    open_processes();
+    for (const int *cut : cuts)
+        as_processes(cut[0] == cut[1] && cut[1] == cut[2] ? ok : bad, "partitions", [&](int n) {
+            const bs3d_ranks_options options = {1, 0, cut[n], 0};
+            return bs3d_ranks_plan(process + n, &o, &options, part[n].slabs, &part[n].march);
+        });
+    close_ranks();
+}
+
+/* A process with a bad argument must tell the others. */
+static void test_bad_process(void)
+{
+    static const int want[] = {BS3D_BAD_SIZE, BS3D_BAD_ARGUMENT, BS3D_BAD_SIZE};
+    case_random random = {SEED + 11};
+    const bs3d_problem o = case_problem_of(&random, 1, 8, 8, 60, 4, BS3D_MINIMUM, 0);
+    const bs3d_ranks_options options = {1, 0, 4, 0};
+    open_processes();
+    for (int bad = 0; bad < 8; bad++) {
+        const bs3d_ranks good = process[1];
+        if (bad == 4) process[1].local = NULL;
+        if (bad == 5) process[1].count = 0;
+        if (bad == 6) process[1].count = PROCESSES + 1;
+        if (bad == 7) process[1].exchange.message = NULL;
+        as_processes(want, "a bad argument", [&](int n) {
+            const int null = n == 1 ? bad : -1;
+            return bs3d_ranks_plan(process + n, null == 0 ? NULL : &o, null == 1 ? NULL : &options,
+                                   null == 2 ? NULL : part[n].slabs, null == 3 ? NULL : &part[n].march);
+        });
+        process[1] = good;
+    }
+    close_ranks();
+}
+
+/* A process that cannot compute its values must tell the others. */
+static void test_failed_result(void)
+{
+    static const int ok[] = {BS3D_OK, BS3D_OK, BS3D_OK},
+                     failed[] = {BS3D_LAUNCH_FAILED, BS3D_LAUNCH_FAILED, BS3D_LAUNCH_FAILED};
+    case_random random = {SEED + 12};
+    const bs3d_problem o = case_problem_of(&random, 1, 8, 8, 60, 4, BS3D_MINIMUM, 0);
+    const bs3d_ranks_options options = {1, 0, 4, 0};
+    bs3d_result result[PROCESSES] = {};
+    open_processes();
+    as_processes(ok, "plan",
+                 [&](int n) { return bs3d_ranks_plan(process + n, &o, &options, part[n].slabs, &part[n].march); });
+    for (int n = 0; n < PROCESSES; n++) {
+        check(cudaSetDevice(exchange.local[n].device));
+        check(cudaMalloc(part[n].work, bs3d_ranks_bytes(&part[n].march, 0)));
+        CHECK(bs3d_ranks_open(&part[n].march, part[n].work) == BS3D_OK, "open");
+    }
+    const auto of = [&](int n) { return bs3d_ranks_result(&part[n].march, result + n); };
+    as_processes(ok, "a result", of);
+    CHECK(result[0].price == result[1].price && result[1].price == result[2].price, "prices %g, %g, %g",
+          result[0].price, result[1].price, result[2].price);
+    const int device = exchange.local[1].device;
+    exchange.local[1].device = 1 << 20;
+    as_processes(failed, "no device", of);
+    cudaGetLastError();
+    exchange.local[1].device = device;
+    for (Marching<Double> &m : part) check(cudaFree(m.work[0]));
+    close_ranks();
+}
+
+/* ---- what the exchange returns ----------------------------------------------------------------------------------- */
 
 /* The march must return what a function of the exchange returns. */
 static void test_status(void)
@@ -481,9 +615,15 @@ int main(void)
     test_cut();
     test_coupling();
     test_plan();
+    test_partitions();
+    test_bad_process();
+    test_failed_result();
     test_status();
     test_messages();
     test_few();
+#ifdef SIMT_EMULATOR
+    test_little_memory();
+#endif
     test_shapes();
     test_deep();
     test_reach();

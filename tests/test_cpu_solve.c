@@ -67,6 +67,7 @@ static void test_lines(void)
     }
     cpu_avx_lines none = cpu_avx_lines_axis(3, 4, 5, 3);
     CHECK(none.n < 0, "axis 3 is taken");
+    CHECK(cpu_avx_lines_axis(-3, -4, 5, 2).n < 0 && cpu_avx_lines_axis(3, -4, -5, 0).n < 0, "negative sizes are taken");
     for (int which = 0; which < 9; which++) {
         const int axis = which / 3, empty = which % 3;
         none = cpu_avx_lines_axis(3 * (empty != 0), 4 * (empty != 1), 5 * (empty != 2), axis);

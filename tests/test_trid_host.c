@@ -732,6 +732,7 @@ static void F(test_arguments)(void)
     CHECK(F(trid_host_hybrid)(1, 0, one, one, one, one, x, one) == -1, "hybrid, rows_per_lane = 0");
     CHECK(F(trid_host_hybrid)(0, 0, 0, 0, 0, 0, 0, 0) == -1, "hybrid, n = 0 and rows_per_lane = 0");
     CHECK(F(trid_host_hybrid)(1, -3, one, one, one, one, x, one) == -1, "hybrid, rows_per_lane = -3");
+    CHECK(F(trid_host_hybrid)((1 << 29) + 1, (1 << 30) + 1, 0, 0, 0, 0, 0, 0) == -1, "hybrid, partitions too long");
     CHECK(F(trid_lane_thomas)(-1, 0, 0, 0, 0, 0, 0, 1) == -1, "lane_thomas, n = -1");
     CHECK(F(trid_lane_factor)(-1, 0, 0, 0, 0, 0, 0, 1) == -1, "lane_factor, n = -1");
     CHECK(F(trid_host_hybrid_refined)(-1, 4, 0, 0, 0, 0, 0, 0) == -1, "refined, n = -1");

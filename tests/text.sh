@@ -71,6 +71,18 @@ while read -r missing file; do
     check "$missing" "code in ${what%.*.shown.bare} is in no example: $file"
 done <$work/shown
 
+# The command that copies an example must copy all that the example includes.
+for example in $(grep -lE '^ +cp .* somewhere' examples/*.c examples/*.cu); do
+    copied=$(sed -n 's/^ *cp \(.*\) somewhere.*/\1/p' $example)
+    for header in $(sed -n 's/^#include "\(.*\)"/\1/p' $example); do
+        case " $copied " in
+        *[\ /]$header\ *) true ;;
+        *) false ;;
+        esac
+        check $? "$example: its command does not copy $header"
+    done
+done
+
 # ---- every file ------------------------------------------------------------------------------------------------------
 
 # The files that git tracks; all files, if it tracks none or there is no repository.

@@ -57,16 +57,18 @@
      Returns    an enum trid_batch_status, 0 for a successful launch. The options' status reports failures on the
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
      Arrays     a, b, c, d are not changed, except where the caller passes the same array for a result. x is d itself,
-                to solve in place, or an array that shares no element with d. x shares no element with a, b or c. An
-                array must be aligned to its elements.
+                to solve in place, or an array that shares no element with d. x shares no element with a, b or c. One
+                matrix for all systems must not lie between elements of x either, nor the interface of partitions
+                between elements of their arrays. An array must be aligned to its elements.
      Neighbours A system's status and x are the same, to the last bit, whatever the other systems are. There is one
                 exception: the last digits of x, and of its residual, after trid_batch_refined, _pivoted and _several,
                 if n <= 256 or the systems are interleaved. These digits may depend on the systems that share the
                 system's warp or tile. Such systems are in the same group and, numbered from 0 within it, have the same
                 quotient number / 32 (interleaved: number / 128). If groups have one system each, or continue one
                 another (jump = systems*stride), all of them count as one group.
-     Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null, except reach of
-                trid_batch_interface_factor. (Partitions with n = 0 are refused with TRID_BATCH_SHORT.)
+     Empty      no systems or n = 0: nothing is launched, the status is 0, and only `failed` and reach are written.
+                Pointers may be null, except reach of trid_batch_interface_factor. (Partitions with n = 0 are refused
+                with TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
 
    docs/where.md shows where to find each idea. The rooms, in batch/:
@@ -188,7 +190,7 @@ typedef struct {
                 pivot; x is then unspecified); n + 1 (trid_batch_checked, _refined): no bad pivot, but the residual is
                 above tolerance or NaN
      residual   for each system (trid_batch_checked, _refined): max |Ax - d| / max (|A||x| + |d|) over its rows,
-                computed in the precision of the call
+                computed in the precision of the call; inf or NaN on overflow
      tolerance  the largest residual that is not a failure; 0 means 128 unit roundoffs
      failed     failed[0]: how many systems have a status other than 0; failed[1]: the least index of such a system, or
                 all bits set if there is none. The launch initialises both

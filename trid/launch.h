@@ -19,7 +19,7 @@
        trid_launch_with      the same, with an early start if requested
        trid_clusters         how many clusters of a kernel run at the same time; 0 if the device has none
        trid_device_attribute   an attribute of the current device
-       trid_best_pieces      into how many pieces to cut a march over planes
+       trid_best_pieces      the number of pieces into which to cut a march over planes
      cluster (blocks that trid_launch_cluster launched, which access each other's shared memory)
        trid_cluster_rank, trid_cluster_size, trid_cluster_sync
        trid_cluster_map, trid_cluster_load, trid_cluster_store   numbers in another block's shared memory
@@ -29,7 +29,8 @@
        trid_copy_place_of, trid_copy_async, trid_copy_commit, TRID_COPY_AWAIT
 
    Common contract:
-     Launches   Called on the host, in C++17. They are asynchronous, and return the error of the CUDA runtime.
+     Launches   Called on the host, in C++17. Those that launch a kernel do not wait for it, and return the error of the
+                CUDA runtime.
      Device     All functions compile for every device. On a device without clusters a cluster is one block; without
                 asynchronous copies a copy is complete when the call returns. */
 
@@ -55,7 +56,8 @@
        i = 0, 1, ..    one thread    trid_mbarrier_expect(&mbarrier[i % 2], 16 * size);
                        one thread    for (q = 0 .. size - 1)
                                          trid_cluster_send(from[i % 2][rank], q, &mbarrier[i % 2], ..);
-                       the readers   trid_mbarrier_wait(&mbarrier[i % 2], i / 2 % 2);
+                       the readers   trid_mbarrier_wait(&mbarrier[i % 2], i / 2 % 2), and read `from[i % 2]`
+                       all threads   __syncthreads();
 
    For older devices all of these compile as well: a cluster is one block, a send copies within the block's own memory,
    and the mbarrier functions neither count nor wait. */
@@ -156,8 +158,8 @@ TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
 #endif
 }
 
-/* Sets how many bytes complete the mbarrier's next phase. A byte counts whichever block sent it, even if it arrived
-   before the call.
+/* Sets how many bytes complete the mbarrier's next phase. Bytes from any block count, even those that arrived before
+   the call.
    Needs    16 to 2^20 - 16 bytes; the previous phase is complete, and the thread has waited for it
    Lanes    one thread of the block */
 TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
@@ -202,8 +204,8 @@ TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
 /* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive at the counterpart
    of `to` in that block, and count for the counterpart of `mbarrier` there.
    Needs    `to` aligned to 16 bytes; that block's threads have already read the earlier data there, and its mbarrier
-            has completed all earlier phases. If each block waits for all others, alternating between two addresses and
-            two mbarriers ensures both.
+            has completed all earlier phases. Alternating between two addresses and two mbarriers ensures both if each
+            block, before it sends again, has waited for all others and read what they sent.
    Lanes    any; the call does not wait */
 TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, const void *v)
 {
@@ -299,9 +301,9 @@ TB_D void trid_copy_commit(void)
 /* ---- launches: kernels that are compiled only where they are called ---------------------------------------------- */
 
 /* TB_LAUNCHES: whether there are launches. They are C++: kernels are templates over their sizes (TRID_KERNEL follows
-   the template's head), and launch functions are templates with a default argument. A program calls them like any
-   function, and pays only for those that it calls. TRID_DYNAMIC_SHARED(name) declares, in a kernel, the launch's
-   dynamic shared memory as unsigned char *name. */
+   the template's head), and launch functions are templates whose arguments are deduced or have defaults. A program
+   calls them like any function, and pays only for those that it calls. TRID_DYNAMIC_SHARED(name) declares, in a
+   kernel, the launch's dynamic shared memory as unsigned char *name. */
 #if TB_DEVICE_SCOPES && !defined __CUDACC_RTC__
 #define TB_LAUNCHES 1
 #if __cplusplus < 201703L
@@ -322,8 +324,9 @@ struct trid_same {
 };
 
 /* Launches kernel(arguments...), converting the arguments to the kernel's own types.
-   Returns  the error of this launch only. It neither reports nor clears an earlier failure: cudaGetLastError still
-            returns that. */
+   Returns  the error of this launch only. It neither reports nor clears the error of an earlier call that was refused:
+            cudaGetLastError still returns that. (If a kernel fails while it runs, for example at a bad address, every
+            later call reports it.) */
 template <class... parameters>
 static inline cudaError_t trid_launch(void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
                                       cudaStream_t stream, typename trid_same<parameters>::type... arguments)
@@ -346,9 +349,9 @@ static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
                : 0;
 }
 
-/* Returns into how many pieces, of at least 4 planes each, to cut a march over planes so that it takes the least time.
-   Each piece takes `blocks` blocks, of which the device runs `slots` at the same time, and costs as much as `more`
-   planes on top of its own. Returns 1 if `slots` is not positive. */
+/* Returns the number of pieces, of at least 4 planes each, into which to cut a march over planes so that it takes the
+   least time. Each piece takes `blocks` blocks, and costs as much as `more` planes on top of its own. The device runs
+   `slots` blocks at the same time. Returns 1 if `slots` is not positive. */
 static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)
 {
     int best = 1;

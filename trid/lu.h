@@ -557,7 +557,9 @@ TB_D void trid_warp_lu_solve_precomputed(int k, int lanes, int sides, int steps,
     trid_warp_recurrence_precomputed(k, lanes, 1, sides, steps, u, keep + 5 * stride, stride, d);
 }
 
-/* Does the work of trid_warp_recurrence_open across the warps of a block, with one barrier inside, two with `shift`. */
+/* Does the work of trid_warp_recurrence_open across the warps of a block.
+   Shared   TRID_BLOCK_RECURRENCE_LEN elements, which trid_block_recurrence needs as they are left; one barrier inside,
+            two with `shift` */
 TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, tb_real *keep, tb_real *shared)
 {
     int thread = trid_block_thread(), warp = thread / 32, lane = thread & 31, last = trid_block_threads() - 1;
@@ -573,8 +575,10 @@ TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, 
     return __syncthreads_or(grown || !(trid_abs(keep[5]) <= (tb_real)TRID_P_RECURRENCE_GROWTH));
 }
 
-/* Does the work of trid_warp_recurrence across the warps of a block, with one barrier inside, or one per warp if warps
-   take turns. */
+/* Does the work of trid_warp_recurrence across the warps of a block.
+   Shared   the elements that trid_block_recurrence_open left; one barrier inside, or one per warp if warps take turns;
+            call __syncthreads() before the next right-hand side (alternating between two recurrences, as
+            trid_block_lu_solve does, saves this barrier) */
 TB_D void trid_block_recurrence(int k, int up, int shift, const tb_real *m, const tb_real *keep, int turns, tb_real *d,
                                 tb_real *shared)
 {
@@ -694,7 +698,8 @@ TB_D int trid_p_slot(int systems, int parts, int t)
     return TRID_INTERLEAVED_SLOT(systems, parts, TRID_BANKS, t);
 }
 
-/* Does the work of trid_warp_recurrence_open for interleaved systems, with two barriers inside, four with `shift`. */
+/* Does the work of trid_warp_recurrence_open for interleaved systems.
+   Shared   one slot per partition; two barriers inside, four with `shift` */
 TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                                 tb_real *keep, tb_real *shared)
 {
@@ -725,8 +730,9 @@ TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, i
     return __syncthreads_or(grown);
 }
 
-/* Does the work of trid_warp_recurrence for interleaved systems, with two barriers inside, or parts + 1 if partitions
-   take turns. */
+/* Does the work of trid_warp_recurrence for interleaved systems.
+   Shared   two slots per partition; two barriers inside, or parts + 1 if partitions take turns; none is needed before
+            the next right-hand side */
 TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                             const tb_real *keep, int turns, tb_real *d, tb_real *shared)
 {

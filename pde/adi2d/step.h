@@ -2,6 +2,7 @@
    MIT licence, see LICENSE. */
 
 #define adi2d_p_may_be_product FD_OF(p_2d_may_be_product)
+#define adi2d_p_terms_allow FD_OF(p_2d_terms_allow)
 #define adi2d_p_find_products FD_OF(p_2d_find_products)
 #define adi2d_p_continues FD_OF(p_2d_continues)
 #define adi2d_p_join_products FD_OF(p_2d_join_products)
@@ -22,6 +23,20 @@ TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int 
            step->theta < 0.5 + 1e-15;
 }
 
+/* Returns whether the terms of step k allow a product at five points, the corners and the middle of the grid: there is
+   no source, and all rows are dominant. fd_p_check_terms visits all points, but few steps. */
+TB_HD int adi2d_p_terms_allow(const fd_p_tables *t, int k)
+{
+    const int *n = t->found->points;
+    for (int m = 0; m < 5 && fd_p_numbers(3) > 0; m++) {
+        const int middle = m == 4;
+        const int index[3] = {middle ? n[0] / 2 : m % 2 * (n[0] - 1), middle ? n[1] / 2 : m / 2 * (n[1] - 1), 0};
+        const fd_terms terms = fd_p_terms_at(t, index, fd_p_time_of(t, k, 1));
+        if (terms.source < 0 || terms.source > 0 || fd_p_not_dominant(t, index, terms, t->step[k].data.size)) return 0;
+    }
+    return 1;
+}
+
 /* Finds the steps that are products, and those that batch->kind excludes. */
 TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
@@ -29,7 +44,8 @@ TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, in
     for (int k = thread; k < found->steps; k += threads) {
         const fd_step made = fd_p_step_at(t, k);
         fd_p_step *step = &t->step[k];
-        step->product = !found->not_dominant && adi2d_p_may_be_product(t, &made, step->data.time_independent);
+        step->product = !found->not_dominant && !found->too_long &&
+                        adi2d_p_may_be_product(t, &made, step->data.time_independent) && adi2d_p_terms_allow(t, k);
         if ((batch->kind == ADI2D_PRODUCTS && !step->product) ||
             (batch->kind == ADI2D_ONE_STAGE && step->data.stages > 1))
             fd_p_least(&found->fault[FD_P_AT_KIND], k);

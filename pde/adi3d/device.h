@@ -60,6 +60,7 @@ typedef struct {
     fd_problem *problem;
     fd_model_parameters *parameters;
     double *points[3], *date, *spot;
+    int *kink;
     fd_date *at_date;
 } adi3d_p_copies;
 
@@ -91,7 +92,7 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
     }
     next(&c.problem, 1), next(&c.parameters, 1);
     for (int d = 0; d < 3; d++) next(&c.points[d], (size_t)batch->points[d]);
-    next(&c.date, times), next(&c.at_date, times), next(&c.spot, (size_t)batch->spots * 3);
+    next(&c.date, times), next(&c.kink, times), next(&c.at_date, times), next(&c.spot, (size_t)batch->spots * 3);
     if (device) *device = h, *copies = c;
     return used;
 }

@@ -113,7 +113,7 @@ typedef struct {
     int which, watched; /* watched: look in each step for numbers that are not finite */
     adi3d_p_queue queue;
     adi3d_p_device h;
-    fd_p_findings found; /* as prepared; times.date is in host memory */
+    fd_p_findings found; /* as prepared; times.date and times.kink are in host memory */
 } adi3d_p_device_work;
 
 /* Launches a kernel with a block for each row of the grid. */
@@ -167,9 +167,10 @@ TB_HOST void adi3d_p_device_copy_problem(adi3d_p_device_work *w, const fd_proble
         own.points[d] = to->points[d];
         adi3d_p_put(on, to->points[d], problem->points[d], (size_t)problem->axis[d].points * sizeof(double));
     }
-    own.times.date = problem->times.date ? to->date : NULL, own.at_date = problem->at_date ? to->at_date : NULL;
-    own.spot = to->spot;
+    own.times.date = problem->times.date ? to->date : NULL, own.times.kink = problem->times.kink ? to->kink : NULL;
+    own.at_date = problem->at_date ? to->at_date : NULL, own.spot = to->spot;
     if (own.times.date) adi3d_p_put(on, to->date, problem->times.date, dates * sizeof(double));
+    if (own.times.kink) adi3d_p_put(on, to->kink, problem->times.kink, dates * sizeof(int));
     if (own.at_date) adi3d_p_put(on, to->at_date, problem->at_date, dates * sizeof(fd_date));
     adi3d_p_put(on, to->spot, problem->spot, (size_t)w->batch->spots * 3 * sizeof(double));
     adi3d_p_put(on, to->problem, &own, sizeof own);
@@ -190,7 +191,7 @@ static inline void adi3d_p_device_ready(adi3d_p_device_work *w)
     }
     adi3d_p_get(&w->queue, &w->found, w->h.t.found, sizeof w->found);
     adi3d_p_wait(&w->queue);
-    w->found.times.date = w->h.problem.times.date;
+    w->found.times.date = w->h.problem.times.date, w->found.times.kink = w->h.problem.times.kink;
 }
 
 /* Moves the points of a grid without gaps to their positions in a batch with up to `most` points, beginning with the
@@ -264,7 +265,9 @@ static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_p
         if (k % at_once == 0) fd_schedule_part(&w->found.times, k, at_once, some, &steps);
         const int last = k == steps - 1;
         step = fd_p_step_of(problem, parameters, &some[k % at_once]);
+        /* A step of one stage that is taken in sweeps makes no factors for solves along z; one of two needs them. */
         w->h.fresh = k == 0 || step.data.size != before.data.size || step.changes != before.changes ||
+                     step.data.stages != before.data.stages ||
                      !fd_p_same(fd_p_numbers(3), before.time[1], step.time[1]);
         before = step;
         if (w->watched) adi3d_p_launch_rows(w, adi3d_p_device_look<unused>, w->h, step, 1 + 2 * k, 0);

@@ -1,5 +1,18 @@
 /* end.h - the last room of the solvers in pde/: undefines a model's macros after both precisions have been read.
    MIT licence, see LICENSE. */
+
+/* A function of the model whose macro is not defined would never be called. Its name becomes a type here, so that the
+   function does not compile ("redeclared"). */
+#ifndef FD_MODEL_FACE
+typedef char FD_MODEL_OF(face);
+#endif
+#ifndef FD_MODEL_CHANGE
+typedef char FD_MODEL_OF(change);
+#endif
+#ifndef FD_MODEL_EXERCISE
+typedef char FD_MODEL_OF(exercise);
+#endif
+
 #undef FD_FACTORS
 #undef FD_MODEL
 #undef FD_MODEL_FACE

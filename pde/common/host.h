@@ -29,7 +29,8 @@ TB_HOST void fd_p_host_merge(const fd_p_findings *own, fd_p_findings *found)
         if (own->fault[f] < found->fault[f]) found->fault[f] = own->fault[f];
     if (own->given > found->given) found->given = own->given;
     if (own->longest > found->longest) found->longest = own->longest;
-    found->not_dominant += own->not_dominant, found->sources += own->sources;
+    if (own->greatest > found->greatest) found->greatest = own->greatest;
+    found->not_dominant += own->not_dominant, found->sources += own->sources, found->too_long += own->too_long;
 }
 
 /* Prepares the problem. In the phases that visit all points, each worker does its part and keeps its own findings. */

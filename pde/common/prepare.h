@@ -28,7 +28,7 @@
 #define fd_p_not_dominant FD_OF(p_not_dominant)
 #define fd_p_ill_posed FD_OF(p_ill_posed)
 #define fd_p_differ_along FD_OF(p_differ_along)
-#define fd_p_outward FD_OF(p_outward)
+#define fd_p_not_degenerate FD_OF(p_not_degenerate)
 #define fd_p_broken FD_OF(p_broken)
 #define fd_p_looks FD_OF(p_looks)
 #define fd_p_look FD_OF(p_look)
@@ -149,6 +149,7 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
         const int date = found->status.what ? -1 : fd_p_no_change(problem);
         if (date >= 0) found->status = fd_p_status(FD_BAD_EVENT, 1 + date);
         found->steps = 0, found->not_dominant = 0, found->given = 0, found->longest = 0, found->sources = 0;
+        found->greatest = 0, found->too_long = 0;
         for (int f = FD_FACTORS; f < FD_P_FAULTS; f++) found->fault[f] = FD_P_NONE;
         const int wrong = found->status.what ? FD_OK : fd_p_intervals(batch, t);
         if (wrong) found->fault[FD_P_AT_TIMES] = wrong;
@@ -188,7 +189,7 @@ TB_HD int fd_p_outside(const fd_p_tables *t, int spot)
 {
     for (int d = 0; d < FD_FACTORS; d++) {
         const double at = t->problem->spot[spot * FD_FACTORS + d];
-        if (!(at >= t->x[d][0] && at <= t->x[d][t->found->points[d] - 1])) return d;
+        if (!trid_finite_f64(at) || at < t->x[d][0] || at > t->x[d][t->found->points[d] - 1]) return d;
     }
     return -1;
 }
@@ -221,11 +222,12 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
 }
 
 /* Computes the steps and the model's numbers at their times. Finds numbers that are not finite, the longest explicit
-   step and, with several factors, steps that are too short. */
+   step; with several factors steps that are too short, and with two the largest theta dt. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
     const int numbers = fd_p_numbers(3);
     const int needed = numbers > 0 || t->problem->times.kind == FD_EXPLICIT || FD_FACTORS > 1;
+    int greatest = 0;
     for (int k = thread; k < t->found->steps && needed; k += threads) {
         const fd_step step = fd_p_step_at(t, k);
 #if FD_FACTORS > 1
@@ -233,10 +235,12 @@ TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 #endif
         if (FD_FACTORS > 1 && !(step.to < step.from)) fd_p_least(&t->found->fault[FD_P_AT_STEP], k);
         if (step.kind == FD_EXPLICIT) fd_p_most(&t->found->longest, fd_p_larger(0, step.from - step.to));
+        if (FD_FACTORS == 2) greatest = fd_p_larger(greatest, step.theta * (step.from - step.to));
         fd_p_numbers_of_step(t->problem, t->parameters, &step, numbers, &t->time[2 * k * numbers]);
         for (int q = 0; q < 2 * numbers; q++)
             if (!trid_finite(t->time[2 * k * numbers + q])) fd_p_least(&t->found->fault[FD_P_AT_TIME], k);
     }
+    if (FD_FACTORS == 2) fd_p_most(&t->found->greatest, greatest);
 }
 
 /* Returns how many points the grid has. */
@@ -376,19 +380,25 @@ TB_HD int fd_p_ill_posed(fd_terms terms)
     return ill | (determinant < -(tb_real)slack);
 }
 
-/* Returns the axes along which the drift at a point is wrong, as a sum of FD_P_OUTWARD << axis. A drift is wrong if it
-   points out of an FD_DEGENERATE face and would cross more than the cell next to the face by maturity. A smaller drift
-   does no harm: errors grow by a factor of e^1.5 for each cell that it crosses. */
-TB_HD int fd_p_outward(const fd_p_tables *t, const int *at, fd_terms terms)
+/* Returns what is wrong with the terms at a point of FD_DEGENERATE faces, as a sum of fd/march.h's constants. A drift
+   is wrong if it points out of the face and would cross more than the cell next to the face by maturity. A smaller
+   drift does no harm: errors grow by a factor of e^1.5 for each cell that it crosses. A diffusion, which the face
+   omits, is wrong if it exceeds a hundredth of that at the next point. */
+TB_HD int fd_p_not_degenerate(const fd_p_tables *t, const int *at, const tb_real *time)
 {
-    int outward = 0;
+    const fd_terms terms = fd_p_terms_at(t, at, time);
+    int wrong = 0;
     for (int d = 0; d < FD_FACTORS; d++) {
-        const int last = at[d] == t->found->points[d] - 1, inner = last ? at[d] - 1 : 1;
+        const int last = at[d] == t->found->points[d] - 1;
         if ((at[d] > 0 && !last) || t->problem->face[d][last] != FD_DEGENERATE) continue;
-        const double cell = fabs(t->x[d][at[d]] - t->x[d][inner]);
-        if ((double)terms.drift[d] * t->problem->times.maturity * (last ? 1 : -1) > cell) outward |= FD_P_OUTWARD << d;
+        int beside[3] = {at[0], at[1], at[2]};
+        beside[d] = last ? at[d] - 1 : 1;
+        const double cell = fabs(t->x[d][at[d]] - t->x[d][beside[d]]);
+        if ((double)terms.drift[d] * t->problem->times.maturity * (last ? 1 : -1) > cell) wrong |= FD_P_OUTWARD << d;
+        const double inner = fabs((double)fd_p_terms_at(t, beside, time).diffusion[d]);
+        if ((double)terms.diffusion[d] > inner / 100) wrong |= FD_P_DIFFUSES << d;
     }
-    return outward;
+    return wrong;
 }
 
 /* Returns whether the terms along an axis, or kill, differ. */
@@ -435,12 +445,12 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     const int changes = !fd_p_same(fd_p_numbers(3), t->time, time);
     fd_p_looks looks = {0, 0, 0};
     fd_numbers own[FD_FACTORS], first[FD_FACTORS];
-    int outward = 0; /* whether the line lies along an FD_DEGENERATE face */
+    int degenerate = 0; /* whether the line lies along an FD_DEGENERATE face */
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, 0, &first[d]);
     for (int d = 1; d < FD_FACTORS; d++) {
         const int last = index[d] == points[d] - 1, at_face = index[d] == 0 || last;
         if (at_face && face[d][last] == FD_VALUE) return looks;
-        outward |= at_face && face[d][last] == FD_DEGENERATE;
+        degenerate |= at_face && face[d][last] == FD_DEGENERATE;
         fd_p_take(t, d, index[d], &own[d]);
     }
     if (from == 0 && face[0][0] == FD_VALUE) from += stride;
@@ -453,9 +463,9 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
         looks.sources |= (terms.source < 0) | (terms.source > 0);
     }
     for (int i = from; i < to; i += stride) {
-        if (!outward && i > 0 && i < points[0] - 1) continue;
+        if (!degenerate && i > 0 && i < points[0] - 1) continue;
         const int at[3] = {i, index[1], index[2]};
-        looks.wrong |= fd_p_outward(t, at, fd_p_terms_at(t, at, time));
+        looks.wrong |= fd_p_not_degenerate(t, at, time);
     }
     return looks;
 }
@@ -492,7 +502,8 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 
 /* Checks the terms at all points whose value is not given, in the steps of fd_p_looked_at, and finds out whether any of
    these points has a source. Counts the rows of the first and the last step, at all points, that are not dominant. If
-   both steps are equal, rows are computed once and counted twice. */
+   both steps are equal, rows are computed once and counted twice. With two factors, rows with the largest theta dt are
+   counted separately: if they are dominant, so are those of shorter steps with the same coefficients. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -503,7 +514,9 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
     for (int e = 0; e < 2; e++) size[e] = (tb_real)(ends[e].theta * (ends[e].from - ends[e].to));
     const int alike = fd_p_same(1, &size[0], &size[1]) &&
                       fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, last, 1));
-    int not_dominant = 0, sources = 0, index[3];
+    const int longer = found->greatest > fd_p_larger(fd_p_larger(0, (double)size[0]), (double)size[1]);
+    const tb_real greatest = (tb_real)(fd_p_size_of(found->greatest) * (1 + 1e-6)); /* it has been rounded */
+    int not_dominant = 0, too_long = 0, sources = 0, index[3];
     for (int line = thread / lanes; line < lines; line += threads / lanes) {
         fd_p_index(found->points, line * length, index);
         const int from = index[0] + thread % lanes, to = index[0] + length;
@@ -511,6 +524,8 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
             const int k = fd_p_looked_at(t, line, look);
             if (look < 2 - alike)
                 not_dominant += (1 + alike) * fd_p_count_rows(t, index, look ? last : 0, size[look], from, to, lanes);
+            if (look < 2 - alike && FD_FACTORS == 2 && longer)
+                too_long += fd_p_count_rows(t, index, look ? last : 0, greatest, from, to, lanes);
             if (k < 0) continue;
             const fd_p_looks looks = fd_p_look(t, index, k, from, to, lanes);
             sources |= looks.sources;
@@ -521,6 +536,7 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
         }
     }
     if (not_dominant) fd_p_add(&found->not_dominant, not_dominant);
+    if (too_long) fd_p_add(&found->too_long, too_long);
     if (sources) fd_p_add(&found->sources, 1);
 }
 

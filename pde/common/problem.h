@@ -15,7 +15,8 @@
               step and a step chosen for each line: FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms
               are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y, or, with several mixed terms, their
               correlations are not positive semidefinite); FD_OUTWARD (a drift points out of an FD_DEGENERATE face and
-              crosses more than a cell until maturity); and, for broken promises of the model, FD_MIXED_UNDECLARED,
+              crosses more than a cell until maturity); FD_NOT_DEGENERATE (a diffusion at an FD_DEGENERATE face exceeds
+              a hundredth of that at the next point); and, for broken promises of the model, FD_MIXED_UNDECLARED,
               FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
      Matrices They are solved without pivoting. At a face, couplings of the wrong sign that would prevent dominance act
               on the old values (fd_lane_lag). Inner rows may lack dominance where a drift exceeds its diffusion and is
@@ -203,6 +204,9 @@ typedef struct {
     fd_status status;
     int given;              /* the largest magnitude that the march is given, as fd_p_larger stores it */
     int longest;            /* likewise the longest explicit step; 0: there is none */
+    int greatest;           /* for two factors: likewise the largest theta dt of any step */
+    int too_long;           /* and how many rows are not diagonally dominant with it; 0 if the first or last step has
+                               it */
     int sources;            /* whether any point has a source */
     int fault[FD_P_FAULTS]; /* least indices; FD_P_NONE if there is no fault */
     fd_map map[3];

@@ -72,7 +72,7 @@ TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_sugg
     to->order = first ? 1 : next_in_time * 4 <= in_time ? 2 : log(in_time / next_in_time) / log(2.0);
     const double more = 1 / (1 - pow(2, -to->order)); /* the whole error over the part that halved steps remove */
     to->in_time = fd_p_max(in_time, pow(2, to->order) * next_in_time) * more, to->in_space = in_space * 4 / 3;
-    to->value = finest + (half - finest) * more + (finer - own) * 4 / 3 / (fd_p_finer * fd_p_finer);
+    to->value = quarter + (quarter - half) * (more - 1) + (finer - own) * 4 / 3 / (fd_p_finer * fd_p_finer);
 }
 
 /* Sets *to to a count, rounded up, and returns 1. If the count exceeds `most` or is NaN, sets *to to `most` and returns
@@ -110,7 +110,8 @@ TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
             show, or first order if problem->exercise is not FD_EUROPEAN. It allows for twice each error; with the
             points and steps that it suggests, the values in tests/test_suggest_host.c are within the tolerance. A trial
             that is too coarse for the problem misleads it, for example with a free boundary close to the spot, or a
-            barrier between two points */
+            barrier that is aligned with neither a face nor an FD_MIDWAY place. The error of ends that are too close is
+            not included */
 TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *parameters, double tolerance, int workers,
                        void *memory, size_t bytes, fd_suggestion *to)
 {

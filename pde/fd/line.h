@@ -56,6 +56,7 @@ enum {
 #define fd_p_same TB_OF(fd_p_same)
 #define fd_p_differ TB_OF(fd_p_differ)
 #define fd_p_nan TB_OF(fd_p_nan)
+#define fd_p_raised TB_OF(fd_p_raised)
 #define fd_lane_exercise TB_OF(fd_lane_exercise)
 #define fd_lane_at_date TB_OF(fd_lane_at_date)
 #define fd_lane_lag TB_OF(fd_lane_lag)
@@ -224,7 +225,7 @@ TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
     if (drift > 40 * diffusion * cell.below) return drift;
     if (-drift > 40 * diffusion * cell.above || !(diffusion > 0))
-        return diffusion > 0 || drift < 0 ? 0 : diffusion + drift;
+        return diffusion >= 0 && drift < 0 ? 0 : diffusion + drift;
     tb_real l = drift / (diffusion * cell.below), r = -drift / (diffusion * cell.above);
     return diffusion * fd_p_phi(l) / (fd_p_psi(l) / cell.below + fd_p_psi(r) / cell.above);
 }
@@ -337,6 +338,15 @@ TB_HD tb_real fd_p_nan(void)
     return (tb_real)nan;
 }
 
+/* Returns the larger of a value and its payoff of exercise. A value that is NaN stays NaN. */
+TB_HD tb_real fd_p_raised(tb_real final, tb_real value)
+{
+#if __FINITE_MATH_ONLY__ && !defined __CUDA_ARCH__ /* with -ffast-math the comparison might drop the NaN */
+    if (!trid_finite(value)) return value;
+#endif
+    return final > value ? final : value;
+}
+
 /* Returns a value after a time step, with early exercise.
    Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, the multiplier of the previous step in *extra. The step's
             right-hand side must include dt times this multiplier
@@ -349,7 +359,7 @@ TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real valu
         value -= dt * *extra;
         *extra = more > 0 ? more : 0;
     }
-    return final > value ? final : value;
+    return fd_p_raised(final, value);
 }
 
 /* Returns a value after a date, with early exercise, from the value after the date's shift and change.
@@ -362,7 +372,7 @@ TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, 
 {
     if (kind == FD_EUROPEAN && !(what & FD_EXERCISE)) return value;
     if (kind == FD_AMERICAN && value > final) *extra = 0;
-    return final > value ? final : value;
+    return fd_p_raised(final, value);
 }
 
 /* Returns the row without its negative couplings. Use it only for rows of the matrix that fd_lane_matrix reports as not

@@ -41,8 +41,8 @@ enum {
 };
 
 typedef struct {
-    int what; /* the sum of the events */
-    double cash, proportion;
+    int what;                /* the sum of the events */
+    double cash, proportion; /* of a shift, otherwise 0; proportion is at most 1: 0.02 for 2 % */
 } fd_date;
 
 /* Returns the axis along which a date shifts values; -1: none. */
@@ -113,6 +113,15 @@ TB_HD double fd_final_as(const fd_plan *plan, int dims, const double *const *x, 
     return f(at, context);
 }
 
+/* Returns whether the events of a date are unknown, or shift values along two axes or in a way that makes no sense. */
+TB_HD int fd_p_bad_event(const fd_date *date)
+{
+    const int shifts = date->what & (FD_SHIFT | FD_SHIFT_Y | FD_SHIFT_Z);
+    const int by = date->cash < 0 || date->cash > 0 || date->proportion < 0 || date->proportion > 0;
+    return !trid_finite_f64(date->cash) || !trid_finite_f64(date->proportion) || date->what < 0 || date->what > 63 ||
+           (shifts & (shifts - 1)) || (by && !shifts) || date->proportion > 1;
+}
+
 /* Checks a problem's choices for its march, as far as possible before the steps are computed.
    Returns  a status whose `what` is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS,
             FD_BAD_EXERCISE, FD_BAD_KINKS (detail: 1 + the index of a wrong kink, or 0 if their number is wrong) or
@@ -128,13 +137,8 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
     for (int k = 0; k < plan->kinks && plan->finals == FD_TOLD && !wrong; k++)
         if (!trid_finite_f64(plan->kink[k]) || (k > 0 && !(plan->kink[k] > plan->kink[k - 1])))
             wrong = FD_BAD_KINKS, detail = 1 + k;
-    for (int k = 0; k < plan->times->dates && plan->at_date && !wrong; k++) {
-        const fd_date *date = &plan->at_date[k];
-        const int shifts = date->what & (FD_SHIFT | FD_SHIFT_Y | FD_SHIFT_Z);
-        if (!trid_finite_f64(date->cash) || !trid_finite_f64(date->proportion) || date->what < 0 || date->what > 63 ||
-            (shifts & (shifts - 1)))
-            wrong = FD_BAD_EVENT, detail = 1 + k;
-    }
+    for (int k = 0; k < plan->times->dates && plan->at_date && !wrong; k++)
+        if (fd_p_bad_event(&plan->at_date[k])) wrong = FD_BAD_EVENT, detail = 1 + k;
     return fd_p_status(wrong, detail);
 }
 
@@ -189,16 +193,27 @@ TB_HD double fd_p_size_of(int bits)
     return (double)size;
 }
 
+/* Returns the time between date k and the date before it; before the first date is time 0, after the last maturity. */
+TB_HD double fd_p_between(const fd_times *times, int k)
+{
+    return (k < times->dates ? times->date[k] : times->maturity) - (k > 0 ? times->date[k - 1] : 0);
+}
+
 /* Returns how many steps an explicit march needs, given the least result of fd_p_too_fast. The number allows for steps
-   that grading lengthens, and for the rounding of each interval's share of the steps. */
+   that grading lengthens, and for the steps that an interval between dates loses: up to one as its share is rounded,
+   and what shorter intervals before it in the march take beyond their shares, since each takes at least one step. */
 TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 {
     const int graded = times->grading == FD_GEOMETRIC && times->ratio > 0;
     double stretch = times->grading == FD_QUADRATIC ? 2 : graded ? fd_p_max(times->ratio, 1 / times->ratio) : 1;
     double rate = fd_p_size_of(-too_fast) * stretch, needed = times->maturity * rate, most = 0;
     for (int k = 0; k <= times->dates && times->dates > 0; k++) {
-        double from = k < times->dates ? times->date[k] : times->maturity, to = k > 0 ? times->date[k - 1] : 0;
-        if ((from - to) * rate > 1) most = fd_p_max(most, times->maturity / (from - to));
+        double length = fd_p_between(times, k), lost = 1;
+        for (int j = k + 1; length * rate > 1; j++) {
+            most = fd_p_max(most, times->maturity * lost / length);
+            if (j > times->dates || fd_p_between(times, j) * rate > 1) break;
+            lost += 1 - fd_p_between(times, j) * rate, length += fd_p_between(times, j);
+        }
     }
     needed = ceil(needed + most);
     return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
@@ -256,14 +271,16 @@ enum {
     FD_P_CHANGES = 128,         /* terms change in time */
     FD_P_NOT_INDEPENDENT = 256, /* << axis: its terms depend on another axis */
     FD_P_ILL_POSED = 2048,
-    FD_P_OUTWARD = 4096 /* << axis: its drift points out of an FD_DEGENERATE face */
+    FD_P_OUTWARD = 4096,  /* << axis: its drift points out of an FD_DEGENERATE face */
+    FD_P_DIFFUSES = 32768 /* << axis: its diffusion is not 0 at an FD_DEGENERATE face */
 };
 
 /* Returns the first of these faults as a status, with its axis, or with 1 << pair in detail. */
 TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 {
     const int first = untrue & -untrue;
-    int what = FD_OUTWARD, detail = 0, axis = first / FD_P_OUTWARD / 2;
+    int what = FD_NOT_DEGENERATE, detail = 0, axis = first / FD_P_DIFFUSES / 2;
+    if (first < FD_P_DIFFUSES) what = FD_OUTWARD, axis = first / FD_P_OUTWARD / 2;
     if (first < FD_P_OUTWARD) what = FD_ILL_POSED, axis = -1;
     if (first < FD_P_ILL_POSED) what = FD_NOT_INDEPENDENT, axis = first / FD_P_NOT_INDEPENDENT / 2;
     if (first < FD_P_NOT_INDEPENDENT) what = FD_CHANGES_UNDECLARED, axis = -1;

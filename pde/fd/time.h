@@ -238,7 +238,7 @@ TB_HD double fd_scheme_theta(int which, int factors, int mixed)
 TB_HD int fd_scheme_theta_drift(int which, int factors, int mixed, double courant, double *theta)
 {
     if (!theta || which < FD_DOUGLAS || which > FD_HUNDSDORFER_VERWER) return FD_BAD_ARGUMENT;
-    if (!(courant >= 0)) return FD_BAD_NUMBER;
+    if (courant < 0 || !trid_finite_f64(1 / (1 + courant))) return FD_BAD_NUMBER; /* infinity passes */
     *theta = fd_scheme_theta(which, factors, mixed);
     if (!(courant > 0)) return FD_OK;
     if (factors < 3) {

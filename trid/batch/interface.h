@@ -277,10 +277,10 @@ static int trid_p_batch_refuse_cut(trid_p_batch_cut<tb_real> *cut, int known, co
 {
     const int status = trid_p_batch_refuse_lines(&cut->call, known);
     const trid_lines lines = cut->call.lines;
-    const long long all = lines.systems * lines.groups;
-    if (status || all == 0) return status;
+    if (status || lines.systems == 0) return status;
     if (cut->share < 1) return TRID_BATCH_BAD_SIZE;
     if (lines.n < 2) return TRID_BATCH_SHORT;
+    const long long all = lines.systems * lines.groups; /* in range, as the lines have elements */
     const trid_lines matrix = cut->call.flags & TRID_BATCH_SHARED ? trid_lines_contiguous(lines.n, 1) : lines;
     for (int i = 0; i < inputs; i++)
         if (trid_p_batch_is_bad(from[i])) return TRID_BATCH_BAD_ARGUMENT;

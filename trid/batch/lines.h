@@ -15,13 +15,16 @@ TB_HOST trid_lines trid_lines_interleaved(long long n, long long systems)
     return lines;
 }
 
-/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis it returns
-   lines that launches refuse (TRID_BATCH_BAD_SIZE). */
+/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis, for negative
+   sizes and for planes of more than 2^56 elements it returns lines that launches refuse (TRID_BATCH_BAD_SIZE). */
 TB_HOST trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
+    const long long most = 1ll << 56;
+    trid_lines none = {-1, 0, 0, 0, 0, 0};
+    if (nx < 0 || ny < 0 || nz < 0 || (ny > 0 && (nx > most / ny || nz > most / ny))) return none;
     /* y: groups = 0 would mean one group */
     trid_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nz ? nx : 0, 1, nz, nx * ny};
-    trid_lines z = {nz, nx * ny, nx * ny, 1, 1, 0}, none = {-1, 0, 0, 0, 0, 0};
+    trid_lines z = {nz, nx * ny, nx * ny, 1, 1, 0};
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
 }
 

@@ -374,7 +374,8 @@ TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int
     if (checked) {
         const tb_real error = trid_p_batch_number<tb_real>(worst.error),
                       size = trid_p_batch_number<tb_real>(worst.size);
-        const tb_real residual = error == 0 && size == 0 ? (tb_real)0 : error / size;
+        const tb_real quotient = error == 0 && size == 0 ? (tb_real)0 : error / size;
+        const tb_real residual = trid_finite(size) ? quotient : error + size; /* what overflows hides no error */
         if (!status && !(residual <= (tb_real)report.tolerance)) status = plan.n + 1;
         if (report.residual) report.residual[system] = (float)residual;
     }

@@ -136,16 +136,18 @@ TB_HOST long long trid_p_batch_levels_end(long long n, long long systems, int by
    `bytes` bytes. Scratch is device memory of the caller, aligned to 16 bytes, that overlaps no array of the call. Its
    contents before the launch do not matter; after the launch it may be used again.
    Returns  0 for n <= 1024: scratch may then be null. It may also be null for interleaved systems of up to 8192 rows on
-            devices with clusters of blocks, except for trid_batch_checked, trid_batch_refined and periodic systems.
-            TRID_BATCH_BAD_SIZE for lines that launches refuse with it
+            devices with clusters of blocks and 227 KiB of shared memory a block (compute capability 9.0 to 11.x),
+            except for trid_batch_checked, trid_batch_refined and periodic systems. TRID_BATCH_BAD_SIZE for lines that
+            launches refuse with it
    Cost     about 20 bytes a system, and 0.03 of an array (interleaved: 0.07); with TRID_BATCH_REFINED one array more,
             with TRID_BATCH_PERIODIC four numbers for each row beyond the last whole chunk of 512 (interleaved: 128)
             rows */
 TB_HOST long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {
     lines = trid_p_lines_of(lines);
-    if (!trid_p_lines_valid(lines) || lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
+    if (!trid_p_lines_valid(lines)) return TRID_BATCH_BAD_SIZE;
     if (trid_p_lines_empty(lines)) return 0;
+    if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
     trid_lines joined = trid_p_lines_join(lines);
     const int interleaved = trid_p_lines_are_interleaved(joined), refined = (flags & TRID_BATCH_REFINED) != 0;
     const long long systems = lines.systems * lines.groups, several = TRID_P_BATCH_ON_CHIP_LU;

@@ -58,7 +58,7 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
             about 9 operations a row more. Longer systems: nine arrays; if interleaved, the rows are read once more
    Error    the residual is that of the solution alone, also with ADD. It is exact up to the roundings of its own
             evaluation, about 3 unit roundoffs, and in double precision to 2^-20 of itself, because only the upper 32
-            bits of its parts are kept */
+            bits of its parts are kept. If a part overflows, the residual is inf or NaN, which is a failure */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
