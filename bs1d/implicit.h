@@ -1,5 +1,7 @@
 /* implicit.h - a room of bs1d.h: the implicit rungs, which share one kernel template. The calls nest in this order:
-   bs1d_p_implicit, bs1d_p_all_steps, bs1d_p_steps, bs1d_p_step_solve, the solver. MIT licence, see LICENSE. */
+   bs1d_p_implicit, bs1d_p_all_steps, bs1d_p_steps, bs1d_p_step_solve, the solver. With a factored matrix bs1d_p_steps
+   calls bs1d_warp_implicit3 or bs1d_p_increment_steps instead, and these the solver. Special options go from
+   bs1d_p_implicit through bs1d_p_special_steps to bs1d_p_step_solve. MIT licence, see LICENSE. */
 
 #if TB_DEVICE_SCOPES
 
@@ -23,7 +25,7 @@ enum { BS1D_P_REFRESH = 16 }; /* after this many steps in increments the right-h
 
 #else /* TB_BODY: C over tb_real */
 
-/* ---- implicit1 and implicit2: the matrix is built and solved in each step ---------------------------------------- */
+/* ---- one step: implicit1 and implicit2 build and solve the matrix in each ---------------------------------------- */
 
 /* The data of an implicit step. */
 typedef struct {
@@ -37,8 +39,8 @@ typedef struct {
 } bs1d_p_step_data;
 
 /* Builds rows of I - size A in the working precision, as time-dependent coefficients would require in each step. (The
-   compiler moves loop invariants out of the loop.) Rows from `points` on are copies of row 0, which has no couplings.
-   `special`, a literal, says whether there may be upwinding. */
+   compiler moves what is the same in all steps out of the loop over the steps.) Rows from `points` on are copies of
+   row 0, which has no couplings. `special`, a literal, says whether there may be upwinding. */
 TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real *b, tb_real *c)
 {
     TB_UNROLL
@@ -67,9 +69,9 @@ TB_D void bs1d_p_increment(bs1d_p_step_data s, int crank, int call, const tb_rea
 }
 
 /* Solves M y = u with M = I - size A or, for the increment, M y = size A u (Crank-Nicolson, size = 1/2: M y = A u). A
-   multiplier, unless null, is added on the right-hand side, halved if y is half a Crank-Nicolson step. Only options
-   with a multiplier can have upwinding, or a last row of M without its drift. Without a factored matrix the function
-   builds the rows. */
+   multiplier, unless null, is added to the right-hand side, halved if y is the value in the middle of a Crank-Nicolson
+   step. Only options with a multiplier can have upwinding, or a last row of M without its drift. The function builds
+   the rows of M if there is no factored matrix, and for the increment. */
 TB_D void bs1d_p_step_solve(bs1d_p_step_data s, int increment, int crank, int call, const tb_real *multiplier,
                             const tb_real *u, tb_real *y)
 {
@@ -203,8 +205,9 @@ TB_D void bs1d_p_steps(bs1d_p_step_data s, int rung, int steps, int crank, int c
     }
 }
 
-/* Takes all steps of the groups of a warp. A group without an option, or with a bad one, stands by. The steps that
-   all groups have in common come first, at full speed; then each group takes its remaining steps one by one. */
+/* Takes all steps of the groups of a warp. A group stands by if it has no option, a bad one, or one that another
+   kernel prices. The steps that all groups have in common come first, at full speed; then each group takes its
+   remaining steps one by one. */
 TB_D void bs1d_p_all_steps(bs1d_p_step_data s, int rung, bs1d_p_plan plan, int stands_by, tb_real *u)
 {
     const int increment = rung == 2 || rung == 5;
@@ -225,7 +228,7 @@ TB_D void bs1d_p_all_steps(bs1d_p_step_data s, int rung, bs1d_p_plan plan, int s
 }
 
 /* Takes all steps of a special option: one with early exercise, upwinding, or a last row of the matrix without its
-   drift. Early exercise follows Ikonen and Toivanen: the multiplier, times dt, is added on the right-hand side and
+   drift. Early exercise follows Ikonen and Toivanen: the multiplier, times dt, is added to the right-hand side and
    subtracted from the result; what then raises the result to the floor is the new multiplier. */
 TB_D void bs1d_p_special_steps(bs1d_p_step_data s, int increment, bs1d_p_plan plan, const tb_real *floor, tb_real *u)
 {
@@ -273,13 +276,14 @@ TB_D bs1d_p_step_data bs1d_p_step_data_of(int k, int lanes, bs1d_model m, double
     return s;
 }
 
-/* Returns how many blocks of 128 threads a multiprocessor should hold, which limits the registers of a thread. Each
-   number is the fastest that was tried, or the one that spills least. */
+/* Returns how many blocks a multiprocessor should hold, which limits the registers of a thread. A block has 128
+   threads, or 64 if two warps share an option. Each number is the fastest that was tried, or the one that spills
+   least. */
 TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 {
 #if TB_BYTES == 8
     return k > 8 || rung == 5 ? 2 : special ? 3 : 4;
-#elif defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 1000 /* with three, some bytes spill */
+#elif defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 1000 /* 3 blocks with k = 16, as below, would spill some bytes */
     return k > 8 || rung == 5 ? 2 : rung == 1 && !special ? 5 : 4;
 #else
     return k == 16 && !special && (rung == 3 || rung == 4) ? 3 : k > 8 || rung == 5 ? 2 : rung == 1 && !special ? 5 : 4;
@@ -287,7 +291,8 @@ TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 }
 
 /* Prices the special options or all others, by one of the rungs 1 to 4 or by 5, which is rung 4 in increments. The
-   kernel for all others, except that of rung 5, also reports bad options. */
+   kernel for all others, except that of rung 5, also reports the options that bs1d_p_load finds bad. A kernel itself
+   reports those of its options whose matrix is not dominant. */
 template <int rung, int special, int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k)) TRID_KERNEL
     void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)

@@ -125,15 +125,15 @@ CPU_AVX_CALL int cpu_avx_p_implicit2(const cpu_avx_p_options *m, int first, int 
     return status;
 }
 
-/* A row of partitions: u; r, l and q of cpu_avx_factor; w, the factor of this row's y in the first x of its own
-   partition; p, the factor of the last y of the partition below in this row's y. */
+/* A row of partitions: u; r, l and q of cpu_avx_factor; w, the weight of this row's y in the first x of its own
+   partition; p, the weight of the last y of the partition below in this row's y. */
 typedef struct {
     cpu_avx_vec u, r, l, w, p, q;
 } cpu_avx_p_part_row;
 enum { cpu_avx_p_row_vectors = 6 };
 
 /* The numbers of the scans across lanes: the factors of the steps over 1, 2, 4 and 8 lanes, forward and backward, and
-   how many of these steps matter. link is the factor of the last y of the partition below in the first x. */
+   how many of these steps matter. link is the weight of the last y of the partition below in the first x. */
 typedef struct {
     cpu_avx_vec carry[4], back[4], link;
     int forward, backward;
@@ -174,8 +174,8 @@ CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, in
     return steps;
 }
 
-/* Copies an option and its factors (in f) to rows of partitions: the first is *row, and the next is always `step` rows
-   further on. Returns their links. */
+/* Copies an option and its factors (in f) to rows of partitions: the first is *row, and each of the others is
+   `step` rows after the one before. Returns their links. */
 CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu_avx_real *u, const cpu_avx_real *f,
                                                          cpu_avx_p_part_row *row, int step)
 {
@@ -297,12 +297,13 @@ CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit2, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
 }
 
-/* Makes the same steps with a time-independent matrix, which is factored once. Lanes are partitions of a grid, so that
-   two options at once stay in the first-level cache. Scans over the lanes join the partitions, without the scan steps
-   that change less than rounding does.
+/* Makes the same steps with a time-independent matrix, which is factored once. Lanes are partitions of a grid, and
+   an option takes six numbers a row: two options at once stay in 32 KB of first-level cache up to 682 rows (in double
+   precision 341). Scans over the lanes join the partitions, without the scan steps that change less than rounding
+   does.
    Needs, Leaves, Returns as cpu_avx_implicit1
-   Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles per
-            time step, where s <= log2 lanes is the number of scan steps
+   Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; s + 1 FMA and s + 2 shuffles per
+            time step, where s <= 2 log2 lanes is the number of scan steps, forward and backward together
    Error    as cpu_avx_implicit1; the omitted scan steps add about a roundoff of the largest value in each time step */
 CPU_AVX_API int cpu_avx_implicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)

@@ -486,19 +486,25 @@ static void test_random_call(void)
     check_solved(k, to_repair);
 }
 
-/* Under the emulator every other call runs on compute capability 7.5, which has neither clusters nor asynchronous
-   copies. */
+/* Under the emulator the calls run on five devices in turn. Four of them lack something: clusters, asynchronous copies
+   (7.5), or shared memory for some pipelines and clusters. */
+static void choose_device(int i)
+{
+#ifdef SIMT_EMULATOR
+    static const int device[5][3] = {{9, 0, 227}, {7, 5, 64}, {8, 0, 163}, {8, 6, 99}, {12, 0, 99}};
+    simt_capability(device[i % 5][0], device[i % 5][1]);
+    simt_shared_memory(device[i % 5][2] * 1024);
+#else
+    (void)i;
+#endif
+}
 static void test_random_calls(int count)
 {
     for (int i = 0; i < count; i++) {
-#ifdef SIMT_EMULATOR
-        simt_capability(i % 2 ? 7 : 9, i % 2 ? 5 : 0);
-#endif
+        choose_device(i);
         test_random_call();
     }
-#ifdef SIMT_EMULATOR
-    simt_capability(9, 0);
-#endif
+    choose_device(0);
 }
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */

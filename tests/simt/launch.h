@@ -220,8 +220,8 @@ SIMT_OWN cudaError_t simt_check_launch(const void *kernel, dim3 grid, dim3 clust
         return cudaErrorInvalidClusterSize;
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
         return cudaErrorInvalidValue;
-    simt.shared_limit = limit ? (size_t)SIMT_MAX_SHARED : (size_t)SIMT_DEFAULT_SHARED;
-    return shared_bytes > allowed ? cudaErrorInvalidValue : cudaSuccess;
+    simt.shared_limit = limit ? simt.shared_most : (size_t)SIMT_DEFAULT_SHARED;
+    return shared_bytes > allowed || shared_bytes > simt.shared_most ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 /* Returns what is wrong with the launch's configuration; a fault of the kernel's is the last error alone, as on a GPU,

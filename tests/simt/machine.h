@@ -143,6 +143,7 @@ struct simt_machine {
     int thread_count;               /* of a block at its start */
     int major, minor;               /* compute capability */
     int processors;
+    size_t shared_most;             /* bytes of shared memory that a block may ask for */
     bool abandoned;                 /* by a fault */
     bool slept;                     /* did a lane of the warp that has its turn sleep? */
     bool is_early;                  /* the launch may have begun before the one ahead has ended */

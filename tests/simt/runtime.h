@@ -145,7 +145,7 @@ SIMT_OWN cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int dev
     if (device != 0)
         return simt_set_error(cudaErrorInvalidDevice);
     *properties = cudaDeviceProp{"SIMT emulator", simt_physical_bytes(_SC_PHYS_PAGES), SIMT_DEFAULT_SHARED,
-                                 SIMT_MAX_SHARED, SIMT_MAX_SHARED + 1024, simt.major, simt.minor, simt.processors,
+                                 simt.shared_most, simt.shared_most + 1024, simt.major, simt.minor, simt.processors,
                                  SIMT_LANES, SIMT_MAX_THREADS, 2048,
                                  {SIMT_MAX_THREADS, SIMT_MAX_THREADS, 64}, {0x7fffffff, 0xffff, 0xffff},
                                  65536, 1 << 20};
@@ -213,7 +213,7 @@ enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 template <class Kernel>
 SIMT_OWN cudaError_t cudaFuncSetAttribute(Kernel *kernel, cudaFuncAttribute attribute, int value)
 {
-    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > SIMT_MAX_SHARED)
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || (size_t)value > simt.shared_most)
         return simt_set_error(cudaErrorInvalidValue);
     simt_set_limit((const void *)kernel, (size_t)value);
     return cudaSuccess;

@@ -13,6 +13,9 @@ SIMT_OWN void simt_capability(int major, int minor)
 /* 10 * major + minor, which is also what kernels are taken to be compiled for. */
 SIMT_OWN int simt_version(void) { return 10 * simt.major + simt.minor; }
 
+/* How many bytes of shared memory a block may ask for, at most 227 KiB, which it is unless told. */
+SIMT_OWN void simt_shared_memory(int bytes) { simt.shared_most = (size_t)bytes; }
+
 /* How many multiprocessors the device has; 4 unless told. */
 SIMT_OWN void simt_multiprocessors(int count) { simt.processors = count; }
 

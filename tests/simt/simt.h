@@ -56,6 +56,7 @@
                                    does so from the start.
               simt_capability(major, minor)   of the device; 9.0 unless told. Before 9.0 there are no clusters.
               simt_multiprocessors(count)   of the device; 4 unless told
+              simt_shared_memory(bytes)   that a block may ask for; 227 KiB unless told
               simt_faults()        how many launches were abandoned; simt_fault_text() says why, of the last
               simt_take_fault()    the same text, or NULL if there was no fault since the last call
 

@@ -99,6 +99,7 @@ struct simt_startup {
         fclose(file);
         simt.current = -1;
         simt.major = 9;
+        simt.shared_most = SIMT_MAX_SHARED;
         simt.processors = 4;
         if (const char *seed = getenv("SIMT_SEED"))
             simt_permute(strtoull(seed, nullptr, 0));
