@@ -161,11 +161,14 @@
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
 #define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* the compiler moves no memory access across it */
-/* Unrolls the loop after it. If its count is a small literal, arrays stay in registers. */
+/* Unrolls the loop after it. If its count is a small literal, arrays stay in registers. _KEEP_LOOP does not unroll it:
+   what gcc unrolls early, it no longer vectorises. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
+#define CPU_AVX_P_KEEP_LOOP _Pragma("GCC unroll 1")
 #else
 #define CPU_AVX_P_UNROLL
+#define CPU_AVX_P_KEEP_LOOP
 #endif
 #define CPU_AVX_API static inline CPU_AVX_P_UNUSED
 /* A function with a whole loop is not inlined: inlining would slow neighbouring loops by a few percent. Without

@@ -45,11 +45,13 @@ CPU_AVX_CALL void cpu_avx_p_implicit1_step(int n, cpu_avx_real *CPU_AVX_P_RESTRI
             at[4 * lanes] = q[o] = r * at[2 * lanes];
             at[3 * lanes] = y[o] = r * cpu_avx_p_madd(-at[0], y[o], at[3 * lanes]);
         }
-    for (ptrdiff_t j = n - 2; j >= 0; j--)
+    for (ptrdiff_t j = n - 2; j >= 0; j--) {
+        CPU_AVX_P_KEEP_LOOP
         for (int o = 0; o < options; o++) {
             cpu_avx_real *at = work + j * row_len + o / lanes * 5 * lanes + o % lanes;
             at[3 * lanes] = y[o] = cpu_avx_p_madd(-at[4 * lanes], y[o], at[3 * lanes]);
         }
+    }
 }
 
 CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int last, void *work)

@@ -84,12 +84,12 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu
 CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t at, int one, int first, int x_too)
 {
     if (x_too) CPU_AVX_P_PREFETCH(batch->x + at);
-    const cpu_avx_real *const array[4] = {batch->d + at, batch->a + at, batch->b + at, batch->c + at};
+    const cpu_avx_real *const array[4] = {one ? batch->d : batch->a, batch->b, batch->c, batch->d};
     for (int i = 0; i < (one ? 1 : 4); i++)
         if (first)
-            CPU_AVX_P_PREFETCH_NEAR(array[i]);
+            CPU_AVX_P_PREFETCH_NEAR(array[i] + at);
         else
-            CPU_AVX_P_PREFETCH(array[i]);
+            CPU_AVX_P_PREFETCH(array[i] + at);
 }
 
 /* The rows of a tile. c of each row is kept in the store (with one matrix it is not kept), and d in x. If x must not be

@@ -194,7 +194,8 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
 CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx_real *b, const cpu_avx_real *c,
                                cpu_avx_real *f)
 {
-    if (n < 0 || (n > 0 && (!a || !b || !c || !f))) return CPU_AVX_BAD_ARGUMENT;
+    if (n == 0) return CPU_AVX_OK;
+    if (n < 0 || !a || !b || !c || !f) return CPU_AVX_BAD_ARGUMENT;
     cpu_avx_real *l = f, *r = f + n, *q = f + 2 * n;
     for (long long j = 0; j < n; j++) {
         cpu_avx_real pivot = j > 0 ? b[j] - a[j] * q[j - 1] : b[j];
