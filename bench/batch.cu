@@ -11,6 +11,10 @@
    which these matrices have no influence. If a residual exceeds 128 unit roundoffs, which is trid/batch.h's own
    tolerance, or an error ten times that, the program says so, and fails if the result is the kit's. What takes more
    than 0.1 s is timed by its first run alone.
+   Layouts `columns` and `columns_W` are 10^3 to 10^6 columns of a model of the atmosphere or the ocean:
+   t[level][column] and t[block][level][column], with W columns a block. Nothing of these arrays is in the cache before
+   a run: a copy of 2^27 bytes comes between. pct_of_like_copy compares such a run with a copy of as many bytes after
+   the same copy.
    ratio_to_cusparse is the time of the best cuSPARSE routine for the layout over the time of this one. --only runs the
    layouts whose names contain the text. --profile launches each operation on 256 to 1024 rows once, for a profiler that
    looks between cudaProfilerStart and _Stop, and prints which they are (bench/batch_bounds.sh). A program compiled with
@@ -263,14 +267,15 @@ static double check(const char *operation, const Task &task, const Arrays<T> &s,
 /* Prints a row. arrays: how many numbers must be moved for each element of the matrix. */
 template <typename T>
 static void report(const char *operation, const trid_lines &l, const char *layout, double seconds, double arrays,
-                   double peer, double error)
+                   double peer, double error, double like_copy = 0)
 {
     double bytes = arrays * (double)elements_of(l) * sizeof(T), rate = bytes / seconds;
-    char ratio[32] = "";
+    char ratio[32] = "", like[32] = "";
     if (peer > 0) snprintf(ratio, sizeof ratio, "%.2f", peer / seconds);
-    bench_line(bench, "%s,%lld,%lld,%s,%s,%.*f,%.0f,%.1f,%s,%.2e\n", operation, l.n, l.systems * l.groups, layout,
+    if (like_copy > 0) snprintf(like, sizeof like, "%.1f", 100 * like_copy / seconds);
+    bench_line(bench, "%s,%lld,%lld,%s,%s,%.*f,%.0f,%.1f,%s,%.2e,%s\n", operation, l.n, l.systems * l.groups, layout,
                sizeof(T) == 4 ? "f32" : "f64", seconds < 1e-4 ? 6 : 4, 1e3 * seconds, 1e-9 * rate,
-               100 * rate / copy_speed, ratio, error);
+               100 * rate / copy_speed, ratio, error, like);
     if (pace.slow_chain > 0)
         bench_line(bench, "# the row before: machine slow: multiply-adds took %.2f and a copy %.2f of the usual\n",
                    pace.slow_chain, pace.slow_copy);
@@ -552,6 +557,26 @@ static void measure_several(long long n, long long all, int interleaved, const A
         }
 }
 
+/* Measures solves of columns, `width` of them a block, or all in one block if width is 0. */
+template <typename T>
+static void measure_columns(long long n, long long columns, long long width, const Arrays<T> &s)
+{
+    char layout[32] = "columns";
+    if (width) snprintf(layout, sizeof layout, "columns_%lld", width);
+    if (!wanted(layout) || profiled) return;
+    trid_lines l = trid_lines_interleaved(n, columns);
+    if (width) l = trid_lines_axis(width, n, columns / width, 1);
+    const size_t bytes = (size_t)elements_of(l) * sizeof(T) * 5 / 2;
+    prepare(l, s);
+    BENCH_OK(cudaMemset(s.x, 0xff, (size_t)elements_of(l) * sizeof(T)));
+    solve(l, 0, s, s.x, 0, 0);
+    const double error = check("solve", plain(l), s, s.x);
+    auto cold = [](const std::function<void()> &f) { return bench_seconds_after(pace, 15, LONGEST, [] {}, f); };
+    Memory from(bytes), to(bytes);
+    const double copy = cold([&] { BENCH_OK(cudaMemcpyAsync(to.p, from.p, bytes, cudaMemcpyDeviceToDevice)); });
+    report<T>("solve", l, layout, cold([&] { solve(l, 0, s, s.x, 0, 0); }), 5, 0, error, copy);
+}
+
 /* For the launch of a small batch behind others on a busy stream: an empty kernel with the same grid. */
 template <typename T>
 static __global__ void empty_kernel(T *)
@@ -829,6 +854,13 @@ static void measure_all(size_t elements)
         long long n = (long long)(3 * pow(1025 / 3.0, (k + 0.5 + 0.49 * entry(k, 7)) / 40));
         measure(trid_lines_contiguous(n, all / n), "contiguous_any", s, 0, 0);
     }
+    for (long long n : {40ll, 60ll, 80ll, 91ll, 100ll, 120ll, 137ll})
+        for (long long columns : {1000ll, 10000ll, 100000ll, std::min(1000000ll, all / n / 64 * 64)}) {
+            const bool in_blocks = (n == 60 || n == 91 || n == 137) && (columns == 10000 || columns > 100000);
+            measure_columns(n, columns, 0, s);
+            for (long long width : {8ll, 16ll, 32ll, 64ll})
+                if (in_blocks) measure_columns(n, columns / 64 * 64, width, s);
+        }
     for (long long n : {2048ll, 4096ll}) {
         measure(trid_lines_contiguous(n, all / n), "long", s, 1, 1);
         measure(trid_lines_interleaved(n, all / n), "long_interleaved", s, 1, 1);
@@ -859,7 +891,8 @@ int main(int argc, char **argv)
     SPARSE_OK(cusparseCreate(&handle));
     copy_speed = bench_copy_speed(bench);
     pace = bench_pace_open();
-    bench_line(bench, "operation,n,batch,layout,precision,ms,gbytes_per_s,pct_of_copy,ratio_to_cusparse,max_error\n");
+    bench_line(bench, "operation,n,batch,layout,precision,ms,gbytes_per_s,pct_of_copy,ratio_to_cusparse,max_error,"
+                      "pct_of_like_copy\n");
 #ifdef BATCH_TUNE
     measure_all<BATCH_TUNE>(elements);
 #else

@@ -197,7 +197,7 @@ static trid_lines lines_of(int layout, long long n)
 {
     trid_lines lines = trid_lines_contiguous(n, 32); /* full tiles, whatever the width */
     if (layout == STRIDED) lines.stride = n + 1;
-    return layout >= INTERLEAVED ? trid_lines_interleaved(n, layout == FEW_INTERLEAVED ? 8 : 128) : lines;
+    return layout >= INTERLEAVED ? trid_lines_interleaved(n, layout == FEW_INTERLEAVED ? 8 : 256) : lines;
 }
 
 #define CALL(name, suffix) trid_batch_##name##_##suffix(l, at(0), at(1), at(2), at(3), at(4), &options, 0)
@@ -392,7 +392,7 @@ int main(int argc, char **argv)
 {
     const call solve = {SOLVE, CONTIGUOUS}, pivoted = {PIVOTED, CONTIGUOUS}, interleaved = {SOLVE, INTERLEAVED};
     all_sizes = argc > 1 && !strcmp(argv[1], "--all");
-    simt_multiprocessors(1); /* for which 128 systems are many */
+    simt_multiprocessors(1); /* for which 256 systems are many */
     read_symbols(argv[0]);
     for (int room = 1; room < argc; room++)
         if (strstr(argv[room], ".h")) read_room(argv[room]);

@@ -5,6 +5,8 @@
    compile, so each precision is a program of its own: this one and test_batch_single.cu; test_batch_linked.cu calls the
    functions with C linkage, in both. */
 #define TRID_P_BATCH_LEAST_BLOCKS 2 /* so that warps take several tiles of small batches already */
+static unsigned narrow_turn;
+#define TRID_P_BATCH_NARROW_TILES (narrow_turn++ % 2 ? 2 : 0) /* few systems in narrow and in wide tiles, in turn */
 #include "trid/batch.h"
 
 #include "batch_field.h"
@@ -165,8 +167,8 @@ static void test_many_tiles()
 template <class T>
 static void test_wide()
 {
-    static const int sizes[] = {2,   4,   5,   8,   9,   13,  16,  17,  31,  32,  47,  64,  100,
-                                128, 129, 200, 255, 256, 257, 300, 511, 512, 513, 769, 1024};
+    static const int sizes[] = {2,   4,   5,   8,   9,   13,  16,  17,  31,  32,  47,  64,  100, 128,
+                                129, 160, 161, 200, 255, 256, 257, 300, 511, 512, 513, 769, 1024};
     for (int n : sizes) {
         long long few = n > 200 ? 4 : 12, many = n > 200 ? 36 : n > 32 ? 140 : 268;
         const layout list[] = {
@@ -177,6 +179,7 @@ static void test_wide()
             {"wide, y lines", {n, few, few, 1, 5, few * n + 4}},
             {"wide, many", {n, many, many, 1, 1, 0}},
             {"wide, many y lines", {n, 64, 64, 1, n > 200 ? 2 : 4, -(64 * n + 4)}},
+            {"blocks of columns", {n, 8, 8, 1, n > 200 ? 3 : 19, 8 * n}},
             {"half wide", {n, few, few - 2, 1, 1, 0}},          /* pieces of whole systems only in double precision */
             {"half wide, y lines", {n, 8, 8, 1, 3, 8 * n + 2}}, /* and jumps */
             {"not wide, odd pitch", {n, few + 1, few, 1, 1, 0}},
@@ -892,9 +895,8 @@ CASE_FUNCTION void test_closed_splines()
                 for (int j = 0; j < n; j++) d[offset(lines, 0, s, j)] = (float)cosl(turn * s * j / n);
             GPU_OK(filled((void **)&four.device, four.host.size() * sizeof(float)));
             upload(one), upload(four), upload(d);
-            int launched = trid_batch_several_f32<1024>(
-                lines, 1, 0, one.at(), four.at(), one.at(), d.at(), d.at(),
-                asked(TRID_BATCH_PERIODIC | TRID_BATCH_SHARED, 0), 0);
+            int launched = trid_batch_several_f32<1024>(lines, 1, 0, one.at(), four.at(), one.at(), d.at(), d.at(),
+                                                        asked(TRID_BATCH_PERIODIC | TRID_BATCH_SHARED, 0), 0);
             CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
             GPU_OK(cudaMemcpy(d.host.data(), d.device, d.host.size() * sizeof(float), cudaMemcpyDeviceToHost));
             double worst = 0;
@@ -906,8 +908,8 @@ CASE_FUNCTION void test_closed_splines()
                 }
             check_near(worst, 0, 256 * UNIT_F32, "closed splines of %d, %s", n,
                        interleaved ? "interleaved" : "contiguous");
-            launched = trid_batch_several_f32<1024>(trid_lines_contiguous(n, 1), 2, n, one.at(),
-                                                                     four.at(), one.at(), d.at(), d.at() + n, 0, 0);
+            launched = trid_batch_several_f32<1024>(trid_lines_contiguous(n, 1), 2, n, one.at(), four.at(), one.at(),
+                                                    d.at(), d.at() + n, 0, 0);
             CHECK(launched == TRID_BATCH_OVERLAP, "one side's x is the next one's d: %d", launched);
             field<float> *all[3] = {&one, &four, &d};
             for (field<float> *f : all) GPU_OK(cudaFree(f->device));

@@ -68,7 +68,8 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
     /* The first round only requests the first tile: there is none to solve. */
     int round = pipelined ? 0 : 1;
     unsigned index = begin, next = pipelined ? begin : begin + tile_step;
-    trid_p_batch_place p = trid_p_batch_place_of(plan, pipelined ? plan.tiles : begin, systems, line, first);
+    trid_p_batch_place p =
+        trid_p_batch_place_of<shape::narrow>(plan, pipelined ? plan.tiles : begin, systems, line, first);
     TRID_P_BATCH_LOOP
     for (; index < plan.tiles; index = next, next += tile_step) {
         trid_p_batch_equations<tb_real, k> u;
@@ -76,7 +77,7 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
         const trid_p_batch_place here = p;
         if (!pipelined) trid_p_batch_ask_known(k, rows, here.system, first, here.valid, end);
         if (pivoted && round > 0) next = trid_p_batch_wanted_tile(plan, next, tile_step, systems);
-        p = trid_p_batch_place_of(plan, next, systems, line, first); /* no system beyond the last tile */
+        p = trid_p_batch_place_of<shape::narrow>(plan, next, systems, line, first); /* no system beyond the last tile */
         if (pipelined) trid_p_batch_arrive<arrays == 1>(pipeline, rows, here, next, p, known, end, &u);
         if (pipelined && round++ == 0) {
             trid_p_batch_ask_before(pipeline, p, x);
@@ -140,11 +141,11 @@ struct trid_p_batch_tiling {
    copies are of 16 bytes. Checked kernels request half of a thread's rows at a time, all others all of them. With 256
    rows, bursts of two save up to 9 % where systems that are not periodic are factored, or solved from factors; with
    fewer rows they cost up to 24 %. Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster
-   up to 256 rows; in double precision up to 512, and from 897 to 1024. With 22 rows a thread more is requested at a
-   time and fewer blocks share a system: where these have few idle rows, solves take 0.72 to 0.98 of the time. Their
-   shared memory has no room for the old x: if the solution is added to x, later entries serve. If 16 blocks have no
-   room for the messages that they exchange (a pivoted solve that adds to x), fewer blocks of 32 partitions take
-   over. */
+   up to 256 rows, unless one block holds the rows of two (160; in single precision 192: 0.67 to 0.86 of the time); in
+   double precision up to 512, and from 897 to 1024. With 22 rows a thread more is requested at a time and fewer blocks
+   share a system: where these have few idle rows, solves take 0.72 to 0.98 of the time. Their shared memory has no
+   room for the old x: if the solution is added to x, later entries serve. If 16 blocks have no room for the messages
+   that they exchange (a pivoted solve that adds to x), fewer blocks of 32 partitions take over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {
@@ -160,6 +161,9 @@ struct trid_p_batch_tilings : trid_p_batch_how {
         {hybrid, few, 65, 128, 8, {8, 8}, 16, 8, 0},
         {hybrid, few, 129, 256, 8, {8, 8}, 32, 8, 0},
         {hybrid, few, 257, 512, 16, {8, 8}, 32, 16, 0},
+        {hybrid, narrow, 33, 64, 8, {16, 16}, 8, 4, 128},
+        {hybrid, narrow, 65, 128, 16, {16, 16}, 8, 4, 128},
+        {hybrid, narrow, 129, 160, 20, {16, 16}, 8, 4, 128},
         {hybrid | pivoted | checks | one_ring, pipelined, 33, 64, 16, {64, 32}, 4, 4, 128},
         {lu | factored, pipelined, 17, 64, 16, {64, 32}, 4, 16, 128},
         {reduced, pipelined, 1, 64, 16, {64, 32}, 4, 4, 128},
@@ -173,6 +177,8 @@ struct trid_p_batch_tilings : trid_p_batch_how {
         {hybrid, wide_clusters, 465, 704, 22, {64, 32}, 8, 2, 128},
         {hybrid, wide_clusters, 769, 880, 22, {64, 32}, 8, 2, 128},
         {hybrid, wide_clusters, 881, 1024, 22, {32, 0}, 16, 2, 256},
+        {hybrid, pipelined, 129, 160, 20, {64, 32}, 8, 4, 128},
+        {hybrid, pipelined, 161, 192, 12, {32, 0}, 16, 4, 128},
         {hybrid, clusters, 129, 256, 16, {64, 0}, 8, 2, 128},
         {hybrid, clusters, 129, 512, 16, {0, 32}, 8, 2, 128},
         {hybrid | beyond, clusters, 897, 1024, 16, {0, 32}, 8, 2, 128},
@@ -204,6 +210,9 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serve
 #ifndef TRID_P_BATCH_MANY_TILES
 #define TRID_P_BATCH_MANY_TILES 32 /* for each wide cluster, at least: with fewer, the last tiles leave many idle */
 #endif
+#ifndef TRID_P_BATCH_NARROW_TILES
+#define TRID_P_BATCH_NARROW_TILES 2 /* for each block that runs at the same time, at most */
+#endif
 
 /* Launches a shape: clusters of `blocks` blocks if it is one for clusters, else as many blocks as stay on the device,
    or all blocks if it has no pipeline. */
@@ -214,7 +223,7 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     constexpr int solver = trid_p_batch_how::solver_of(method);
     typedef trid_p_batch_tiles<solver, tb_real, shape, rows_type> tiles;
     constexpr trid_p_batch_needs most = tiles::needs(~0, 1);
-    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || !shape::pipelined || shape::cluster ||
+    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || !shape::pipelined || shape::cluster || shape::narrow ||
                       most.least * (most.bytes + most.fixed) <= TRID_P_BATCH_SHARED_BYTES,
                   "every tile must have room");
     trid_p_batch_plan plan = work.plan;
@@ -225,11 +234,15 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     unsigned grid;
     const trid_device *const known = trid_p_batch_known_device(work);
     if (trid_p_batch_count(&plan, shape::systems, 1, &grid))
-        return shape::few ? (int)TRID_P_BATCH_NOT_LAUNCHED : (int)TRID_BATCH_BAD_SIZE;
-    if constexpr (shape::few || shape::wide) {
+        return shape::few || shape::narrow ? (int)TRID_P_BATCH_NOT_LAUNCHED : (int)TRID_BATCH_BAD_SIZE;
+    plan.joined = shape::narrow && plan.lines.groups > 1 ? (int)(shape::systems / plan.lines.systems) : 0;
+    if (plan.joined > 1) plan.tiles = grid = (unsigned)((plan.lines.groups + plan.joined - 1) / plan.joined);
+    if constexpr (shape::few || shape::narrow || shape::wide) {
         const int processors = known ? known->processors : trid_device_attribute(cudaDevAttrMultiProcessorCount);
-        if (shape::few ? plan.tiles > (unsigned)(needs.resident * processors)
-                       : plan.tiles < (unsigned)(TRID_P_BATCH_MANY_TILES * processors / blocks))
+        const int many = needs.resident * processors * (shape::narrow ? TRID_P_BATCH_NARROW_TILES : 1);
+        const int narrow = shape::narrow && plan.lines.groups > 1 && plan.lines.systems <= 32;
+        if (shape::wide ? plan.tiles < (unsigned)(TRID_P_BATCH_MANY_TILES * processors / blocks)
+                        : plan.tiles > (unsigned)many && !narrow)
             return TRID_P_BATCH_NOT_LAUNCHED;
     }
     if (trid_p_batch_device_of(work, kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;

@@ -8,7 +8,8 @@ template <int rows, int of_systems, int of_parts, int at_a_time, int bytes_ahead
 struct trid_p_batch_shape {
     static constexpr int k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead;
     static constexpr int threads = systems * parts;
-    static constexpr bool pipelined = kind < trid_p_batch_how::unpipelined,
+    static constexpr bool narrow = kind == trid_p_batch_how::narrow,
+                          pipelined = kind < trid_p_batch_how::unpipelined || narrow,
                           wide = kind == trid_p_batch_how::wide_clusters,
                           cluster = wide || kind == trid_p_batch_how::clusters, few = kind == trid_p_batch_how::few;
     static constexpr bool elsewhere =
@@ -51,11 +52,19 @@ struct trid_p_batch_place {
     int valid;            /* rows, up to the system's end */
     int in_batch;         /* whether there is such a system */
 };
-/* Returns what a thread has of system `line` of tile `index`: rows from `first` on. */
+/* Returns what a thread has of system `line` of tile `index`: rows from `first` on. joins: a tile may have several
+   groups. */
+template <int joins = 0>
 TB_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, unsigned index, int systems, int line,
                                               int first)
 {
     trid_p_batch_tile tile = trid_p_batch_tile_of(plan, index, systems);
+    if (joins && plan.joined > 1) {
+        const int own = line / (int)plan.lines.systems;
+        tile = {(long long)index * plan.joined + own, 0, (int)plan.lines.systems};
+        if (own >= plan.joined || tile.group >= plan.lines.groups) tile.count = 0;
+        line -= own * (int)plan.lines.systems;
+    }
     trid_p_batch_place p;
     p.in_batch = line < tile.count;
     p.valid = p.in_batch ? plan.n - first : 0;
@@ -116,7 +125,8 @@ template <class of>
 TB_D trid_p_batch_place trid_p_batch_own_place(const of &pipeline, unsigned index)
 {
     constexpr int systems = of::shape::systems;
-    return trid_p_batch_place_of(pipeline.plan, index, systems, (int)threadIdx.x % systems, pipeline.first);
+    const int line = (int)threadIdx.x % systems;
+    return trid_p_batch_place_of<of::shape::narrow>(pipeline.plan, index, systems, line, pipeline.first);
 }
 /* Returns a thread's route through tile `index`, given where its own rows are. Arrays of vectorised copies have one
    layout. */
@@ -135,7 +145,7 @@ TB_D auto trid_p_batch_route_of(const of &pipeline, unsigned index, const trid_p
             int thread, which;
             trid_p_batch_piece<tb_real, shape>(i, &thread, &which);
             const int first = pipeline.first + shape::k * (thread / systems - (int)threadIdx.x / systems);
-            trid_p_batch_place p = trid_p_batch_place_of(plan, index, systems, thread % systems, first);
+            trid_p_batch_place p = trid_p_batch_place_of<shape::narrow>(plan, index, systems, thread % systems, first);
             if (arrays == 1) {
                 route.from[i] = from[3] + (p.at + which * plan.lines.step);
                 route.valid[i] = p.valid - which;

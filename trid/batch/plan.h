@@ -42,9 +42,10 @@ struct trid_p_batch_how {
        and rows arrive in shared memory while it solves the tile before; clusters: a cluster of blocks, in the same way;
        wide_clusters: the same, for many tiles of four arrays that are copied 16 bytes at a time; unpipelined: a block
        that loads rows when it needs them. few: blocks as in unpipelined, if all of them run at the same time; each
-       thread takes few rows, so that little is done in sequence. .._elsewhere: a kernel that is left empty in code
-       whose devices all have clusters and room for a pipeline, because it is never launched there. */
-    enum { pipelined, pipelined_elsewhere, clusters, wide_clusters, unpipelined, unpipelined_elsewhere, few };
+       thread takes few rows, so that little is done in sequence. narrow: pipelined, for so few systems, or so few in a
+       group, that wider tiles would be slower. .._elsewhere: a kernel that is left empty in code whose devices all
+       have clusters and room for a pipeline, because it is never launched there. */
+    enum { pipelined, pipelined_elsewhere, clusters, wide_clusters, unpipelined, unpipelined_elsewhere, few, narrow };
 };
 
 /* The systems for which a call compiles kernels: those of `least` .. `most` rows, of both layouts or of only one. */
@@ -74,6 +75,7 @@ struct trid_p_batch_plan {
     unsigned magic;     /* f * magic >> 20 is f / n for f < 512, n <= 512; 0 if a warp has one system */
     unsigned per_group; /* tiles in a group of systems */
     unsigned tiles;     /* in all groups */
+    int joined;         /* narrow: groups in a tile */
     unsigned repeat;    /* one matrix for all: tiles a warp takes */
     int repair;         /* pivoted: only systems that failed before */
     void *scratch;      /* the caller's, for long systems */
