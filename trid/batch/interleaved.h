@@ -235,8 +235,8 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     const trid_device *const known = trid_p_batch_known_device(work);
     if (trid_p_batch_count(&plan, shape::systems, 1, &grid))
         return shape::few || shape::narrow ? (int)TRID_P_BATCH_NOT_LAUNCHED : (int)TRID_BATCH_BAD_SIZE;
-    plan.joined = shape::narrow && plan.lines.groups > 1 ? (int)(shape::systems / plan.lines.systems) : 0;
-    if (plan.joined > 1) plan.tiles = grid = (unsigned)((plan.lines.groups + plan.joined - 1) / plan.joined);
+    plan.repeat = shape::narrow && plan.lines.groups > 1 ? (unsigned)(shape::systems / plan.lines.systems) : 0;
+    if (plan.repeat > 1) plan.tiles = grid = (unsigned)((plan.lines.groups + plan.repeat - 1) / plan.repeat);
     if constexpr (shape::few || shape::narrow || shape::wide) {
         const int processors = known ? known->processors : trid_device_attribute(cudaDevAttrMultiProcessorCount);
         const int many = needs.resident * processors * (shape::narrow ? TRID_P_BATCH_NARROW_TILES : 1);

@@ -59,10 +59,10 @@ TB_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, uns
                                               int first)
 {
     trid_p_batch_tile tile = trid_p_batch_tile_of(plan, index, systems);
-    if (joins && plan.joined > 1) {
+    if (joins && plan.repeat > 1) {
         const int own = line / (int)plan.lines.systems;
-        tile = {(long long)index * plan.joined + own, 0, (int)plan.lines.systems};
-        if (own >= plan.joined || tile.group >= plan.lines.groups) tile.count = 0;
+        tile = {(long long)index * plan.repeat + own, 0, (int)plan.lines.systems};
+        if (own >= (int)plan.repeat || tile.group >= plan.lines.groups) tile.count = 0;
         line -= own * (int)plan.lines.systems;
     }
     trid_p_batch_place p;

@@ -75,8 +75,7 @@ struct trid_p_batch_plan {
     unsigned magic;     /* f * magic >> 20 is f / n for f < 512, n <= 512; 0 if a warp has one system */
     unsigned per_group; /* tiles in a group of systems */
     unsigned tiles;     /* in all groups */
-    int joined;         /* narrow: groups in a tile */
-    unsigned repeat;    /* one matrix for all: tiles a warp takes */
+    unsigned repeat;    /* contiguous, one matrix for all: tiles a warp takes; narrow tiles: groups in each */
     int repair;         /* pivoted: only systems that failed before */
     void *scratch;      /* the caller's, for long systems */
     trid_p_batch_report report;
