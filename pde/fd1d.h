@@ -45,9 +45,10 @@
               solve twice per step, except Modified Craig-Sneyd with theta 1/2, which is the theta method too.
      Cost     If the model has no numbers of t and a step has one solve, a warp factors the matrix of equal steps once,
               or in each step if the model has FD_MODEL_FACE. With European exercise it also takes these steps in
-              increments: a solve and three operations a point. It recomputes the increment every 64 steps (512 in
-              double precision) and after a date, or in each step if the model has FD_MODEL_FACE or the matrix omits
-              couplings at a face.
+              increments: a solve and three operations a point, or two with Crank-Nicolson. It recomputes the increment
+              every 64 steps (512 in double precision) and after a date, or in each step if the model has FD_MODEL_FACE
+              or the matrix omits couplings at a face. In double precision, where no digits need saving, Crank-Nicolson
+              steps are taken without increments, with one operation, unless there are sources or slopes.
 
    pde/common/rooms.h lists the rooms. */
 

@@ -36,7 +36,7 @@ FD_HD void CASE_NAME(of_t)(const case_parameters *p, double at, CASE_NAME(t_f64)
     if (p->bad == CASE_LIE_CHANGES) t->bad = at;
 }
 
-FD_TERMS(2, CASE_MODEL, terms->drift[0] = x->drift * t->swing;
+FD_TERMS(2, CASE_MODEL, CHECK_COUNTED; terms->drift[0] = x->drift * t->swing;
          terms->drift[1] = y->drift * (CASE_INDEPENDENT ? 1 + (p->bad == CASE_LIE_DRIFT) * x->bad : t->growth);
          terms->diffusion[0] = x->diffusion * (1 + (real)0.3 * y->share) * t->swing;
          terms->diffusion[1] =

@@ -34,7 +34,7 @@ FD_HD void CASE_NAME(of_t)(const case_parameters *p, double at, CASE_NAME(t_f64)
     if (p->bad == CASE_LIE_MIXED) t->bad = -1;
     if (p->bad == CASE_LIE_CHANGES) t->slow = 1 + at;
 }
-CASE_TERMS(CASE_MODEL, const real s[3] = {x->of[1] * (1 + (real)0.3 * y->of[2]) * t->slow,
+CASE_TERMS(CASE_MODEL, CHECK_COUNTED; const real s[3] = {x->of[1] * (1 + (real)0.3 * y->of[2]) * t->slow,
                                           y->of[1] * (1 + (real)0.2 * z->of[2]) * t->steady,
                                           z->of[1] * (1 + (real)0.1 * x->of[2]) * t->slow};
            terms->drift[0] = x->of[0] * t->slow; terms->drift[1] = y->of[0] * t->steady;

@@ -7,6 +7,9 @@
        if (check_short()) check_skip(1, "...");      in the short run (SHORT_TESTS): says what the sample leaves out
        return check_report();                        "N passed, N failed, N skipped"; 0 if none failed
 
+       CHECK_COUNTED;                                in the emulator, adds 1 to check_counted: for work of which only
+                                                     the time tells whether it was needed
+
    C11, C++17 and CUDA. One translation unit a test program: the counters are static. */
 #ifndef CHECK_H
 #define CHECK_H
@@ -27,6 +30,13 @@ static long check_passed, check_failed, check_skipped;
 #else
 #define CHECK_PRINTF(f, a)
 #define CHECK_UNUSED
+#endif
+
+#ifdef SIMT_EMULATOR
+CHECK_UNUSED static long check_counted;
+#define CHECK_COUNTED check_counted++
+#else
+#define CHECK_COUNTED (void)0
 #endif
 
 CHECK_PRINTF(4, 5)

@@ -103,6 +103,43 @@ static void another_thread()
     CHECK(status.back(&said) && said.what == FD_BAD_SIZE, "its status: %d", said.what);
 }
 
+/* Checks, by counting how often terms are computed, that the factors along y serve all steps whose lengths differ only
+   by rounding, and that a march whose values grew is not repeated. */
+static void no_work_twice()
+{
+#ifdef SIMT_EMULATOR
+    enum { STEPS = 63 };
+    static case_problem c;
+    long counted[2];
+    for (int rounded = 0; rounded < 2; rounded++) {
+        case_plain(&runners[3], &c);
+        const fd_times times = {rounded ? 5 : 63 / 16.0, STEPS, FD_EQUAL, 1, FD_THETA, 0.5, 0, 0, NULL, NULL};
+        c.problem.times = times, c.problem.scheme = FD_DOUGLAS, c.problem.coefficients = FD_NEW_END;
+        case_batch b = case_batch_of(1, 6, 7, STEPS, 0, ADI2D_PRODUCTS, 0);
+        case_put(&b, 0, &c);
+        check_counted = 0;
+        CHECK(runners[3].solve(&b.batch, b.parameters) == FD_OK && b.batch.status[0].what == FD_OK, "a product");
+        counted[rounded] = check_counted;
+        case_batch_free(&b, "products");
+    }
+    CHECK(counted[0] == counted[1], "lengths that are rounded: terms computed %ld times, not %ld", counted[1],
+          counted[0]);
+    for (int grows = 0; grows < 2; grows++) {
+        case_plain(&runners[0], &c);
+        c.problem.times.halves = 0;
+        if (grows) c.problem.times.theta = 0.01, c.parameters.diffusion[0] = 1e5;
+        case_batch b = case_batch_of(1, 6, 7, 4, 2, ADI2D_TWO_STAGES, 0);
+        case_put(&b, 0, &c);
+        check_counted = 0;
+        CHECK(runners[0].solve(&b.batch, b.parameters) == FD_OK && b.batch.status[0].what == (grows ? FD_GREW : FD_OK),
+              "growth: %s", fd_status_string(b.batch.status[0].what));
+        counted[grows] = check_counted;
+        case_batch_free(&b, "growth");
+    }
+    CHECK(counted[0] == counted[1], "a march that grew: terms computed %ld times, not %ld", counted[1], counted[0]);
+#endif
+}
+
 int main()
 {
     case_random random = {SEED};
@@ -125,5 +162,6 @@ int main()
     choice();
     no_batches();
     another_thread();
+    no_work_twice();
     return check_report();
 }

@@ -235,6 +235,33 @@ static void rests()
     }
 }
 
+/* Checks that factors serve all steps whose lengths differ only by rounding, by counting how often terms are computed,
+   and that the results remain those of the host. */
+static void factors_once()
+{
+    enum { STEPS = 63 };
+    static case_problem c;
+    long counted[2] = {0, 0};
+    for (int rounded = 0; rounded < 2; rounded++) {
+        case_plain(&c);
+        c.parameters.apart = 1, c.parameters.change = 0, c.parameters.payoff = CASE_WAVE;
+        const fd_times times = {rounded ? 5 : 63 / 16.0, STEPS, FD_EQUAL, 1, FD_THETA, 2.0 / 3, 0, 0, NULL, NULL};
+        c.problem.times = times, c.problem.scheme = FD_DOUGLAS;
+        as_host("rounded lengths", sizeof(apart_real) == 4, &c, tolerance_of<apart_real>(), APART(_solver),
+                APART(_host_bytes), APART(_host));
+#ifdef SIMT_EMULATOR
+        const int points[3] = {6, 7, 8};
+        case_results r;
+        case_results_for(&c, sizeof(apart_real) == 4, points, &r);
+        check_counted = 0;
+        APART(_solver)(&r.batch, &c.parameters);
+        counted[rounded] = check_counted;
+        case_results_free(&r);
+#endif
+    }
+    CHECK(counted[0] == counted[1], "terms computed %ld times, not %ld", counted[1], counted[0]);
+}
+
 /* Tests schemes of two stages after a Rannacher start with the same theta dt, and so the same matrices. The start's
    steps have one stage, for which sweeps factor fewer of them. Device memory is full of NaN at first. */
 static void starts()
@@ -332,6 +359,7 @@ int main()
     sizes();
     sweeps();
     rests();
+    factors_once();
     starts();
     several();
     the_one_that_there_is();

@@ -879,6 +879,31 @@ static void test_step_data(void)
     }
 }
 
+/* Checks that one matrix serves steps of one length, whatever the rounding of their times, but no others. */
+static void test_same_size(void)
+{
+    enum { STEPS = 63 };
+    fd_step step[STEPS];
+    fd_step_data_f64 first, data;
+    fd_step_data_f32 first_f32, data_f32;
+    fd_times times = {5, STEPS, FD_EQUAL, 1, FD_THETA, 0.5, 0, 0, NULL, NULL};
+    int count, rounded = 0;
+    for (int graded = 0; graded < 2; graded++) {
+        times.grading = graded ? FD_GEOMETRIC : FD_EQUAL, times.ratio = 1.0001;
+        CHECK(fd_schedule(&times, STEPS, step, &count) == FD_OK && count == STEPS, "steps");
+        fd_step_data_of_f64(FD_DOUGLAS, &step[0], &first), fd_step_data_of_f32(FD_DOUGLAS, &step[0], &first_f32);
+        for (int k = 1; k < STEPS; k++) {
+            fd_step_data_of_f64(FD_DOUGLAS, &step[k], &data), fd_step_data_of_f32(FD_DOUGLAS, &step[k], &data_f32);
+            rounded += !graded && data.size != first.size;
+            CHECK(fd_p_same_size_f64(data.size, first.size) == !graded, "step %d, grading %d", k, times.grading);
+            CHECK(fd_p_same_size_f32(data_f32.size, first_f32.size) == !graded, "step %d, grading %d, single", k,
+                  times.grading);
+        }
+    }
+    CHECK(rounded > 0, "all sizes are equal to the bit, which tests nothing");
+    CHECK(fd_p_same_size_f64(0, 0) && !fd_p_same_size_f64(1, 0) && !fd_p_same_size_f64(0, 1), "explicit steps");
+}
+
 /* ---- all together ------------------------------------------------------------------------------------------------ */
 
 static void test_call(void)
@@ -964,6 +989,7 @@ int main(void)
     test_schedule_refused();
     test_schemes();
     test_step_data();
+    test_same_size();
     test_call();
     test_jump();
     test_heston();

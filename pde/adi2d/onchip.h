@@ -23,7 +23,7 @@ TB_D void adi2d_p_chip_make(const adi2d_p_chip *h, unsigned char *memory, tb_rea
             adi2d_p_chip_open(per_lane, h, memory);
             fd_p_chip_sync(h->size);
         }
-        if (adi2d_p_independent && (size < *factored || size > *factored)) {
+        if (adi2d_p_independent && !fd_p_same_size(size, *factored)) {
             *factored = size;
             adi2d_p_chip_factor(per_lane, h, memory);
         }

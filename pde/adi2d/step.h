@@ -57,9 +57,7 @@ TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
 {
     const fd_p_step *step = t->step;
     if (k < 0 || k + 1 >= t->found->steps || !step[k].product || !step[k + 1].product) return 0;
-    const double one = step[k].from - step[k].to, other = step[k + 1].from - step[k + 1].to;
-    if (step[k].data.date >= 0) return 0;
-    if (fabs(one - other) > 1e-11 * one) return 0;
+    if (step[k].data.date >= 0 || !fd_p_same_size(step[k].data.size, step[k + 1].data.size)) return 0;
     return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
 }
 

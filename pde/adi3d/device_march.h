@@ -258,7 +258,7 @@ static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_p
     enum { at_once = 32 }; /* steps whose data are computed together; progress then waits for the GPU */
     const fd_problem *problem = &w->h.problem;
     fd_step some[at_once];
-    fd_p_step step, before = {}; /* no step precedes the first: these numbers are ignored */
+    fd_p_step step, factored = {}; /* the step for whose matrices factors were computed last; ignored in the first */
     int steps = w->found.steps;
     adi3d_p_device_start<unused>(w);
     for (int k = 0; k < steps && w->queue.error == cudaSuccess; k++) {
@@ -266,10 +266,10 @@ static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_p
         const int last = k == steps - 1;
         step = fd_p_step_of(problem, parameters, &some[k % at_once]);
         /* A step of one stage that is taken in sweeps makes no factors for solves along z; one of two needs them. */
-        w->h.fresh = k == 0 || step.data.size != before.data.size || step.changes != before.changes ||
-                     step.data.stages != before.data.stages ||
-                     !fd_p_same(fd_p_numbers(3), before.time[1], step.time[1]);
-        before = step;
+        w->h.fresh = k == 0 || step.changes != factored.changes ||
+                     !fd_p_same_size(step.data.size, factored.data.size) || step.data.stages != factored.data.stages ||
+                     !fd_p_same(fd_p_numbers(3), factored.time[1], step.time[1]);
+        if (w->h.fresh) factored = step;
         if (w->watched) adi3d_p_launch_rows(w, adi3d_p_device_look<unused>, w->h, step, 1 + 2 * k, 0);
         adi3d_p_device_step<unused>(w, step);
         if (w->watched || last) adi3d_p_launch_rows(w, adi3d_p_device_look<unused>, w->h, step, 2 + 2 * k, last);

@@ -174,8 +174,8 @@ TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched,
     return fd_p_chip_ended(h, largest, least);
 }
 
-/* Solves a prepared problem with march(watched), and writes its results. A march that fails is repeated with `watched`
-   set. */
+/* Solves a prepared problem with march(watched), and writes its results. A march that ends in a number that is not
+   finite is repeated with `watched` set. */
 template <class march_type>
 TB_D void fd_p_chip_problem(const fd_p_chip &h, unsigned char *memory, march_type march)
 {
@@ -183,7 +183,7 @@ TB_D void fd_p_chip_problem(const fd_p_chip &h, unsigned char *memory, march_typ
     TB_LOOP
     for (int watched = 0; watched < 2 && !h.t.found->status.what; watched++) {
         status = march(watched);
-        if (!status.what) break;
+        if (!status.what || status.what == FD_GREW) break;
         fd_p_chip_sync(h.size);
     }
     status.not_dominant = h.t.found->not_dominant;

@@ -32,6 +32,7 @@
 #define fd_p_broken FD_OF(p_broken)
 #define fd_p_looks FD_OF(p_looks)
 #define fd_p_look FD_OF(p_look)
+#define fd_p_look_along FD_OF(p_look_along)
 #define fd_p_count_rows FD_OF(p_count_rows)
 #define fd_p_looked_at FD_OF(p_looked_at)
 #define fd_p_check_terms FD_OF(p_check_terms)
@@ -304,9 +305,13 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
     const double *x[3];
     const int length = fd_p_line_length(t), lines = fd_p_count(found->points) / length;
     const int lanes = fd_p_lanes(lines, threads);
-    int most = 0, index[3];
+    int most = 0, gives = 0, index[3]; /* gives: whether any face is given values or slopes */
     double place[3];
     for (int d = 0; d < FD_FACTORS; d++) x[d] = t->x[d];
+    for (int f = 0; f < 2 * FD_FACTORS; f++) {
+        const int kind = t->problem->face[f / 2][f % 2];
+        gives |= kind == FD_VALUE || kind == FD_SLOPE;
+    }
     for (int line = thread / lanes; line < lines; line += threads / lanes) {
         fd_p_index(found->points, line * length, index);
         for (int d = 0; d < FD_FACTORS; d++) place[d] = x[d][index[d]];
@@ -314,7 +319,8 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
             if (FD_FACTORS > 1) index[0] = i, place[0] = x[0][i];
             const double value = fd_p_final(t->problem, t->parameters, x, found->points, index);
             t->final[line * length + i] = (tb_real)value;
-            most = fd_p_given(t, index, place, fd_p_larger(most, value));
+            most = fd_p_larger(most, value);
+            if (gives) most = fd_p_given(t, index, place, most);
             if (!trid_finite((tb_real)value)) fd_p_least(&found->fault[FD_P_AT_FINAL], line * length + i);
         }
     }
@@ -362,22 +368,24 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
 
 /* Returns whether the terms at a point are ill-posed. They are if a diffusion is negative, or if, by more than 256 unit
    roundoffs and underflow can explain, mixed^2 exceeds 4 diffusion_i diffusion_j for a declared pair or the matrix of
-   several pairs' correlations is not positive semidefinite. */
+   several pairs' correlations is not positive semidefinite. Its determinant is taken times 4 diffusion_1 diffusion_2
+   diffusion_3, so that no square root keeps compilers from vectorising; if that product is 0, the pairs suffice. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
     const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
-    tb_real rho[3] = {0, 0, 0}; /* of the pairs 12, 13 and 23 */
+    double size[3] = {0, 0, 0}, cross[3] = {0, 0, 0}, determinant = 0; /* cross: of the pairs 12, 13 and 23 */
     int ill = 0;
-    for (int d = 0; d < FD_FACTORS; d++) ill |= terms.diffusion[d] < 0;
+    for (int d = 0; d < FD_FACTORS; d++) ill |= terms.diffusion[d] < 0, size[d] = (double)terms.diffusion[d];
     for (int pair = 0; pair < 3; pair++) {
         if (!(FD_MODEL_MIXED >> pair & 1)) continue;
-        const double one = (double)terms.diffusion[pair == 2], other = (double)terms.diffusion[pair ? 2 : 1];
-        const double mixed = (double)terms.mixed[pair];
-        ill |= mixed * mixed > 4 * (1 + slack) * (one + least) * (other + least);
-        if (fd_p_several_mixed) rho[pair] = one * other > 0 ? (tb_real)(mixed / (2 * sqrt(one * other))) : 0;
+        const double mixed = cross[pair] = (double)terms.mixed[pair];
+        ill |= mixed * mixed > 4 * (1 + slack) * (size[pair == 2] + least) * (size[pair ? 2 : 1] + least);
+        determinant -= mixed * mixed * size[2 - pair];
     }
-    const tb_real p = rho[0], q = rho[1], r = rho[2], determinant = 1 - p * p - q * q - r * r + 2 * p * q * r;
-    return ill | (determinant < -(tb_real)slack);
+    if (!fd_p_several_mixed) return ill;
+    const double all = 4 * size[0] * size[1] * size[2];
+    determinant += all + cross[0] * cross[1] * cross[2];
+    return ill | ((all > 0) & (determinant < -slack * all));
 }
 
 /* Returns what is wrong with the terms at a point of FD_DEGENERATE faces, as a sum of fd/march.h's constants. A drift
@@ -435,8 +443,25 @@ typedef struct {
     int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's constants */
 } fd_p_looks;
 
+/* Checks the terms at points of a line, except at degenerate faces, for fd_p_look. own[d] holds the line's numbers of
+   the axes after x; the other arguments are those of fd_p_look and fd_p_broken. If `changes` is a literal, compilers
+   vectorise the loop. */
+TB_HD fd_p_looks fd_p_look_along(const fd_p_tables *t, fd_numbers *own, const fd_numbers *first, const tb_real *time,
+                                 int changes, int from, int to, int stride)
+{
+    fd_p_looks looks = {0, 0, 0};
+    for (int i = from; i < to; i += stride) {
+        fd_p_take(t, 0, i, &own[0]);
+        const fd_terms terms = fd_p_terms(t->parameters, own, time);
+        looks.wrong |= fd_p_broken(t, own, first, terms, time, changes) | fd_p_ill_posed(terms) * FD_P_ILL_POSED;
+        looks.not_finite |= !fd_p_terms_finite(terms);
+        looks.sources |= (terms.source < 0) | (terms.source > 0);
+    }
+    return looks;
+}
+
 /* Checks the terms at the points `from`, `from + stride`, .. below `to` of the line along x with these indices, in step
-   k, in a loop that compilers vectorise. Points whose value is given are not checked. */
+   k. Points whose value is given are not checked. */
 TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
     const int *points = t->found->points;
@@ -446,6 +471,7 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     fd_p_looks looks = {0, 0, 0};
     fd_numbers own[FD_FACTORS], first[FD_FACTORS];
     int degenerate = 0; /* whether the line lies along an FD_DEGENERATE face */
+    const int ends = face[0][0] == FD_DEGENERATE || face[0][1] == FD_DEGENERATE;
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, 0, &first[d]);
     for (int d = 1; d < FD_FACTORS; d++) {
         const int last = index[d] == points[d] - 1, at_face = index[d] == 0 || last;
@@ -455,14 +481,9 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     }
     if (from == 0 && face[0][0] == FD_VALUE) from += stride;
     if (to == points[0] && face[0][1] == FD_VALUE) to--;
-    for (int i = from; i < to; i += stride) {
-        fd_p_take(t, 0, i, &own[0]);
-        const fd_terms terms = fd_p_terms(t->parameters, own, time);
-        looks.wrong |= fd_p_broken(t, own, first, terms, time, changes) | fd_p_ill_posed(terms) * FD_P_ILL_POSED;
-        looks.not_finite |= !fd_p_terms_finite(terms);
-        looks.sources |= (terms.source < 0) | (terms.source > 0);
-    }
-    for (int i = from; i < to; i += stride) {
+    looks = changes ? fd_p_look_along(t, own, first, time, 1, from, to, stride)
+                    : fd_p_look_along(t, own, first, time, 0, from, to, stride);
+    for (int i = from; i < to && (degenerate || ends); i += stride) {
         if (!degenerate && i > 0 && i < points[0] - 1) continue;
         const int at[3] = {i, index[1], index[2]};
         looks.wrong |= fd_p_not_degenerate(t, at, time);
@@ -512,8 +533,8 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
     const fd_step ends[2] = {fd_p_step_at(t, 0), fd_p_step_at(t, last)};
     tb_real size[2]; /* theta dt of these steps */
     for (int e = 0; e < 2; e++) size[e] = (tb_real)(ends[e].theta * (ends[e].from - ends[e].to));
-    const int alike = fd_p_same(1, &size[0], &size[1]) &&
-                      fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, last, 1));
+    const int alike =
+        fd_p_same_size(size[0], size[1]) && fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, last, 1));
     const int longer = found->greatest > fd_p_larger(fd_p_larger(0, (double)size[0]), (double)size[1]);
     const tb_real greatest = (tb_real)(fd_p_size_of(found->greatest) * (1 + 1e-6)); /* it has been rounded */
     int not_dominant = 0, too_long = 0, sources = 0, index[3];

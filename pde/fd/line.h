@@ -54,6 +54,7 @@ enum {
 #define fd_lane_matrix TB_OF(fd_lane_matrix)
 #define fd_step_data_of TB_OF(fd_step_data_of)
 #define fd_p_same TB_OF(fd_p_same)
+#define fd_p_same_size TB_OF(fd_p_same_size)
 #define fd_p_differ TB_OF(fd_p_differ)
 #define fd_p_nan TB_OF(fd_p_nan)
 #define fd_p_raised TB_OF(fd_p_raised)
@@ -319,6 +320,14 @@ TB_HD int fd_p_same(int count, const tb_real *one, const tb_real *other)
     for (int q = 0; q < count; q++)
         if (one[q] < other[q] || one[q] > other[q]) return 0;
     return 1;
+}
+
+/* Returns whether the sizes, theta dt, of two steps are equal up to the rounding of the times at which the steps begin
+   and end. One matrix then serves both. */
+TB_HD int fd_p_same_size(tb_real one, tb_real other)
+{
+    const tb_real share = sizeof(tb_real) == 4 ? (tb_real)2e-7 : (tb_real)1e-11;
+    return trid_abs(one - other) <= share * one;
 }
 
 /* Returns whether two numbers differ by more than the rounding of one expression computed in two ways. */

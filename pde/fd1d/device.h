@@ -208,6 +208,37 @@ TB_D void fd1d_p_run_steps(int k, fd1d_p_group *g, int run, int crank, int pcr_s
     }
 }
 
+/* Returns whether fd1d_p_run_crank can take the current segment's runs. */
+TB_D int fd1d_p_is_crank(const fd1d_p_group *g)
+{
+    const int half = g->step.inverse >= 2 && g->step.inverse <= 2, given = g->step.adds || g->h.t.found->sources;
+    return half && !g->step.thirds && (TB_BYTES == 4 || !given);
+}
+
+/* Takes a run of Crank-Nicolson steps as fd1d_p_run_steps does. Half the sum of a step's right-hand side and the next
+   one's is the step's increment. So u is updated by right-hand sides, while the solve waits for other lanes. Double
+   precision needs no increments: (1 - size A) y = u gives u' = 2 y - u if F(u) is A u. `two` is 2: with a literal,
+   compilers add twice. */
+TB_D void fd1d_p_run_crank(int k, int run, tb_real two, int pcr_steps, const tb_real *f, tb_real *right, tb_real *u)
+{
+    constexpr int increments = TB_BYTES == 4;
+    tb_real *d = increments ? right : u;
+    TB_UNROLL
+    for (int i = 0; i < k && increments; i++) u[i] -= right[i] / 2;
+    for (int s = 0; s < run; s++) {
+        tb_real y[TRID_MOST_ROWS];
+        TB_UNROLL
+        for (int i = 0; i < k; i++) y[i] = d[i];
+        TB_UNROLL
+        for (int i = 0; i < k && increments; i++) u[i] += right[i];
+        trid_warp_solve(k, 32, k * 32, pcr_steps, f, y);
+        TB_UNROLL
+        for (int i = 0; i < k; i++) d[i] = two * y[i] - d[i];
+    }
+    TB_UNROLL
+    for (int i = 0; i < k && increments; i++) u[i] += right[i] / 2;
+}
+
 /* Takes step `at`, which has two stages. */
 template <int k, int lanes>
 FD_P_CALLED_D void fd1d_p_two_stages(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
@@ -265,8 +296,8 @@ TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *l
     return fd1d_p_least(lanes, lost, &g->least);
 }
 
-/* Takes `run` steps of the current segment with the factors f of their matrix. */
-template <int k>
+/* Takes `run` steps of the current segment with the factors f of their matrix; with the literal `early`, one step. */
+template <int k, int early>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
 {
     constexpr int lanes = 32;
@@ -274,16 +305,30 @@ TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_re
     fd1d_row row[k];
     fd1d_p_rows(k, lanes, g, g->h.t.time, row);
     fd1d_p_first_right<k, lanes>(g, row, row, extra, u, right, (tb_real *)0);
-    /* Short time steps need no PCR steps, or one. With that number a literal, the loop has no branches. */
-    const int crank = g->step.inverse >= 2 && g->step.inverse <= 2 && !g->step.thirds;
-    if (crank && pcr_steps == 0)
-        fd1d_p_run_steps(k, g, run, 1, 0, f, right, u);
-    else if (crank && pcr_steps == 1)
-        fd1d_p_run_steps(k, g, run, 1, 1, f, right, u);
-    else if (crank)
-        fd1d_p_run_steps(k, g, run, 1, pcr_steps, f, right, u);
-    else
+    /* Short time steps need few PCR steps. With their number a literal, the loop has no branches. */
+    if constexpr (early) {
+        const int crank = g->step.inverse >= 2 && g->step.inverse <= 2 && !g->step.thirds;
+        if (crank && pcr_steps == 0)
+            fd1d_p_run_steps(k, g, 1, 1, 0, f, right, u);
+        else if (crank && pcr_steps == 1)
+            fd1d_p_run_steps(k, g, 1, 1, 1, f, right, u);
+        else if (crank)
+            fd1d_p_run_steps(k, g, 1, 1, pcr_steps, f, right, u);
+        else
+            fd1d_p_run_steps(k, g, 1, 0, pcr_steps, f, right, u);
+    } else if (run == 1 || !fd1d_p_is_crank(g)) {
         fd1d_p_run_steps(k, g, run, 0, pcr_steps, f, right, u);
+    } else {
+        const tb_real two = g->step.inverse;
+        if (pcr_steps == 0)
+            fd1d_p_run_crank(k, run, two, 0, f, right, u);
+        else if (pcr_steps == 1)
+            fd1d_p_run_crank(k, run, two, 1, f, right, u);
+        else if (pcr_steps == 2)
+            fd1d_p_run_crank(k, run, two, 2, f, right, u);
+        else
+            fd1d_p_run_crank(k, run, two, pcr_steps, f, right, u);
+    }
 }
 
 /* Factors the matrix of the current segment. Returns the number of PCR steps that solves need. */
@@ -383,7 +428,7 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
         } else if constexpr (factored) {
             /* The first step reaches the values given at faces; later increments are 0 there. */
             if (!early) run = at == first && g->step.gives ? 1 : last - at < longest ? last - at : longest;
-            fd1d_p_by_factors<k>(g, early ? 1 : run, pcr_steps, f, extra, u);
+            fd1d_p_by_factors<k, early>(g, run, pcr_steps, f, extra, u);
         } else {
             fd1d_p_by_matrix<k, lanes>(g, at, row, extra, u);
         }

@@ -7,7 +7,7 @@
    where size = theta dt and A is taken at the step's end. In a run, all steps have the same A, source and dt, so
    g = dt F(u). The next step's right-hand side is then dt F(u + delta) = g + dt A delta = g + (delta - g) / theta. No
    differences of u are formed, so single precision loses no digits. But rounding errors of g grow from step to step, so
-   runs are short. */
+   runs are short. fd1d_p_run_crank says what is special with theta = 1/2. */
 
 #define fd1d_p_steady FD_OF(p_1d_steady)
 #define fd1d_row FD_OF(p_1d_row)
