@@ -165,10 +165,10 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
     tb_real *stage = (tb_real *)dynamic;
     int turn = 0; /* which third holds the first half */
     const trid_p_batch_pipeline<tb_real, shape, 4, k / 2, k / 2> pipeline = {plan, rows, d, stage, first, 0};
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (int i = 0; i < 3 && shape::pipelined; i++)
         trid_p_batch_ask_half(pipeline, blockIdx.x + i / 2 * gridDim.x, i % 2, stage + i * half_len);
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         trid_p_batch_equations<tb_real, k> u;
         tb_real solved[k] = {0}, left = 0, own_left;
@@ -176,7 +176,7 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
         tb_real *half = stage + turn * half_len, *other = turn == 2 ? stage : half + half_len;
         const int valid = trid_p_batch_own_place(pipeline, index).valid;
         trid_p_batch_source<tb_real> from = {{half, other}, rows, d, plan.lines.step, first, valid};
-        TRID_P_BATCH_LOOP
+        TB_LOOP
         for (int pass = 0; pass <= refined; pass++) {
             const int tells = reports && pass == 0;
             if (!shape::pipelined) trid_p_batch_find_source(plan, rows, d, index, systems, &from);

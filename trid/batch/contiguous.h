@@ -174,7 +174,7 @@ TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows,
     tb_real *const rings = of::lu ? matrix + 32 * TRID_RING_LEN * warp : matrix;
     const trid_p_batch_workspace<tb_real> room = {buffer[warp], rings, between, border, bad, worst};
     if constexpr (of::one_matrix) trid_p_batch_keep_matrix<of>(plan, rows, matrix);
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned i = 0; i < (of::one_matrix ? plan.repeat : 1); i++) {
         const unsigned block = i * gridDim.x + blockIdx.x;
         const trid_p_batch_tile tile = trid_p_batch_tile_in<scope>(warps, plan, block, warp);

@@ -62,7 +62,7 @@ TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &
     }
     int status = trid_lane_interface_open(e, a[0], b[0], c[0], r[0], a[1], b[1], c[1], r[1]) ? begin + 2 : 0;
     int row = begin + 2;
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (; row < end; row += burst) {
         TB_UNROLL
         for (int j = 0; j < burst; j++, d += step)
@@ -95,7 +95,7 @@ TB_D void trid_p_batch_join_parts(const trid_p_batch_plan &plan, const trid_p_ba
                                   trid_p_batch_between<tb_real> *between, const trid_p_batch_interface<tb_real> &to)
 {
     const int thread = (int)threadIdx.x, n = plan.n;
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (int m = 1; m < parts; m *= 2) {
         if (own.part % (2 * m) == m) {
             TB_UNROLL
@@ -160,7 +160,7 @@ TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_rea
                      : 0;
     next[0] = next[2] = 0;
     next[1] = e[6];
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (int row = begin + 2; row < end; row++) {
         next += TRID_P_BATCH_INTERFACE_ROW;
         const tb_real a = next[0], before = e[2];
@@ -201,7 +201,7 @@ TB_D void trid_p_batch_eliminate_right(int begin, int end, const tb_real *kept, 
     *bottom = 0;
     d += step;
     kept += row * TRID_P_BATCH_INTERFACE_ROW;
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (; row + burst <= end; row += burst, d += burst * step, kept += burst * TRID_P_BATCH_INTERFACE_ROW)
         trid_p_batch_eliminate_some<tb_real, burst, 1>(burst, kept, d, step, top, bottom);
     trid_p_batch_eliminate_some<tb_real, burst, 0>(end - row, kept, d, step, top, bottom);
@@ -224,7 +224,7 @@ TRID_KERNEL void trid_p_batch_interface_reduce_shared(trid_p_batch_plan plan, tr
     tb_real *kept = (tb_real *)dynamic;
     const int thread = (int)threadIdx.x, n = plan.n;
     const trid_p_batch_part own = trid_p_batch_part_of(1, parts);
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (int row = thread; row < n; row += TRID_P_BATCH_INTERFACE_THREADS) {
         tb_real *of = kept + row * TRID_P_BATCH_INTERFACE_ROW;
         trid_p_batch_partition_row(plan, rows, 0, 0, row, &of[0], &of[1], &of[2]);
@@ -240,7 +240,7 @@ TRID_KERNEL void trid_p_batch_interface_reduce_shared(trid_p_batch_plan plan, tr
     }
     const int begin = trid_p_batch_part_begin(n, own.part, parts),
               end = trid_p_batch_part_begin(n, own.part + 1, parts);
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place p = trid_p_batch_place_of(plan, index, own.lines, own.line, 0);
         tb_real e[TRID_LANE_INTERFACE_LEN], top = 0, bottom = 0;

@@ -111,7 +111,7 @@ TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, 
         for (int w = 0; w < words; w++)
             trid_p_batch_copy<16, 0>(staged[32 * w + lane].v, src + vector * (32 * w + lane));
     } else if (is_word && by_words) {
-        TRID_P_BATCH_LOOP
+        TB_LOOP
         for (int e = vector * lane; e < total; e += 32 * vector) {
             const int is_whole = e >= from && e + vector <= to;
             if (is_whole) trid_p_batch_copy<16, 0>(staged[0].v + e, src + e);

@@ -55,7 +55,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(k) - 5 * k; e++)
         if (thread < parts) reduced[thread * reduced_len + e] = f[5 * k + e];
     __syncthreads();
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place here = p;
         p = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first); /* none beyond the last tile */
