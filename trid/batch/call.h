@@ -1,14 +1,6 @@
 /* call.h - a room of trid/batch.h: checks the arguments of a call, and derives what kernels need from them.
    MIT licence, see LICENSE. */
 
-/* Returns whether systems are too long to be solved on chip. `checked` is 1 with residuals, 2 with pivoting, else 0. */
-static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int checked)
-{
-    return joined.n > (checked == 2                           ? TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, joined.step == 1)
-                       : trid_p_lines_are_interleaved(joined) ? TRID_P_BATCH_ON_CHIP_INTERLEAVED
-                                                              : TRID_P_BATCH_ON_CHIP(bytes, checked));
-}
-
 /* Returns whether any of `count` elements from p on lies between the first and the last element of x, which has `sides`
    sides. Gaps between elements of x count as parts of x. */
 template <class tb_real>

@@ -370,7 +370,6 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
 {
     trid_p_batch_plan &plan = work.plan;
     const int n = plan.n, lanes = trid_p_batch_lanes_of<tb_real>(method, n);
-    if (n < least || n > most) return TRID_BATCH_BAD_SIZE;
     plan.lanes = lanes;
     for (plan.lanes_log2 = 0; 1 << plan.lanes_log2 < lanes;) plan.lanes_log2++;
     plan.magic = lanes == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;

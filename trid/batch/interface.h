@@ -330,12 +330,12 @@ template <class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut<tb_real> cut, int known, const rows_type &rows,
                                                 tb_real *a, tb_real *c, tb_real *r)
 {
-    const tb_real *const ends[3] = {a, c, r}, *d = cut.call.d;
+    const tb_real *const d = cut.call.d;
     int status;
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
-        status = trid_p_batch_refuse_cut(&cut, known, {rows.a, rows.b, rows.c, d}, ends);
+        status = trid_p_batch_refuse_cut(&cut, known, {rows.a, rows.b, rows.c, d}, {a, c, r});
     else
-        status = trid_p_batch_refuse_cut(&cut, known, {d}, ends);
+        status = trid_p_batch_refuse_cut(&cut, known, {d}, {a, c, r});
     if (!status) status = trid_p_batch_begin_cut(&cut);
     if (status || cut.call.empty) return status;
     const trid_p_batch_interface<tb_real> to = {cut.shares, a, c, r};
@@ -356,11 +356,10 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
 {
     typedef trid_p_batch_rows<rows_type> is;
     trid_p_batch_call<tb_real> &call = cut.call;
-    const tb_real *const all[1] = {ends}, *right = call.x;
     const int shared = is::are_one_matrix ? TRID_BATCH_SHARED : 0, made = !is::are_arrays && !shared;
     const int known = made ? TRID_BATCH_EXPAND_ROWS_FLAGS : TRID_BATCH_EXPAND_FLAGS;
     int status = trid_p_batch_refuse(&call, known, made);
-    if (!status) status = trid_p_batch_refuse_cut(&cut, known, {right}, all);
+    if (!status) status = trid_p_batch_refuse_cut(&cut, known, {call.x}, {ends});
     if (!status) status = trid_p_batch_begin_cut(&cut);
     if (status || call.empty) return status;
     const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, cut.shares};

@@ -116,7 +116,7 @@ static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *
     const trid_p_batch_one_matrix<tb_real> one = {call.rows.a, call.rows.b, call.rows.c, work.plan.n};
     if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::has_long)
-        if (trid_p_batch_is_long(work.plan.lines, sizeof(tb_real), 0))
+        if (work.plan.n > trid_p_batch_on_chip(work.plan.lines, sizeof(tb_real), 0))
             return trid_p_batch_launch_levels<trid_p_batch_how::hybrid, bounds>(work, call.rows);
     if (trid_p_batch_as_interleaved<bounds>(work.plan)) {
         if constexpr (bounds::interleaved) return trid_p_batch_launch_shared_interleaved<least, most>(work, one);

@@ -140,11 +140,11 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
                                        tb_real *interface_c, int *reach, const trid_batch_options *options,
                                        cudaStream_t stream)
 {
-    const tb_real *const ends[2] = {interface_a, interface_c}, *const arrays[5] = {a, b, c, u, v};
+    const tb_real *const arrays[5] = {a, b, c, u, v};
     trid_p_batch_cut<tb_real> cut = {{lines, a, b, c, 0, 0, options, stream}, share};
     if (cut.call.flags & ~TRID_BATCH_INTERFACE_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
     if (!reach) return TRID_BATCH_BAD_ARGUMENT;
-    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_INTERFACE_FACTOR_FLAGS, arrays, ends);
+    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_INTERFACE_FACTOR_FLAGS, arrays, {interface_a, interface_c});
     if (status) return status;
     for (int k = 0; k < 4 && !cut.call.empty; k++)
         if ((k < 3 && trid_lines_overlap(lines, arrays[k], u, sizeof(tb_real))) ||
@@ -174,9 +174,8 @@ static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const 
                                       long long first, long long last, long long share, tb_real *interface_d,
                                       const trid_batch_options *options, cudaStream_t stream)
 {
-    const tb_real *const ends[1] = {interface_d};
     trid_p_batch_cut<tb_real> cut = {{lines, u, v, v, d, 0, options, stream}, share};
-    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_WEIGH_FLAGS, {u, v, d}, ends);
+    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_WEIGH_FLAGS, {u, v, d}, {interface_d});
     if (status || cut.call.empty) return status;
     if (first < 0 || first > lines.n || last < 0 || last > lines.n) return TRID_BATCH_BAD_SIZE;
     status = trid_p_batch_begin_cut(&cut);
