@@ -35,12 +35,9 @@ static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batc
     if (is_long) plan->flags &= ~TRID_BATCH_FACTORED;
     const int periodic = plan->flags & TRID_BATCH_PERIODIC;
     if (periodic && !is_long) return {rows, more};
-    if (plan->flags & TRID_BATCH_FACTORED) {
-        if (plan->n == 1) rows.a = rows.c = rows.b;
-    } else {
-        if (plan->flags & TRID_BATCH_TRANSPOSED) more.top = rows.c + end, more.bottom = rows.a;
-        trid_p_batch_sides(*plan, &rows);
-    }
+    const int transposed = plan->flags & TRID_BATCH_TRANSPOSED && !(plan->flags & TRID_BATCH_FACTORED);
+    if (transposed) more.top = rows.c + end, more.bottom = rows.a;
+    trid_p_batch_sides(plan->n, transposed, &rows);
     return {rows, more};
 }
 
