@@ -73,13 +73,11 @@ template <class shape, class tb_real, class visitor>
 TB_D void trid_p_batch_each_of_half(const trid_p_batch_source<tb_real> &from, int half, const visitor &visit)
 {
     const int first = shape::k / 2 * half;
-    if (from.valid >= shape::k) {
+    const auto each = [&](int full) {
         TB_UNROLL
-        for (int i = 0; i < shape::k / 2; i++) visit(first + i, 1);
-    } else {
-        TB_UNROLL
-        for (int i = 0; i < shape::k / 2; i++) visit(first + i, 0);
-    }
+        for (int i = 0; i < shape::k / 2; i++) visit(first + i, full);
+    };
+    return from.valid >= shape::k ? each(1) : each(0);
 }
 /* Takes the thread's rows of the matrix and, in the first pass, of the right-hand side, each half as it arrives. Rows
    beyond the system are identity rows. */

@@ -42,14 +42,16 @@ TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_t
     }
 }
 
-/* Reduces rows begin .. end-1 of a system, two or more, to their interface (trid_lane_interface_open). Loads several
-   rows at a time.
-   Returns  1 + the first bad row, or 0 */
+/* Reduces a part of a system, of two rows or more, to its interface (trid_lane_interface_open). Loads several rows at a
+   time.
+   Returns  the first bad row, as trid_p_batch_row does */
 template <class tb_real, class rows_type>
 TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &rows, const trid_p_batch_place &p,
-                                int begin, int end, const tb_real *d, tb_real *e)
+                                int part, int parts, const tb_real *d, tb_real *e)
 {
     enum { burst = 4 };
+    const int begin = trid_p_batch_part_begin(plan.n, part, parts);
+    const int end = trid_p_batch_part_begin(plan.n, part + 1, parts);
     const long long step = plan.lines.step;
     long long at = 0; /* where the partition begins in the arrays of the matrix, if there are any */
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) at = trid_p_batch_matrix_at(plan, rows, p, 0);
@@ -74,7 +76,7 @@ TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &
         for (int j = 0; j < burst; j++)
             if (row + j < end && trid_lane_interface_row(e, a[j], b[j], c[j], r[j]) && !status) status = row + j + 1;
     }
-    return status;
+    return trid_p_batch_row(status, plan.n);
 }
 
 /* Joins the parts of each system. At first each thread holds the interface of one part. Pairs of parts are joined until
@@ -133,15 +135,11 @@ TRID_KERNEL void trid_p_batch_interface_reduce(trid_p_batch_plan plan, rows_type
                                                trid_p_batch_interface<tb_real> to)
 {
     __shared__ trid_p_batch_between<tb_real> between;
-    const int n = plan.n;
     const trid_p_batch_part own = trid_p_batch_part_of(interleaved, parts);
     const trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, own.lines, own.line, 0);
     tb_real e[TRID_LANE_INTERFACE_LEN] = {0, 0, 0, 0, 0, 0, 0};
     int bad = TRID_P_BATCH_NO_ROW;
-    if (p.in_batch)
-        bad = trid_p_batch_row(trid_p_batch_eliminate(plan, rows, p, trid_p_batch_part_begin(n, own.part, parts),
-                                                      trid_p_batch_part_begin(n, own.part + 1, parts), d, e),
-                               n);
+    if (p.in_batch) bad = trid_p_batch_eliminate(plan, rows, p, own.part, parts, d, e);
     trid_p_batch_join_parts(plan, p, own, parts, bad, e, &between, to);
 }
 
@@ -356,7 +354,7 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
 {
     typedef trid_p_batch_rows<rows_type> is;
     trid_p_batch_call<tb_real> &call = cut.call;
-    const int shared = is::are_one_matrix ? TRID_BATCH_SHARED : 0, made = !is::are_arrays && !shared;
+    const int made = !is::are_arrays && !is::are_one_matrix;
     const int known = made ? TRID_BATCH_EXPAND_ROWS_FLAGS : TRID_BATCH_EXPAND_FLAGS;
     int status = trid_p_batch_refuse(&call, known, made);
     if (!status) status = trid_p_batch_refuse_cut(&cut, known, {call.x}, {ends});

@@ -96,8 +96,7 @@ TB_HOST trid_p_batch_partitions_layout trid_p_batch_partitions_layout_of(long lo
 TB_HOST long long trid_p_batch_partitions_end(long long n, long long systems, int bytes)
 {
     const trid_p_batch_partitions_layout layout = trid_p_batch_partitions_layout_of(n, systems, bytes);
-    const int has_links = layout.count > 32 * TRID_P_BATCH_LINKS;
-    return layout.end + (has_links ? trid_p_batch_partitions_end(layout.count, systems, bytes) : 0);
+    return layout.end + (layout.end > layout.links ? trid_p_batch_partitions_end(layout.count, systems, bytes) : 0);
 }
 
 /* The same for pivoting, level by level: the borders of the chunks, then those of their parents, which join 32 borders
