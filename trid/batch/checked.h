@@ -33,15 +33,13 @@ struct trid_p_batch_source {
     int first, valid;
 };
 /* Computes the pointers of from->matrix and from->d again, so that no registers keep them. */
-template <class tb_real>
-TB_D void trid_p_batch_find_source(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
-                                   const tb_real *d, unsigned index, int systems, trid_p_batch_source<tb_real> *from)
+template <class of, class tb_real>
+TB_D void trid_p_batch_find_source(const of &pipeline, unsigned index, trid_p_batch_source<tb_real> *from)
 {
-    from->matrix = rows, from->d = d;
+    from->matrix = pipeline.matrix, from->d = pipeline.d;
     if (from->valid <= 0) return;
-    const trid_p_batch_place own =
-        trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, (int)threadIdx.x % systems, from->first);
-    const long long at = trid_p_batch_matrix_at(plan, rows, own, from->first);
+    const trid_p_batch_place own = trid_p_batch_own_place(pipeline, trid_p_batch_again_as(index));
+    const long long at = trid_p_batch_matrix_at(pipeline.plan, pipeline.matrix, own, from->first);
     from->matrix.a += at, from->matrix.b += at, from->matrix.c += at, from->d += own.at;
 }
 /* Reads row j of the thread. Rows beyond the system, and couplings beyond its ends, are 0. full: all of the thread's
@@ -177,7 +175,7 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
         TB_LOOP
         for (int pass = 0; pass <= refined; pass++) {
             const int tells = reports && pass == 0;
-            if (!shape::pipelined) trid_p_batch_find_source(plan, rows, d, index, systems, &from);
+            if (!shape::pipelined) trid_p_batch_find_source(pipeline, index, &from);
             trid_p_batch_take_halves<shape>(from, pass, &u);
             if (index != blockIdx.x || pass) __syncthreads(); /* shared memory has been read */
             if (tells) {

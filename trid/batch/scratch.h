@@ -8,7 +8,7 @@
 #define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, contiguous) ((contiguous) ? 16384 / (bytes) : 1024)
 #endif
 
-/* Returns this number for systems of a layout. `checked` is 1 with residuals, 2 with pivoting, else 0. */
+/* Returns this number for systems of this layout. `checked` is 1 with residuals, 2 with pivoting, else 0. */
 TB_HOST long long trid_p_batch_on_chip(trid_lines joined, int bytes, int checked)
 {
     return checked == 2                           ? TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, joined.step == 1)
@@ -124,7 +124,7 @@ TB_HOST trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long long n, 
     return layout;
 }
 
-/* Returns the bytes of all levels. Systems of up to on_chip rows need none. */
+/* Returns the bytes of all levels. Systems of up to on_chip rows need none, nor do reduced systems that fit on chip. */
 TB_HOST long long trid_p_batch_levels_end(trid_lines joined, int bytes, int periodic, int refined, long long on_chip)
 {
     const long long above = periodic ? TRID_P_BATCH_ON_CHIP_LU : trid_p_batch_on_chip(joined, bytes, 0);
