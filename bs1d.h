@@ -2,8 +2,8 @@
 
    MIT licence, see LICENSE. Copy this file, the folder bs1d, trid.h, transpose.h and the folder trid.
 
-   Prices a batch in device memory. Each option has its own spot, strike, rate, dividend, volatility, maturity, grid,
-   number of time steps and kind (examples/bs1d_batch.cu):
+   Prices a batch in device memory. Each option has its own spot, strike, rate, dividend, volatility, maturity, top of
+   the grid, number of time steps and kind; the number of points is the same for all (examples/bs1d_batch.cu):
 
        int status = bs1d_implicit4_f32(COUNT, 512, device_options, device_results, NULL, 0);
        if (status != BS1D_OK) fprintf(stderr, "%s\n", bs1d_status_string(status)), exit(1);
@@ -28,11 +28,12 @@
      bs1d_implicit2   the same for the increment: accurate in single precision
      bs1d_implicit3   factors the matrix once, two options per warp: no reciprocals in the steps, half the work
      bs1d_implicit4   takes only the PCR steps that matter; with BS1D_INCREMENT it takes 1.2 to 1.6 times as long
-   Two options share a warp only on grids of up to 256 points, and never if they are American or upwinded, or if the
-   last row takes its drift from the old values. In double precision those of implicit1 and implicit2 share warps too,
-   but those of implicit4 with BS1D_INCREMENT do not. In double
-   precision two warps share an option of more than 512 points and do not factor its matrix. For such an option
-   implicit3 and implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
+   Two options share a warp in implicit3 and implicit4; in double precision also in implicit1 and implicit2, but not in
+   implicit4 with BS1D_INCREMENT. They do so only on grids of up to 256 points, and never if they are American or
+   upwinded, or if the last row takes its drift from the old values. In double precision two warps of explicit2,
+   explicit3 and the implicit rungs share an option of more than 512 points. Explicit steps then pass a barrier, because
+   the warps exchange neighbours through shared memory. The matrix is not factored: implicit3 and implicit4 do what
+   implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
    For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); costs are per lane and step, k rows a lane:
      bs1d_lane_row, bs1d_lane_matrix, bs1d_lane_dominant              a row of A, of I - size A; whether it is dominant
      bs1d_lane_payoff, bs1d_lane_cubic                                payoff at a point, weights of interpolation
@@ -50,10 +51,10 @@
    How to choose without bs1d_suggest (docs/bs1d.md has the table): take implicit4 with BS1D_CRANK_NICOLSON and
    BS1D_AVERAGED. In single precision add BS1D_INCREMENT. Without it the rounding error alone is 1e-6 to 1e-4 of the
    strike, and grows with points and steps. Let h = strike * volatility * sqrt(maturity). dS = h/4 gives an error of
-   0.002 h, which falls with the square of dS. 25 steps (American: 50) give an error of 1e-4 h, which falls with the
-   square of the number of steps. Take top = exp(2 volatility sqrt(maturity)) times the larger of strike and spot.
-   Points beyond are wasted. Where volatility^2 j < |rate - dividend|, central differences oscillate, and at the strike
-   they ruin the price. bs1d_check reports this, and BS1D_UPWIND or a smaller dS cures it.
+   0.002 h, which falls as dS^2 does. 25 steps (American: 50) give an error of 1e-4 h, which falls as 1 / steps^2.
+   Take top = exp(2 volatility sqrt(maturity)) times the larger of strike and spot. Points beyond are wasted. Where
+   volatility^2 j < |rate - dividend|, central differences oscillate, and at the strike they ruin the price. bs1d_check
+   reports this, and BS1D_UPWIND or a smaller dS cures it.
 
    Options, defined before the header is included:
      BS1D_NO_LAUNCHES   leaves out kernels and launch functions.
@@ -103,13 +104,14 @@ enum {
     BS1D_BAD_ARGUMENT = -1,    /* a negative count, a null pointer, an unknown payoff */
     BS1D_BAD_SIZE = -2,        /* points out of range, or steps not in 1 .. 2^28 */
     BS1D_BAD_NUMBER = -3,      /* strike, volatility, maturity or top not positive, unknown flags, NaN, inf, or numbers
-                                  so large or small that their products overflow */
+                                  so large or small that products or quotients overflow or become 0 */
     BS1D_BAD_SPOT = -4,        /* the spot is outside the grid */
     BS1D_BAD_CORRELATION = -5, /* bs3d.h: the correlation matrix is not positive definite */
     BS1D_UNSTABLE = -6,        /* explicit: 2 lambda_max + rate dt > 1, or 2 gamma^2 > lambda */
     BS1D_NOT_DOMINANT = -7,    /* implicit: a row of the matrix is not diagonally dominant */
     BS1D_LAUNCH_FAILED = -8,   /* launch: the runtime refused */
-    BS1D_BAD_TOLERANCE = -9    /* bs1d_suggest only: neither 1024 points nor the precision reaches the tolerance */
+    BS1D_BAD_TOLERANCE = -9    /* bs1d_suggest only: the tolerance needs over 1024 points or 10^6 steps, or more
+                                  precision */
 };
 
 /* Returns the text of a status. */

@@ -2,11 +2,11 @@
    independent axes.
    MIT licence, see LICENSE. */
 
-/* Grids in device memory have rows of `pitch` elements; elements beyond the points are finite. A stage is three kernels
-   (docs/adi3d.md counts the passes over memory): right-hand sides and solves along x, which leave differences in d;
-   solves along y, in place; solves along z, which end the stage. Or it is two sweeps (device_planes.h). One or several
-   warps solve a line along x, with `rows` points in each lane; lines along y and z are interleaved in a block
-   (trid_block_interleaved). */
+/* Grids in device memory, except the final values, have rows of `pitch` elements; elements beyond the points are
+   finite. A stage is three kernels (docs/adi3d.md counts the passes over memory): right-hand sides and solves along x,
+   which leave differences in d; solves along y, in place; solves along z, which end the stage. Or it is two sweeps,
+   with a small kernel between them (device_planes.h). One or several warps solve a line along x, with `rows` points in
+   each lane; lines along y and z are interleaved in a block (trid_block_interleaved). */
 
 /* Returns whether the terms along an axis are declared independent of the other axes. */
 TB_HD constexpr int adi3d_p_independent(int axis)
@@ -40,18 +40,19 @@ typedef struct FD_P_ALIGN {
 } adi3d_p_link;
 
 /* The data of a march's kernels. All pointers are to device memory, except those in `problem`, which no kernel follows:
-   kernels use t.problem, which is in device memory. */
+   kernels follow those of *t.problem, a copy in device memory. */
 struct adi3d_p_device : fd_p_grid {
     fd_problem problem;
     adi3d_p_found *march;
     fd_values *values;      /* for each time at each spot, as in a batch */
     tb_real *factors[3];    /* for the independent axes, otherwise null: adi3d_p_device_factor */
-    int fresh;              /* whether this step needs factors other than the last step's */
+    int fresh;              /* whether the stage must compute factors, since those in memory do not fit it */
     adi3d_p_plane *planes;  /* for solves along z within the sweeps: the factors of the planes, */
-    adi3d_p_link *links;    /* and of the system of interface unknowns */
-    tb_real *ends;          /* planes of the reduced rows' right-hand sides, then of interface unknowns */
-    int partitions;         /* the number of partitions; 0: no solves along z within the sweeps */
-    int elements;           /* of an array */
+    adi3d_p_link *links;    /* and of the system of the partitions' last unknowns */
+    tb_real *ends;          /* planes: right-hand sides of the partitions' first rows, then of their
+                               last rows, which the last unknowns replace */
+    int partitions;         /* the number of partitions; 0: the stage is not taken in sweeps */
+    int elements;           /* of a grid */
     int processors, shared; /* the device's multiprocessors; the most shared memory of a block */
 };
 
@@ -82,7 +83,7 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
     };
     for (int g = 0; g < 5; g++)
         if (needed[g]) next(grids[g], pitch * (size_t)batch->points[1] * (size_t)batch->points[2]);
-    if (!needs.final) h.t.final = h.d; /* the first step overwrites it */
+    if (!needs.final) h.t.final = h.d; /* adi3d_p_device_start clears it after use */
     next(&h.march, 1), next(&h.values, times * (size_t)batch->spots);
     for (int d = 0; d < 3; d++)
         if (adi3d_p_independent(d)) next(&h.factors[d], 32 * TRID_WARP_FACTOR_LEN(32));
@@ -97,9 +98,9 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
     return used;
 }
 
-/* Factors the matrix of an independent axis once for all its lines, in partitions of `rows` rows, one for each lane or
-   thread of the solving kernels. Each of these reads its own factors 16 bytes at a time, so the first 16 bytes of all
-   partitions come first, then the next 16 bytes of all. One warp runs it. */
+/* Factors the matrix of an independent axis once for all its lines, in the partitions of `rows` rows that a lane or
+   thread of the solving kernels holds. These read a partition's factors 16 bytes at a time, so the first 16 bytes of
+   all partitions come first, then the next 16 bytes of all. One warp runs it. */
 template <int axis, int rows, int parts>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

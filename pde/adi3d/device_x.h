@@ -46,8 +46,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines)
         if (first + r < n) *(transpose_vector *)(h.d + at + first + r) = transpose_pack(d + r);
 }
 
-/* The template parameters of the marching kernel (adi3d_p_device_steady_x): a kind of stage and the number of warps of
-   a line. */
+/* The shape of the marching kernel (adi3d_p_device_steady_x) for a kind of stage and a number of warps a line. */
 template <int kind_of, int warps_of>
 struct adi3d_p_x_shape {
     enum {
@@ -144,8 +143,8 @@ TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step
     }
 }
 
-/* The factors of the differences along x at a point, 16 bytes in single precision: the row of A, and the weights of the
-   first derivative. */
+/* The factors of the differences along x at a point, 16 bytes in single precision: the couplings of the row of A, times
+   `own`, and the weights of the first derivative. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, down, up;
 } adi3d_p_along_x;
@@ -473,7 +472,8 @@ TB_D void adi3d_p_x_slopes(const adi3d_p_x_turn &t, const adi3d_p_x_point &q, co
     b->along_x[e] = slope;
 }
 
-/* Adds F_0's terms from the differences along y of slopes along x, which are known within the patch. */
+/* Adds F_0's terms from the differences along y of slopes along x. Slopes in the patch are known; those in the rows
+   beside it are computed here. */
 template <class shape>
 TB_D void adi3d_p_x_cross(tb_real factor, const adi3d_p_x_point &q, const tb_real *v, int e, int r,
                           adi3d_p_x_patch<shape> *b)
@@ -577,8 +577,8 @@ TB_D void adi3d_p_x_next(const adi3d_p_device &h, const fd_p_step &step, const a
 template <class shape>
 TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {
-    /* The loads of a plane's data overlap the wait for the plane or, in single precision, where that is faster, the
-       arithmetic after it. */
+    /* In double precision the loads of a plane's data overlap the wait for the plane; in single precision they overlap
+       the arithmetic after it, which is faster there. */
     enum { early = TB_BYTES == 8 };
     adi3d_p_x_patch<shape> b = adi3d_p_x_patch_of<shape>(h, step, m);
     adi3d_p_x_plane below, here = adi3d_p_x_plane_of(h, m.from - 2), above = adi3d_p_x_plane_of(h, m.from - 1);
@@ -677,7 +677,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
         adi3d_p_x_solve<shape>(h, step, m);
 }
 
-/* Launches the marching kernel along x; returns 0 if it needs more shared memory than the device has. */
+/* Launches the marching kernel along x; returns 0 if it needs more shared memory than a block may have. */
 template <int kind, int warps>
 static inline int adi3d_p_device_launch_x(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step)
 {

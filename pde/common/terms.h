@@ -100,7 +100,8 @@ TB_HD int fd_p_numbers(int axis)
                        : (int)fd_p_numbers_t;
 }
 
-/* Computes the numbers of a point of an axis, or of a time (axis 3). Those that the model does not set are NaN. */
+/* Computes the numbers of a point of an axis, or of a time (axis 3). A point's first number is its coordinate; others
+   that the model does not set are NaN. */
 TB_HD void fd_p_numbers_at(const fd_model_parameters *parameters, int axis, double at, double *number)
 {
     union {
@@ -118,8 +119,8 @@ TB_HD void fd_p_numbers_at(const fd_model_parameters *parameters, int axis, doub
     for (int q = 0; q < fd_p_numbers(axis); q++) number[q] = own.number[q];
 }
 
-/* Computes the model's numbers of the two times at which a step takes its coefficients: time[0 ..] receives those for
-   the step's start, and time[apart ..] those for its end. */
+/* Computes the model's numbers of the times at which a step takes its coefficients: time[0 ..] receives those for the
+   step's start, and time[apart ..] those for its end. Without FD_BOTH_ENDS, both are the numbers of one time. */
 TB_HD void fd_p_numbers_of_step(const fd_problem *problem, const fd_model_parameters *parameters, const fd_step *step,
                                 int apart, tb_real *time)
 {

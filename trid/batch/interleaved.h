@@ -239,7 +239,7 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     if constexpr (shape::few || shape::narrow || shape::wide) {
         const int processors = known ? known->processors : trid_device_attribute(cudaDevAttrMultiProcessorCount);
         const int many = needs.resident * processors * (shape::narrow ? TRID_P_BATCH_NARROW_TILES : 1);
-        const int narrow = shape::narrow && plan.lines.groups > 1 && plan.lines.systems <= 32;
+        const int narrow = plan.lines.groups > 1 && plan.lines.systems <= 128 / (int)sizeof(tb_real) && shape::narrow;
         if (shape::wide ? plan.tiles < (unsigned)(TRID_P_BATCH_MANY_TILES * processors / blocks)
                         : plan.tiles > (unsigned)many && !narrow)
             return TRID_P_BATCH_NOT_LAUNCHED;

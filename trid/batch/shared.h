@@ -37,7 +37,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     trid_p_batch_next_known(k, systems, rows, first, 0, p, known, end);
     trid_p_batch_prefetch(pipeline, blockIdx.x, p);
     trid_p_batch_ask_before(pipeline, p, x);
-    if (thread == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
+    if (thread == 0) worst = TRID_P_BATCH_NO_ROW; /* others use it after the barriers of the factoring */
     TB_UNROLL
     for (int j = 0; j < k; j++) {
         u.a[j] = u.c[j] = 0;
