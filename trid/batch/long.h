@@ -456,8 +456,8 @@ static inline int trid_p_batch_clear_worst(const trid_p_batch_plan &plan, long l
     return trid_p_batch_launched(cudaMemsetAsync(*worst, TRID_P_BATCH_NO_ROW_BYTE, bytes, stream));
 }
 
-/* Makes the plan of the reduced systems, which are in scratch, and sets in *levels, zeroed by the caller, what describes
-   them to the chunks. Clears the record of failures. */
+/* Makes the plan of the reduced systems, which are in scratch, and sets in *levels, zeroed by the caller, what
+   describes them to the chunks. Clears the record of failures. */
 template <class tb_real>
 static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_batch_level_layout &layout,
                                     const trid_p_batch_more<tb_real> &corners, trid_p_batch_levels<tb_real> *levels,
