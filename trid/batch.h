@@ -103,12 +103,6 @@
 
 #define TRID_BATCH_VERSION 200 /* 100 * major + minor */
 
-#ifdef __CUDA_ARCH__ /* a loop that must not be unrolled: its body is long */
-#define TRID_P_BATCH_LOOP _Pragma("unroll 1")
-#else
-#define TRID_P_BATCH_LOOP
-#endif
-
 /* The layout of tridiagonal systems: element j of system s of group g is at [j*step + s*stride + g*jump] of each array.
    There are groups*systems systems, and g*systems + s is a system's index. groups = 0 means one group; a batch without
    systems has systems = 0. step, stride and jump may be negative; no two elements may coincide. cpu_avx_lines of

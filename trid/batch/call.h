@@ -1,14 +1,6 @@
 /* call.h - a room of trid/batch.h: checks the arguments of a call, and derives what kernels need from them.
    MIT licence, see LICENSE. */
 
-/* Returns whether systems are too long to be solved on chip. `checked` is 1 with residuals, 2 with pivoting, else 0. */
-static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int checked)
-{
-    return joined.n > (checked == 2                           ? TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, joined.step == 1)
-                       : trid_p_lines_are_interleaved(joined) ? TRID_P_BATCH_ON_CHIP_INTERLEAVED
-                                                              : TRID_P_BATCH_ON_CHIP(bytes, checked));
-}
-
 /* Returns whether any of `count` elements from p on lies between the first and the last element of x, which has `sides`
    sides. Gaps between elements of x count as parts of x. */
 template <class tb_real>
@@ -59,11 +51,11 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
 /* Turns rows into what kernels read. As neither a of row 0 nor c of row n-1 is used, the transposed matrix is the same
    arrays with a and c exchanged and shifted. In systems of one row, a and c have no elements; b stands in for them. */
 template <class tb_real>
-static inline void trid_p_batch_sides(const trid_p_batch_plan &plan, trid_p_batch_arrays<tb_real> *rows)
+static inline void trid_p_batch_sides(int n, int transposed, trid_p_batch_arrays<tb_real> *rows)
 {
     const tb_real *above = rows->c - rows->step, *below = rows->a + rows->step;
-    if (plan.flags & TRID_BATCH_TRANSPOSED) rows->a = above, rows->c = below;
-    if (plan.n == 1) rows->a = rows->c = rows->b;
+    if (transposed) rows->a = above, rows->c = below;
+    if (n == 1) rows->a = rows->c = rows->b;
 }
 
 /* A call: the caller's arguments, then what follows from them. a, b, c are null if the matrix is made in registers. */
@@ -139,8 +131,8 @@ static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int 
     const tb_real *const matrix[3] = {call->a, call->b, call->c}, *d = call->d, *x = call->x;
     const int status = trid_p_batch_refuse_lines(call, known);
     if (status || call->empty) return status;
-    if (trid_p_batch_is_bad(d, x)) return TRID_BATCH_BAD_ARGUMENT;
-    if (!made && trid_p_batch_is_bad(call->a, call->b, call->c)) return TRID_BATCH_BAD_ARGUMENT;
+    if (trid_p_batch_is_bad(d, x) || (!made && trid_p_batch_is_bad(call->a, call->b, call->c)))
+        return TRID_BATCH_BAD_ARGUMENT;
     if (d != x && trid_lines_overlap(call->lines, d, x, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
     for (int k = 0; k < 3 && !made; k++)
         if (trid_p_batch_meets_matrix(call->lines, call->flags, k, matrix[k], x)) return TRID_BATCH_OVERLAP;
@@ -179,6 +171,7 @@ static int trid_p_batch_accept(trid_p_batch_call<tb_real> *call, int known, int 
     call->flags |= own;
     int status = trid_p_batch_refuse(call, known | own);
     if (!status) status = trid_p_batch_begin(call);
-    if (!status && !call->empty) trid_p_batch_sides(call->work.plan, &call->rows);
+    if (!status && !call->empty)
+        trid_p_batch_sides(call->work.plan.n, call->flags & TRID_BATCH_TRANSPOSED, &call->rows);
     return status;
 }

@@ -33,15 +33,13 @@ struct trid_p_batch_source {
     int first, valid;
 };
 /* Computes the pointers of from->matrix and from->d again, so that no registers keep them. */
-template <class tb_real>
-TB_D void trid_p_batch_find_source(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
-                                   const tb_real *d, unsigned index, int systems, trid_p_batch_source<tb_real> *from)
+template <class of, class tb_real>
+TB_D void trid_p_batch_find_source(const of &pipeline, unsigned index, trid_p_batch_source<tb_real> *from)
 {
-    from->matrix = rows, from->d = d;
+    from->matrix = pipeline.matrix, from->d = pipeline.d;
     if (from->valid <= 0) return;
-    const trid_p_batch_place own =
-        trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, (int)threadIdx.x % systems, from->first);
-    const long long at = trid_p_batch_matrix_at(plan, rows, own, from->first);
+    const trid_p_batch_place own = trid_p_batch_own_place(pipeline, trid_p_batch_again_as(index));
+    const long long at = trid_p_batch_matrix_at(pipeline.plan, pipeline.matrix, own, from->first);
     from->matrix.a += at, from->matrix.b += at, from->matrix.c += at, from->d += own.at;
 }
 /* Reads row j of the thread. Rows beyond the system, and couplings beyond its ends, are 0. full: all of the thread's
@@ -73,13 +71,11 @@ template <class shape, class tb_real, class visitor>
 TB_D void trid_p_batch_each_of_half(const trid_p_batch_source<tb_real> &from, int half, const visitor &visit)
 {
     const int first = shape::k / 2 * half;
-    if (from.valid >= shape::k) {
+    const auto each = [&](int full) {
         TB_UNROLL
-        for (int i = 0; i < shape::k / 2; i++) visit(first + i, 1);
-    } else {
-        TB_UNROLL
-        for (int i = 0; i < shape::k / 2; i++) visit(first + i, 0);
-    }
+        for (int i = 0; i < shape::k / 2; i++) visit(first + i, full);
+    };
+    return from.valid >= shape::k ? each(1) : each(0);
 }
 /* Takes the thread's rows of the matrix and, in the first pass, of the right-hand side, each half as it arrives. Rows
    beyond the system are identity rows. */
@@ -165,10 +161,10 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
     tb_real *stage = (tb_real *)dynamic;
     int turn = 0; /* which third holds the first half */
     const trid_p_batch_pipeline<tb_real, shape, 4, k / 2, k / 2> pipeline = {plan, rows, d, stage, first, 0};
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (int i = 0; i < 3 && shape::pipelined; i++)
         trid_p_batch_ask_half(pipeline, blockIdx.x + i / 2 * gridDim.x, i % 2, stage + i * half_len);
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         trid_p_batch_equations<tb_real, k> u;
         tb_real solved[k] = {0}, left = 0, own_left;
@@ -176,10 +172,10 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
         tb_real *half = stage + turn * half_len, *other = turn == 2 ? stage : half + half_len;
         const int valid = trid_p_batch_own_place(pipeline, index).valid;
         trid_p_batch_source<tb_real> from = {{half, other}, rows, d, plan.lines.step, first, valid};
-        TRID_P_BATCH_LOOP
+        TB_LOOP
         for (int pass = 0; pass <= refined; pass++) {
             const int tells = reports && pass == 0;
-            if (!shape::pipelined) trid_p_batch_find_source(plan, rows, d, index, systems, &from);
+            if (!shape::pipelined) trid_p_batch_find_source(pipeline, index, &from);
             trid_p_batch_take_halves<shape>(from, pass, &u);
             if (index != blockIdx.x || pass) __syncthreads(); /* shared memory has been read */
             if (tells) {

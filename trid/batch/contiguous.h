@@ -174,7 +174,7 @@ TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows,
     tb_real *const rings = of::lu ? matrix + 32 * TRID_RING_LEN * warp : matrix;
     const trid_p_batch_workspace<tb_real> room = {buffer[warp], rings, between, border, bad, worst};
     if constexpr (of::one_matrix) trid_p_batch_keep_matrix<of>(plan, rows, matrix);
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned i = 0; i < (of::one_matrix ? plan.repeat : 1); i++) {
         const unsigned block = i * gridDim.x + blockIdx.x;
         const trid_p_batch_tile tile = trid_p_batch_tile_in<scope>(warps, plan, block, warp);
@@ -370,7 +370,6 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
 {
     trid_p_batch_plan &plan = work.plan;
     const int n = plan.n, lanes = trid_p_batch_lanes_of<tb_real>(method, n);
-    if (n < least || n > most) return TRID_BATCH_BAD_SIZE;
     plan.lanes = lanes;
     for (plan.lanes_log2 = 0; 1 << plan.lanes_log2 < lanes;) plan.lanes_log2++;
     plan.magic = lanes == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;

@@ -250,7 +250,7 @@ TB_D void trid_p_batch_ring_in_passes(const scope_type &scope, int n, tb_real *k
     scope.meet(); /* another thread may have read d from this slot */
     TB_UNROLL
     for (int j = 0; j < k; j++) scope.aside(j) = d[j];
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (int pass = 0; pass < 2; pass++) {
         const int down = scope.up_at ? scope.turns(keep) : scope.open(0, own->a, keep);
         scope.recurrence(0, own->a, keep, down, d);
@@ -396,7 +396,7 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
         if (early) trid_p_batch_store_factors<of>(plan, here, slot, &own, x, more.u, shared);
         if (!factor || periodic) trid_p_batch_open(threads, n, flags, periodic, own, &recurrences, &met);
         bad = trid_p_batch_row(met, n);
-        TRID_P_BATCH_LOOP
+        TB_LOOP
         for (long long side = 0; !factor && side < more.sides; side++, at += more.pitch) {
             TB_UNROLL
             for (int j = 0; j < k; j++) own.d[j] = next[j];
@@ -479,7 +479,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         trid_p_batch_prefetch(matrix, blockIdx.x, p);
         if (!factor) trid_p_batch_prefetch(sides, blockIdx.x, p);
     }
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         trid_p_batch_equations<tb_real, k> u;
         trid_p_batch_place p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
@@ -494,7 +494,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
             trid_p_batch_scatter(k, p.valid - periodic, 0, u.c, plan.lines.step, more.u + p.at);
         }
         if (!factor || periodic) trid_p_batch_open(scope, n, flags, periodic, u, &recurrences, &met);
-        TRID_P_BATCH_LOOP
+        TB_LOOP
         for (long long side = 0; !factor && side < more.sides; side++) {
             /* No registers are left for the values that the compiler would compute for all rows before the loop. */
             const long long step = trid_p_batch_again_as(plan.lines.step);
@@ -535,7 +535,7 @@ TB_D void trid_p_batch_one_ring_tiles(const trid_p_batch_plan &plan, const trid_
     const trid_p_batch_pipeline<tb_real, shape, 1> side = {plan, all.rows, d, side_stage, first, 0};
     trid_p_batch_prefetch(matrix, blockIdx.x, trid_p_batch_own_place(matrix, blockIdx.x));
     trid_p_batch_prefetch(side, blockIdx.x, trid_p_batch_own_place(side, blockIdx.x));
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         trid_p_batch_equations<tb_real, k> u;
         const trid_p_batch_place p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));

@@ -42,14 +42,16 @@ TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_t
     }
 }
 
-/* Reduces rows begin .. end-1 of a system, two or more, to their interface (trid_lane_interface_open). Loads several
-   rows at a time.
-   Returns  1 + the first bad row, or 0 */
+/* Reduces a part of a system, of two rows or more, to its interface (trid_lane_interface_open). Loads several rows at a
+   time.
+   Returns  the first bad row, as trid_p_batch_row does */
 template <class tb_real, class rows_type>
 TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &rows, const trid_p_batch_place &p,
-                                int begin, int end, const tb_real *d, tb_real *e)
+                                int part, int parts, const tb_real *d, tb_real *e)
 {
     enum { burst = 4 };
+    const int begin = trid_p_batch_part_begin(plan.n, part, parts);
+    const int end = trid_p_batch_part_begin(plan.n, part + 1, parts);
     const long long step = plan.lines.step;
     long long at = 0; /* where the partition begins in the arrays of the matrix, if there are any */
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) at = trid_p_batch_matrix_at(plan, rows, p, 0);
@@ -62,7 +64,7 @@ TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &
     }
     int status = trid_lane_interface_open(e, a[0], b[0], c[0], r[0], a[1], b[1], c[1], r[1]) ? begin + 2 : 0;
     int row = begin + 2;
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (; row < end; row += burst) {
         TB_UNROLL
         for (int j = 0; j < burst; j++, d += step)
@@ -74,7 +76,7 @@ TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &
         for (int j = 0; j < burst; j++)
             if (row + j < end && trid_lane_interface_row(e, a[j], b[j], c[j], r[j]) && !status) status = row + j + 1;
     }
-    return status;
+    return trid_p_batch_row(status, plan.n);
 }
 
 /* Joins the parts of each system. At first each thread holds the interface of one part. Pairs of parts are joined until
@@ -95,7 +97,7 @@ TB_D void trid_p_batch_join_parts(const trid_p_batch_plan &plan, const trid_p_ba
                                   trid_p_batch_between<tb_real> *between, const trid_p_batch_interface<tb_real> &to)
 {
     const int thread = (int)threadIdx.x, n = plan.n;
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (int m = 1; m < parts; m *= 2) {
         if (own.part % (2 * m) == m) {
             TB_UNROLL
@@ -133,15 +135,11 @@ TRID_KERNEL void trid_p_batch_interface_reduce(trid_p_batch_plan plan, rows_type
                                                trid_p_batch_interface<tb_real> to)
 {
     __shared__ trid_p_batch_between<tb_real> between;
-    const int n = plan.n;
     const trid_p_batch_part own = trid_p_batch_part_of(interleaved, parts);
     const trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, own.lines, own.line, 0);
     tb_real e[TRID_LANE_INTERFACE_LEN] = {0, 0, 0, 0, 0, 0, 0};
     int bad = TRID_P_BATCH_NO_ROW;
-    if (p.in_batch)
-        bad = trid_p_batch_row(trid_p_batch_eliminate(plan, rows, p, trid_p_batch_part_begin(n, own.part, parts),
-                                                      trid_p_batch_part_begin(n, own.part + 1, parts), d, e),
-                               n);
+    if (p.in_batch) bad = trid_p_batch_eliminate(plan, rows, p, own.part, parts, d, e);
     trid_p_batch_join_parts(plan, p, own, parts, bad, e, &between, to);
 }
 
@@ -160,7 +158,7 @@ TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_rea
                      : 0;
     next[0] = next[2] = 0;
     next[1] = e[6];
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (int row = begin + 2; row < end; row++) {
         next += TRID_P_BATCH_INTERFACE_ROW;
         const tb_real a = next[0], before = e[2];
@@ -201,7 +199,7 @@ TB_D void trid_p_batch_eliminate_right(int begin, int end, const tb_real *kept, 
     *bottom = 0;
     d += step;
     kept += row * TRID_P_BATCH_INTERFACE_ROW;
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (; row + burst <= end; row += burst, d += burst * step, kept += burst * TRID_P_BATCH_INTERFACE_ROW)
         trid_p_batch_eliminate_some<tb_real, burst, 1>(burst, kept, d, step, top, bottom);
     trid_p_batch_eliminate_some<tb_real, burst, 0>(end - row, kept, d, step, top, bottom);
@@ -224,7 +222,7 @@ TRID_KERNEL void trid_p_batch_interface_reduce_shared(trid_p_batch_plan plan, tr
     tb_real *kept = (tb_real *)dynamic;
     const int thread = (int)threadIdx.x, n = plan.n;
     const trid_p_batch_part own = trid_p_batch_part_of(1, parts);
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (int row = thread; row < n; row += TRID_P_BATCH_INTERFACE_THREADS) {
         tb_real *of = kept + row * TRID_P_BATCH_INTERFACE_ROW;
         trid_p_batch_partition_row(plan, rows, 0, 0, row, &of[0], &of[1], &of[2]);
@@ -240,7 +238,7 @@ TRID_KERNEL void trid_p_batch_interface_reduce_shared(trid_p_batch_plan plan, tr
     }
     const int begin = trid_p_batch_part_begin(n, own.part, parts),
               end = trid_p_batch_part_begin(n, own.part + 1, parts);
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place p = trid_p_batch_place_of(plan, index, own.lines, own.line, 0);
         tb_real e[TRID_LANE_INTERFACE_LEN], top = 0, bottom = 0;
@@ -330,12 +328,12 @@ template <class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut<tb_real> cut, int known, const rows_type &rows,
                                                 tb_real *a, tb_real *c, tb_real *r)
 {
-    const tb_real *const ends[3] = {a, c, r}, *d = cut.call.d;
+    const tb_real *const d = cut.call.d;
     int status;
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
-        status = trid_p_batch_refuse_cut(&cut, known, {rows.a, rows.b, rows.c, d}, ends);
+        status = trid_p_batch_refuse_cut(&cut, known, {rows.a, rows.b, rows.c, d}, {a, c, r});
     else
-        status = trid_p_batch_refuse_cut(&cut, known, {d}, ends);
+        status = trid_p_batch_refuse_cut(&cut, known, {d}, {a, c, r});
     if (!status) status = trid_p_batch_begin_cut(&cut);
     if (status || cut.call.empty) return status;
     const trid_p_batch_interface<tb_real> to = {cut.shares, a, c, r};
@@ -356,11 +354,10 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
 {
     typedef trid_p_batch_rows<rows_type> is;
     trid_p_batch_call<tb_real> &call = cut.call;
-    const tb_real *const all[1] = {ends}, *right = call.x;
-    const int shared = is::are_one_matrix ? TRID_BATCH_SHARED : 0, made = !is::are_arrays && !shared;
+    const int made = !is::are_arrays && !is::are_one_matrix;
     const int known = made ? TRID_BATCH_EXPAND_ROWS_FLAGS : TRID_BATCH_EXPAND_FLAGS;
     int status = trid_p_batch_refuse(&call, known, made);
-    if (!status) status = trid_p_batch_refuse_cut(&cut, known, {right}, all);
+    if (!status) status = trid_p_batch_refuse_cut(&cut, known, {call.x}, {ends});
     if (!status) status = trid_p_batch_begin_cut(&cut);
     if (status || call.empty) return status;
     const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, cut.shares};

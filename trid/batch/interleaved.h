@@ -7,12 +7,12 @@
    solved. */
 TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned index, unsigned tile_step, int systems)
 {
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (; plan.repair && index < plan.tiles; index += tile_step) {
         trid_p_batch_tile tile = trid_p_batch_tile_of(plan, index, systems);
         const int *status = plan.report.status + (tile.group * plan.lines.systems + tile.first);
         int wanted = 0;
-        TRID_P_BATCH_LOOP
+        TB_LOOP
         for (int line = trid_warp_lane(); line < tile.count; line += 32) wanted |= status[line] != 0;
         if (__any_sync(TB_FULL_WARP, wanted)) break;
     }
@@ -68,16 +68,15 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
     /* The first round only requests the first tile: there is none to solve. */
     int round = pipelined ? 0 : 1;
     unsigned index = begin, next = pipelined ? begin : begin + tile_step;
-    trid_p_batch_place p =
-        trid_p_batch_place_of<shape::narrow>(plan, pipelined ? plan.tiles : begin, systems, line, first);
-    TRID_P_BATCH_LOOP
+    trid_p_batch_place p = trid_p_batch_own_place(pipeline, pipelined ? plan.tiles : begin);
+    TB_LOOP
     for (; index < plan.tiles; index = next, next += tile_step) {
         trid_p_batch_equations<tb_real, k> u;
         tb_real end[2] = {0, 0}, left;
         const trid_p_batch_place here = p;
         if (!pipelined) trid_p_batch_ask_known(k, rows, here.system, first, here.valid, end);
         if (pivoted && round > 0) next = trid_p_batch_wanted_tile(plan, next, tile_step, systems);
-        p = trid_p_batch_place_of<shape::narrow>(plan, next, systems, line, first); /* no system beyond the last tile */
+        p = trid_p_batch_own_place(pipeline, next); /* no system beyond the last tile */
         if (pipelined) trid_p_batch_arrive<arrays == 1>(pipeline, rows, here, next, p, known, end, &u);
         if (pipelined && round++ == 0) {
             trid_p_batch_ask_before(pipeline, p, x);

@@ -41,19 +41,19 @@ TB_HOST int trid_p_lines_empty(trid_lines lines)
     return lines.n == 0 || lines.systems == 0;
 }
 
-/* Returns whether the sizes are safe to calculate with: products of counts, and offsets, are at most 2^56, so scratch
-   is below 2^62 bytes. */
-TB_HOST int trid_p_lines_valid(trid_lines lines)
+/* Returns whether the sizes of `sides` arrays, `between` elements apart, are safe to calculate with: products of
+   counts, and offsets, are at most 2^56, so scratch is below 2^62 bytes. */
+TB_HOST int trid_p_lines_valid(trid_lines lines, long long sides, long long between)
 {
-    const long long most = 1ll << 56;
-    long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
+    const long long most = 1ll << 56, count[4] = {lines.n, lines.systems, lines.groups, sides};
+    const long long pitch[4] = {lines.step, lines.stride, lines.jump, between};
     long long elements = 1, reach = 0;
-    if (count[0] < 0 || count[1] < 0 || count[2] < 0) return 0;
+    if (count[0] < 0 || count[1] < 0 || count[2] < 0 || count[3] < 0) return 0;
     if (trid_p_lines_empty(lines)) return 1;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         if (count[k] > most / elements) return 0;
         elements *= count[k];
-        if (count[k] == 1) continue;
+        if (count[k] < 2) continue;
         if (pitch[k] > most || pitch[k] < -most) return 0;
         long long size = pitch[k] < 0 ? -pitch[k] : pitch[k];
         if (size > (most - reach) / (count[k] - 1)) return 0;
@@ -115,10 +115,8 @@ TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
         if (count[k] > 1 && pitch[k] <= within) nested = 0;
     }
     if (at > reach || at < -reach) return 0;
-    if (nested) { /* each pitch exceeds the reach of all smaller ones */
-        if (at == 0) return 0;
-        if (reach == at || reach == -at) return 1;
-    }
+    if (nested && at == 0) return 0; /* each pitch exceeds the reach of all smaller ones */
+    if (reach == at || reach == -at) return 1;
     int least = 0; /* the dimension with the fewest elements: the loop below tries all of its indices */
     for (int k = 1; k < 3; k++)
         if (count[k] < count[least]) least = k;
@@ -138,7 +136,7 @@ TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
 TB_HOST int trid_lines_check(trid_lines lines)
 {
     lines = trid_p_lines_of(lines);
-    if (!trid_p_lines_valid(lines)) return TRID_BATCH_BAD_SIZE;
+    if (!trid_p_lines_valid(lines, 1, 0)) return TRID_BATCH_BAD_SIZE;
     if (trid_p_lines_empty(lines)) return TRID_BATCH_OK;
     return trid_p_lines_difference(lines, 0) ? TRID_BATCH_OVERLAP : TRID_BATCH_OK;
 }

@@ -167,8 +167,8 @@ struct trid_p_batch_chunk<tb_real, rows_a_lane, 1, 32, path, keeps> {
     TRID_P_BATCH_MEMBER void raise(unsigned *largest, trid_p_batch_worst worst) const
     {
         for (int m = 1; m < 32; m *= 2) {
-            worst.error = trid_p_batch_most(worst.error, __shfl_xor_sync(TB_FULL_WARP, worst.error, m));
-            worst.size = trid_p_batch_most(worst.size, __shfl_xor_sync(TB_FULL_WARP, worst.size, m));
+            worst.error = max(worst.error, __shfl_xor_sync(TB_FULL_WARP, worst.error, m));
+            worst.size = max(worst.size, __shfl_xor_sync(TB_FULL_WARP, worst.size, m));
         }
         if (part == 0) atomicMax(&largest[2 * system], worst.error), atomicMax(&largest[2 * system + 1], worst.size);
     }
@@ -456,8 +456,8 @@ static inline int trid_p_batch_clear_worst(const trid_p_batch_plan &plan, long l
     return trid_p_batch_launched(cudaMemsetAsync(*worst, TRID_P_BATCH_NO_ROW_BYTE, bytes, stream));
 }
 
-/* Makes the plan of the reduced systems, which are in scratch, and the levels that describe them to the chunks. Clears
-   the record of failures. */
+/* Makes the plan of the reduced systems, which are in scratch, and sets in *levels, zeroed by the caller, what
+   describes them to the chunks. Clears the record of failures. */
 template <class tb_real>
 static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_batch_level_layout &layout,
                                     const trid_p_batch_more<tb_real> &corners, trid_p_batch_levels<tb_real> *levels,
@@ -473,7 +473,6 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     reduced->n = (int)n;
     reduced->flags = plan.flags & TRID_BATCH_PERIODIC;
     reduced->scratch = scratch + layout.end;
-    *levels = trid_p_batch_levels<tb_real>();
     levels->plan = plan;
     levels->chunks = (unsigned)layout.chunks;
     for (int k = 0; k < 4; k++) levels->reduced[k] = first + k * n * systems;
@@ -482,7 +481,7 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     levels->top = corners.top, levels->bottom = corners.bottom;
     if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
     levels->below = reduced->report.status = (int *)(scratch + layout.below);
-    if (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * systems), work->stream) != cudaSuccess)
+    if (cudaMemsetAsync(scratch, 0, (size_t)(8 * systems), work->stream) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;
     return trid_p_batch_clear_worst(plan, layout.worst, work->stream, &levels->worst);
 }
@@ -539,7 +538,7 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
     if (trid_p_batch_count(&plan, systems, 1, &blocks) || plan.tiles > 0x7fffffffll / layout.chunks)
         return TRID_BATCH_BAD_SIZE;
     blocks = chunk_type::blocks(plan, (unsigned)layout.chunks);
-    trid_p_batch_levels<tb_real> levels;
+    trid_p_batch_levels<tb_real> levels = {};
     trid_p_batch_work<tb_real> reduced = work;
     int status = trid_p_batch_begin_level(plan, layout, corners, &levels, &reduced);
     if (status) return status;
@@ -547,12 +546,12 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
     tb_real *const *of = levels.reduced;
     const trid_p_batch_arrays<tb_real> left = {of[0], of[1], of[2], at.step, at.stride, at.jump};
     const trid_p_batch_more<tb_real> ends = {1, 0, of[0], of[2] + (at.n - 1) * at.step, 0};
-    const int is_long = periodic ? at.n > TRID_P_BATCH_ON_CHIP_LU : trid_p_batch_is_long(at, (int)sizeof(tb_real), 0);
+    const int is_long = at.n > (periodic ? TRID_P_BATCH_ON_CHIP_LU : trid_p_batch_on_chip(at, sizeof(tb_real), 0));
     for (int pass = 0; pass <= refined; pass++) {
         tb_real *first_x = (tb_real *)(scratch + layout.before);
         levels.before = pass > 0 ? first_x : (tb_real *)0;
         levels.keep = pass < refined ? first_x : (tb_real *)0;
-        if (reports && checked && pass == refined) levels.largest = (unsigned *)(scratch + layout.largest);
+        if (reports && checked && pass == refined) levels.largest = (unsigned *)scratch;
         status = trid_p_batch_start(trid_p_batch_long_reduce<tb_real, k, systems, parts, path, method, rows_type>,
                                     blocks, chunk_type::threads, 0, work.stream, levels, rows, work.d);
         if (!status)

@@ -111,7 +111,7 @@ TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, 
         for (int w = 0; w < words; w++)
             trid_p_batch_copy<16, 0>(staged[32 * w + lane].v, src + vector * (32 * w + lane));
     } else if (is_word && by_words) {
-        TRID_P_BATCH_LOOP
+        TB_LOOP
         for (int e = vector * lane; e < total; e += 32 * vector) {
             const int is_whole = e >= from && e + vector <= to;
             if (is_whole) trid_p_batch_copy<16, 0>(staged[0].v + e, src + e);
@@ -522,8 +522,8 @@ TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts,
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Cuts the systems, which are the caller's or the links of `above`, into partitions, and clears the memory through
-   which blocks tell each other. */
+/* Cuts the systems, which are the caller's or the links of `above`, into partitions (*parts, zeroed by the caller), and
+   clears the memory through which blocks tell each other. */
 template <class tb_real>
 static int
 trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid_p_batch_partitions_layout &layout,
@@ -533,7 +533,6 @@ trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid
     char *const scratch = (char *)work.plan.scratch;
     if (!scratch) return TRID_BATCH_BAD_SCRATCH;
     if (layout.count > 0x7fffffff / systems) return TRID_BATCH_BAD_SIZE;
-    *parts = trid_p_batch_partitions<tb_real>();
     parts->plan = work.plan, parts->warps = layout.warps, parts->rows = layout.rows;
     parts->count = (int)layout.count, parts->total = (unsigned)(layout.count * systems);
     parts->ticket = (unsigned *)scratch, parts->any = (int *)scratch + 1, parts->left = (int *)(scratch + layout.left);
@@ -562,7 +561,7 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
     const trid_p_batch_partitions_layout layout =
         trid_p_batch_partitions_layout_of(work.plan.n, systems, (int)sizeof(tb_real));
     trid_device device;
-    of parts = of();
+    of parts = {};
     if (trid_p_batch_device_of(work, solve, &device)) return TRID_BATCH_LAUNCH_FAILED;
     if (device.shared_bytes < most_bytes + fixed) return TRID_P_BATCH_NOT_LAUNCHED;
     if (trid_p_batch_allow(solve, most_bytes)) return TRID_BATCH_LAUNCH_FAILED;

@@ -203,7 +203,7 @@ TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real
             } else {
                 int skip = j == 0 && top;
                 if (skip) route->from[i] += step;
-                TRID_P_BATCH_LOOP
+                TB_LOOP
                 for (int r = skip; r < burst && j + r < end; r++) {
                     trid_p_batch_copy<16, ahead>(&to[(j + r) * threads], route->from[i]);
                     route->from[i] += step;
@@ -212,7 +212,7 @@ TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real
         }
     } else {
         tb_real *to = pipeline.stage + threadIdx.x;
-        TRID_P_BATCH_LOOP
+        TB_LOOP
         for (int r = 0; r < burst; r++) {
             TB_UNROLL
             for (int e = 0; e < arrays; e++) {

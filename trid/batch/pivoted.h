@@ -165,7 +165,8 @@ static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real 
             if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
         }
     if constexpr (bounds::has_long)
-        if (trid_p_batch_is_long(work.plan.lines, sizeof(tb_real), 2)) return trid_p_batch_launch_tree(work, call.rows);
+        if (work.plan.n > trid_p_batch_on_chip(work.plan.lines, sizeof(tb_real), 2))
+            return trid_p_batch_launch_tree(work, call.rows);
     return trid_p_batch_launch_contiguous<how::pivoted, least, most>(work, call.rows);
 }
 

@@ -203,21 +203,20 @@ struct trid_p_batch_rows {
     enum { are_arrays = 0, are_one_matrix = 0, are_known = 0, are_lu = 0 };
 };
 template <class tb_real>
-struct trid_p_batch_rows<trid_p_batch_arrays<tb_real>> {
-    enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 0 };
+struct trid_p_batch_rows<trid_p_batch_arrays<tb_real>> : trid_p_batch_rows<void> {
+    enum { are_arrays = 1 };
 };
 template <class tb_real>
-struct trid_p_batch_rows<trid_p_batch_one_matrix<tb_real>> {
-    enum { are_arrays = 0, are_one_matrix = 1, are_known = 0, are_lu = 0 };
+struct trid_p_batch_rows<trid_p_batch_one_matrix<tb_real>> : trid_p_batch_rows<void> {
+    enum { are_one_matrix = 1 };
 };
 template <class tb_real, class rows_type>
-struct trid_p_batch_rows<trid_p_batch_known<tb_real, rows_type>> {
-    typedef trid_p_batch_rows<rows_type> inner;
-    enum { are_arrays = inner::are_arrays, are_one_matrix = inner::are_one_matrix, are_known = 1, are_lu = 0 };
+struct trid_p_batch_rows<trid_p_batch_known<tb_real, rows_type>> : trid_p_batch_rows<rows_type> {
+    enum { are_known = 1 };
 };
 template <class tb_real, int factor, int periodic>
-struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor, periodic>> {
-    enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 1 };
+struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor, periodic>> : trid_p_batch_rows<void> {
+    enum { are_arrays = 1, are_lu = 1 };
 };
 
 /* Returns only the rows, by value: references would change registers and instructions. */
@@ -359,10 +358,6 @@ TB_D tb_real trid_p_batch_number(unsigned bits)
     else
         return __longlong_as_double((long long)bits << 32);
 }
-TB_D unsigned trid_p_batch_most(unsigned x, unsigned y)
-{
-    return x > y ? x : y;
-}
 
 /* Reports on one system. With `checked` it also reports the residual: the quotient of the two numbers of `worst`, which
    are the largest of all rows.
@@ -403,8 +398,8 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
 {
     tb_real au = a * up, bx = b * x, cd = c * down;
     tb_real rest = d - bx - au - cd, all = fabs(d) + fabs(bx) + fabs(au) + fabs(cd);
-    worst->error = trid_p_batch_most(worst->error, trid_p_batch_bits(fabs(rest)));
-    worst->size = trid_p_batch_most(worst->size, trid_p_batch_bits(all));
+    worst->error = max(worst->error, trid_p_batch_bits(fabs(rest)));
+    worst->size = max(worst->size, trid_p_batch_bits(all));
     return rest;
 }
 

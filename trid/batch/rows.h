@@ -64,8 +64,8 @@ TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batc
     for (int m = 1; m < (scope == trid_p_batch_how::lanes ? plan.lanes : 32); m *= 2) {
         int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
         bad = other < bad ? other : bad;
-        if (checked) worst.error = trid_p_batch_most(worst.error, __shfl_xor_sync(TB_FULL_WARP, worst.error, m));
-        if (checked) worst.size = trid_p_batch_most(worst.size, __shfl_xor_sync(TB_FULL_WARP, worst.size, m));
+        if (checked) worst.error = max(worst.error, __shfl_xor_sync(TB_FULL_WARP, worst.error, m));
+        if (checked) worst.size = max(worst.size, __shfl_xor_sync(TB_FULL_WARP, worst.size, m));
     }
     if (scope == trid_p_batch_how::block) {
         if (threadIdx.x % 32 == 0) room.bad[warp] = bad;
@@ -73,8 +73,8 @@ TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batc
         __syncthreads();
         for (int w = 1; threadIdx.x == 0 && 32 * w < (int)blockDim.x; w++) {
             bad = room.bad[w] < bad ? room.bad[w] : bad;
-            if (checked) worst.error = trid_p_batch_most(worst.error, room.worst[w].error);
-            if (checked) worst.size = trid_p_batch_most(worst.size, room.worst[w].size);
+            if (checked) worst.error = max(worst.error, room.worst[w].error);
+            if (checked) worst.size = max(worst.size, room.worst[w].size);
         }
     }
     if (here.rank == 0 && here.own_n) trid_p_batch_tell<checked, tb_real>(plan, here.system, bad, worst);

@@ -8,6 +8,14 @@
 #define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, contiguous) ((contiguous) ? 16384 / (bytes) : 1024)
 #endif
 
+/* Returns this number for systems of this layout. `checked` is 1 with residuals, 2 with pivoting, else 0. */
+TB_HOST long long trid_p_batch_on_chip(trid_lines joined, int bytes, int checked)
+{
+    return checked == 2                           ? TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, joined.step == 1)
+           : trid_p_lines_are_interleaved(joined) ? TRID_P_BATCH_ON_CHIP_INTERLEAVED
+                                                  : TRID_P_BATCH_ON_CHIP(bytes, checked);
+}
+
 /* The same for several right-hand sides and for factors. Longer systems are eliminated for each right-hand side. */
 #ifndef TRID_P_BATCH_ON_CHIP_LU
 #define TRID_P_BATCH_ON_CHIP_LU 1024
@@ -22,11 +30,11 @@
 #endif
 #define TRID_P_BATCH_CHUNK_PARTS(interleaved) ((interleaved) ? 8 : 32)
 
-/* Scratch of one level, as offsets in bytes. For each system: in `largest` two numbers of 4 bytes, for the residual; in
+/* Scratch of one level, as offsets in bytes. For each system: first two numbers of 4 bytes, for the residual; in
    `worst` two rows; in `below` the status of its reduced system. Then in `reduced` a, b, c, d of the reduced systems,
    and for refinement in `before` the first x. `rows` are those of a chunk, `left` those of a reduced system. */
 typedef struct {
-    long long rows, chunks, left, largest, worst, below, reduced, before, end;
+    long long rows, chunks, left, worst, below, reduced, before, end;
 } trid_p_batch_level_layout;
 TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long long systems, int bytes,
                                                                int interleaved, int periodic, int refined)
@@ -35,8 +43,7 @@ TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long
     layout.rows = TRID_P_BATCH_CHUNK_PARTS(interleaved) * TRID_P_BATCH_CHUNK_ROWS;
     layout.chunks = (n + layout.rows - 1) / layout.rows;
     layout.left = periodic ? n / layout.rows * 2 + n % layout.rows : 2 * layout.chunks;
-    layout.largest = 0;
-    layout.worst = layout.largest + 8 * systems;
+    layout.worst = 8 * systems;
     layout.below = layout.worst + 8 * systems;
     layout.reduced = (layout.below + 4 * systems + 15) / 16 * 16;
     layout.before = layout.reduced + 4 * layout.left * systems * bytes;
@@ -89,8 +96,7 @@ TB_HOST trid_p_batch_partitions_layout trid_p_batch_partitions_layout_of(long lo
 TB_HOST long long trid_p_batch_partitions_end(long long n, long long systems, int bytes)
 {
     const trid_p_batch_partitions_layout layout = trid_p_batch_partitions_layout_of(n, systems, bytes);
-    const int has_links = layout.count > 32 * TRID_P_BATCH_LINKS;
-    return layout.end + (has_links ? trid_p_batch_partitions_end(layout.count, systems, bytes) : 0);
+    return layout.end + (layout.end > layout.links ? trid_p_batch_partitions_end(layout.count, systems, bytes) : 0);
 }
 
 /* The same for pivoting, level by level: the borders of the chunks, then those of their parents, which join 32 borders
@@ -118,15 +124,15 @@ TB_HOST trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long long n, 
     return layout;
 }
 
-/* Returns the bytes of all levels of systems of n rows. Systems of up to on_chip rows need none, nor do reduced systems
-   of up to `above` rows. */
-TB_HOST long long trid_p_batch_levels_end(long long n, long long systems, int bytes, int interleaved, int periodic,
-                                          int refined, long long on_chip, long long above)
+/* Returns the bytes of all levels. Systems of up to on_chip rows need none, nor do reduced systems that fit on chip. */
+TB_HOST long long trid_p_batch_levels_end(trid_lines joined, int bytes, int periodic, int refined, long long on_chip)
 {
-    long long total = 0;
+    const long long above = periodic ? TRID_P_BATCH_ON_CHIP_LU : trid_p_batch_on_chip(joined, bytes, 0);
+    const int interleaved = trid_p_lines_are_interleaved(joined);
+    long long total = 0, n = joined.n;
     for (; n > on_chip; on_chip = above, refined = 0) { /* reduced systems are solved without residuals */
-        trid_p_batch_level_layout layout =
-            trid_p_batch_level_layout_of(n, systems, bytes, interleaved, periodic, refined);
+        const trid_p_batch_level_layout layout =
+            trid_p_batch_level_layout_of(n, joined.systems * joined.groups, bytes, interleaved, periodic, refined);
         total += layout.end, n = layout.left;
     }
     return total;
@@ -145,24 +151,20 @@ TB_HOST long long trid_p_batch_levels_end(long long n, long long systems, int by
 TB_HOST long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {
     lines = trid_p_lines_of(lines);
-    if (!trid_p_lines_valid(lines)) return TRID_BATCH_BAD_SIZE;
+    if (!trid_p_lines_valid(lines, 1, 0)) return TRID_BATCH_BAD_SIZE;
     if (trid_p_lines_empty(lines)) return 0;
     if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
-    trid_lines joined = trid_p_lines_join(lines);
-    const int interleaved = trid_p_lines_are_interleaved(joined), refined = (flags & TRID_BATCH_REFINED) != 0;
-    const long long systems = lines.systems * lines.groups, several = TRID_P_BATCH_ON_CHIP_LU;
-    const long long plain = interleaved ? TRID_P_BATCH_ON_CHIP_INTERLEAVED : TRID_P_BATCH_ON_CHIP(bytes, 0);
-    const long long checked = interleaved ? TRID_P_BATCH_ON_CHIP_INTERLEAVED : TRID_P_BATCH_ON_CHIP(bytes, 1);
-    const long long least = several < plain ? several : plain;
-    long long most = 0, need[5] = {0};
-    need[0] = trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, 0, least, plain);
-    need[1] = trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, refined, checked, plain);
-    if (flags & TRID_BATCH_PERIODIC)
-        need[2] = trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 1, 0, several, several);
-    if (lines.n > TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, lines.step == 1))
-        need[3] = trid_p_batch_pivoted_layout_of(lines.n, systems, bytes).end;
-    if (lines.n > plain && joined.step == 1) need[4] = trid_p_batch_partitions_end(lines.n, systems, bytes);
-    for (int k = 0; k < 5; k++)
+    const trid_lines joined = trid_p_lines_join(lines);
+    const long long n = lines.n, systems = lines.systems * lines.groups, several = TRID_P_BATCH_ON_CHIP_LU;
+    const long long checked = trid_p_batch_on_chip(joined, bytes, 1); /* at most as many as without residuals */
+    const int refined = (flags & TRID_BATCH_REFINED) && n > checked;
+    long long most = 0, need[4] = {0};
+    need[0] = trid_p_batch_levels_end(joined, bytes, 0, refined, several < checked ? several : checked);
+    if (flags & TRID_BATCH_PERIODIC) need[1] = trid_p_batch_levels_end(joined, bytes, 1, 0, several);
+    if (n > trid_p_batch_on_chip(joined, bytes, 2)) need[2] = trid_p_batch_pivoted_layout_of(n, systems, bytes).end;
+    if (n > trid_p_batch_on_chip(joined, bytes, 0) && joined.step == 1)
+        need[3] = trid_p_batch_partitions_end(n, systems, bytes);
+    for (int k = 0; k < 4; k++)
         if (need[k] > most) most = need[k];
     return most;
 }

@@ -10,12 +10,8 @@ static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, lon
     const long long most = 1ll << 56;
     const trid_lines &lines = call.lines;
     const tb_real *arrays[3] = {call.a, call.b, call.c}, *x = call.x;
-    long long elements = lines.n * lines.systems * lines.groups, reach = 0, size = pitch < 0 ? -pitch : pitch;
-    long long steps[3] = {lines.step, lines.stride, lines.jump}, count[3] = {lines.n, lines.systems, lines.groups};
-    for (int i = 0; i < 3; i++) reach += (steps[i] < 0 ? -steps[i] : steps[i]) * (count[i] - 1);
-    if (sides < 0 || sides > most / elements || pitch > most || pitch < -most) return TRID_BATCH_BAD_SIZE;
+    if (!trid_p_lines_valid(lines, sides, pitch) || pitch > most || pitch < -most) return TRID_BATCH_BAD_SIZE;
     if (sides < 2) return TRID_BATCH_OK;
-    if (size > (most - reach) / (sides - 1)) return TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_sides_meet(lines, x, x, pitch, 1, sides - 1)) return TRID_BATCH_OVERLAP;
     if (call.d != x && trid_p_batch_sides_meet(lines, x, call.d, pitch, 1 - sides, sides - 1))
         return TRID_BATCH_OVERLAP;
@@ -39,12 +35,9 @@ static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batc
     if (is_long) plan->flags &= ~TRID_BATCH_FACTORED;
     const int periodic = plan->flags & TRID_BATCH_PERIODIC;
     if (periodic && !is_long) return {rows, more};
-    if (plan->flags & TRID_BATCH_FACTORED) {
-        if (plan->n == 1) rows.a = rows.c = rows.b;
-    } else {
-        if (plan->flags & TRID_BATCH_TRANSPOSED) more.top = rows.c + end, more.bottom = rows.a;
-        trid_p_batch_sides(*plan, &rows);
-    }
+    const int transposed = plan->flags & TRID_BATCH_TRANSPOSED && !(plan->flags & TRID_BATCH_FACTORED);
+    if (transposed) more.top = rows.c + end, more.bottom = rows.a;
+    trid_p_batch_sides(plan->n, transposed, &rows);
     return {rows, more};
 }
 
@@ -105,8 +98,7 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     const int none = sides == 0 || trid_p_lines_empty(call.lines);
     if (call.flags & ~TRID_BATCH_SEVERAL_FLAGS) return TRID_BATCH_BAD_FLAGS;
     int status = none || sides < 0 ? trid_lines_check(lines) : trid_p_batch_refuse(&call, TRID_BATCH_SEVERAL_FLAGS);
-    if (!status && sides < 0) status = TRID_BATCH_BAD_SIZE;
-    if (!status && !none) status = trid_p_batch_refuse_sides(call, sides, pitch);
+    if (!status && (sides < 0 || !none)) status = trid_p_batch_refuse_sides(call, sides, pitch);
     if (!status) status = trid_p_batch_begin(&call);
     if (status || none) return status;
     trid_p_batch_work<tb_real> &work = call.work;

@@ -55,7 +55,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(k) - 5 * k; e++)
         if (thread < parts) reduced[thread * reduced_len + e] = f[5 * k + e];
     __syncthreads();
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place here = p;
         p = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first); /* none beyond the last tile */
@@ -116,7 +116,7 @@ static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *
     const trid_p_batch_one_matrix<tb_real> one = {call.rows.a, call.rows.b, call.rows.c, work.plan.n};
     if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::has_long)
-        if (trid_p_batch_is_long(work.plan.lines, sizeof(tb_real), 0))
+        if (work.plan.n > trid_p_batch_on_chip(work.plan.lines, sizeof(tb_real), 0))
             return trid_p_batch_launch_levels<trid_p_batch_how::hybrid, bounds>(work, call.rows);
     if (trid_p_batch_as_interleaved<bounds>(work.plan)) {
         if constexpr (bounds::interleaved) return trid_p_batch_launch_shared_interleaved<least, most>(work, one);

@@ -9,7 +9,7 @@ static int trid_p_batch_launch(const trid_p_batch_work<tb_real> &work, const row
 {
     if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::has_long)
-        if (trid_p_batch_is_long(work.plan.lines, sizeof(tb_real), method != trid_p_batch_how::hybrid))
+        if (work.plan.n > trid_p_batch_on_chip(work.plan.lines, sizeof(tb_real), method != trid_p_batch_how::hybrid))
             return trid_p_batch_launch_levels<trid_p_batch_how::solver_of(method), bounds>(work, rows);
     return trid_p_batch_launch_on_chip<method, bounds>(work, rows);
 }

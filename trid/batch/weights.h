@@ -32,7 +32,7 @@ TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, cons
     const long long pitch = parts * step, matrix_pitch = parts * matrix_step;
     int rows = (to - from + parts - 1) / parts;
     u += from * matrix_step, v += from * matrix_step, d += from * step;
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (; rows >= burst; rows -= burst, u += burst * matrix_pitch, v += burst * matrix_pitch, d += burst * pitch)
         trid_p_batch_weigh_some<tb_real, sides, burst, 1>(burst, u, v, matrix_pitch, d, pitch, sum);
     if (rows > 0) trid_p_batch_weigh_some<tb_real, sides, burst, 0>(rows, u, v, matrix_pitch, d, pitch, sum);
@@ -54,12 +54,12 @@ TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_bat
     const int thread = (int)threadIdx.x, n = plan.n;
     const trid_p_batch_part own = trid_p_batch_part_of(interleaved, parts);
     const long long step = plan.lines.step, matrix_step = one_matrix ? 2 : from.step;
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (int row = thread; one_matrix && row < n; row += TRID_P_BATCH_INTERFACE_THREADS) {
         kept[2 * row] = from.a[row];
         kept[2 * row + 1] = from.b[row];
     }
-    TRID_P_BATCH_LOOP
+    TB_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place p = trid_p_batch_place_of(plan, index, own.lines, own.line, 0);
         tb_real sum[2] = {0, 0};
@@ -75,7 +75,7 @@ TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_bat
                 trid_p_batch_weigh<tb_real, 2>(n - last + own.part, n, parts, u, v, matrix_step, right, step, sum);
             }
         }
-        TRID_P_BATCH_LOOP
+        TB_LOOP
         for (int m = 1; m < parts; m *= 2) {
             if (own.part % (2 * m) == m) between[0][thread] = sum[0], between[1][thread] = sum[1];
             __syncthreads();
@@ -140,11 +140,11 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
                                        tb_real *interface_c, int *reach, const trid_batch_options *options,
                                        cudaStream_t stream)
 {
-    const tb_real *const ends[2] = {interface_a, interface_c}, *const arrays[5] = {a, b, c, u, v};
+    const tb_real *const arrays[5] = {a, b, c, u, v};
     trid_p_batch_cut<tb_real> cut = {{lines, a, b, c, 0, 0, options, stream}, share};
     if (cut.call.flags & ~TRID_BATCH_INTERFACE_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
     if (!reach) return TRID_BATCH_BAD_ARGUMENT;
-    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_INTERFACE_FACTOR_FLAGS, arrays, ends);
+    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_INTERFACE_FACTOR_FLAGS, arrays, {interface_a, interface_c});
     if (status) return status;
     for (int k = 0; k < 4 && !cut.call.empty; k++)
         if ((k < 3 && trid_lines_overlap(lines, arrays[k], u, sizeof(tb_real))) ||
@@ -174,9 +174,8 @@ static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const 
                                       long long first, long long last, long long share, tb_real *interface_d,
                                       const trid_batch_options *options, cudaStream_t stream)
 {
-    const tb_real *const ends[1] = {interface_d};
     trid_p_batch_cut<tb_real> cut = {{lines, u, v, v, d, 0, options, stream}, share};
-    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_WEIGH_FLAGS, {u, v, d}, ends);
+    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_WEIGH_FLAGS, {u, v, d}, {interface_d});
     if (status || cut.call.empty) return status;
     if (first < 0 || first > lines.n || last < 0 || last > lines.n) return TRID_BATCH_BAD_SIZE;
     status = trid_p_batch_begin_cut(&cut);
