@@ -16,7 +16,7 @@ TB_HD void bs1d_lane_row(bs1d_model m, int j, double *a, double *b, double *c)
 /* Computes row j of I - size A as the implicit rungs solve it. The last row omits its drift if 2 gamma size is too
    large for diagonal dominance (above about 1/2). The omitted drift then belongs on the right-hand side, at the old
    values, unless that side is formed from A itself.
-   Returns  the omitted factor of u[points-1] - u[points-2]; 0 if the row omits nothing, as all rows but the last
+   Returns  the omitted factor of u[points-1] - u[points-2]; 0 for the other rows, and if the last row omits nothing
    Cost     about 12 double operations */
 TB_HD double bs1d_lane_matrix(bs1d_model m, double size, int j, double *a, double *b, double *c)
 {
@@ -32,7 +32,8 @@ TB_HD double bs1d_lane_matrix(bs1d_model m, double size, int j, double *a, doubl
     return left_out;
 }
 
-/* Returns whether row j of I - size A is diagonally dominant. If all rows are, the matrix is solved without pivoting.
+/* Returns whether row j of bs1d_lane_matrix is diagonally dominant. The implicit rungs do not pivot: they refuse an
+   option if a row is not (BS1D_NOT_DOMINANT).
    Cost     about 15 double operations */
 TB_HD int bs1d_lane_dominant(bs1d_model m, double size, int j)
 {

@@ -42,7 +42,8 @@ struct trid_p_batch_partitions {
     const int *wanted; /* if the systems are links: 0 if they are to be solved; else null */
     int *any;          /* 0: some partition was left over */
     int *left;         /* for each partition: 0 if it was left over */
-    int *worst;        /* for each of the caller's systems the least bad row in partitions, and between them; or null */
+    int *worst;        /* for each of the caller's systems the first row at which a partition failed, and the first at
+                        which a link failed; or null */
     int scale, most;   /* how many of the caller's rows a row stands for (1 unless it is a link); the rows of a caller's
                         system */
     tb_real *ends;     /* for each partition a, c, d of its first row, then of its last */
@@ -230,8 +231,8 @@ TB_D int trid_p_batch_is_awaited(tb_real u)
         return __double_as_longlong(u) == -1;
 }
 
-/* The partition that waits: what a lane has seen of its neighbours, whether all threads of the block have seen all that
-   they wait for, and after how many looks the block gives up. */
+/* The partition that waits: its index; the number that a lane has seen (trid_p_batch_look_around); whether all threads
+   of the block have seen all that they wait for; after how many looks the block gives up. */
 template <class tb_real>
 struct trid_p_batch_held {
     unsigned index;
@@ -283,8 +284,9 @@ TB_D int trid_p_batch_meet_neighbours(tb_real seen, tb_real *l, tb_real *z)
 
 /* ---- a block's levels -------------------------------------------------------------------------------------------- */
 
-/* A thread's rows, reduced; a, c, d of its last row in terms of its warp's ends; and, with w = lane % warps, a, c, d of
-   the last row of warp w in terms of the block's ends. */
+/* A thread's rows, reduced. lane: a, c, d of its last row, in terms of the unknown above its warp and the last unknown
+   of its warp. warp: with w = lane % warps, a, c, d of the last row of warp w, in terms of l and z. In the last row of
+   a warp or of the block itself, c belongs to the unknown below. */
 template <class tb_real, int k>
 struct trid_p_batch_reduced {
     tb_real a[k], c[k], d[k], lane[3], warp[3];
@@ -523,7 +525,7 @@ TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts,
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
 /* Cuts the systems, which are the caller's or the links of `above`, into partitions (*parts, zeroed by the caller), and
-   clears the memory through which blocks tell each other. */
+   sets all bits of the memory through which blocks communicate. */
 template <class tb_real>
 static int
 trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid_p_batch_partitions_layout &layout,
@@ -590,7 +592,7 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
     return status ? status : trid_p_batch_launch_told<0>(levels, 1, 0, work.stream);
 }
 
-/* Launches long systems of either layout. `bounds` says what is compiled; `corners` are those of periodic systems. */
+/* Launches long systems of any layout. `bounds` says what is compiled; `corners` are those of periodic systems. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_levels(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners = {0, 0, 0, 0, 0})
