@@ -10,14 +10,7 @@
 #define _GNU_SOURCE /* clock_gettime, aligned_alloc */
 #include "../examples/heston_model.h"
 #include "adi3d_assets.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-#ifndef BENCH_FLAGS
-#define BENCH_FLAGS "unknown"
-#endif
+#include "orders.h"
 
 enum { STEPS = 50, TURNS = 9 };
 static const int schemes[] = {FD_DOUGLAS, FD_CRAIG_SNEYD, FD_HUNDSDORFER_VERWER};
@@ -31,14 +24,8 @@ static double now(void)
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-static int upwards(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Solves a batch of one problem again and again; ms receives the milliseconds of a step, one number for each time. */
-#define TIME_MS(model, suffix, batch, parameters)                                                                    \
+#define TIME_MS(model, suffix, batch, parameters)                                                                      \
     do {                                                                                                               \
         const size_t bytes = model##_host_bytes##suffix(batch, 1);                                                     \
         void *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);                                              \
@@ -53,12 +40,12 @@ static int upwards(const void *a, const void *b)
 
 static void tell(const char *model, int scheme, int american, int is_double, const int *points, double *ms)
 {
-    qsort(ms, TURNS, sizeof *ms, upwards);
+    const double middle = orders_median(ms, TURNS);
     for (int k = 0; k < 2; k++)
         if (k ? file : stdout)
             fprintf(k ? file : stdout, "%s,%s,%s,%s,%d,%d,%d,%.4g\n", model, names[scheme],
                     american ? "American" : "European", is_double ? "f64" : "f32", points[0], points[1], points[2],
-                    ms[TURNS / 2]);
+                    middle);
 }
 
 /* A batch of one problem, with its input and its results. */

@@ -7,27 +7,13 @@
    The two alternate, some steps each, timed by the clock. The figures are medians; the ratio is the median of the
    rounds' ratios. The rung's cross terms read two corners of a plane, the model's four. */
 #ifndef REAL
-#define _GNU_SOURCE /* clock_gettime, aligned_alloc */
+#define _GNU_SOURCE /* aligned_alloc */
 #include "../cpu_avx.h"
 #include "../tests/adi3d_assets.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-#ifndef BENCH_FLAGS
-#define BENCH_FLAGS "unknown"
-#endif
+#include "orders.h"
 
 enum { STEPS = 3, TURNS = 9, MOST = 256 };
 static const double TOP = 400, MATURITY = 0.05;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The times at which the first step of a march ended, and the last but one. */
 typedef struct {
@@ -37,18 +23,7 @@ typedef struct {
 static void mark(int step, int steps, void *context)
 {
     marks *m = (marks *)context;
-    if (step < steps) *(step == 1 ? &m->first : &m->last) = now();
-}
-
-static int upwards(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-static double median(double *of)
-{
-    qsort(of, TURNS, sizeof *of, upwards);
-    return of[TURNS / 2];
+    if (step < steps) *(step == 1 ? &m->first : &m->last) = orders_seconds();
 }
 
 static void *memory_of(size_t bytes)
@@ -63,8 +38,8 @@ static void tell(const char *precision, int n, int threads, double *rung, double
 {
     for (int k = 0; k < 2; k++)
         if (k ? file : stdout)
-            fprintf(k ? file : stdout, "%s,%d,%d,%.3g,%.3g,%.0f\n", precision, n, threads, median(rung), median(model),
-                    median(share));
+            fprintf(k ? file : stdout, "%s,%d,%d,%.3g,%.3g,%.0f\n", precision, n, threads, orders_median(rung, TURNS),
+                    orders_median(model, TURNS), orders_median(share, TURNS));
 }
 
 #define JOIN2(a, b) a##b
@@ -152,10 +127,10 @@ static void F(compare)(int n, int threads)
 
     double rung[TURNS], model[TURNS], share[TURNS];
     for (int turn = 0; turn < TURNS; turn++) {
-        const double start = now();
+        const double start = orders_seconds();
         int wrong = F(cpu_avx_grid_implicit2)(cpu_avx_best(), &g, STEPS, factors[0], factors[1], factors[2], u, v, work,
                                               threads);
-        rung[turn] = 1e3 * (now() - start) / STEPS;
+        rung[turn] = 1e3 * (orders_seconds() - start) / STEPS;
         if (!wrong) wrong = F(assets_host)(&batch, &parameters, threads, memory, bytes);
         if (wrong || status.what) fprintf(stderr, "status %d, %d\n", wrong, status.what), exit(1);
         model[turn] = 1e3 * (at.last - at.first) / STEPS;

@@ -32,25 +32,6 @@ enum { TURNS = 5, ROWS_A_RUN = 400000, MOST_ELEMENTS = 1 << 25, SIDE_BY_SIDE = 2
 #define INDEPENDENT
 #endif
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int upwards(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, upwards);
-    return values[count / 2];
-}
-
 static void *take(size_t bytes)
 {
     void *p = malloc(bytes);
@@ -242,9 +223,9 @@ static void F(time_all)(const char *layout, const F(batch) * p)
         double took[METHODS] = {0};
         for (int method = 0; method < (turn < turns_of_lapack ? METHODS : LAPACK); method++) {
             F(solve_by)(method, p);
-            const double start = seconds();
+            const double start = orders_seconds();
             for (int k = 0; k < again; k++) F(solve_by)(method, p);
-            took[method] = seconds() - start;
+            took[method] = orders_seconds() - start;
         }
         plain[turn] = took[PLAIN] * 1e9 / again / (double)rows;
         thomas[turn] = took[PLAIN] / took[THOMAS];
@@ -252,10 +233,10 @@ static void F(time_all)(const char *layout, const F(batch) * p)
         gtsv[turn] = took[LAPACK] / took[THOMAS];
     }
     char row[200], of_gtsv[20] = "";
-    if (turns_of_lapack) snprintf(of_gtsv, sizeof of_gtsv, "%.2f", median(gtsv, turns_of_lapack));
+    if (turns_of_lapack) snprintf(of_gtsv, sizeof of_gtsv, "%.2f", orders_median(gtsv, turns_of_lapack));
     snprintf(row, sizeof row, "f%d,%s,%s,%lld,%lld,%d,%.2f,%.2f,%.2f,%s\n", 8 * (int)sizeof(REAL),
-             cpu_avx_name(cpu_avx_best()), layout, p->lines.n, (long long)systems, p->threads, median(plain, turns),
-             median(thomas, turns), median(hybrid, turns), of_gtsv);
+             cpu_avx_name(cpu_avx_best()), layout, p->lines.n, (long long)systems, p->threads,
+             orders_median(plain, turns), orders_median(thomas, turns), orders_median(hybrid, turns), of_gtsv);
     orders_line(row);
 }
 

@@ -23,25 +23,6 @@ enum { TURNS = 15, MOST_ROWS = 1 << 25, ARRAYS = 5 };
 /* 16 bytes, whatever they hold. */
 typedef uint64_t piece __attribute__((vector_size(16)));
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int upwards(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-    qsort(values, TURNS, sizeof *values, upwards);
-    return values[TURNS / 2];
-}
-
 /* Returns memory from a large page on. */
 static void *take(size_t bytes)
 {
@@ -77,9 +58,9 @@ static void four_to_one(void *const *arrays, size_t bytes, int stream, int threa
 static double loop_time(void *const *arrays, size_t bytes, int stream, int threads)
 {
     four_to_one(arrays, bytes, stream, threads);
-    const double start = seconds();
+    const double start = orders_seconds();
     four_to_one(arrays, bytes, stream, threads);
-    return seconds() - start;
+    return orders_seconds() - start;
 }
 
 #define REAL float
@@ -115,12 +96,12 @@ static double F(solve_time)(const cpu_avx_lines *lines, REAL *const *array, void
 {
     double start = 0;
     for (int run = 0; run < 2; run++) {
-        start = seconds();
+        start = orders_seconds();
         const int status =
             F(cpu_avx_thomas)(cpu_avx_best(), lines, array[0], array[1], array[2], array[3], array[4], work, threads);
         if (status) fprintf(stderr, "cpu_long: %s\n", cpu_avx_status_string(status)), exit(1);
     }
-    return seconds() - start;
+    return orders_seconds() - start;
 }
 
 static void F(measure)(const cpu_avx_lines *lines, int threads)
@@ -139,11 +120,11 @@ static void F(measure)(const cpu_avx_lines *lines, int threads)
         share[turn] = (past < through ? past : through) / took[turn];
     }
     char row[160];
-    const double seconds_of_solve = median(took);
+    const double seconds_of_solve = orders_median(took, TURNS);
     snprintf(row, sizeof row, "f%d,%s,%s,%lld,%lld,%d,%.3f,%.1f,%.2f\n", 8 * (int)sizeof(REAL),
              cpu_avx_name(cpu_avx_best()), lines->step == 1 ? "contiguous" : "interleaved", lines->n, lines->systems,
              threads, 1e9 * seconds_of_solve / (double)count, ARRAYS * 1e-9 * (double)bytes / seconds_of_solve,
-             median(share));
+             orders_median(share, TURNS));
     orders_line(row);
     for (int k = 0; k < ARRAYS; k++) free(memory[k]);
     free(work);

@@ -50,19 +50,6 @@ typedef struct {
 #include "cpu_patterns.c"
 #endif
 
-static double seconds(void)
-{
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int upwards(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Returns zeroed memory, in large pages if the system grants them. */
 static double *take(size_t numbers)
 {
@@ -81,23 +68,23 @@ static double time_of(const order *o, const double *const *from, double *to, int
 {
     const size_t tiles = ALL / (o->some * o->steps);
     const int isa = cpu_avx_best();
-    const double start = seconds();
+    const double start = orders_seconds();
     CPU_AVX_P_OMP(omp parallel for num_threads(threads))
     for (int t = 0; t < threads; t++) {
         const size_t first = tiles * (size_t)t / (size_t)threads, last = tiles * (size_t)(t + 1) / (size_t)threads;
         CPU_AVX_PICK(isa, , pattern, f64, (o, from, to, first, last));
     }
-    return seconds() - start;
+    return orders_seconds() - start;
 }
 
 static double solve_time(const order *o, float *const *a, void *work, int threads)
 {
     const cpu_avx_lines lines = cpu_avx_lines_axis(POINTS, POINTS, POINTS, o->axis[0] - 'x');
-    const double start = seconds();
+    const double start = orders_seconds();
     if ((o->method[0] == 'h' ? cpu_avx_hybrid_f32 : cpu_avx_thomas_f32)(cpu_avx_best(), &lines, a[0], a[1], a[2], a[3],
                                                                         a[4], work, threads))
         fprintf(stderr, "cpu_patterns: not solved\n"), exit(1);
-    return seconds() - start;
+    return orders_seconds() - start;
 }
 
 int main(int argc, char **argv)
@@ -133,13 +120,11 @@ int main(int argc, char **argv)
                 const double all = is_solve ? solve_time(o, numbers, work, threads) : 1;
                 if (turn >= 0) pattern[turn] = limit / alone, solve[turn] = limit / all;
             }
-            qsort(pattern, TURNS, sizeof *pattern, upwards);
-            qsort(solve, TURNS, sizeof *solve, upwards);
             if (is_pattern) {
-                snprintf(share[0], sizeof share[0], "%.0f", 100 * pattern[TURNS / 2]);
+                snprintf(share[0], sizeof share[0], "%.0f", 100 * orders_median(pattern, TURNS));
                 snprintf(bytes, sizeof bytes, "%d", (int)(o->some / o->pieces * sizeof(double)));
             }
-            if (is_solve) snprintf(share[1], sizeof share[1], "%.0f", 100 * solve[TURNS / 2]);
+            if (is_solve) snprintf(share[1], sizeof share[1], "%.0f", 100 * orders_median(solve, TURNS));
             snprintf(row, sizeof row, "%s,%s,%s,%d,%s,%s\n", o->axis, o->method, bytes, threads, share[0], share[1]);
             orders_line(row);
         }
@@ -167,8 +152,7 @@ CPU_AVX_HERE static void CPU_AVX_OWN(pattern)(const order *o, const double *cons
                 const size_t soon = next < ALL ? next : in;
                 for (int k = 0; k < 4 && t < last; k++) {
                     __builtin_prefetch(from[k] + soon, 0, 3);
-                    for (int l = 0; l < LINE; l += W)
-                        sum[k] = sum[k] + CPU_AVX(load)(from[k] + in + there + l);
+                    for (int l = 0; l < LINE; l += W) sum[k] = sum[k] + CPU_AVX(load)(from[k] + in + there + l);
                 }
                 all = sum[0] + sum[1] + (sum[2] + sum[3]);
                 for (int l = 0; l < LINE && out; l += W)

@@ -1,4 +1,5 @@
-/* orders.h - what programs that measure on the host share: the output of lines, and rows of errors under refinement.
+/* orders.h - what programs that measure on the host share: times and medians, the output of lines, and rows of errors
+   under refinement.
    MIT licence, see LICENSE.
 
        int main(int argc, char **argv)
@@ -23,9 +24,30 @@
 #define BENCH_FLAGS "unknown"
 #endif
 
+/* Returns the seconds of the clock. */
+static inline double orders_seconds(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static inline int orders_upwards(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Returns the median; sorts the values. */
+static inline double orders_median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, orders_upwards);
+    return values[count / 2];
+}
+
 static FILE *orders_out[2];
 
-static void orders_line(const char *text)
+static inline void orders_line(const char *text)
 {
     for (int k = 0; k < 2; k++)
         if (orders_out[k]) fputs(text, orders_out[k]), fflush(orders_out[k]);
@@ -43,7 +65,7 @@ static inline void orders_row(const char *part, const char *what, const char *op
 }
 
 /* Finds the name of the processor, followed by a comma and a blank; an empty string if the system does not tell. */
-static void orders_processor(char *name, size_t size)
+static inline void orders_processor(char *name, size_t size)
 {
     char line[200];
     FILE *info = fopen("/proc/cpuinfo", "r");
@@ -58,7 +80,7 @@ static void orders_processor(char *name, size_t size)
 }
 
 /* Reads the arguments, and prints what was measured, on what processor, by what compiler and when. */
-static void orders_begin(int argc, char **argv, const char *name, const char *what)
+static inline void orders_begin(int argc, char **argv, const char *name, const char *what)
 {
     char head[512], processor[200], date[32];
     time_t now = time(NULL);
@@ -85,7 +107,7 @@ static inline void orders_open(int argc, char **argv, const char *name)
 }
 
 /* Closes the file. Returns the status that main should return. */
-static int orders_close(void)
+static inline int orders_close(void)
 {
     if (orders_out[1] && fclose(orders_out[1])) return perror("--csv"), 2;
     return 0;

@@ -51,8 +51,8 @@
    holds one array in shared memory. With ADI2D_ONE_STAGE (Douglas' scheme) it also forms differences at all points, and
    holds two arrays. With ADI2D_TWO_STAGES it holds three arrays, and a step of a scheme other than Douglas' does all
    this twice. A march of products factors the matrix along y for all columns together, and again only if theta dt
-   changes, if its model declares FD_MODEL_INDEPENDENT along y and either declares FD_MODEL_STEADY along y or has no
-   numbers of t. In double precision the theta dt of equal steps may differ by rounding, which counts as a change.
+   changes by more than rounding, if its model declares FD_MODEL_INDEPENDENT along y and either declares FD_MODEL_STEADY
+   along y or has no numbers of t.
 
    pde/common/rooms.h lists the rooms. To add a version, write a room like rungs.h, and include it there.
 

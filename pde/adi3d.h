@@ -57,9 +57,9 @@
 
    pde/common/problem.h documents what the solvers share; in addition:
      Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT), all lines share one matrix.
-              MODEL_device factors it once for successive steps with equally many stages, the same theta dt and the same
-              numbers of t (along x only for up to 256 points, in steps within which nothing changes). In double
-              precision the theta dt of equal steps may differ by rounding; the matrix is then factored again.
+              MODEL_device factors it once for successive steps with equally many stages, the same theta dt up to
+              rounding and the same numbers of t (along x only for up to 256 points, in steps within which nothing
+              changes).
      Memory   Only adi3d_allocate allocates.
 
    pde/common/rooms.h lists the rooms. */
