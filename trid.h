@@ -1223,15 +1223,15 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
    the first two of blockDim. Warps are formed in this order.
 
    Rows live in registers. A thread gets at most 65536 / (threads of the block) registers, and never more than 255.
-   Without __launch_bounds__(threads) a large block may fail to launch. The table gives the largest k without spills
-   (ptxas of CUDA 13.0 for sm_90; kernels with k rows a thread and little else; "Sizes" above also bounds k):
+   Without __launch_bounds__(threads) a large block may fail to launch. The table gives a k that needs no spills in
+   kernels with k rows a thread and little else (ptxas of CUDA 13.0 for sm_90); one or two rows more may fit:
                                        256 threads   512 threads   1024 threads
        trid_block_hybrid          f32      k = 32        k = 28         k = 11
                                   f64          16            13              5
        trid_block_hybrid_refined  f32          29            14              4
-                                  f64          14             6              2
-       trid_block_pivoted         f32          28            11              3
-                                  f64          11             4              - */
+                                  f64          14             6              1
+       trid_block_pivoted         f32          28            11              2
+                                  f64          11             3              - */
 
 /* Reduces the lanes of a group as trid_lane_reduce reduces the rows of a lane. PCR runs over lanes 0..lanes-2 with both
    ends open, towards the previous group and towards lane lanes-1; then lane lanes-1 eliminates the unknown of lane
