@@ -372,7 +372,9 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
             selections; docs/pivoted.md counts the instructions
    Error    that of Gaussian elimination with pairwise pivoting in the order of nested dissection; docs/pivoted.md
             compares it with LAPACK's. As in LAPACK, the status may be 0 for a matrix that is singular to working
-            precision. NaN and inf stay in their own system */
+            precision. If all entries of a row are below 2e-31 in single or 2e-292 in double precision, x may lose
+            digits, since coefficients below the least normal number may count as zero. NaN and inf stay in their
+            own system */
 TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     if (k > TRID_MOST_ROWS) return TRID_BAD_ARGUMENT;
