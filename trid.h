@@ -105,8 +105,8 @@
                 system's lanes names the row where the failure began. trid_warp_status returns it for a warp;
                 examples/block_system.cu finds it for a block. trid_warp_pivoted, trid_block_pivoted and
                 trid_host_pivoted return 1 for any bad pivot, because in their order of elimination no single row is at
-                fault. If the caller ignores the status, computing it costs nothing, except in trid_block_interleaved
-                and trid_block_interleaved_factor.
+                fault. In warp and block scope a status that the caller ignores costs nothing, except in
+                trid_block_interleaved and trid_block_interleaved_factor.
      Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular to within rounding has such
                 a pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without.
                 The residual functions show how well x solves the system. NaN and inf in d alone are not failures: they

@@ -26,7 +26,7 @@
        trid_warp_recurrence_open, trid_warp_recurrence
                              its halves: the matrix's part, once, then for each d
        trid_warp_recurrence_first, trid_warp_recurrence_turns
-                             an argument of trid_warp_recurrence_open, and one of trid_warp_recurrence
+                             `first` of trid_warp_recurrence_open, `turns` of trid_warp_recurrence
        trid_warp_recurrence_precomputed
                              a linear recurrence, from the results of trid_warp_lu_precompute
      block
