@@ -84,13 +84,13 @@
 
    Common contract:
      Stability  No function of this header pivots. The dominance of a matrix is the least |b| / (|a| + |c|) of its rows;
-                trid_host_dominance returns it. If it exceeds 1 by more than rounding can take away, no pivot is bad,
-                except at the ends of the type's range, and x is as accurate as the condition of the matrix allows. How
-                well x solves the system depends on the order of elimination. The measure is the residual: the largest
-                |A x - d|, divided by the largest |A| |x| + |d|. The Thomas algorithm (trid_lane_thomas, _factor,
-                trid_host_thomas) leaves a residual of a few unit roundoffs. The residual of PCR and of the hybrid,
-                factored or not, grows as dominance approaches 1. For random systems whose couplings differ from row to
-                row this residual follows
+                trid_host_dominance returns it. If it exceeds 1 by more than a few unit roundoffs, no pivot is bad
+                (unless coefficients are close to the type's limits), and x is as accurate as the condition of the
+                matrix allows. How well x solves the system depends on the order of elimination. The measure is the
+                residual: the largest |A x - d|, divided by the largest |A| |x| + |d|. The Thomas algorithm
+                (trid_lane_thomas, _factor, trid_host_thomas) leaves a residual of a few unit roundoffs. The residual of
+                PCR and of the hybrid, factored or not, grows as dominance approaches 1. For random systems whose
+                couplings differ from row to row this residual follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs.
                 This is a fit, not a bound. Few systems exceed it, none that we found by more than a factor of 3.5.
                 Counted in unit roundoffs, no residual is much larger than the condition of the matrix. If all rows have
