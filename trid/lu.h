@@ -65,8 +65,8 @@ enum {
    `systems` rings is ring[e * systems]. The enum names its elements: `first`, `second`, `last`, `own`, `middle` and
    `times`. s is `last` * (`own` - `first` * x[0] - `second` * x[n-2]), where x is the solution for s = 0 and `own` is
    d[n-1]. Let y be the result of the first recurrence ("periodic systems" below), and Y the y above the partition that
-   holds row n-2: then y[n-2] = `middle` + `times` * Y. Before trid_warp_ring_open, `last` may be b[n-1], and `middle`
-   is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
+   holds row n-2: then trid_block_interleaved_ring_solve has y[n-2] = `middle` + `times` * Y. Before
+   a ring is opened, `last` may be b[n-1], and `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
