@@ -9,10 +9,10 @@
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if a system has
-   at most 128 links, each warp of the block solves all of them. The block still has its rows and solves for their
+   at most of_links links, each warp of the block solves all of them. The block still has its rows and solves for their
    unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is left over.
-   If systems have more than 128 links, these are then solved as systems in the same way. A last launch reads the
-   partitions left over a second time. Launches that have nothing to do return at once.
+   If systems have more than of_links links, these are then solved as systems in the same way. A last launch reads again
+   the partitions that were left over. Launches that have nothing to do return at once.
 
    A block works on three partitions at a time: one whose two rows are published and which waits for its neighbours, one
    in registers that is being reduced, and one on its way to shared memory. By the time the block looks, most of what it

@@ -109,8 +109,8 @@ struct trid_p_batch_route {
     int valid[2]; /* how many rows each piece has; scalar: only valid[0], for all arrays */
 };
 
-/* For vectorised copies, finds to what piece i of this lane belongs. A piece holds elements of neighbouring threads:
-   *thread is the first of these. *which is the array or, if there is only one array, which of four rows. */
+/* For vectorised copies, finds what piece i of this lane holds: elements of neighbouring threads, of which *thread is
+   the first. *which is their array or, if there is only one array, which of four rows they are in. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_piece(int i, int *thread, int *which)
 {

@@ -138,8 +138,8 @@ TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p
     if (here.rank == 0) *left = 0;
 }
 
-/* Returns the numbers from which the residual of the lane's rows follows, and leaves the residual of each row in
-   `rest`. It reads the rows again. */
+/* Returns the largest |r| and the largest |A||x| + |d| of the lane's rows, which it reads again. Leaves the residual of
+   each row in `rest`. */
 template <class tb_real, int k, int scope, int layout>
 TB_D trid_p_batch_worst trid_p_batch_residual_of(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                                  const trid_p_batch_workspace<tb_real> &room, const tb_real *x,

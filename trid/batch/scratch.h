@@ -1,7 +1,7 @@
 /* scratch.h - a room of trid/batch.h: how much memory long systems need.
    MIT licence, see LICENSE. */
 
-/* The most rows that a system may have to be solved on chip, with elements of `bytes` bytes. */
+/* The rows of the longest systems that are solved on chip, with elements of `bytes` bytes. */
 #ifndef TRID_P_BATCH_ON_CHIP
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) ((checked) ? 8192 / (bytes) : 16384 / (bytes))
 #define TRID_P_BATCH_ON_CHIP_INTERLEAVED 1024
@@ -16,8 +16,8 @@ TB_HOST long long trid_p_batch_on_chip(trid_lines joined, int bytes, int checked
                                                   : TRID_P_BATCH_ON_CHIP(bytes, checked);
 }
 
-/* The most rows on chip for several right-hand sides and for factors. Longer systems are eliminated again for each
-   right-hand side. */
+/* The same number for several right-hand sides and for factors. Longer systems are eliminated again for each right-hand
+   side. */
 #ifndef TRID_P_BATCH_ON_CHIP_LU
 #define TRID_P_BATCH_ON_CHIP_LU 1024
 #endif

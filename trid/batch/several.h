@@ -82,7 +82,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
             one side at a time, as trid_batch_solve does: 5*sides arrays (ADD: 6*sides; SHARED: 2*sides), or 9*sides
             (ADD: 10*sides; SHARED: 3*sides) if that call moves nine or the systems are periodic
-   Error    as trid_warp_lu_solve. The hybrid solves a single right-hand side from its matrix if all rows in its warp or
+   Error    as trid_warp_lu_solve. The hybrid solves a single right-hand side from the matrix if all rows in its warp or
             tile are as dominant as trid_batch_pivoted asks. It does so for contiguous systems in full tiles (2^m rows,
             16 to 512; f64: 8 to 512) and, unless they are transposed, for periodic systems: contiguous ones of 2 to 512
             rows (f64, step not 1: 256) and interleaved ones of 2 to 256. So the last digits of x may depend on

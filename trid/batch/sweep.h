@@ -104,7 +104,7 @@ TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
    a p of its own. A ring has six elements, element e at ring[e * stride], from which s follows: c, a and d of row n-1
    over its b, and a, c and d of row n-2 as reduced. */
 
-/* Stores row n-1, the thread's row `end`, in the ring, and replaces the rows from there on. */
+/* Stores row n-1, the thread's row `end`, in the ring, if the thread has it. Replaces the rows from there on. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_take_end(int end, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
 {
