@@ -267,8 +267,8 @@ struct trid_p_batch_cut {
     unsigned blocks = 0;
 };
 
-/* Checks a call's lines, flags and share, its arrays `from` and `ends`, and that the arrays of interfaces, `ends`, share
-   no element and do not lie between elements of `from`. The last array of `from` has the layout of the lines, the
+/* Checks a call's lines, flags and share, its arrays `from` and `ends`, and that the arrays of interfaces, `ends`,
+   share no element and do not lie between elements of `from`. The last array of `from` has the layout of the lines, the
    others have that of the matrix. */
 template <class tb_real, int inputs, int arrays>
 static int trid_p_batch_refuse_cut(trid_p_batch_cut<tb_real> *cut, int known, const tb_real *const (&from)[inputs],
