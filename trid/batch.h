@@ -40,7 +40,7 @@
        trid_batch_solve_rows    the caller's function object computes the matrix in registers
        trid_batch_interface_reduce_rows, trid_batch_interface_expand_rows    the same for partitions
 
-   For k right-hand sides with each matrix, n <= 1024, trid_batch_several moves 3 + 2k numbers per row, and k calls to
+   If n <= 1024, trid_batch_several moves 3 + 2k numbers per row for k right-hand sides with each matrix, and k calls to
    trid_batch_solve move 5k. Factors do not reduce that, since they are as many numbers as the matrix. A solve from
    factors needs no divisions and no scan for the pivots, but full tiles of contiguous systems gain nothing from that:
    their memory accesses take longer than the arithmetic. The same factors also solve the transposed system (the adjoint
@@ -190,7 +190,8 @@ typedef struct {
      tolerance  the largest residual that is not a failure; 0 means 128 unit roundoffs
      failed     failed[0]: how many systems have a status other than 0; failed[1]: the least index of such a system, or
                 all bits set if there is none. The launch initialises both
-     scratch    memory for long systems, aligned to 16 bytes; scratch_bytes is its size, at least trid_batch_scratch
+     scratch    memory for long systems, aligned to 16 bytes
+     scratch_bytes   its size: at least what trid_batch_scratch returns
      device     the result of trid_device_query for the current device, so that the launch does not query the runtime */
 typedef struct {
     int flags;

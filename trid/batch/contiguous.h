@@ -350,7 +350,7 @@ static int trid_p_batch_launch_contiguous_shape(const trid_p_batch_work<tb_real>
         32 * needed, 0, work.stream, plan, rows, work.d, work.x);
 }
 
-/* Launches shape `first`, if it is shape `at` or a later one. Shapes that serve no system of `least` .. `most` rows are
+/* Launches shape `first`, if it is shape `at` or a later one. Shapes that no system of `least` .. `most` rows takes are
    not compiled. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real> &work, const rows_type &rows)
