@@ -12,7 +12,7 @@
        (1 - dt A_1 / 2) (1 - dt A_2 / 2) u' = (1 + dt A_1 / 2) (1 + dt A_2 / 2) u,
    and (1 + M) / (1 - M) = 2 / (1 - M) - 1. So, with z = (1 + dt A_2 / 2) u, the equations
        s = z / (1 - dt A_1 / 2),  y = 2 s - z,  u' = y / (1 - dt A_2 / 2),  z' = 2 u' - y = (1 + dt A_2 / 2) u'
-   make a step that forms no differences, and the next step begins with z' if its length and A_2 are the same. */
+   make a step that forms no differences. The next step begins with z' if adi2d_p_continues says so. */
 TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int time_independent)
 {
     const fd_problem *problem = t->problem;
@@ -24,7 +24,8 @@ TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int 
 }
 
 /* Returns whether the terms of step k allow a product at five points, the corners and the middle of the grid: there is
-   no source, and all rows are dominant. fd_p_check_terms visits all points, but few steps. */
+   no source, and all rows are dominant. fd_p_check_terms visits all points, but few steps. Without numbers of t those
+   steps speak for all, and nothing is left to check here. */
 TB_HD int adi2d_p_terms_allow(const fd_p_tables *t, int k)
 {
     const int *n = t->found->points;
@@ -52,7 +53,8 @@ TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, in
     }
 }
 
-/* Returns whether the next step, in a march of products, begins with the z' of step k. */
+/* Returns whether the step after step k is a product that begins with the z' of step k: both are products of one length
+   with the same A_2, and no date lies between them. */
 TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
 {
     const fd_p_step *step = t->step;
@@ -61,8 +63,8 @@ TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
     return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
 }
 
-/* Finds which products do not begin with the z' of the previous step (open), and which are not followed by such a step
-   (close). */
+/* Sets `open` of each step that does not begin with the z' of the step before it, and `close` of each step whose z' the
+   next one does not begin with. */
 TB_HD void adi2d_p_join_products(const fd_p_tables *t, int thread, int threads)
 {
     for (int k = thread; k < t->found->steps; k += threads) {
