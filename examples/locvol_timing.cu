@@ -4,13 +4,13 @@
        locvol_timing [--quick] [--csv [FILE]]
 
    examples/locvol_plain.h describes the equation, its discretisation and the three data sets. The rows are:
-       naive, coalesced, onchip    the versions on the GPU, with all arguments in its memory, from the payoff to the last
-                                   step; medians of RUNS runs after a warm-up
+       naive, coalesced, onchip    the versions on the GPU, with all arguments in its memory, from the payoff to the
+                                   last step; medians of RUNS runs after a warm-up
        .._call                     the same from host memory to host memory, without allocations
        host                        pde/adi2d.h on the CPU, with all threads of OpenMP; medians of HOST_RUNS runs, or of
                                    fewer if these take more than MOST_SECONDS
-       plain                       the plain program with the same threads; one run of up to PLAIN_PROBLEMS problems. Its
-                                   time is scaled to the whole set, since all problems take equally long
+       plain                       the plain program with the same threads; one run of up to PLAIN_PROBLEMS problems.
+                                   Its time is scaled to the whole set, since all problems take equally long
    GFlop/s count LOCVOL_OPERATIONS for each point and step, whatever a version does in fact. Errors are the largest over
    the problems that were run, against the host's values in double precision. The program fails if an error is above
    5e-6 (single) or 1e-11 (double precision).
