@@ -87,8 +87,9 @@ enum {
                          step stores one array, and forms differences only if it cannot begin with what the step before
                          it left (adi2d_p_continues). Sources are looked for at all points in three steps
                          (common/problem.h). Dominance is checked at all points in the first and the last step, each
-                         with its own length and with the longest of the march. Other steps are checked at five points:
-                         a source or a row without dominance that occurs elsewhere goes unnoticed */
+                         with its own length and with the longest of the march. Other steps are checked at five points.
+                         A row without dominance that these checks miss is solved as it is; a source that they miss
+                         makes the values wrong */
 };
 
 /* Statuses of a problem in addition to those of fd_status; ADI2D_BAD_KIND is a batch's. */

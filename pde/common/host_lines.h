@@ -40,6 +40,7 @@ FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int kind, int
                                      const fd_p_host_lines *of)
 {
     const int vary = axis == 0 ? 1 : 0, first = kind & FD_P_ROW_FIRST, third = kind & FD_P_ROW_THIRD;
+    const int lags = kind != FD_P_ROW_INNER && !(kind & FD_P_ROW_WHOLE);
     const int next = third ? m + (first ? 1 : -1) : m; /* the face's neighbour */
     const size_t at = (size_t)m * FD_P_HOST_LANES;
     const fd_cell cell = h->t.cell[axis][m], cell_beside = h->t.cell[axis][next];
@@ -56,7 +57,7 @@ FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int kind, int
     for (int b = 0; b < lines; b++) {
         tb_real below, middle, above, value = right[b];
         const fd_terms terms = fd_p_host_terms(&own, vary, b);
-        fd_p_matrix(axis, kind != FD_P_ROW_INNER, cell, terms, size, &below, &middle, &above);
+        fd_p_matrix(axis, lags, cell, terms, size, &below, &middle, &above);
         if (third) {
             tb_real other[3];
             fd_p_matrix(axis, 0, cell_beside, fd_p_host_terms(&beside, vary, b), size, &other[0], &other[1], &other[2]);
@@ -95,6 +96,12 @@ FD_P_INLINE void fd_p_host_down(const fd_p_host *h, int axis, int lines, const f
             fd_p_host_eliminate(h, axis, FD_P_ROW_INNER, lines, m, of);
         else if (kind == FD_VALUE)
             fd_p_host_given(h, axis, side, lines, of);
+#if FD_FACTORS == 2
+        else if (of->step->product && side)
+            fd_p_host_eliminate(h, axis, FD_P_ROW_LAST + FD_P_ROW_WHOLE, lines, m, of);
+        else if (of->step->product)
+            fd_p_host_eliminate(h, axis, FD_P_ROW_FIRST + FD_P_ROW_WHOLE, lines, m, of);
+#endif
         else if (kind == FD_DEGENERATE && side)
             fd_p_host_eliminate(h, axis, FD_P_ROW_LAST + FD_P_ROW_THIRD, lines, m, of);
         else if (kind == FD_DEGENERATE)
