@@ -320,7 +320,7 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
    values are given, whether its face has a row of its own; the start of its half, and the half's tables. These tables
    are the same for all lines. But where registers are short, the compiler would compute all addresses in them before
    the first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its tables again.
-   Only for short lines in double precision is it faster to find them once: that takes 0.97 of the time. */
+   Only for short lines in double precision is it faster to find them once (docs/adi3d_notes.md). */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
