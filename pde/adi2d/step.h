@@ -3,6 +3,7 @@
 
 #define adi2d_p_may_be_product FD_OF(p_2d_may_be_product)
 #define adi2d_p_terms_allow FD_OF(p_2d_terms_allow)
+#define adi2d_p_sets_source FD_OF(p_2d_sets_source)
 #define adi2d_p_find_products FD_OF(p_2d_find_products)
 #define adi2d_p_continues FD_OF(p_2d_continues)
 #define adi2d_p_join_products FD_OF(p_2d_join_products)
@@ -38,14 +39,27 @@ TB_HD int adi2d_p_terms_allow(const fd_p_tables *t, int k)
     return 1;
 }
 
-/* Finds the steps that are products, and those that batch->kind excludes. */
+/* Returns whether the model sets a source that may change in time, even if only to 0: whether its terms replace a
+   source of 1, in the first step at the middle of the grid. */
+TB_HD int adi2d_p_sets_source(const fd_p_tables *t)
+{
+    fd_numbers own[2];
+    fd_terms terms = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 1};
+    for (int d = 0; d < 2; d++) fd_p_take(t, d, t->found->points[d] / 2, &own[d]);
+    fd_model_terms(t->parameters, &own[0].x, &own[1].y, (const fd_model_t *)fd_p_time_of(t, 0, 1), &terms);
+    return fd_p_numbers(3) > 0 && (terms.source < 1 || terms.source > 1);
+}
+
+/* Finds the steps that are products, and those that batch->kind excludes. If the caller does not promise products, a
+   model that sets a source has none: no check visits every point in every step. */
 TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
+    const int none = batch->kind != ADI2D_PRODUCTS && adi2d_p_sets_source(t);
     for (int k = thread; k < found->steps; k += threads) {
         const fd_step made = fd_p_step_at(t, k);
         fd_p_step *step = &t->step[k];
-        step->product = !found->not_dominant && !found->too_long &&
+        step->product = !none && !found->not_dominant && !found->too_long &&
                         adi2d_p_may_be_product(t, &made, step->data.time_independent) && adi2d_p_terms_allow(t, k);
         if ((batch->kind == ADI2D_PRODUCTS && !step->product) ||
             (batch->kind == ADI2D_ONE_STAGE && step->data.stages > 1))
