@@ -1,5 +1,4 @@
-/* host.h - a room of bs3d.h: the reference on the host.
-   MIT licence, see LICENSE. */
+/* host.h - a room of bs3d.h: the reference on the host. MIT licence, see LICENSE. */
 
 /* Returns the bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
