@@ -93,7 +93,7 @@ TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 
 /* Returns the number of steps to compose into one stencil that reaches `reach` points to each side: at least `reach`,
    which lose nothing, and more if they lose no more than the unit roundoff; at most BS1D_P_MOST_COMPOSED.
-   Needs    reach as a literal, at most 16; a model without upwinding
+   Needs    reach at most 16; a model without upwinding
    Cost     about 12 (2 reach + 1) double operations a step */
 TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
 {

@@ -89,8 +89,8 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
 
 /* Fills in the parameters of the method, as opposed to those of the contract, so that bs1d_implicit4 prices the option
    to a tolerance (absolute, in the currency of the spot): top, steps, the flags BS1D_AVERAGED, BS1D_CRANK_NICOLSON and
-   BS1D_INCREMENT, and the number of points. More points with the same top are as good or better, so a batch takes
-   the largest number that any of its options needs.
+   BS1D_INCREMENT, and the number of points. More points with the same top are as good or better, so a batch takes the
+   largest number that any of its options needs.
    Needs    option on the host, with spot, strike, rate, dividend, volatility, maturity and the flags of the contract
             (BS1D_PUT, BS1D_AMERICAN) set; points not null
    Returns  BS1D_OK: the price is within the tolerance for options in the range tested: volatility 0.05 to 1, maturity
