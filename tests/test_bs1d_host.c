@@ -392,7 +392,7 @@ static void test_american_put(void)
 }
 
 /* Checks theta, which follows from price, delta and gamma by the PDE, so a few steps suffice: with 100 Crank-Nicolson
-   steps a difference in time was off by 1.1e-2, but this theta is off by 7e-4, as the grid is. Where it pays to
+   steps a difference in time was off by 1.1e-2, but this theta is off by 1.1e-4. Where it pays to
    exercise now, the value does not change with time. */
 static void test_theta(void)
 {
