@@ -392,8 +392,8 @@ static void test_american_put(void)
 }
 
 /* Checks theta, which follows from price, delta and gamma by the PDE, so a few steps suffice: with 100 Crank-Nicolson
-   steps a difference in time was off by 1.1e-2, but this theta is off by 1.1e-4. Where it pays to exercise now, the value
-   does not change with time. */
+   steps a difference in time was off by 1.1e-2, but this theta is off by 1.1e-4. Where it pays to exercise now, the
+   value does not change with time. */
 static void test_theta(void)
 {
     case_option o = {100, 100, 0.05, 0, 0.2, 1, 200, 100, CN},
