@@ -2,7 +2,7 @@
 # batch_bounds.sh - what limits trid/batch.h's kernels for 256 to 1024 rows, as the profiler counts it.
 # MIT licence, see LICENSE.
 #
-#     sh bench/batch_bounds.sh build/batch >docs/results/trid_batch-bounds-h200.csv
+#     sh bench/batch_bounds.sh build/bench/batch >docs/results/trid_batch-bounds-h200.csv
 #
 # One line an operation of bench/batch.cu, launched once:
 #     ms, pct_of_copy       time under the profiler, which first empties the caches; the share of a copy's speed
