@@ -1,9 +1,9 @@
-/* test_simt.cu - does tests/simt/simt.h run kernels as CUDA says, and does it report what CUDA leaves undefined?
+/* test_simt.cu - checks that tests/simt/simt.h runs kernels as CUDA specifies, and reports what CUDA leaves undefined.
    MIT licence, see LICENSE.
 
-   First half: shuffles, votes, barriers, shared memory and launches, with results worked out on the host from the
-   CUDA C++ Programming Guide. Compiled by nvcc it runs on the GPU, which so confirms what is expected here.
-   Second half, under the emulator alone: every kind of fault is planted, next to a correct twin. */
+   The first half has shuffles, votes, barriers, shared memory and launches, with results computed on the host from the
+   CUDA C++ Programming Guide. Compiled by nvcc it runs on a GPU, which confirms these results. The second half, only
+   for the emulator, has every kind of fault, each next to a correct twin. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
