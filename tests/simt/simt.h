@@ -109,7 +109,7 @@
 #include "machine.h"       /* threads, warps, blocks, and what they wait at */
 #include "coroutines.h"    /* each thread has a stack of its own */
 #include "faults.h"        /* recorded, printed, taken */
-#include "settings.h"      /* the device's capability, the order of turns */
+#include "settings.h"      /* the device's capability, the order in which threads run */
 #include "startup.h"       /* finds shared memory before main */
 #include "global_memory.h" /* what cudaMalloc gives out */
 #include "watch.h"         /* every access, in the watched build: watch_shared.h, watch_global.h */
@@ -117,7 +117,7 @@
 #include "block.h"         /* barriers */
 #include "copies.h"        /* asynchronous copies, early launches */
 #include "clusters.h"      /* blocks that send to each other */
-#include "standstill.h"    /* nobody can proceed: why? */
+#include "standstill.h"    /* why no thread can proceed */
 #include "launch.h"        /* runs a launch, block after block */
 #include "functions.h"     /* device functions that need no other thread */
 #include "runtime.h"       /* cudaMalloc and the like */

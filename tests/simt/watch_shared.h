@@ -9,9 +9,9 @@
    orders them. For this each lane has a clock, which a __syncwarp advances. For each other lane it remembers the clock
    up to which it is ordered after that lane (a vector clock).
 
-   A cell holds what is known of a byte of shared memory. The readers are those since the last write, in one epoch. A
-   cell keeps every reading lane of one warp, and one reader of all other warps. That is enough, because the next writer
-   is in another warp than at least one of them.
+   A cell holds what is known of a word or a byte of shared memory. The readers are those since the last write, in one
+   epoch. A cell keeps every reading lane of one warp, and one reader of all other warps. That is enough, because the
+   next writer is in another warp than at least one of them.
 
    Nearly all accesses are of whole words of four bytes, so each word has a cell. A word that is accessed in part is
    watched byte by byte from then on, by further cells. Cells are small, because caches decide how fast the watch is;
