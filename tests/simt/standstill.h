@@ -9,8 +9,8 @@ SIMT_OWN bool simt_is_at_barrier(const simt_warp &warp, int lane)
     return (warp.waiting >> lane & 1) && warp.operation[lane] >= SIMT_BARRIER;
 }
 
-/* Explains why a lane waits: for a lane that has exited since, or for one that waits for it at another operation.
-   Returns whether that is the case. */
+/* Explains why a lane waits: for a box that is never full, for a lane that has exited since, or for one that waits for
+   it at another operation or with another mask. Returns whether it has found the reason. */
 SIMT_OWN bool simt_explain_lane(int thread)
 {
     const simt_warp &warp = simt.warps[thread / SIMT_LANES];
