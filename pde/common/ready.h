@@ -15,7 +15,7 @@ typedef struct {
     const fd_model_parameters *parameters;
     unsigned char *memory;
     size_t bytes;                  /* the bytes of memory of each problem */
-    int width, parts, each, pitch; /* for two factors, as in adi2d_p_chip */
+    int width, parts, each, pitch; /* for two factors: see adi2d/chip.h */
     int arrays;                    /* for two factors: the number of arrays of the grid */
 } fd_p_launch;
 
