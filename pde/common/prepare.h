@@ -135,7 +135,8 @@ TB_HD int fd_p_intervals(const fd_batch *batch, const fd_p_tables *t)
     for (int i = 0; i <= found->times.dates && v.lower > 0; i++)
         t->interval[i] = v = fd_next_interval(&found->times, &v, &taken);
     const long long steps = v.first + v.whole + v.halved;
-    if (steps > FD_P_MOST) return FD_BAD_SIZE;
+    /* Numbers of time have indices of type int (fd_p_time_of). */
+    if (steps > FD_P_MOST || 2 * steps * fd_p_numbers(3) > FD_P_NONE) return FD_BAD_SIZE;
     found->steps = (int)steps;
     return found->steps > batch->steps ? FD_NO_ROOM : FD_OK;
 }

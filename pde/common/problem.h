@@ -50,7 +50,8 @@ typedef struct {
     int face[3][2];          /* FD_LINEAR .., at the first and the last point of each axis */
     fd_times times;          /* times.theta is the scheme's; 0: fd_scheme_theta. FD_EXPLICIT and FD_BACKWARD_EULER steps
                                 are Douglas' with theta 0 and 1. Explicit steps that are too long are refused
-                                (FD_UNSTABLE) */
+                                (FD_UNSTABLE), and so are 2^30 / n steps or more if the model has n numbers of t
+                                (FD_BAD_TIMES) */
     const fd_date *at_date;  /* the events at each of the times.dates dates; null: none. Not read if times.dates is 0 */
     int scheme;              /* FD_DOUGLAS .. */
     int coefficients;        /* FD_BOTH_ENDS .. */
