@@ -238,8 +238,8 @@ static void numbers_of_time(void)
         const int what = more ? FD_BAD_TIMES : FD_TOO_MANY_STEPS, detail = more ? FD_BAD_SIZE : (1 << 28) - 1;
         problem.times.steps = (1 << 28) - 1 + more;
         const int wrong = assets_host_f64(&batch, &p, 1, memory, bytes);
-        CHECK(wrong == FD_OK && status.what == what && status.detail == detail, "%d steps: %d, %d",
-              problem.times.steps, status.what, status.detail);
+        CHECK(wrong == FD_OK && status.what == what && status.detail == detail, "%d steps: %d, %d", problem.times.steps,
+              status.what, status.detail);
     }
     free(memory);
 }
