@@ -30,7 +30,7 @@
    once, to the precision of the march.
 
      coordinates (fd/axis.h)
-       fd_axis_points       uniform, or crowded around up to three places, which can be put on a node or midway
+       fd_axis_points       points: uniform, or crowded around up to three places, which can be on a node or midway
        fd_axis_map, fd_map_point    the same point by point, for threads that take one each
        fd_grid_check        checks a grid of the user's own
      final values (fd/average.h)
@@ -103,7 +103,7 @@ enum {
     /* For a problem (fd_status): */
     FD_BAD_AXIS = -7,         /* detail is fd_axis_map's status, or 1 + the index of a bad point */
     FD_BAD_TIMES = -8,        /* detail is fd_schedule's status */
-    FD_BAD_SPOT = -9,         /* a spot is outside the grid, along `axis` */
+    FD_BAD_SPOT = -9,         /* a spot is outside the grid, along `axis`; detail is its number, from 0 */
     FD_MODEL_NAN = -10,       /* not finite: the model's numbers of an axis (axis, and i, j or k) or of a step (step),
                                  or its terms at a point in a step */
     FD_FINAL_NAN = -11,       /* the payoff at a point is not finite */
@@ -113,8 +113,9 @@ enum {
                                  declaration */
     FD_MIXED_UNDECLARED = -16,   /* at a point, a mixed term is not 0; detail: the value missing from FD_MODEL_MIXED */
     FD_CHANGES_UNDECLARED = -17, /* at a point, terms that the model declares time-independent change */
-    FD_ILL_POSED = -18,          /* at a point, a diffusion is negative or the mixed terms are too large for it */
-    FD_GREW = -19,               /* values grew too much (growth): take more steps, a larger theta or upwinding */
+    FD_ILL_POSED = -18,          /* at a point, a diffusion is negative, or mixed terms are too large for diffusions */
+    FD_GREW = -19,               /* values grew too much (growth) or may do so (fd_scheme_theta_drift): take more steps,
+                                    a larger theta or upwinding */
     FD_UNSTABLE = -20,           /* an explicit march needs shorter steps; detail is how many suffice */
     FD_OUTWARD = -21,            /* at a point of an FD_DEGENERATE face, the drift points out of the axis, and would
                                     cross more than a cell by maturity */
@@ -130,14 +131,14 @@ enum {
     FD_BAD_ALIGNMENT = -35,   /* align is unknown */
     FD_BAD_FACE = -36,        /* a face is unknown; in a march, a face of `axis` */
     FD_TOO_MANY_POINTS = -37, /* batch.points has no room for the axis; detail is how many points it has */
-    /* For steps: */
+    /* For steps, and for MODEL_suggest: */
     FD_BAD_STEPS = -38,      /* steps not in 1 .. 2^28 */
     FD_BAD_GRADING = -39,    /* grading is unknown */
     FD_BAD_KIND = -40,       /* kind is unknown */
     FD_BAD_THETA = -41,      /* theta not in 0 .. 1 */
     FD_TOO_MANY_STEPS = -42, /* batch.steps has no room for the march; detail is how many steps it takes */
     FD_TOO_MANY_DATES = -43, /* batch.dates has no room for the problem's dates; detail is how many there are */
-    FD_BAD_TOLERANCE = -50,  /* MODEL_suggest only: the tolerance needs more points or steps than the solver takes */
+    FD_BAD_TOLERANCE = -50,  /* the tolerance needs more points or steps than the solver takes */
     /* For a march's choices: */
     FD_BAD_SCHEME = -44,       /* scheme is unknown */
     FD_BAD_COEFFICIENTS = -45, /* coefficients is unknown */

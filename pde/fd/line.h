@@ -347,7 +347,7 @@ TB_HD tb_real fd_p_nan(void)
     return (tb_real)nan;
 }
 
-/* Returns the larger of a value and its payoff of exercise. A value that is NaN stays NaN. */
+/* Returns the larger of a value and `final`, its payoff of exercise. A value that is NaN stays NaN. */
 TB_HD tb_real fd_p_raised(tb_real final, tb_real value)
 {
 #if __FINITE_MATH_ONLY__ && !defined __CUDA_ARCH__ /* with -ffast-math the comparison might drop the NaN */
@@ -357,9 +357,9 @@ TB_HD tb_real fd_p_raised(tb_real final, tb_real value)
 }
 
 /* Returns a value after a time step, with early exercise.
-   Needs    kind FD_AMERICAN or FD_PROJECTED; a final value that is not NaN, which comparisons would ignore; for
-            FD_AMERICAN, the multiplier of the previous step in *extra. The step's right-hand side must include dt times
-            this multiplier
+   Needs    kind FD_AMERICAN or FD_PROJECTED; final: the payoff of exercise, not NaN, which comparisons would ignore;
+            for FD_AMERICAN, the multiplier of the previous step in *extra. The step's right-hand side must include dt
+            times this multiplier
    Leaves   for FD_AMERICAN, the new multiplier in *extra
    Cost     FD_AMERICAN 1 division, 1 addition, 1 subtraction, 1 FMA, 2 comparisons; FD_PROJECTED 1 comparison */
 TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real value, tb_real *extra)
@@ -373,10 +373,10 @@ TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real valu
 }
 
 /* Returns a value after a date, with early exercise, from the value after the date's shift and change.
-   Needs    what: the events at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; a final value that is
-            not NaN; for FD_AMERICAN, the multiplier of the step that ends at the date in *extra
-   Leaves   for FD_AMERICAN, the multiplier for the next step in *extra: 0 where the value exceeds the final value;
-            elsewhere unchanged, since in the exercise region it depends only on the final values
+   Needs    what: the events at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; final: the payoff of
+            exercise, not NaN; for FD_AMERICAN, the multiplier of the step that ends at the date in *extra
+   Leaves   for FD_AMERICAN, the multiplier for the next step in *extra: 0 where the value exceeds the payoff; elsewhere
+            unchanged, since in the exercise region it depends only on the payoffs
    Cost     2 comparisons */
 TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, tb_real *extra)
 {

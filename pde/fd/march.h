@@ -17,26 +17,26 @@ enum {
     FD_AVERAGED    /* the same along all axes: far more calls for each cell with a kink or jump */
 };
 
-/* Early exercise keeps the value from falling below the final value or, if the model has one, its payoff of exercise
-   (MODEL_exercise). Below, "final value" stands for either. */
+/* Early exercise keeps the value from falling below the payoff of exercise: the model's (MODEL_exercise) or, if it has
+   none, the final value. */
 enum {
-    FD_EUROPEAN, /* none */
+    FD_EUROPEAN, /* no early exercise */
     FD_AMERICAN, /* operator splitting of Ikonen and Toivanen: a multiplier carries the amount added by exercise */
-    FD_PROJECTED /* the larger of value and final value after each step: of first order */
+    FD_PROJECTED /* the larger of value and payoff after each step: of first order */
 };
 
 /* The events at a date, in the order of the march. Calendar time runs the other way: the value is recorded, the holder
    exercises, a barrier is observed or a coupon paid, and a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED
-   the holder may exercise before and after all events of a date. The march therefore raises values to the final values
-   twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a dividend
-   or a barrier: just before the barrier is observed, a price beyond it is worth the payoff. If the right to exercise
-   ends at the barrier, make the payoff 0 beyond it. If the holder may exercise at a date only after its change, in
-   calendar time, let the change itself first take the larger of value and payoff. */
+   the holder may exercise before and after all events of a date. The march therefore raises values to the payoff of
+   exercise twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a
+   dividend or a barrier: just before the barrier is observed, a price beyond it is worth the payoff. If the right to
+   exercise ends at the barrier, make the payoff 0 beyond it. If the holder may exercise at a date only after its
+   change, in calendar time, let the change itself first take the larger of value and payoff. */
 enum {
     FD_SHIFT = 1,         /* the value at x becomes that at x - cash - proportion x, or at the end of the axis */
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
-    FD_EXERCISE = 4,      /* takes the larger of value and final value, as FD_AMERICAN and FD_PROJECTED always do: for
-                             Bermudan exercise */
+    FD_EXERCISE = 4,      /* takes the larger of value and payoff of exercise, as FD_AMERICAN and FD_PROJECTED always
+                             do: for Bermudan exercise */
     FD_RECORD = 8,        /* records the values and derivatives at spots, and the whole grid if the batch has room */
     FD_SHIFT_Y = 16,      /* as FD_SHIFT, along y: the value at y becomes that at y - cash - proportion y */
     FD_SHIFT_Z = 32       /* the same along z. A date has at most one of the three */
