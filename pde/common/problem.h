@@ -10,17 +10,17 @@
               its status in all problems, with the axis if batch.points is out of range. If the statuses are in device
               memory, it leaves FD_BAD_ARGUMENT there, without an axis, whatever the error. If the sizes of the batch
               are valid, a call that is refused also leaves NaN in all results.
-     Checks   The model's numbers and final values are checked at all points before the march (FD_MODEL_NAN,
-              FD_FINAL_NAN), and so are the terms at all points whose value is not given, in the first step, the last
-              step and a step chosen for each line: FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms
-              are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y, or, with several mixed terms, their
-              correlations are not positive semidefinite); FD_OUTWARD (a drift points out of an FD_DEGENERATE face and
-              crosses more than a cell until maturity); FD_NOT_DEGENERATE (a diffusion at an FD_DEGENERATE face exceeds
-              a hundredth of that at the next point); and, for broken promises of the model, FD_MIXED_UNDECLARED,
-              FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
+     Checks   Before the march, the model's numbers and final values are checked at all points (FD_MODEL_NAN,
+              FD_FINAL_NAN). The terms are checked at all points whose value is not given, in the first step, the last
+              step and a step chosen for each line (with one factor, for each point): FD_MODEL_NAN; FD_ILL_POSED (a
+              diffusion is negative, or mixed terms are too large for the diffusions: mixed^2 > 4 diffusion_x
+              diffusion_y, or, with several mixed terms, their correlations are not positive semidefinite); FD_OUTWARD
+              (a drift points out of an FD_DEGENERATE face and crosses more than a cell by maturity); FD_NOT_DEGENERATE
+              (a diffusion at an FD_DEGENERATE face exceeds a hundredth of that at the next point); and, for broken
+              promises of the model, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
      Matrices They are solved without pivoting. At a face, couplings of the wrong sign that would prevent dominance act
-              on the old values (fd_lane_lag). Inner rows may lack dominance where a drift exceeds its diffusion and is
-              discretised centrally. They are solved unchanged. status.not_dominant counts rows of both kinds.
+              on the old values (fd_lane_lag). Inner rows that lack dominance, as where a drift exceeds its diffusion
+              and is discretised centrally, are solved unchanged. status.not_dominant counts rows of both kinds.
      Growth   status.growth is the factor by which the largest magnitude grew. If it exceeds FD_MOST_GROWTH, the march
               has failed (FD_GREW). Below that bound results may still be finite nonsense, if theta is below
               fd_scheme_theta's, or drifts need the theta and the steps of fd_scheme_theta_drift.

@@ -297,8 +297,8 @@ TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *l
 }
 
 /* Takes `run` steps of the current segment with the factors f of their matrix; if `early`, a literal, is 1, one step.
-   With the number of PCR steps a literal, a solve has no branches; short time steps need few. This number is chosen in
-   two places: one function for steps with early exercise and without took up to 1.19 of the time
+   Short time steps need few PCR steps; with their number a literal, a solve has no branches. Two places make the number
+   a literal, because one function for steps with early exercise and without took up to 1.19 times as long
    (docs/pde_notes.md). */
 template <int k, int early>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
@@ -572,7 +572,7 @@ static int fd1d_p_prepare_threads(const fd1d_p_launch *launch)
     return threads;
 }
 
-/* Returns how many blocks a multiprocessor must hold at least: few enough to leave a thread registers for its steps. */
+/* Returns how many blocks a multiprocessor must hold at least: few, so that a thread has registers for its steps. */
 TB_HD constexpr int fd1d_p_resident(int k, int lanes)
 {
     const int words = k * TB_BYTES / 4;
