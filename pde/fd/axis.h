@@ -184,7 +184,7 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 /* Returns point i of an axis, 0 <= i < points. The ends and places on a node are exact to the bit. A midway place is
    the mean of its two neighbours to within rounding.
    Needs    a map that fd_axis_map returned with status 0
-   Cost     at most one sinh; if two or three places attract points, about ten Newton steps with an asinh for each */
+   Cost     at most one sinh; if two or three places attract points, about ten Newton steps with an asinh per place */
 TB_HD double fd_map_point(const fd_map *map, int i)
 {
     if (i <= 0) return map->low;
