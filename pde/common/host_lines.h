@@ -203,7 +203,7 @@ FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums,
     const int n = h->n[axis], fixed = axis > 0 ? fd_p_host_fixed(h, lines, of->i) : 0;
     const int exercised = of->ends && h->t.problem->exercise != FD_EUROPEAN;
     const tb_real times = of->times, plus = of->plus;
-    const int keeps = sums || FD_FACTORS == 2; /* FD_P_LANES lines: compilers keep them in registers */
+    const int keeps = sums || FD_FACTORS == 2; /* with two factors compilers keep the lines in registers */
     tb_real kept[FD_P_HOST_LANES] = {0};
     for (int m = n - 1; m >= 0; m--) {
         const size_t row = (size_t)m * of->row, next = (size_t)(m > 6 ? m - 6 : 0) * of->row;
