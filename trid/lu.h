@@ -23,10 +23,10 @@
                              then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s steps <= w
        trid_warp_recurrence_solve
                              a linear recurrence                (2k-1+w) FMA + (k-1+w) mul + (2w+2) shfl
-       trid_warp_recurrence_open, trid_warp_recurrence, trid_warp_recurrence_turns
+       trid_warp_recurrence_open, trid_warp_recurrence
                              its halves: the matrix's part, once, then for each d
-       trid_warp_recurrence_first
-                             whether this lane is its group's first, an argument of trid_warp_recurrence_open
+       trid_warp_recurrence_first, trid_warp_recurrence_turns
+                             `first` of trid_warp_recurrence_open, `turns` of trid_warp_recurrence
        trid_warp_recurrence_precomputed
                              a linear recurrence, from the results of trid_warp_lu_precompute
      block
@@ -65,8 +65,8 @@ enum {
    `systems` rings is ring[e * systems]. The enum names its elements: `first`, `second`, `last`, `own`, `middle` and
    `times`. s is `last` * (`own` - `first` * x[0] - `second` * x[n-2]), where x is the solution for s = 0 and `own` is
    d[n-1]. Let y be the result of the first recurrence ("periodic systems" below), and Y the y above the partition that
-   holds row n-2: then y[n-2] = `middle` + `times` * Y. Before trid_warp_ring_open, `last` may be b[n-1], and `middle`
-   is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
+   holds row n-2: then trid_block_interleaved_ring_solve has y[n-2] = `middle` + `times` * Y. Before
+   a ring is opened, `last` may be b[n-1], and `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -298,8 +298,10 @@ TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
 }
 
 /* Precomputes the matrix's part of a recurrence across `lanes` lanes. `first` marks lanes with no unknown before them;
-   with `shift`, `outside` is the m of the row visited just before the group's rows. Returns whether the recurrence
-   grows anywhere in the warp. */
+   with `shift`, `outside` is the m of the row visited just before the group's rows.
+   Lanes    all 32 of the warp
+   Leaves   `keep`, of TRID_RECURRENCE_LEN elements, for trid_warp_recurrence
+   Returns  whether lanes must take turns, because the recurrence grows somewhere in the warp */
 TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
                                    tb_real *keep)
 {
@@ -364,7 +366,9 @@ TB_D void trid_p_recurrence_close(trid_p_recurrence r, int lanes, int turns, tb_
     }
 }
 
-/* Solves a recurrence across `lanes` lanes, after trid_warp_recurrence_open. */
+/* Solves a recurrence across `lanes` lanes, after trid_warp_recurrence_open, which returned `turns`.
+   Lanes    all 32 of the warp
+   Leaves   x in d */
 TB_D void trid_warp_recurrence(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
                                tb_real *d)
 {
@@ -389,8 +393,8 @@ TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, cons
 
 /* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, or with `up` x[j] + m[j] x[j+1] = d[j]. The rows
    are laid out as in trid_warp_hybrid.
-   Needs    k >= 1, lanes and `up` as literals; n <= k*lanes; the m of row 0 (with `up`: of row n-1) and the rows from n
-            on are not read
+   Needs    1 <= k <= 32, lanes and `up` as literals; n <= k*lanes; the m of row 0 (with `up`: of row n-1) and the rows
+            from n on are not read
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; m unchanged
    Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and a vote. If a product of coefficients over partitions
@@ -638,7 +642,7 @@ TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real 
             began
    Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside and, if warps take turns, one more for
             each warp; call __syncthreads() before another use
-   Cost     that of trid_warp_lu with lanes = 32, and up to 8 operations for each warp
+   Cost     that of trid_warp_lu with lanes = 32, and about ten operations for each warp before this one
    Error    as trid_warp_lu */
 TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *shared)
 {
@@ -692,7 +696,7 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_lu; four barriers inside, six if transposed, warps - 1 more for each recurrence whose warps
             take turns; call __syncthreads() before another use
-   Cost     that of trid_warp_lu_solve with lanes = 32, and up to 2 FMA for each warp
+   Cost     that of trid_warp_lu_solve with lanes = 32, and one FMA for each of the other warps
    Error    as trid_warp_lu_solve */
 TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, const tb_real *r, const tb_real *u,
                               tb_real *d, tb_real *shared)
