@@ -237,7 +237,7 @@ TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
    Returns  the row. At an inner point it is exact for straight lines: row.above / cell.above - row.below / cell.below =
             drift. With FD_UPWIND and FD_FITTED no coupling of an inner point is negative, for any drift and diffusion
    Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND adds two selections; FD_FITTED adds up to three
-            exponentials and ten to 32 divisions, so it pays to tabulate rows that do not change
+            exponentials and up to 32 divisions, so it pays to tabulate rows that do not change
    Error    of second order; FD_UPWIND and FD_FITTED of first order where |drift| spacing > 2 diffusion. NaN in, NaN
             out */
 TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffusion)
