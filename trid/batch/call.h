@@ -71,8 +71,8 @@ struct trid_p_batch_call {
     trid_p_batch_arrays<tb_real> rows = {};
 };
 
-/* Returns whether any side of x shares an element with an array at q. Side k is at p + k*pitch, k = `low` .. `high`.
-   Only sides that lie near enough to q are tested. */
+/* Returns whether any side of the array at p shares an element with an array at q. Side k is at p + k*pitch, k = `low`
+   .. `high`. Only sides that lie near enough to q are tested. */
 template <class tb_real>
 static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, const tb_real *q, long long pitch,
                                    long long low, long long high)
@@ -124,7 +124,7 @@ static int trid_p_batch_refuse_lines(trid_p_batch_call<tb_real> *call, int known
     return !status && !call->empty && lines.n > TRID_BATCH_MAX_N ? (int)TRID_BATCH_BAD_SIZE : status;
 }
 
-/* Checks all arguments of a call. made: the matrix is made in registers, so there are no arrays a, b, c. */
+/* Checks the lines, flags and arrays of a call. made: the matrix is made in registers, so there are no a, b, c. */
 template <class tb_real>
 static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int made = 0)
 {
@@ -139,7 +139,8 @@ static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int 
     return TRID_BATCH_OK;
 }
 
-/* Begins a call whose arguments were accepted: makes its plan, and initialises the caller's `failed`. */
+/* Begins a call whose lines, flags and arrays were accepted: checks its scratch, makes its plan, and initialises the
+   caller's `failed`. */
 template <class tb_real>
 static int trid_p_batch_begin(trid_p_batch_call<tb_real> *call)
 {

@@ -14,7 +14,7 @@ TB_D void trid_p_batch_ask_half(of pipeline, unsigned index, int half, tb_real *
     trid_p_batch_prefetch(pipeline, index, trid_p_batch_own_place(pipeline, index));
 }
 
-/* Requests the next half, in place of half `half` of tile `index`, which all lanes have read. */
+/* Requests the next half in place of half `half` of tile `index`, once all lanes of the warp have read that. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask_next(const of &pipeline, unsigned index, int half, tb_real *stage)
 {
@@ -23,7 +23,7 @@ TB_D void trid_p_batch_ask_next(const of &pipeline, unsigned index, int half, tb
 }
 
 /* The memory from which a thread reads its rows as often as it needs them: the halves of its tile or, if nothing is
-   pipelined, the arrays, in which matrix and d point to its first row. */
+   pipelined, the arrays. In the latter case matrix and d point to its first row. */
 template <class tb_real>
 struct trid_p_batch_source {
     tb_real *half[2];
@@ -124,8 +124,8 @@ TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
                                         : (tb_real)0;
 }
 
-/* Stores the solution, or adds it to the old x, and reports the residuals. `largest` holds the errors of all systems,
-   then their sizes. */
+/* Stores the solution, or adds it to the old x, and reports statuses and residuals. `largest` holds the errors of all
+   systems, then their sizes. */
 template <class shape, class tb_real>
 TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_p_batch_place &here,
                                       const trid_p_batch_worst &most, tb_real *solved, tb_real *x, const int *worst,
@@ -146,7 +146,8 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
     }
 }
 
-/* Solves as the plain method does, for arrays only, and computes the residual of each system. */
+/* Solves as the plain method does, for arrays only, and computes the residual of each system. With REFINED, the tile is
+   solved once more for the residuals as right-hand sides, unless all of them are small. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {

@@ -18,7 +18,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts;
     constexpr int span = TRID_P_BATCH_SPAN(tb_real, systems, parts), vector = 16 / sizeof(tb_real), reduced_len = 13;
     constexpr int own_len =
-        5 * k + vector; /* no bank conflicts: a warp reads 16 bytes from each of at most four partitions */
+        5 * k + vector; /* the gap avoids bank conflicts where a warp reads 16 bytes from each of several partitions */
     constexpr bool in_registers = trid_p_batch_in_registers<tb_real, shape>;
     __shared__ tb_real shared[3 * span], reduced[parts * reduced_len], known[of::are_known ? 2 * systems : 1];
     __shared__ trid_p_batch_word<tb_real> kept[in_registers ? 1 : parts * own_len / vector];
@@ -103,7 +103,7 @@ static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_work<tb_rea
    Needs    as trid_batch_solve
    Returns  as trid_batch_solve
    Cost     two arrays moved (ADD: three). Systems that are solved in chunks: three (ADD: four)
-   Error    as trid_warp_hybrid */
+   Error    as trid_batch_solve */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)
