@@ -12,7 +12,7 @@
 #if TB_HOST_SCOPE
 
 enum {
-    FD_P_ROWS = 16,            /* rows that the host transposes at a time; they stay in the first-level cache */
+    FD_P_ROWS = 16,            /* rows that the host transposes at a time: few, so that they stay in a cache */
     FD_P_WORTH_SHARING = 32768 /* the fewest points per worker at which workers share a grid of two factors: with fewer,
                                   waiting would cost more than sharing saves */
 };
