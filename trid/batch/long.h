@@ -1,8 +1,8 @@
 /* long.h - a room of trid/batch.h: solves long systems in chunks, and the reduced systems that these leave.
    MIT licence, see LICENSE. */
 
-/* A system is cut into chunks. Some threads hold each chunk, k rows a thread. The first unknown f and the last unknown
-   z of each chunk are kept, and the others eliminated. The two rows that are left,
+/* A system is cut into chunks. Several threads hold a chunk, k rows each. The first unknown f and the last unknown z of
+   each chunk are kept, and the others eliminated. The two rows that are left,
 
        a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, for chunk i
        a f +   z + c g = d      g: f of the next chunk            row 2i + 1
@@ -356,7 +356,7 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
     trid_p_batch_failed(levels.worst, chunk.system, 0, chunk.template solve<1>(h));
     if (!chunk.in_batch()) return;
     const long long at = levels.at(chunk.system, chunk.index);
-    if (is_first) /* row 1, in terms of f and z, is inserted into row 0 */
+    if (is_first) /* row 1, in terms of f and z, is substituted into row 0 */
         trid_p_batch_store_row(levels, at, top[0], top[1] - top[2] * (h.a[1] - h.c[1] * h.a[k - 1]),
                                top[2] * (h.c[1] * h.c[k - 1]), top[3] - top[2] * (h.d[1] - h.c[1] * h.d[k - 1]));
     if (is_last) trid_p_batch_store_row(levels, at + levels.row, h.a[k - 1], (tb_real)1, h.c[k - 1], h.d[k - 1]);
@@ -458,8 +458,8 @@ static inline int trid_p_batch_clear_worst(const trid_p_batch_plan &plan, long l
     return trid_p_batch_launched(cudaMemsetAsync(*worst, TRID_P_BATCH_NO_ROW_BYTE, bytes, stream));
 }
 
-/* Makes the plan of the reduced systems, which are in scratch, and sets in *levels, zeroed by the caller, what the
-   kernels for chunks need of them. Clears the record of failures. */
+/* Makes the plan of the reduced systems, which are in scratch. Sets in *levels, which the caller has zeroed, the
+   fields that are the same in all passes. For a report, clears residuals and failures. */
 template <class tb_real>
 static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_batch_level_layout &layout,
                                     const trid_p_batch_more<tb_real> &corners, trid_p_batch_levels<tb_real> *levels,
@@ -508,7 +508,7 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
 }
 
 /* Solves long systems: interleaved ones in clusters of blocks if these can hold them, unless they are periodic or
-   checked; all others in chunks. The reduced systems that the chunks leave are solved in the same way. */
+   checked; all others in chunks. Solves the reduced systems that the chunks leave on chip or, if long, in this way. */
 template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners)
