@@ -133,10 +133,10 @@ typedef struct {
     int rows;
 } cpu_avx_p_piece;
 
-/* Eliminates the systems of `ahead` while it substitutes those of `behind` back, which the call before eliminated; all
-   share one matrix. Memory is thus read and written at the same time. Strip i is cache line i of each row. Each strip of
-   `ahead` takes the place in the store that a strip of `behind` has left, so the order of strips changes from call to
-   call (`odd`). Prefetches the cache lines of the list. */
+/* Eliminates the systems of `ahead` while it substitutes those of `behind` back, which the call before eliminated, so
+   that memory is read and written at the same time. All systems share one matrix. Strip i is cache line i of each row.
+   A strip of `ahead` takes the place in the store that a strip of `behind` has left; the order of strips therefore
+   alternates from call to call (`odd`). Prefetches the cache lines of the list. */
 CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                          cpu_avx_p_piece behind, cpu_avx_p_piece ahead, int odd, cpu_avx_real *store,
                                          cpu_avx_p_prefetch_list *list)
