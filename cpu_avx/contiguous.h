@@ -426,8 +426,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_fence();
     return bad;
 }
-/* Solves tiles `from` .. `to` - 1 of systems that share one matrix, one vector of systems at a time, since there is
-   little latency to hide. */
+/* Solves tiles `from` .. `to` - 1 of systems that share one matrix. A vector of systems at a time is eliminated, since
+   there is little latency to hide. */
 CPU_AVX_CALL void cpu_avx_p_contiguous_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                 cpu_avx_real *store, long long from, long long to)
 {
