@@ -91,8 +91,8 @@
               payoff BS3D_GIVEN the march begins with the values at maturity that the caller has put there.
      Status   one of bs1d.h's, returned at once. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been
               launched or written. It covers only the march's own calls. cudaGetLastError still returns earlier
-              failures, except after a rung above explicit2: its kernels request more than 48 KiB of shared memory, and
-              in CUDA 13.0 that request clears earlier failures.
+              failures, except after rungs above explicit2: they allow kernels more than 48 KiB of shared memory, and
+              in CUDA 13.0 the call that does so clears earlier failures.
      Result   may be a null pointer. The result is copied asynchronously and is valid once the stream has been
               synchronised.
      Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are
