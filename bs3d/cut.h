@@ -43,7 +43,7 @@ TB_HD int bs3d_p_slab_first(int nz, int slabs, int slab)
 }
 
 /* Finds a slab's own planes in partition s: `from` .. `to` - 1, numbered as in the grid. The partitions divide the slab
-   and one halo plane on each side into parts that differ by at most one plane. */
+   and its halo planes, one for each neighbour, into parts that differ by at most one plane. */
 TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, int s, int *from, int *to)
 {
     const int low = bs3d_p_slab_first(nz, slabs, slab), high = bs3d_p_slab_first(nz, slabs, slab + 1);

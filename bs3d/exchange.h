@@ -5,10 +5,10 @@ typedef struct {
     int rank;              /* the number of the slab, from 0 */
     int device;            /* ranks may share one */
     cudaStream_t march;    /* the march itself */
-    cudaStream_t inner;    /* the inner part, which is not urgent: lower priority than the others, if the device
-                              supports priorities */
+    cudaStream_t inner;    /* the inner part; since it is not urgent, create this stream with a lower priority than the
+                              others */
     cudaStream_t transfer; /* messages */
-    cudaEvent_t event;     /* orders the streams; free for the exchange, too: a wait follows each record at once */
+    cudaEvent_t event;     /* orders the streams; a wait follows each record at once, so the exchange may use it, too */
 } bs3d_rank;
 
 /* The caller's functions that carry messages from rank to rank. Each receives `context`, and returns 0 or a status of
@@ -62,8 +62,8 @@ TB_HOST int bs3d_p_ranks_sum(int status, const bs3d_ranks *w, double *numbers, i
 }
 
 extern "C++" {
-/* Calls of(i, rank) for each rank i of this process, with its device as the current one, as long as *status is BS3D_OK.
-   *status receives the status of each call. */
+/* Calls of(i, rank) for each rank i of this process, with its device as the current one. Stores what a call returns in
+   *status, and stops unless that is BS3D_OK. Calls nothing if *status is an error at the start. */
 template <class call>
 static inline void bs3d_p_each_rank(int *status, const bs3d_ranks *w, const call &of)
 {

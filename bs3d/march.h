@@ -4,12 +4,13 @@
 enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a 16-byte vector */
 
 /* The table of shapes, chosen by measurement (docs/bs3d_notes.md): the rows of each kind of block, and how many blocks
-   of that kind should fit on a multiprocessor. A lane's patch in planes.h and implicit2.h has columns x rows points. */
+   of that kind should fit on a multiprocessor. A lane's patch in planes.h and implicit2.h has columns x rows points.
+   one_sweep_rows is a multiple of BS3D_P_V. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
     static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* bs3d_p_sweep */
     static constexpr int up_rows = TB_BYTES == 4 ? 4 : 2, up_blocks = 2;               /* implicit2 upward */
-    static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* implicit3: whole vectors */
+    static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* implicit3 */
 };
 
 /* Returns how many elements of shared memory transpose_load and transpose_store need. */

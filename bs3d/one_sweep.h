@@ -126,9 +126,8 @@ TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_s
 /* ---- the seam of a pair ------------------------------------------------------------------------------------------ */
 
 /* Joins the two halves of a row after elimination towards the seam, for both right-hand sides: the numbers beside the
-   seam become the solution. All lanes do the arithmetic of the lane at the seam, because a branch around it
-   would make the compiler guard every shuffle. The lane at the seam also leaves u of the point across the seam at
-   `beside`. */
+   seam become the solution. All lanes do the arithmetic of the lane at the seam, because a branch around it would make
+   the compiler guard every shuffle. The lane at the seam also leaves u of the point across the seam at `beside`. */
 TB_D void bs3d_p_meet_halves(const bs3d_p_one_sweep_row *row, int n, tb_real *beside, tb_real *d)
 {
     const int half = row->half, odd = n % 2, low = half && trid_warp_lane() == 0,
