@@ -147,7 +147,7 @@ TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int 
 /* The planes that a block sweeps over, upward, and its shared memory. */
 typedef struct {
     int partition, from, to;            /* a partition, of planes `from` .. `to` - 1 */
-    int first, last;                    /* the planes to load: for each time step one more on each side of these */
+    int first, last;                    /* the planes to load: one more on each side per time step, within the grid */
     tb_real *weights, *between, *slots; /* the planes' weights; planes for the second step or the solve; the ring */
 } bs3d_p_stretch;
 
