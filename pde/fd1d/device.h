@@ -203,7 +203,7 @@ TB_D void fd1d_p_run_steps(int k, fd1d_p_group *g, int run, int crank, int pcr_s
         TB_UNROLL
         for (int i = 0; i < k; i++) {
             u[i] += y[i];
-            right[i] = crank ? inverse * y[i] - right[i] : right[i] + (y[i] - right[i]) * inverse; /* crank: it is 2 */
+            right[i] = crank ? inverse * y[i] - right[i] : right[i] + (y[i] - right[i]) * inverse; /* if crank, by 2 */
         }
     }
 }
@@ -215,10 +215,10 @@ TB_D int fd1d_p_is_crank(const fd1d_p_group *g)
     return half && !g->step.thirds && (TB_BYTES == 4 || !given);
 }
 
-/* Takes a run of Crank-Nicolson steps as fd1d_p_run_steps does. Half the sum of a step's right-hand side and the next
-   one's is the step's increment. So u is updated by right-hand sides, while the solve waits for other lanes. Double
-   precision needs no increments: (1 - size A) y = u gives u' = 2 y - u if F(u) is A u. `two` is 2: with a literal,
-   compilers add twice. */
+/* Takes a run of Crank-Nicolson steps as fd1d_p_run_steps does. A step's increment is half the sum of its right-hand
+   side and the next step's. Single precision therefore adds right-hand sides to u, while the solve waits for other
+   lanes. Double precision needs no increments: (1 - size A) y = u gives u' = 2 y - u if F(u) is A u. `two` is 2, and no
+   literal: compilers would turn the multiplication into additions. */
 TB_D void fd1d_p_run_crank(int k, int run, tb_real two, int pcr_steps, const tb_real *f, tb_real *right, tb_real *u)
 {
     constexpr int increments = TB_BYTES == 4;
@@ -347,8 +347,8 @@ TB_D int fd1d_p_factor(fd1d_p_group *g, tb_real *f)
     return trid_warp_uniform(pcr_steps);
 }
 
-/* Takes step `at` without stored factors of its matrix. On entry, row holds the rows at the end of the previous step;
-   on return, those at the end of this step. */
+/* Takes step `at` without stored factors of its matrix. On entry, row holds the rows at the end of the previous step,
+   except before step 0; on return, those at the end of this step. */
 template <int k, int lanes>
 TB_D void fd1d_p_by_matrix(fd1d_p_group *g, int at, fd1d_row *row, const tb_real *extra, tb_real *u)
 {
@@ -445,8 +445,8 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
 }
 
 /* Marches a problem, from its final values to u at time 0. A problem's first march makes no checks before its end. If a
-   value is then not finite, a second, watched march searches in each step for the first number that is not finite,
-   first among the model's terms, then among the values.
+   value is then not finite, a second, watched march searches each step for a number that is not finite, first among the
+   model's terms, then among the values.
    Returns  FD_OK or the failure */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
