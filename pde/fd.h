@@ -15,9 +15,9 @@
    The equation is V_t + sum of drift_i V_i + diffusion_i V_ii + mixed_ij V_ij = kill V. A march takes all time steps,
    from the final values at maturity backwards to time 0. A is the left-hand side without V_t, minus kill V.
 
-   A line is the points x[0] < ... < x[n-1] along one axis, with values u. At each point, p is the slope of u above the
-   point, and m the slope below it (differences over spacings). The point's cell holds the reciprocals of both spacings,
-   and two weights, h and w:
+   A line consists of the points x[0] < ... < x[n-1] along one axis, where u has its values. At each point, p is the
+   slope of u above the point, and m the slope below it (differences over spacings). The point's cell holds the
+   reciprocals of both spacings, and two weights, h and w:
        first derivative  m + w (p - m),   second  h (p - m),
        A u without kill  drift m + flow (p - m),  flow = h diffusion + w drift.
    Values are subtracted before they are multiplied: rounding errors are then relative to differences, not to values. A
@@ -76,7 +76,7 @@
 
    Common contract:
      Status   FD_OK = 0, a negative number that names the fault, or 1 + the index of the wrong point or date. A function
-              that returns a status may refuse its arguments; unless it says otherwise, its results are then
+              that returns a status may refuse its arguments; unless its comment says otherwise, its results are then
               unspecified.
      Numbers  Checks recognise NaN and infinities by their bits, even with -ffast-math. In steps a value that is NaN
               stays NaN. With -ffast-math, FD_UPWIND and FD_FITTED may lose a NaN among the terms.

@@ -101,10 +101,10 @@ FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
             function is evaluated at low
    Leaves   *found, unless null: whether some piece failed the test, as with a kink, a jump or a sharp bend
    Returns  the average; NaN if dims is out of range
-   Cost     11 calls along a dimension where the function is smooth, about 11 log2(1/tolerance) along one that meets a
-            kink, and twice as many for a jump. The numbers of the dimensions are multiplied: a tolerance of 1e-9 in one
-            dimension takes hundreds of calls, 1e-6 in two dimensions tens of thousands. In three, take 1e-3
-            and 4 levels, as fd_final_as does
+   Cost     11 calls along a dimension where the function is smooth, up to about 11 log2(1/tolerance) along one that
+            meets a kink, and twice as many for a jump; in several dimensions at most the product. With a kink, a
+            tolerance of 1e-9 in one dimension takes hundreds of calls, 1e-6 in two dimensions about ten thousand. In
+            three, take 1e-3 and 4 levels, as fd_final_as does
    Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. What happens
             between neighbouring nodes is missed, for example a jump up and down again; nodes are at most a sixth of
             the box apart */

@@ -218,10 +218,10 @@ TB_HD tb_real fd_p_psi(tb_real z)
     return sum / 2;
 }
 
-/* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for the exponential (exponential
-   fitting, after Il'in, Scharfetter and Gummel). With z = drift / diffusion and spacings l and r, flow is
-   diffusion phi(z l) / (l psi(z l) + r psi(-z r)),  in which nothing cancels. Where the exponential is negligible, flow
-   is drift or 0. */
+/* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for exp(-z x), z = drift /
+   diffusion (exponential fitting, after Il'in, Scharfetter and Gummel). With spacings l and r, flow is
+   diffusion phi(z l) / (l psi(z l) + r psi(-z r)),  in which nothing cancels. Where z l or -z r exceeds 40, it is drift
+   or 0. */
 TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
     if (drift > 40 * diffusion * cell.below) return drift;

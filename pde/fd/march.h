@@ -29,11 +29,11 @@ enum {
    exercises, a barrier is observed or a coupon paid, and a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED
    the holder may exercise before and after all events of a date. The march therefore raises values to the payoff of
    exercise twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a
-   dividend or a barrier: just before the barrier is observed, a price beyond it is worth the payoff. If the right to
+   dividend or a barrier: just before the barrier is observed, an option is worth its payoff beyond it. If the right to
    exercise ends at the barrier, make the payoff 0 beyond it. With FD_EXERCISE, exercise precedes the change in calendar
    time. For exercise after the change instead, let MODEL_change first take the larger of value and payoff. */
 enum {
-    FD_SHIFT = 1,         /* the value at x becomes that at x - cash - proportion x, or at the axis's end before it */
+    FD_SHIFT = 1,         /* the value at x becomes that at x - cash - proportion x, limited to the axis */
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
     FD_EXERCISE = 4,      /* takes the larger of value and payoff of exercise, as FD_AMERICAN and FD_PROJECTED always
                              do: for Bermudan exercise */
