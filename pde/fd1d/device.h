@@ -189,7 +189,7 @@ TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_row *row, c
 }
 
 /* Takes a run of steps with the factors f of their matrix, given the right-hand side of the first step. If crank, a
-   literal, is 1, the steps must be Crank-Nicolson, and no face may have a third point. */
+   literal, is 1, the steps must be Crank-Nicolson (inverse is 2), and no face may have a third point. */
 TB_D void fd1d_p_run_steps(int k, fd1d_p_group *g, int run, int crank, int pcr_steps, const tb_real *f, tb_real *right,
                            tb_real *u)
 {
@@ -203,7 +203,7 @@ TB_D void fd1d_p_run_steps(int k, fd1d_p_group *g, int run, int crank, int pcr_s
         TB_UNROLL
         for (int i = 0; i < k; i++) {
             u[i] += y[i];
-            right[i] = crank ? inverse * y[i] - right[i] : right[i] + (y[i] - right[i]) * inverse; /* if crank, by 2 */
+            right[i] = crank ? inverse * y[i] - right[i] : right[i] + (y[i] - right[i]) * inverse;
         }
     }
 }
@@ -297,9 +297,8 @@ TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *l
 }
 
 /* Takes `run` steps of the current segment with the factors f of their matrix; if `early`, a literal, is 1, one step.
-   Short time steps need few PCR steps; with their number a literal, a solve has no branches. Two places make the number
-   a literal, because one function for steps with early exercise and without took up to 1.19 times as long
-   (docs/pde_notes.md). */
+   Short time steps need few PCR steps; if pcr_steps is a literal, a solve has no branches. Two places make it a literal,
+   because one function for steps with early exercise and without took up to 1.19 times as long (docs/pde_notes.md). */
 template <int k, int early>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
 {
@@ -572,7 +571,8 @@ static int fd1d_p_prepare_threads(const fd1d_p_launch *launch)
     return threads;
 }
 
-/* Returns how many blocks a multiprocessor must hold at least: few, so that a thread has registers for its steps. */
+/* Returns the least number of blocks that a multiprocessor must hold: few, so that a thread has registers for its
+   steps. */
 TB_HD constexpr int fd1d_p_resident(int k, int lanes)
 {
     const int words = k * TB_BYTES / 4;
