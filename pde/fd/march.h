@@ -1,8 +1,8 @@
 /* march.h - a room of fd.h: the common part of marches in any number of factors.
    MIT licence, see LICENSE. */
 
-/* The time at which a step takes its coefficients. What is given at faces is always taken at the step's own start and
-   end. */
+/* The time at which a step takes its coefficients. Values and slopes given at faces are always those of the step's start
+   or end. */
 enum {
     FD_BOTH_ENDS, /* as the scheme defines it (fd_stage): those of F(u) at the step's start, all others at its end */
     FD_MIDDLE,    /* all in the middle of the step: also of second order */
