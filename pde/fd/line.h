@@ -7,7 +7,7 @@
 enum {
     FD_LINEAR, /* the second normal derivative is zero */
     FD_VALUE,  /* the value is given. The row has no coupling; the caller writes 1 on the matrix's diagonal and the
-                  value on the right-hand side */
+                  value (in a solve for the difference from w, the value less w) on the right-hand side */
     FD_SLOPE,  /* the derivative in the direction of the axis is given; fd_lane_source returns its term */
     FD_DEGENERATE, /* the PDE itself holds. Diffusion and mixed terms must vanish at the face, and the drift must not
                       point out of the axis. The first derivative is a one-sided difference of second order;
@@ -185,7 +185,7 @@ TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real 
     return cell.h * (p - m);
 }
 
-/* Returns the mixed derivative at a point of two lines, from nine values u[i + 3 k]: i along x, k along y.
+/* Returns the mixed derivative at a point where two lines cross, from nine values u[i + 3 k]: i along x, k along y.
    Cost     4 calls to fd_lane_first
    Error    exact for products of quadratics; of second order on smooth grids. At faces as fd_lane_first */
 TB_HD tb_real fd_lane_mixed(fd_cell x, fd_cell y, const tb_real *u)

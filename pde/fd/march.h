@@ -1,8 +1,8 @@
 /* march.h - a room of fd.h: the common part of marches in any number of factors.
    MIT licence, see LICENSE. */
 
-/* The time at which a step takes its coefficients. Values and slopes given at faces are always those of the step's start
-   or end. */
+/* The time at which a step takes its coefficients. Values and slopes given at faces are always those of the step's own
+   start and end. */
 enum {
     FD_BOTH_ENDS, /* as the scheme defines it (fd_stage): those of F(u) at the step's start, all others at its end */
     FD_MIDDLE,    /* all in the middle of the step: also of second order */
@@ -116,8 +116,8 @@ TB_HD double fd_final_as(const fd_plan *plan, int dims, const double *const *x, 
     return f(at, context);
 }
 
-/* Returns whether the events of a date are unknown, or shift values along two axes, or whether cash or proportion is
-   wrong (FD_BAD_EVENT). */
+/* Returns whether the events of a date are unknown or shift values along several axes, or cash or proportion is wrong
+   (FD_BAD_EVENT). */
 TB_HD int fd_p_bad_event(const fd_date *date)
 {
     const int shifts = date->what & (FD_SHIFT | FD_SHIFT_Y | FD_SHIFT_Z);
