@@ -44,13 +44,13 @@
    Common contract: that of pde/common/problem.h, and
      Schemes  There is no mixed term, so Douglas' scheme and Craig-Sneyd are the theta method. The other two schemes
               solve twice per step, except Modified Craig-Sneyd with theta 1/2, which is the theta method too.
-     Cost     If the model has no numbers of t and a step has one solve, a warp factors the matrix of equal steps once,
-              or in each step if the model has FD_MODEL_FACE. With European exercise it also takes these steps in
-              increments: a solve and three operations a point. Crank-Nicolson steps need fewer: in single precision
-              two, unless a face is FD_DEGENERATE; in double precision, where no digits need saving, one, without
-              increments, unless there are sources or a face is FD_SLOPE or FD_DEGENERATE. Increments are recomputed
-              every 64 steps (512 in double precision) and where equal steps end, as at a date; in each step if the
-              model has FD_MODEL_FACE, the matrix omits couplings at a face, or steps are explicit.
+     Cost     If the model has no numbers of t and a step has one solve, a warp factors the matrix once for each segment
+              (equal steps without events between them); if the model has FD_MODEL_FACE, in each step. With European
+              exercise it also takes these steps in increments: a solve and three operations a point. Crank-Nicolson
+              steps need fewer: in single precision two, unless a face is FD_DEGENERATE; in double precision, where no
+              digits need saving, one, without increments, unless there are sources or a face is FD_SLOPE or
+              FD_DEGENERATE. Increments are recomputed every 64 steps (512 in double precision) and in each segment; in
+              each step if the model has FD_MODEL_FACE, the matrix omits couplings at a face, or steps are explicit.
 
    pde/common/rooms.h lists the rooms. */
 
