@@ -230,8 +230,8 @@ typedef struct {
     double value[4], slope[4], curvature[4];
 } fd_weights;
 
-/* Computes the interpolation weights at a place. The cubic runs through two points on each side of the place or, near
-   an end of the grid, through the four points at that end.
+/* Computes the interpolation weights at a place. The cubic runs through two points at or below the place and two above
+   it or, near an end of the grid, through the four points at that end.
    Needs    a grid (fd_grid_check)
    Returns  FD_OK, FD_BAD_ARGUMENT, FD_BAD_SIZE, or FD_OUTSIDE: `at` is NaN or not in x[0] .. x[points-1]
    Cost     about 90 double operations, and log2(points) comparisons

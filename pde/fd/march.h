@@ -29,7 +29,7 @@ enum {
    exercises, a barrier is observed or a coupon paid, and a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED
    the holder may exercise before and after all events of a date. The march therefore raises values to the payoff of
    exercise twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a
-   dividend or a barrier: just before the barrier is observed, an option is worth its payoff beyond it. If the right to
+   dividend or a barrier: just before the barrier is observed, an option beyond it is worth its payoff. If the right to
    exercise ends at the barrier, make the payoff 0 beyond it. With FD_EXERCISE, exercise precedes the change in calendar
    time. For exercise after the change instead, let MODEL_change first take the larger of value and payoff. */
 enum {
@@ -44,7 +44,7 @@ enum {
 
 typedef struct {
     int what;                /* the sum of the events */
-    double cash, proportion; /* of a shift, otherwise 0. A proportion of 0.02 is 2 %; at most 1 */
+    double cash, proportion; /* of a shift, otherwise 0; proportion: at most 1, and 0.02 for 2 % */
 } fd_date;
 
 /* Returns the axis along which a date shifts values; -1: none. */
