@@ -195,7 +195,7 @@ enum {
     FD_P_AT_FINAL,
     FD_P_AT_TERMS, /* the terms at the point are not finite, or wrong (fd_p_untrue), in a step that is checked */
     FD_P_AT_FAST,  /* fd_p_too_fast's number */
-    FD_P_AT_STEP,  /* a step too short for its ends to differ; with one factor, the first step of its segment */
+    FD_P_AT_STEP,  /* a step that is too short; with one factor, the first step of its segment */
     FD_P_AT_KIND,  /* a step that batch.kind excludes */
     FD_P_FAULTS
 };
