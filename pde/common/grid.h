@@ -61,8 +61,8 @@ TB_HD tb_real fd_p_apply_mixed(const fd_cell *cell, const fd_terms *terms, const
     return fd_p_mix(terms, cross);
 }
 
-/* Returns `mixed` * F_0 + `own` * (F_1 + F_2 + F_3) at a point, without the faces' terms, from the values around it, as
-   fd_p_apply_mixed takes them. The host (fd_p_host_mixed) and the marching kernel of device_x.h form mixed terms in
+/* Returns `mixed` * F_0 + `own` * (F_1 + F_2 (+ F_3)) at a point, without the faces' terms, from the values around it,
+   as fd_p_apply_mixed takes them. The host (fd_p_host_mixed) and the marching kernel of device_x.h form mixed terms in
    ways of their own.
    Cost     with three factors it reads 19 values; about 50 operations for all mixed terms and 30 for the others */
 TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mixed, tb_real own, const tb_real *v)
@@ -167,7 +167,7 @@ TB_D tb_real fd_p_change_at(const grid_type &h, const fd_p_step &step, const int
             fd_p_face_change<axis>(h, step, index));
 }
 
-/* Returns base[0] F_0(v) + base[1] (F_1 + F_2 + F_3)(v) at a point, with the faces' terms, from device memory. */
+/* Returns base[0] F_0(v) + base[1] (F_1 + F_2 (+ F_3))(v) at a point, with the faces' terms, from device memory. */
 TB_D tb_real fd_p_grid_apply(const fd_p_grid &h, const fd_p_step &step, int end, const tb_real *v, const int *index,
                              const tb_real *base)
 {

@@ -57,7 +57,8 @@ TRID_KERNEL void __launch_bounds__(threads, blocks) fd_p_ready_kernel(const __gr
     if (!r.t.found->status.what) fd_p_coordinates(&launch.batch, &r.t, which, thread, threads);
 }
 
-/* A kernel and the shape of its launch. `bytes` is the shared memory of a block; 0 if no kernel serves a batch. */
+/* A kernel and the shape of its launch. `bytes` is the dynamic shared memory of a block; 0 if no kernel serves a
+   batch. */
 typedef struct {
     void (*kernel)(fd_p_launch);
     int size, threads; /* blocks of a cluster, threads of a block */

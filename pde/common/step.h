@@ -8,7 +8,7 @@
 #define fd_p_mix FD_OF(p_mix)
 #define fd_p_own FD_OF(p_own)
 
-/* A time step: its data, and the numbers of time at its start (0) and end (1). */
+/* A time step: its data, and the numbers of time for its start (0) and end (1). */
 typedef struct {
     fd_step_data data;
     tb_real time[2][(int)fd_p_numbers_t + 1];
