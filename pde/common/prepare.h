@@ -334,7 +334,7 @@ enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* s
 /* Returns 0 if the longest explicit step of the march is short enough at a point with these terms; otherwise a number
    that is least for the fastest point: the 1 / dt that it needs, as fd_p_larger stores it, negated. Couplings bound dt
    so that the fastest wave does not overshoot. Drifts bound it too: in each step, the phase of a wave along an axis
-   turns by at most (above - below) dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that
+   turns by at most |above - below| dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that
    damping. Growth by a factor of e until time 0 is allowed. */
 TB_HD int fd_p_too_fast(const fd_p_tables *t, const int *index, fd_terms terms)
 {
