@@ -24,16 +24,16 @@
      bs1d_explicit3   composes time steps into one wide stencil, which equals them to within rounding: less work
      bs1d_implicit1   builds the matrix in each step, as if it depended on time, and solves by the hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
-     bs1d_implicit3   factors the matrix once: no reciprocals in the steps; half the time of implicit1 on 256 points
+     bs1d_implicit3   factors the matrix once: no reciprocals in the steps; on 256 points less than half
+                      the time of implicit1
      bs1d_implicit4   takes only the PCR steps that matter; on 256 points BS1D_INCREMENT makes it take 1.2 to 1.6 times
                       as long
    In the implicit rungs too a warp prices an option, with these exceptions. On grids of up to 256 points two options
    share a warp: in implicit3 and implicit4, and in double precision in implicit1 and implicit2, but not in implicit4
    with BS1D_INCREMENT. American and upwinded options do not share a warp, nor do those whose last row takes its drift
    from the old values. In double precision two warps share an option of more than 512 points, also in explicit2 and
-   explicit3. Each step then waits at barriers, because the warps communicate through shared memory. On such grids the
-   matrix is not factored: implicit3 and implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what
-   implicit2 does.
+   explicit3. The two communicate through shared memory, with barriers, and do not factor the matrix: implicit3 and
+   implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
    For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); costs are per lane and step, k rows a lane:
      bs1d_lane_row, bs1d_lane_matrix, bs1d_lane_dominant              a row of A, of I - size A; whether it is dominant
      bs1d_lane_payoff, bs1d_lane_cubic                                payoff at a point; weights of interpolation
@@ -108,7 +108,7 @@ enum {
     BS1D_BAD_SPOT = -4,        /* the spot is outside the grid */
     BS1D_BAD_CORRELATION = -5, /* bs3d.h: the correlation matrix is not positive definite */
     BS1D_UNSTABLE = -6,        /* explicit: 2 lambda_max + rate dt > 1 or, without BS1D_UPWIND, 2 gamma^2 > lambda */
-    BS1D_NOT_DOMINANT = -7,    /* implicit: a row of the matrix is not diagonally dominant */
+    BS1D_NOT_DOMINANT = -7,    /* implicit: a row of the matrix is not strictly diagonally dominant */
     BS1D_LAUNCH_FAILED = -8,   /* launch: the runtime refused */
     BS1D_BAD_TOLERANCE = -9    /* bs1d_suggest only: the tolerance needs over 1024 points, over 10^6 steps or more
                                   precision */

@@ -32,8 +32,8 @@ TB_HD double bs1d_lane_matrix(bs1d_model m, double size, int j, double *a, doubl
     return left_out;
 }
 
-/* Returns whether row j of bs1d_lane_matrix is diagonally dominant. The implicit rungs do not pivot: they refuse an
-   option if a row is not (BS1D_NOT_DOMINANT).
+/* Returns whether row j of bs1d_lane_matrix is strictly diagonally dominant. The implicit rungs do not pivot: they
+   refuse an option if a row is not (BS1D_NOT_DOMINANT).
    Cost     about 15 double operations */
 TB_HD int bs1d_lane_dominant(bs1d_model m, double size, int j)
 {

@@ -169,7 +169,7 @@ TB_HD void bs1d_p_rows(int k, bs1d_model model, int first, tb_real *a, tb_real *
 }
 
 /* Computes the same rows of I - size A.
-   Returns  whether they are diagonally dominant */
+   Returns  whether they are strictly diagonally dominant */
 TB_HD int bs1d_p_implicit_rows(int k, bs1d_model m, double size, int first, tb_real *a, tb_real *b, tb_real *c)
 {
     int dominant = 1;
