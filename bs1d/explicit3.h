@@ -58,8 +58,8 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
 }
 
 /* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose no more than `loss` in one row: the
-   highest whose stencil does not reach the last row. Other rows lose no more, except that the last row can lose up to
-   twice as much where drift outweighs diffusion. */
+   highest whose stencil does not reach the last row. Other rows lose no more, except that, where drift outweighs
+   diffusion, the last ones can lose up to twice as much. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 {
     double w[2 * BS1D_P_REACH + 1];

@@ -2,7 +2,8 @@
    MIT licence, see LICENSE.
 
    A group of `lanes` lanes holds an option, k rows in each lane: row k l + i is element i of lane l. A group is 16 or
-   32 lanes of a warp, or all threads of a block. Rows from `points` on are zero and stay zero. */
+   32 lanes of a warp, or all threads of a block. The values in rows from `points` on are
+   zero and stay zero. */
 
 #if TB_DEVICE_SCOPES
 
@@ -183,7 +184,7 @@ TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, t
    Leaves   *result, written by the group's first lane
    Shared   4 elements for the group; call __syncthreads() or __syncwarp() before another use
    Cost     k comparisons, and about 150 double operations in one lane
-   Error    an error of u enters the price as it is, delta divided by the spacing, and gamma divided by its square.
+   Error    an error of u enters the price unchanged, delta divided by the spacing, and gamma divided by its square.
             Status BS1D_NOT_FINITE and four NaN if a result is infinite or NaN */
 TB_D void bs1d_warp_greeks(int k, int lanes, int points, bs1d_option o, const tb_real *u, bs1d_result *result,
                            tb_real *shared)

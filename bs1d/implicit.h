@@ -1,4 +1,4 @@
-/* implicit.h - a room of bs1d.h: the implicit rungs, which share one kernel template: bs1d_p_implicit. It takes
+/* implicit.h - a room of bs1d.h: the implicit rungs, which share the kernel template bs1d_p_implicit. It takes
    the steps by bs1d_p_all_steps or, for special options, by bs1d_p_special_steps. MIT licence, see LICENSE. */
 
 #if TB_DEVICE_SCOPES
