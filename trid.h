@@ -231,8 +231,8 @@ enum {
     TRID_P_STEP   /* from here on the couplings up and down, in PCR steps 0, 1, .. 4 */
 };
 
-/* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle and
-   back, then row k-1. Elimination from both ends gives two recurrences of half the length, for the same number of
+/* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle, then
+   from there back to the ends; row k-1 comes last. Elimination from both ends gives two recurrences of half the length, for the same number of
    operations. The first visit to a row divides it by its pivot (scale). A visit may eliminate x[j-1] with the row above
    (down) and x[j+1] with the row below (up). */
 typedef struct {
@@ -626,7 +626,7 @@ TB_HD tb_real trid_rcp_refined(tb_real x)
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm; element j of each array is at
    [j * stride].
    Needs    n elements in each array, including work; a[0] and c[n-1] are not read; x may alias d
-   Leaves   x, and in work the eliminated c
+   Leaves   x, and in work the c of the eliminated rows
    Returns  0; -1 for n < 0; or 1 + the first row with a bad pivot: from that row on x and work are not written
    Cost     3n FMA + 2n mul + n rcp */
 TB_HD int trid_lane_thomas(int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d, tb_real *x,
@@ -1219,7 +1219,7 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
     return status;
 }
 
-/* ---- block scope: all threads of the block call; shared memory and barriers -------------------------------------
+/* ---- block scope: shared memory and barriers ---------------------------------------------------------------------
 
    In a block of any shape, thread t is the one with t = x + X (y + Y z), where (x, y, z) is its threadIdx and X, Y are
    the first two of blockDim. Warps are formed in this order.

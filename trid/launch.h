@@ -100,7 +100,7 @@ TB_D int trid_cluster_size(void)
 
 /* Waits for all threads of the cluster. Their earlier writes are visible to all afterwards.
    Lanes    all threads of all blocks of the cluster, warps converged
-   Cost     a fence for the whole device: call it rarely, not once per system */
+   Cost     a fence for the whole device; frequent messages cost less through an mbarrier */
 TB_D void trid_cluster_sync(void)
 {
 #if TRID_CLUSTERS && defined __CUDA_ARCH__
@@ -350,8 +350,8 @@ static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
                : 0;
 }
 
-/* Returns the number of pieces into which to cut a march over planes so that it takes the least time; if there are
-   several, each has at least 4 planes. Each piece takes `blocks` blocks, and costs as much as `more` planes on top of
+/* Returns the number of equal pieces into which to cut a march over planes so that it takes the least time; if there
+   are several, each has at least 4 planes. Each piece takes `blocks` blocks, and costs as much as `more` planes on top of
    its own. The device runs `slots` blocks at the same time. Returns 1 if `slots` is not positive. */
 static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)
 {
