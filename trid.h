@@ -232,9 +232,9 @@ enum {
 };
 
 /* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle, then
-   from there back to the ends; row k-1 comes last. Elimination from both ends gives two recurrences of half the length, for the same number of
-   operations. The first visit to a row divides it by its pivot (scale). A visit may eliminate x[j-1] with the row above
-   (down) and x[j+1] with the row below (up). */
+   from there back to the ends; row k-1 comes last. Elimination from both ends gives two recurrences of half the length,
+   for the same number of operations. The first visit to a row divides it by its pivot (scale). A visit may eliminate
+   x[j-1] with the row above (down) and x[j+1] with the row below (up). */
 typedef struct {
     int row, scale, down, up;
 } trid_p_visit;
