@@ -30,8 +30,8 @@
      arrays of systems in device memory               trid/batch.h
      systems cut across GPUs or machines              trid/slabs.h
 
-   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded;
-   those that C has too can also be called with the suffix, except trid_fnma and trid_lane_pad. trid_roundoff and
+   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded; those
+   that C has too can also be called with the suffix, except trid_fnma and trid_lane_pad. trid_roundoff and
    trid_smallest have no parameter to choose an overload by: call them with the suffix. `lanes` is the number of lanes
    that share a system (2, 4, 8, 16 or 32), k is the number of rows that a lane holds, and w = log2 lanes. The list
    gives the cost for each lane, for k >= 2, in FMA + multiplications + reciprocals + shuffles. A shuffle of a double
@@ -924,7 +924,7 @@ TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, t
 
 /* Solves by PCR over the first `count` lanes of each group, with one row a lane as in trid_warp_pcr1.
    Needs    count the same in all lanes; the couplings out of the first `count` lanes are 0; the lanes beyond hold
-            identity rows
+            identity rows and a finite *d
    Lanes    all 32 of the warp
    Leaves   x in *d
    Returns  the bitwise OR of the verdicts (trid_p_verdict) of the lane's steps */
