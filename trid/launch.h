@@ -31,7 +31,7 @@
    Common contract:
      Launches   Called on the host, in C++17. Those that launch a kernel do not wait for it, and return the error of the
                 CUDA runtime.
-     Device     All functions compile for every device. On a device without clusters a cluster is one block; without
+     Device     Device functions compile for every device. On a device without clusters a cluster is one block; without
                 asynchronous copies a copy is complete when the call returns. */
 
 #ifndef TB_BODY
