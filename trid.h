@@ -375,7 +375,7 @@ TB_HOST int trid_p_infinite(double x)
 #define TRID_P_INFINITE (TB_BYTES == 4 ? 0xff000000u : 0xffe00000u)
 
 /* Returns the status of the lane that holds rows `first` .. `first + k - 1` of n, where all lanes together hold `full`
-   rows. A failure that may have begun in another lane counts as one of the system's last row, so that the smallest
+   rows. A failure that may have begun in another lane is reported in the system's last row, so that the smallest
    positive status of all lanes names the row where it began.
    Needs    status: what trid_lane_reduce returned for these rows; bad: the bitwise OR of the verdicts (trid_p_verdict)
             of the later steps, which work on the last of these rows
@@ -910,8 +910,8 @@ TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real 
 
 #if TB_DEVICE_SCOPES
 
-/* Fetches the rows of the lanes s above and s below. In place of a lane outside the group, the calling lane gets its
-   own row: its coupling across the edge is zero, but 0 times a NaN of another system would be NaN. */
+/* Fetches the rows of the lanes s above and s below. Where that lane would be outside the group, the calling lane gets
+   its own row: its coupling to the lane outside is 0, but 0 times a NaN of another system would be NaN. */
 TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, tb_real *up, tb_real *down)
 {
     up[0] = __shfl_up_sync(TB_FULL_WARP, a, s, lanes);
@@ -1129,7 +1129,7 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
    out as in trid_warp_hybrid. If the dominance exceeds 1, the largest |a| + |c| of the reduced system is below 1, and
    each PCR step brings it down to its square or less. *steps receives the number of steps, at most w, after which no
    coupling in the warp exceeds the unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
-   Needs    k >= 1 and lanes as literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements, in registers
+   Needs    k >= 1 and lanes as literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements
    Lanes    all 32 of the warp: *steps serves all of its groups
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
    Returns  as trid_warp_hybrid
@@ -1180,7 +1180,7 @@ TB_D void trid_warp_residual(int k, int lanes, int n, const tb_real *a, const tb
 
 /* Solves as trid_warp_solve does, then solves for the residual: one step of iterative refinement, in working precision,
    with the same factors.
-   Needs    as trid_warp_solve, but k <= 32, and n must be the system's own; a, b, c, the rows of the factored matrix
+   Needs    as trid_warp_solve, but k <= 32 and the system's own n; a, b, c: the rows of the factored matrix
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     two of trid_warp_solve, one of trid_warp_residual and k additions
@@ -1314,7 +1314,7 @@ TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, in
    Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
             use (alternating between two arrays saves this barrier)
    Cost     that of trid_warp_hybrid with lanes = 32, and (4w+10) FMA + (5w+10) mul + (w+2) rcp + (6w+5) shuffles, where
-            w = log2 of the number of warps */
+            w = log2 of the number of warps, rounded up */
 TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
 {
     int thread = trid_block_thread(), threads = trid_block_threads();

@@ -119,8 +119,8 @@ static void lanes()
         arrow(left + wide * (l + 0.5) - 1, 256, left + wide * (l + 0.5) - 1, 272);
     }
     text(left, 292, "small",
-         "trid_lane_reduce leaves one row a lane, in its own last unknown and those of its two neighbours, without "
-         "communication.");
+         "trid_lane_reduce and trid_lane_link leave one row a lane, in its own last unknown and those of its two "
+         "neighbours.");
     for (int l = 0; l < W; l++) {
         if (l > 0) rule(left + wide * l - 8, 313, left + wide * l + 6, 313, "edge");
         cell(left + wide * l + 6, 302, wide - 14, size - 2, color(l), "x[" + number(K * l + K - 1) + "]");
