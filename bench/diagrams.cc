@@ -126,7 +126,7 @@ static void lanes()
         cell(left + wide * l + 6, 302, wide - 14, size - 2, color(l), "x[" + number(K * l + K - 1) + "]");
     }
     text(left, 352, "small",
-         "These 8 rows are again a tridiagonal system. trid_warp_pcr1 solves it by log2 8 = 3 steps of parallel cyclic "
+         "These 8 rows are again a tridiagonal system. trid_warp_pcr solves it by log2 8 = 3 steps of parallel cyclic "
          "reduction.");
     text(left, 370, "small",
          "trid_lane_expand computes the other unknowns of each lane from its own last unknown and that of the lane "
