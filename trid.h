@@ -1225,9 +1225,9 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
    the first two of blockDim. Warps are formed in this order.
 
    Rows live in registers. A thread gets at most 65536 / (threads of the block) registers, and never more than 255.
-   Without __launch_bounds__(threads) a large block may fail to launch. The table gives a k that needs no spills in
-   kernels that only load, solve and store k rows a thread (ptxas of CUDA 13.0 for sm_90). Tests of each row against n
-   may make them spill a few words; on the other hand, one or two rows more may fit:
+   Without __launch_bounds__(threads) a large block may fail to launch. The table gives a k, not always the largest,
+   that needs no spills in kernels that only load, solve and store k rows a thread (ptxas of CUDA 13.0 for sm_90). If
+   they test each row against n, some spill a few words:
                                        256 threads   512 threads   1024 threads
        trid_block_hybrid          f32      k = 32        k = 28         k = 11
                                   f64          16            13              5
