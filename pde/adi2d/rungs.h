@@ -175,7 +175,8 @@ typedef struct {
      rows(k, row)     for the group of `ahead` rows from k on; it writes nothing to memory, and its own branches are the
                       same for all of them, so that the compiler can interleave them
    Then, from the last row back, it calls
-     put(k, solution, again(k))     for each row; again(k) may be called up to ADI2D_P_RUNG_BACK rows ahead of put
+     put(k, solution, again(k))     for each row; before the first put for a group of ADI2D_P_RUNG_BACK rows, again has
+                                    been called for all of them
      flush(k)         for each k that is a multiple of 32, after put for all rows from k on */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
 TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_type rows, again_type again,
@@ -460,9 +461,9 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     return value;
 }
 
-/* Where all lines of a warp have one matrix along y, lets one lane store `upper`, which saves a quarter of the bytes.
-   Each other lane stores in an element of its own, because a branch would take longer. Each warp has a part of the
-   array. Double precision only: docs/adi2d.md has the times of both. */
+/* Where all lines of a warp have one matrix along y, lets one lane store `upper`, which saves most of a write and a
+   read of each point. Each other lane stores in an element of its own, because a branch would take longer. Each warp
+   has a part of the array. Double precision only: docs/adi2d.md has the times of both. */
 TB_D void adi2d_p_rung_share(const adi2d_p_rung_y_line &y, int first, adi2d_p_rung_system *s)
 {
     const int lane = (int)threadIdx.x % 32, lines = y.stride - first < 32 ? y.stride - first : 32;
@@ -681,7 +682,7 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
    Needs    as MODEL_onchip, with memory of MODEL_rung_bytes
    Leaves, Returns as MODEL_onchip
    Cost     for each of batch->steps steps, four launches with ADI2D_TWO_STAGES, otherwise two, and one more if
-            batch->dates is not 0; three launches besides. A first stage reads or writes each point 13 times */
+            batch->dates is not 0; three launches besides. A first stage reads or writes each point about 13 times */
 template <int = 0>
 static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                               cudaStream_t stream)
@@ -690,7 +691,7 @@ static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *
 }
 
 /* Solves the same problems, with grids in both orders. Each solve transposes its results in tiles of shared memory as
-   it substitutes back, so that all accesses coalesce.
+   it substitutes back, so that its accesses coalesce.
    Needs, Leaves, Returns as MODEL_naive
    Cost     as MODEL_naive, and one more write per point and stage; American exercise adds a read and a write */
 template <int = 0>
