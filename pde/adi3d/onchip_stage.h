@@ -2,10 +2,11 @@
    cluster. MIT licence, see LICENSE. */
 
 /* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some of the grid's
-   planes. It has two arrays, values and differences. A first stage's values replace its differences. The differences
-   of a second stage replace the values if the stage is about the first stage's values; otherwise they replace the first
-   stage's values, once no right-hand side needs them any more. The part of F(u) that a second stage needs is computed
-   in the first, from the same neighbours, and waits in device memory, of which the second-level cache has a copy.
+   planes. It has two arrays, values and differences. The values of the first of two stages replace its differences. The
+   differences of a second stage replace the values if the stage is about the first stage's values; otherwise they
+   replace the first stage's values, once no right-hand side needs them any more. The part of F(u) that a second stage
+   needs is computed in the first, from the same neighbours, and waits in device memory, of which the second-level cache
+   has a copy.
 
    Two lanes, 16 apart, solve a line: one eliminates from the line's first point on, the other from its last; they
    exchange a row in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
@@ -48,7 +49,7 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
     return used;
 }
 
-/* Returns the term that a step with changing coefficients adds to the solve along an axis. */
+/* Returns the term that a step with changing coefficients adds to a right-hand side of the solve along an axis. */
 template <int axis>
 FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
@@ -411,7 +412,7 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
 }
 
 /* Solves along an axis in stage s, for lines of up to 2 * half points. Along x and y the solutions replace the
-   right-hand sides; along z they are added to the values from which they differ. */
+   right-hand sides; along z the values from which they differ are added. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {

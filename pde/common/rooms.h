@@ -41,7 +41,7 @@ namespace FD_OF(rooms)
 #include "grid.h" /* F, right-hand sides and boundary rows at the points of a grid, in device memory or on chip */
 #endif
 #if FD_FACTORS == 3 && TB_LAUNCHES
-#include "../adi3d/device.h"        /* the data of kernels and their functions at a point; rows of lines */
+#include "../adi3d/device.h"        /* the data of kernels; the factors of independent axes */
 #include "../adi3d/device_planes.h" /* solves along z within the sweeps */
 #include "../adi3d/device_x.h"      /* right-hand sides and lines along x: kernels and launches */
 #include "../adi3d/device_yz.h"     /* lines along y and z: kernel, shapes, launches. To add a shape, see p_device_yz */
