@@ -17,7 +17,8 @@ enum {
 struct adi2d_p_chip : fd_p_chip {
     int width, parts, share; /* share: how many columns each block solves */
     int z, g;                /* arrays of the block. z: differences, then a first stage's values; g: the start of a
-                                second stage's right-hand side, then its differences */
+                                second stage's right-hand side, then its differences. If batch.kind needs fewer
+                                arrays, z is u, or g is z */
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; 0 beyond the last: rows without couplings */
     int number[2]; /* number q of x at [q * pitch + swizzle(i)], of y at [q * per_lane * parts + j] */
     int exchange;  /* scratch for solves along y */

@@ -203,7 +203,7 @@ TB_D void adi3d_p_yz_substitute(const adi3d_p_yz_march &m, int k, adi3d_p_yz_abo
         d[r] = above->z[r] = factors[0] * d[r] - factors[1] * above->z[r] - factors[2] * above->before[r];
 }
 
-/* Writes the line. If the kernel ends the stage, it first adds w and applies exercise. */
+/* Writes the line. A kernel that ends the stage first adds w and, in the last stage, applies exercise. */
 template <class shape>
 TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
                             const adi3d_p_yz_line &l, const tb_real *here, tb_real *d)
