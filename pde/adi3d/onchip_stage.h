@@ -9,7 +9,7 @@
    has a copy.
 
    Two lanes, 16 apart, solve a line: one eliminates from the line's first point on, the other from its last; they
-   exchange a row in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
+   exchange the rows in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
    eliminated rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of
    them through access to the other blocks' memories (trid_cluster_load).
 
