@@ -14,7 +14,8 @@ typedef struct {
     unsigned long long *lost; /* the first step with a value that is not finite, times 2^32, plus the first such point
                                  in it */
     tb_real *u[2], *z[2], *multiplier[2]; /* values, those of a first stage, exercise multiplier */
-    tb_real *e, *upper, *right;           /* differences after the solves along x; the results of forward elimination */
+    tb_real *e, *upper, *right;           /* the differences that solves along x leave; the results of forward
+                                             elimination (along y in upper and e) */
 } adi2d_p_rung_arrays;
 
 /* The arguments of a launch: the arrays of problem 0; those of the other problems follow at distances of as.bytes. If
@@ -126,7 +127,7 @@ TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end
     }
 }
 
-/* Computes F_0, F_1 and F_2 at a point from the nine values around it, without the faces' terms. */
+/* Computes F_0, F_1 and F_2 at a point from the nine values at and around it, without the faces' terms. */
 TB_D void adi2d_p_rung_apply(fd_cell x, fd_cell y, const fd_terms &terms, const tb_real *nine, tb_real *f)
 {
     f[0] = FD_MODEL_MIXED ? terms.mixed[0] * fd_lane_mixed(x, y, nine) : 0;
@@ -489,7 +490,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 0)
     const int n = l.n[1], valid = i < l.n[0];
     const adi2d_p_rung_y_line y = adi2d_p_rung_y_line_of<second>(l, valid ? i : 0, valid);
     int lost = -1;
-    /* In double precision the differences of the next rows are loaded while these are eliminated. */
+    /* In double precision the differences of the next rows are loaded while the current rows are eliminated. */
     tb_real soon[ahead];
     auto load = [&](int j) {
         TB_UNROLL
@@ -525,7 +526,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 0)
     };
     adi2d_p_rung_system system = {n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i, NULL, 0, 0};
     if (TB_BYTES == 8 && (FD_MODEL_INDEPENDENT >> 1 & 1)) adi2d_p_rung_share(y, first, &system);
-    /* In double precision each branch has a solve of its own: if they met in the loop, loads would be awaited there. */
+    /* In double precision steps with and without changes have solves of their own: if the two branches met in the loop,
+       loads would be awaited there. */
     if (TB_BYTES == 8 && valid) load(2);
     if (TB_BYTES == 4)
         adi2d_p_rung_thomas<ahead>(system, row, rows, again, put, flush);

@@ -210,8 +210,8 @@ TB_D adi3d_p_x_march<shape> adi3d_p_x_march_of(const adi3d_p_device &h, const fd
     return m;
 }
 
-/* Begins to copy plane k or, if it does not exist, the nearest one, to a slot, unless the block does not need it. Lines
-   that do not exist stay 0. */
+/* Begins to copy a plane to a slot: plane k or, if that does not exist, the nearest one. Skips planes that the block
+   does not need. Lines that do not exist stay 0. */
 template <class shape>
 TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, int k, int slot)
 {

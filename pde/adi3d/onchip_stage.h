@@ -19,8 +19,8 @@
 /* A block's data about its problem, in shared memory. Point (i, j, first + k) of an array is at
    i + pitch j + plane k. t.cell and t.number, too, point to shared memory. */
 struct adi3d_p_chip : fd_p_chip {
-    int each, first, planes, share; /* the planes of each block; this block's first plane, and how many it has; the
-                                       lines along z that each block solves */
+    int each, first, planes, share; /* the most planes of a block; this block's first plane, and how many it has; the
+                                       most lines along z that a block solves */
     int plane;
     int z;                  /* the array of differences, which a first stage's values replace */
     int cell[3], number[3]; /* for the axes: number q of point i at [q * n + i] */
@@ -318,10 +318,10 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
 }
 
 /* A line: its indices, 0 on its own axis, with k counted from the block's first plane; whether it exists, whether its
-   values are given, whether its face has a row of its own; the start of its half, and the half's tables. These tables
-   are the same for all lines. But where registers are short, the compiler would compute all addresses in them before
-   the first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its tables again.
-   Only for short lines in double precision is it faster to find them once (docs/adi3d_notes.md). */
+   values are given, whether adi3d_p_chip_face_row makes its boundary row; the start of its half, and the half's tables.
+   These tables are the same for all lines. But where registers are short, the compiler would compute all addresses in
+   them before the first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its
+   tables again. Only for short lines in double precision is it faster to find them once (docs/adi3d_notes.md). */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
