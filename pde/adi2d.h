@@ -84,15 +84,16 @@ enum {
    memory a problem takes. */
 enum {
     ADI2D_TWO_STAGES, /* nothing: any scheme */
-    ADI2D_ONE_STAGE,  /* Douglas' scheme */
+    ADI2D_ONE_STAGE,  /* each has one stage, as in Douglas' scheme */
     ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2 and without a Rannacher start (times.halves is 0); no mixed
                          term, no source, no exercise between dates; FD_LINEAR at all faces; the same coefficients
                          throughout a step (FD_MIDDLE, FD_NEW_END, or no numbers of t); all rows diagonally dominant. A
                          step forms differences only if it cannot begin with what the step before it left
                          (adi2d_p_continues). Each point is checked for a source in three steps (common/problem.h), and
                          for dominance in the first and the last step, with their own lengths and with the longest of
-                         the march. In all other steps both are checked at five points. A row without dominance that
-                         these checks miss is solved as it is; a source that they miss makes the values wrong */
+                         the march. If the model has numbers of t, each step is also checked for both at five points. A
+                         row without dominance that these checks miss is solved as it is; a source that they miss makes
+                         the values wrong */
 };
 
 /* Statuses of a problem in addition to those of fd_status; ADI2D_BAD_KIND is a batch's. */
