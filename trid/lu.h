@@ -65,8 +65,8 @@ enum {
    `systems` rings is ring[e * systems]. The enum names its elements: `first`, `second`, `last`, `own`, `middle` and
    `times`. s is `last` * (`own` - `first` * x[0] - `second` * x[n-2]), where x is the solution for s = 0 and `own` is
    d[n-1]. Let y be the result of the first recurrence ("periodic systems" below), and Y the y above the partition that
-   holds row n-2: then trid_block_interleaved_ring_solve has y[n-2] = `middle` + `times` * Y. Before
-   a ring is opened, `last` may be b[n-1], and `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
+   holds row n-2: in trid_block_interleaved_ring_solve, y[n-2] is `middle` + `times` * Y. Before a ring is opened,
+   `last` may be b[n-1], and `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -84,9 +84,9 @@ enum {
 
 /* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, because a small number in
    such a recurrence may be the difference of large ones. For each recurrence a lane keeps the factors of the scan's
-   steps (numbers 0 to 4), the product up to its last row (5), and the coefficient of its first row (6, the edge). With
-   interleaved systems number 5 is the product over the first partition that the lane takes, and number 7 the product
-   over the second. */
+   steps (numbers 0 to 4), the product up to the last row that it visits (5), and the coefficient of the first (6, the
+   edge). With interleaved systems number 5 is the product over the first partition that the lane takes, and number 7
+   that over the second. */
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
 enum { TRID_P_MOST_SIDES = 4 }; /* the most right-hand sides of trid_warp_lu_solve_precomputed */
 
@@ -178,9 +178,9 @@ TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b,
     return dominant;
 }
 
-/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum cancels except the excess, and that has the
-   bits of the one from which the maps were computed. So these pivots differ from those that the maps imply by a few
-   roundoffs of their own size, not of b's. Leaves and returns what trid_lane_lu does. */
+/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum cancels except the excess, which is exactly
+   that of trid_p_lu_reduce without its scale. So these pivots differ from those that the maps imply by a few roundoffs
+   of their own size, not of b's. Leaves and returns what trid_lane_lu does. */
 TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
@@ -919,7 +919,7 @@ TB_D int trid_p_ring_partition(int k, int n)
 }
 
 /* Precomputes `keep` of a group's lanes from p, the numbers that trid_p_ring_rows leaves for d = 0 and y = 1 above.
-   Leaves the group's first x for s = 1 in *first. Returns whether a recurrence grows anywhere in the warp. */
+   Leaves the group's first x for s = 1 in *first. Returns whether a product or a gain is too large in any lane. */
 TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *first)
 {
     const int rank = trid_warp_rank(lanes);
@@ -991,7 +991,7 @@ TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real 
    Leaves   `keep`, of TRID_RING_KEEP_LEN elements; `last` in the rings, which all lanes may read
    Returns  whether products grow too far for trid_warp_ring_solve. Then only trid_warp_recurrence works: for the first
             recurrence with `keep`, for the second with keep + TRID_INTERLEAVED_RECURRENCE_LEN, and for each with the
-            turns that trid_warp_recurrence_turns says */
+            `turns` that trid_warp_recurrence_turns returns */
 TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *l, const tb_real *u, tb_real *rings,
                              tb_real *keep)
 {

@@ -48,8 +48,8 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
     return rows;
 }
 
-/* Turns rows into what kernels read. As neither a of row 0 nor c of row n-1 is used, the transposed matrix is the same
-   arrays with a and c exchanged and shifted. In systems of one row, a and c have no elements; b stands in for them. */
+/* Turns rows into what kernels read. They take a of row 0 and c of row n-1 from elsewhere, if at all; so to transpose
+   is to exchange a and c, and to shift them. In systems of one row, a and c have no elements; b stands in for them. */
 template <class tb_real>
 static inline void trid_p_batch_sides(int n, int transposed, trid_p_batch_arrays<tb_real> *rows)
 {

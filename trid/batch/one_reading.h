@@ -12,7 +12,7 @@
    at most of_links links, each warp of the block solves all of them. The block still has its rows and solves for their
    unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is left over.
    If systems have more than of_links links, these are then solved as systems in the same way. A last launch reads again
-   the partitions that were left over. Launches that have nothing to do return at once.
+   the partitions that were left over. Kernels that have nothing to do return at once.
 
    A block works on three partitions at a time: one whose two rows are published and which waits for its neighbours, one
    in registers that is being reduced, and one on its way to shared memory. By the time the block looks, most of what it
@@ -47,7 +47,7 @@ struct trid_p_batch_partitions {
     int scale, most;   /* how many of the caller's rows a row stands for (1 unless it is a link); the rows of a caller's
                         system */
     tb_real *ends;     /* for each partition a, c, d of its first row, then of its last */
-    tb_real *z;        /* for each partition, if any was left over; NaN if it is not finite */
+    tb_real *z;        /* for each partition: z from systems of links, or NaN if these give none */
 
     struct warp_memory {
         trid_p_batch_word<tb_real> rows[4][32 * words], x[32 * words];
@@ -91,9 +91,9 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
 /* Requests the warp's elements of an array. Those of rows `from` .. `to` - 1 exist; the others become `fill`. A warp
-   whose elements are aligned and all exist requests pieces of 16 bytes. Any other warp requests numbers. With by_words,
-   an aligned warp still requests each piece that exists as a whole, which saves time only if many warps have rows that
-   do not exist. */
+   whose elements are aligned and all exist requests pieces of 16 bytes, any other warp single elements. With by_words,
+   an aligned warp still requests those pieces of which all elements exist, which saves time only if many warps have
+   rows that do not exist. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)
@@ -294,7 +294,7 @@ struct trid_p_batch_reduced {
 };
 
 /* Reduces a thread's rows to two, and these to a warp's two, which go to `ends`.
-   Returns  the least row of the block, counted from 1, that the thread knows to have failed, or 0 */
+   Returns  the first row of the block, counted from 1, that the thread knows to have failed, or 0 */
 template <int most, class tb_real, int k>
 TB_D int trid_p_batch_reduce_warp(int warps, trid_p_batch_equations<tb_real, k> *u, tb_real (*ends)[most],
                                   trid_p_batch_reduced<tb_real, k> *to)
@@ -439,7 +439,7 @@ TB_D unsigned trid_p_batch_next_left(const trid_p_batch_partitions<tb_real> &par
     return index < parts.total ? index : parts.total;
 }
 
-/* Solves for the rows of the partition that waits, and stores x; or leaves the partition over. */
+/* Solves for the rows of the partition that waits, and stores x; or notes that the partition is left over. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_finish_partition(const trid_p_batch_partitions<tb_real> &parts, int again, const tb_real *d,
                                         trid_p_batch_held<tb_real> &held, trid_p_batch_reduced<tb_real, k> *u,
@@ -525,8 +525,8 @@ TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts,
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Describes in *parts, zeroed by the caller, how the systems are cut, which are the caller's or the links of `above`.
-   Sets all bits of the memory through which blocks communicate. */
+/* Describes in *parts, zeroed by the caller, how the systems (the caller's, or the links of `above`) are cut. Sets all
+   bits of the memory through which blocks communicate. */
 template <class tb_real>
 static int
 trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid_p_batch_partitions_layout &layout,
