@@ -18,10 +18,12 @@ typedef struct {
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
     CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or each system's partitions more than one */
-    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
+    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; of all its systems together, if several, twice as many */
     CPU_AVX_P_CUT_LONG = 8192, /* interleaved: longer systems are cut */
     CPU_AVX_P_CUT_BYTES = 512, /* interleaved: the largest row that is cut */
     CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found first, up to half a partition */
+    CPU_AVX_P_NEAR_LEAST = 16, /* the same if more than CPU_AVX_P_NEAR_TRIED vectors of partitions */
+    CPU_AVX_P_NEAR_TRIED = 8,  /* make it worth trying on the first of them how many rows it needs */
     CPU_AVX_P_FARTHER = 8,     /* how many times as many rows the next attempt takes, up to half a partition */
     CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
@@ -51,7 +53,7 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int 
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const int few = lines->systems <= CPU_AVX_P_FEW_SYSTEMS && lines->step == lines->systems && lines->stride == 1 &&
-                    (lines->step == 1 || lines->n > CPU_AVX_P_CUT_LONG);
+                    (lines->step == 1 || (lines->n > CPU_AVX_P_CUT_LONG && (threads > 1 || size * lines->step != 32)));
     const int fill_tiles = lines->systems >= 128 / size && 2 * ((lines->systems - 1) / (128 / size) + 1) > threads;
     cpu_avx_p_cut cut = {0, 0, few ? (int)lines->systems : 1};
     if (lines->groups != 1 || !lines->systems) return cut;
@@ -59,7 +61,8 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
     if (!few && lines->step != 1) return cut;
     if (fill_tiles && lines->n < CPU_AVX_P_LONG_BYTES / size) return cut;
     const long long tile = 128 / size, line = 64 / size / (cut.per_lane & -cut.per_lane); /* rows in whole lines */
-    const long long tiles = (lines->n * cut.per_lane - 1) / (CPU_AVX_P_CUT_MOST * tile) + 1;
+    const long long most = CPU_AVX_P_CUT_MOST * (cut.per_lane > 1 ? 2 : 1);
+    const long long tiles = (lines->n * cut.per_lane - 1) / (most * tile) + 1;
     const long long wanted = (threads - 1) / (lines->systems / cut.per_lane) + 1;
     const long long many = lines->n / (CPU_AVX_P_CUT_MANY * tile), more = wanted < many ? wanted : many;
     const long long count = tile * (tiles > more ? tiles : more), rows = lines->n / count;
@@ -152,9 +155,9 @@ CPU_AVX_CALL int cpu_avx_p_store_ends(const cpu_avx_p_ends *ends, int s, int sys
 }
 
 /* Eliminates rows of `valid` partitions, one per lane, towards the separators: the `rows` rows before a partition's
-   separator downwards, and its first `rows` rows upwards. Stores c and d of both ends. Returns whether the rows beyond
-   them matter (see cpu_avx_p_store_ends). If a lane holds several systems, column j of the tiles belongs to system
-   j % systems, and from below to the last but that many. */
+   separator downwards, and its first `rows` rows upwards. Stores c and d of both ends, and returns what
+   cpu_avx_p_store_ends does. If a lane holds several systems, its columns take turns among them. The next tiles are
+   prefetched, since few loads are in flight while rows wait for each other. */
 CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, ptrdiff_t at,
                                         cpu_avx_p_cut cut, int valid, long long rows, cpu_avx_real *const *c_of,
                                         cpu_avx_real *const *d_of)
@@ -172,7 +175,9 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_lines *lines, const cpu_av
         const int columns = cpu_avx_p_clip(all - j);
         for (int side = 0; side < 2; side++) {
             const long long row = side ? all - j - columns : (cut.rows - 1) * systems - all + j;
-            const ptrdiff_t from = at + (ptrdiff_t)(row * step);
+            const ptrdiff_t from = at + (ptrdiff_t)(row * step), soon = from + (side ? -lanes : lanes);
+            for (int l = 0; l < lanes && cut.per_lane && j + lanes < all; l++)
+                cpu_avx_p_prefetch(batch, soon + l * (ptrdiff_t)cut.rows * systems, 0, 1, 0);
             cpu_avx_p_near_rows((side ? batch->c : batch->a) + from, lines, cut, valid, columns, a[side]);
             cpu_avx_p_near_rows(batch->b + from, lines, cut, valid, columns, b[side]);
             cpu_avx_p_near_rows((side ? batch->a : batch->c) + from, lines, cut, valid, columns, c[side]);
@@ -262,7 +267,8 @@ CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Reduces the rows around all separators, more rows in each attempt until they suffice. Returns whether they do. */
+/* Reduces the rows around all separators, more rows in each attempt until they suffice. If there
+   are many vectors of partitions, begins with as many as the first of them needs. Returns whether they suffice. */
 CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
 {
@@ -270,8 +276,12 @@ CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, c
     const long long tiles = (partitions - 1) / (128 / CPU_AVX_SIZE) + 1;
     const long long vectors =
         cut.per_lane ? partitions / cut.per_lane / lanes : ((lines->systems - 1) / lanes + 1) * cut.count;
+    const int tried = vectors > CPU_AVX_P_NEAR_TRIED;
+    long long rows = tried ? CPU_AVX_P_NEAR_LEAST : CPU_AVX_P_NEAR_ROWS;
     if (threads > tiles) threads = (int)tiles;
-    for (long long rows = CPU_AVX_P_NEAR_ROWS;; rows *= CPU_AVX_P_FARTHER) {
+    for (int coupled = tried; coupled && rows < most; rows *= 1 + coupled)
+        CPU_AVX_P_PICK(isa, coupled =, cpu_avx_p_reduce, (lines, cut, batch, rows, all, 0, 1));
+    for (;; rows *= CPU_AVX_P_FARTHER) {
         int coupled = 0;
         if (rows > most) rows = most;
         CPU_AVX_P_OMP(omp parallel for num_threads(threads) if (threads > 1) reduction(| : coupled))
