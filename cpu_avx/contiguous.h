@@ -253,8 +253,7 @@ CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whol
     cpu_avx_vec *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
     CPU_AVX_P_IN_ORDER; /* else the compiler loads tiles early and runs out of registers */
     cpu_avx_load_tile(from + place->at + g * place->side, place->pitch, rows, columns, v);
-    for (int i = 0; array == 1 && i < place->first; i++)
-        v[i] = cpu_avx_p_without_outermost(v[i], place->kind, g, 0);
+    for (int i = 0; array == 1 && i < place->first; i++) v[i] = cpu_avx_p_without_outermost(v[i], place->kind, g, 0);
     if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_outermost(v[columns - 1], place->kind, g, 1);
     if (array == 2 && rows < lanes)
         for (int i = 0; i < lanes; i++) v[i] = v[i] + cpu_avx_p_beyond(rows);
@@ -363,14 +362,20 @@ CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx
 }
 
 /* Returns the first system of a tile with a bad pivot, or LLONG_MAX. */
-CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *tile, const cpu_avx_vec *sound)
+CPU_AVX_INLINE long long cpu_avx_p_first_bad(int systems, int kind, const cpu_avx_p_tile *tile,
+                                             const cpu_avx_p_chain *now)
 {
-    const cpu_avx_real sum = cpu_avx_sum(sound[0] + sound[1]);
-    if (cpu_avx_p_finite(sum) && sum < (cpu_avx_real)0.5) return LLONG_MAX;
-    const int g = cpu_avx_worst(sound[0]) == cpu_avx_lanes, worst = cpu_avx_worst(sound[g]);
-    if (worst == cpu_avx_lanes) return LLONG_MAX;
-    if (kind == CPU_AVX_P_TWO_SYSTEMS) return tile->first + g;
-    return tile->first + (kind == CPU_AVX_P_ONE_SYSTEM ? 0 : g * cpu_avx_lanes + worst);
+    for (int s = 0; s < systems; s++) {
+        const cpu_avx_vec *sound = now[s].sound;
+        const cpu_avx_real sum = cpu_avx_sum(sound[0] + sound[1]);
+        if (cpu_avx_p_finite(sum) && sum < (cpu_avx_real)0.5) continue;
+        const int g = cpu_avx_worst(sound[0]) == cpu_avx_lanes, worst = cpu_avx_worst(sound[g]);
+        if (worst == cpu_avx_lanes) continue;
+        if (systems > 1) return s;
+        if (kind == CPU_AVX_P_TWO_SYSTEMS) return tile->first + g;
+        return tile->first + (kind == CPU_AVX_P_ONE_SYSTEM ? 0 : g * cpu_avx_lanes + worst);
+    }
+    return LLONG_MAX;
 }
 
 /* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Strip i of a tile
@@ -434,11 +439,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
             cpu_avx_real *slot = store + (ptrdiff_t)column * stride;
             cpu_avx_p_partitions_join(halves, now, &fill, slot, left);
         }
-        for (int s = 0; s < systems; s++) {
-            const long long first = cpu_avx_p_first_bad(plan->kind, &ahead, now[s].sound);
-            const long long system = systems > 1 && first < LLONG_MAX ? s : first;
-            if (system < bad) bad = system;
-        }
+        const long long first = cpu_avx_p_first_bad(systems, plan->kind, &ahead, now);
+        if (first < bad) bad = first;
         behind = ahead, ahead = next;
     }
     cpu_avx_fence();

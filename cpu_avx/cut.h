@@ -18,7 +18,7 @@ typedef struct {
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
     CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or each system's partitions more than one */
-    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; of all its systems together, if several, twice as many */
+    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; if it has several systems, half of their rows */
     CPU_AVX_P_CUT_LONG = 8192, /* interleaved: longer systems are cut */
     CPU_AVX_P_CUT_BYTES = 512, /* interleaved: the largest row that is cut */
     CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found first, up to half a partition */
@@ -53,13 +53,14 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int 
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const int few = lines->systems <= CPU_AVX_P_FEW_SYSTEMS && lines->step == lines->systems && lines->stride == 1 &&
-                    (lines->step == 1 || (lines->n > CPU_AVX_P_CUT_LONG && (threads > 1 || size * lines->step != 32)));
+                    (lines->step == 1 || lines->n > CPU_AVX_P_CUT_LONG);
     const int fill_tiles = lines->systems >= 128 / size && 2 * ((lines->systems - 1) / (128 / size) + 1) > threads;
     cpu_avx_p_cut cut = {0, 0, few ? (int)lines->systems : 1};
     if (lines->groups != 1 || !lines->systems) return cut;
     if (!few && lines->step > 1 && lines->stride == 1) return cpu_avx_p_cut_rows_of(lines, threads, size);
     if (!few && lines->step != 1) return cut;
     if (fill_tiles && lines->n < CPU_AVX_P_LONG_BYTES / size) return cut;
+    if (threads == 1 && cut.per_lane == 4 && size == 8) return cut; /* four from both ends take less time */
     const long long tile = 128 / size, line = 64 / size / (cut.per_lane & -cut.per_lane); /* rows in whole lines */
     const long long most = CPU_AVX_P_CUT_MOST * (cut.per_lane > 1 ? 2 : 1);
     const long long tiles = (lines->n * cut.per_lane - 1) / (most * tile) + 1;
@@ -213,8 +214,7 @@ CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
         const long long s = cut.per_lane ? v * cpu_avx_lanes / cut.count : v % across * cpu_avx_lanes;
         const long long p = cut.per_lane ? v * cpu_avx_lanes % cut.count : v / across;
         const ptrdiff_t at = cpu_avx_p_system_at(lines, s) + (ptrdiff_t)(p * cut.rows * lines->step);
-        const ptrdiff_t to_c =
-            (ptrdiff_t)(cut.per_lane ? v * cpu_avx_lanes * cut.per_lane : p * lines->systems + s);
+        const ptrdiff_t to_c = (ptrdiff_t)(cut.per_lane ? v * cpu_avx_lanes * cut.per_lane : p * lines->systems + s);
         const int valid = cut.per_lane ? cpu_avx_lanes : cpu_avx_p_clip(lines->systems - s);
         cpu_avx_real *const c[2] = {all->c[0] + to_c, all->c[1] + to_c};
         cpu_avx_real *const d[2] = {all->d[0] + to_c, all->d[1] + to_c};
