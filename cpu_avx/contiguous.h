@@ -1,4 +1,5 @@
-/* contiguous.h - a room of cpu_avx.h: contiguous systems by transposed tiles, a system or partition per lane.
+/* contiguous.h - a room of cpu_avx.h: contiguous systems by transposed tiles, a system or partition per lane. A
+   partition may hold several interleaved systems.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -349,8 +350,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(int systems, const cpu_avx_p_plan *plan
     }
 }
 
-/* If systems are cut, loads the unknowns of system s before the partitions of a tile or, with the number of systems in a
-   partition added to s, those after them. */
+/* If systems are cut, loads the unknowns of system s before the partitions of a tile or, if the number of systems in
+   a partition is added to s, those after them. */
 CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                        const cpu_avx_p_tile *tile, int s, cpu_avx_vec *v)
 {

@@ -47,9 +47,9 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int 
 }
 
 /* Returns how systems with elements of this size are cut. Contiguous systems are cut into partitions that fill whole
-   tiles in any set; if they are long enough, each thread gets a tile or more. A few interleaved systems without gaps are
-   cut as one contiguous system. Returns 0 partitions if the systems form several groups, are too short, or have less
-   than 128 KB each and fill tiles for more than half of the threads. */
+   tiles in any set; if they are long enough, each thread gets a tile or more. A few interleaved systems without gaps
+   are cut as one contiguous system. Returns 0 partitions if the systems form several groups, are too short, or have
+   less than 128 KB each and fill tiles for more than half of the threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const int few = lines->systems <= CPU_AVX_P_FEW_SYSTEMS && lines->step == lines->systems && lines->stride == 1 &&
@@ -138,8 +138,8 @@ typedef struct {
     cpu_avx_vec c[2], d[2], f[2], noise[2];
 } cpu_avx_p_ends;
 
-/* Stores c and d of system s in `valid` partitions. Returns whether in any lane further rows matter or too many roundoffs
-   add up. */
+/* Stores c and d of system s in `valid` partitions. Returns whether in any lane further rows matter or too many
+   roundoffs add up. */
 CPU_AVX_CALL int cpu_avx_p_store_ends(const cpu_avx_p_ends *ends, int s, int systems, int valid,
                                       cpu_avx_real *const *c_of, cpu_avx_real *const *d_of)
 {
@@ -203,8 +203,8 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_lines *lines, const cpu_av
     return coupled;
 }
 
-/* Reduces vectors `from` .. `to` - 1 of partitions with cpu_avx_p_towards_ends: of neighbours, or of the same partition of
-   several systems. */
+/* Reduces vectors `from` .. `to` - 1 of partitions with cpu_avx_p_towards_ends: of neighbours, or of the same partition
+   of several systems. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
 {

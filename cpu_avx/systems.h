@@ -20,7 +20,7 @@ enum {
     CPU_AVX_P_INTERLEAVED, /* systems that are interleaved, or neither interleaved nor contiguous */
     CPU_AVX_P_CUT_ROWS,    /* partitions of long interleaved systems, a group for each; separators are solved already */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
-    CPU_AVX_P_CUT,         /* 2*lanes partitions of long contiguous systems, in the same way */
+    CPU_AVX_P_CUT,         /* 2*lanes partitions of long contiguous systems, or each of a few interleaved systems */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system and `lanes` of another */
     CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
     CPU_AVX_P_SCALAR       /* one system; see scalar.h */
