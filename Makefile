@@ -82,7 +82,7 @@ help:
 	@echo '                line is the sum'
 	@echo 'make test-long  the same and those that take longer'
 	@echo 'make codegen    local memory, registers and instructions of every device function (needs nvcc)'
-	@echo 'make gpu-test   the tests on the GPU, with and without compute-sanitizer, in four minutes'
+	@echo 'make gpu-test   the tests on the GPU, with and without compute-sanitizer, in six and a half minutes'
 	@echo 'make gpu-test-long  all of these tests, and each under all tools: hours'
 	@echo 'make gpu-bench  the measurements on the GPU, to build/results'
 	@echo 'make bench      the measurements on the host, to build/results'
@@ -226,7 +226,7 @@ build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 # like a GPU's and under Valgrind, host functions compiled by gcc and clang as users compile them, other compilers, more
 # architectures.
 # Tests that are watched only in the long run: the short run covers most of what they test by test_batch, test_lu,
-# test_adi2d, test_adi3d and the host tests of trid.h and pde/fd.h.
+# test_bs3d, test_adi2d, test_adi3d and the host tests of trid.h and pde/fd.h.
 WATCHED_LATER := $(filter-out test_batch,$(filter test_batch%,$(DEVICE_TESTS))) test_fd test_adi2d_long \
     test_adi2d_models test_adi2d_rungs test_adi3d_others test_adi3d_onchip test_bs3d_gpus test_gpus_march test_bs4d
 # Where a test is several programs, each for one precision or half of the instances, the sanitizers and nvcc compile
@@ -464,7 +464,7 @@ example-bs3d_gpus_mpi: build/bs3d_gpus_mpi
 endif
 
 # A program in C that calls the launches of trid/batch.h, which are in the one file that nvcc compiles. That takes nvcc
-# a minute; without a GPU only the long run does it.
+# minutes; without a GPU only the long run does it.
 example-from_c: $(if $(GPU),build/from_c,$(if $(NVCC),build/nvcc/from_c/solve.o))
 	$(call run,$(if $(GPU),$<,(exit 3)); case $$? in (0) $(call one,1,0,0);; \
 	    (3) echo 'skipped: $@: $(NO_GPU)'; $(call one,0,0,1);; (*) exit 1;; esac)
@@ -536,7 +536,7 @@ text:
 faults-planted:
 	$(call run,sh tests/faults.sh -n)
 
-# What get.sh makes can be compiled.
+# Checks that what get.sh makes compiles.
 getting:
 	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh tests/getting.sh)
 
@@ -625,9 +625,9 @@ gpu:
 gpu-test gpu-test-long gpu-bench:
 	@echo '$@: no GPU or no nvcc here'; $(call one,0,0,1)
 else
-# "make gpu-test" takes four minutes to compile and run on sixteen processors and one GPU. There and in "make test" the
-# tests in SAMPLED take a sample, since checking their answers on the host takes long. "make gpu-test-long" runs all of
-# all tests, and every tool on every test.
+# "make gpu-test" takes six and a half minutes to compile and run on sixteen processors and one GPU. There and in "make
+# test" the tests in SAMPLED take a sample, since checking their answers on the host takes long. "make gpu-test-long"
+# runs all of all tests, and every tool on every test.
 BATCHES := $(filter-out test_batch_cluster test_batch_only,$(filter test_batch%,$(GPU_TESTS)))
 SAMPLED := test_bs3d $(BATCHES)
 $(GPU_PARTS): gpu-%: build/gpu/%

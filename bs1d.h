@@ -3,7 +3,7 @@
    MIT licence, see LICENSE. Copy this file, the folder bs1d, trid.h, transpose.h and the folder trid.
 
    Prices a batch in device memory. Each option has its own spot, strike, rate, dividend, volatility, maturity, top of
-   the grid, number of time steps and kind; the number of points is the same for all (examples/bs1d_batch.cu):
+   the grid, number of time steps and flags; the number of points is the same for all (examples/bs1d_batch.cu):
 
        int status = bs1d_implicit4_f32(COUNT, 512, device_options, device_results, NULL, 0);
        if (status != BS1D_OK) fprintf(stderr, "%s\n", bs1d_status_string(status)), exit(1);
@@ -13,20 +13,19 @@
        lambda_j - gamma_j,  -2 lambda_j - rate dt,  lambda_j + gamma_j;    last row  -2 gamma_j,  2 gamma_j - rate dt
    (the last row has no second difference). An explicit step is u += A u. A backward Euler step solves (I - A) u' = u.
    Crank-Nicolson solves (I - A/2) u' = (I + A/2) u after a Rannacher start of four backward Euler steps of half the
-   size (two, if steps is 1). If the drift is so large that the last row would not be diagonally dominant (2 gamma above
-   about 1/2, or 1 for Crank-Nicolson), that row takes its drift from the old values. Theta follows from price, delta
-   and the greek gamma by the PDE; it is 0 where early exercise is due.
+   size (two, if steps is 1). If the drift is so large that the matrix's last row would not be diagonally dominant (2
+   gamma above about 1/2, or 1 for Crank-Nicolson), that row takes its drift from the old values. Theta follows from
+   price, delta and the greek gamma by the PDE; it is 0 where early exercise is due.
 
    The ladder, for 64 to 1024 points (docs/bs1d.md gives the figures). Each rung exists with _f32 and _f64. A program
    compiles only the rungs that it calls:
      bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
      bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle, no barrier
-     bs1d_explicit3   composes many time steps into one wide stencil, which equals them to within rounding: a fraction
-                      of the work
+     bs1d_explicit3   composes time steps into one wide stencil, which equals them to within rounding: less work
      bs1d_implicit1   a warp per option; builds the matrix in each step, as if it depended on time, and solves by the
                       hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
-     bs1d_implicit3   factors the matrix once, two options per warp: no reciprocals in the steps, half the work
+     bs1d_implicit3   factors the matrix once, two options per warp: no reciprocals in the steps, half the time
      bs1d_implicit4   takes only the PCR steps that matter; with BS1D_INCREMENT it takes 1.2 to 1.6 times as long
    Two options share a warp in implicit3 and implicit4; in double precision also in implicit1 and implicit2, but not in
    implicit4 with BS1D_INCREMENT. They do so only on grids of up to 256 points, and never if they are American or
@@ -36,7 +35,7 @@
    implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
    For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); costs are per lane and step, k rows a lane:
      bs1d_lane_row, bs1d_lane_matrix, bs1d_lane_dominant              a row of A, of I - size A; whether it is dominant
-     bs1d_lane_payoff, bs1d_lane_cubic                                payoff at a point, weights of interpolation
+     bs1d_lane_payoff, bs1d_lane_cubic                                payoff at a point; weights of interpolation
      bs1d_warp_explicit2                                              3k FMA + 2 shuffles
      bs1d_lane_composed, bs1d_lane_sweeps, bs1d_lane_compose          set-up of composed steps
      bs1d_warp_explicit3                                              k (2 reach + 1) FMA + 2 reach shuffles: many steps
@@ -49,12 +48,11 @@
      bs1d_status_string                        the text of a status
 
    How to choose without bs1d_suggest (docs/bs1d.md has the table): take implicit4 with BS1D_CRANK_NICOLSON and
-   BS1D_AVERAGED. In single precision add BS1D_INCREMENT. Without it the rounding error alone is 1e-6 to 1e-4 of the
-   strike, and grows with points and steps. Let h = strike * volatility * sqrt(maturity). dS = h/4 gives an error of
-   0.002 h, which falls as dS^2 does. 25 steps (American: 50) give an error of 1e-4 h, which falls as 1 / steps^2.
-   Take top = exp(2 volatility sqrt(maturity)) times the larger of strike and spot. Points beyond are wasted. Where
-   volatility^2 j < |rate - dividend|, central differences oscillate, and at the strike they ruin the price. bs1d_check
-   reports this, and BS1D_UPWIND or a smaller dS cures it.
+   BS1D_AVERAGED. In single precision add BS1D_INCREMENT; docs/bs1d.md gives the rounding errors with and without it.
+   Let h = strike * volatility * sqrt(maturity). dS = h/4 gives an error of 0.002 h, which falls as dS^2 does. 25 steps
+   (American: 50) give an error of 1e-4 h, which falls as 1 / steps^2. Take top = exp(2 volatility sqrt(maturity)) times
+   the larger of strike and spot. Where volatility^2 j < |rate - dividend|, central differences oscillate near a kink.
+   At the strike this ruins the price: bs1d_check reports it, and BS1D_UPWIND or a smaller dS cures it.
 
    Options, defined before the header is included:
      BS1D_NO_LAUNCHES   leaves out kernels and launch functions.
@@ -67,8 +65,8 @@
      implicit.h   all implicit rungs
      host.h       the reference
      suggest.h    checks, and the choice of method parameters
-   To add a flag, write it below, and into bs1d_p_special (group.h) if it needs the kernels for special options. To add
-   a rung, write a room, include it below and list it above. */
+   To add a flag, write it below, raise BS1D_P_ALL_FLAGS, and add the flag to bs1d_p_special (group.h) if it needs the
+   kernels for special options. To add a rung, write a room, include it below and list it above. */
 
 #ifndef TB_BODY
 #ifndef BS1D_H
@@ -89,8 +87,8 @@ enum {
     BS1D_CRANK_NICOLSON = 8, /* implicit rungs: theta = 1/2 after a Rannacher start */
     BS1D_INCREMENT = 16,     /* implicit4: solves for increments */
     BS1D_UPWIND = 32,        /* raises lambda_j to |gamma_j| where it is less: no oscillation, but first order there */
-    BS1D_GIVEN = 64,         /* starts from the values in grid instead of the payoff; strike, BS1D_PUT and BS1D_AMERICAN
-                                still define what early exercise pays */
+    BS1D_GIVEN = 64,         /* starts from the values in grid instead of the payoff; strike and BS1D_PUT still define
+                                what early exercise pays */
     BS1D_P_ALL_FLAGS = 127
 };
 
@@ -104,13 +102,13 @@ enum {
     BS1D_BAD_ARGUMENT = -1,    /* a negative count, a null pointer, an unknown payoff */
     BS1D_BAD_SIZE = -2,        /* points out of range, or steps not in 1 .. 2^28 */
     BS1D_BAD_NUMBER = -3,      /* strike, volatility, maturity or top not positive, unknown flags, NaN, inf, or numbers
-                                  so large or small that products or quotients overflow or become 0 */
+                                  with which a coefficient of the PDE overflows, or dt or dS becomes 0 */
     BS1D_BAD_SPOT = -4,        /* the spot is outside the grid */
     BS1D_BAD_CORRELATION = -5, /* bs3d.h: the correlation matrix is not positive definite */
     BS1D_UNSTABLE = -6,        /* explicit: 2 lambda_max + rate dt > 1, or 2 gamma^2 > lambda */
     BS1D_NOT_DOMINANT = -7,    /* implicit: a row of the matrix is not diagonally dominant */
     BS1D_LAUNCH_FAILED = -8,   /* launch: the runtime refused */
-    BS1D_BAD_TOLERANCE = -9    /* bs1d_suggest only: the tolerance needs over 1024 points or 10^6 steps, or more
+    BS1D_BAD_TOLERANCE = -9    /* bs1d_suggest only: the tolerance needs over 1024 points, over 10^6 steps or more
                                   precision */
 };
 
@@ -129,7 +127,7 @@ TB_HD const char *bs1d_status_string(int status)
            : status == BS1D_UNSTABLE        ? "the explicit steps are unstable: take more steps"
            : status == BS1D_NOT_DOMINANT    ? "the implicit matrix is not dominant: take more steps, or upwinding"
            : status == BS1D_LAUNCH_FAILED   ? "the CUDA runtime refused a launch: see cudaGetLastError"
-           : status == BS1D_BAD_TOLERANCE   ? "neither 1024 points nor the precision reaches the tolerance"
+           : status == BS1D_BAD_TOLERANCE   ? "the tolerance needs over 1024 points, over 10^6 steps or more precision"
                                             : "unknown status";
 }
 

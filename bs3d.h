@@ -31,7 +31,7 @@
    The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
      bs3d_explicit2   2   registers carry the unfinished sums of two planes: about half the loads
-     bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points and gets neighbours by shuffle
+     bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points; neighbours in a row by shuffle
      bs3d_explicit4   1   two time steps in one sweep
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid
      bs3d_implicit2   5   factors the matrices once. An upward sweep computes the right-hand side and solves x and half

@@ -38,8 +38,8 @@
    Which is best (docs/transpose.md has the figures):
      For one array use transpose_load and _store. For several, load all of them striped, so that all loads are in flight
      at once, and then transpose them one by one. _vec is as fast where a lane's k elements take 16 bytes; its loads
-     alone are as fast up to 32 bytes. With more bytes per lane, a cache line is evicted before all its pieces are used.
-     Use _shfl where shared memory is scarce.
+     alone are as fast up to 32 bytes, and up to 64 in rows aligned to 16 bytes. With more bytes per lane, cache lines
+     are evicted before all their pieces are used. Use _shfl where shared memory is scarce.
 
    Common contract:
      Lanes    All 32 lanes of the warp call the function, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group
@@ -226,8 +226,8 @@ TB_D void transpose_p_stream_out(transpose_vector *to, transpose_vector v)
 #endif
 }
 
-/* Returns condition ? yes : no in one instruction. Otherwise the compiler may branch, and repeat the shuffle that
-   follows in both branches (with nvcc 13.0 a solve with shuffled loads then took three times as long). */
+/* Returns condition ? yes : no by a selection. With ?: the compiler may branch, and repeat the shuffle that follows in
+   both branches (with nvcc 13.0 a solve with shuffled loads then took three times as long). */
 TB_D tb_real transpose_p_select(int condition, tb_real yes, tb_real no)
 {
 #ifndef __CUDA_ARCH__
@@ -394,8 +394,8 @@ TB_D void transpose_p_exchange(int k, int w, int b, int distance, tb_real *u)
     }
 }
 
-/* Loads one element from each of k accesses along the row of src into u, in the order that transpose_exchange_shfl
-   needs, or `fill` from n on.
+/* Loads k elements of src into u, one in each access along the row, in the order that transpose_exchange_shfl needs;
+   `fill` from n on.
    Needs    k a power of two
    Lanes    all 32 of the warp
    Shared   none

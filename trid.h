@@ -30,17 +30,17 @@
      arrays of systems in device memory               trid/batch.h
      systems cut across GPUs or machines              trid/slabs.h
 
-   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded; except
-   for trid_fnma and trid_lane_pad, those that also exist in C keep their suffixed names too. trid_roundoff and
+   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded; the
+   functions that C has too keep their suffixed names, except trid_fnma and trid_lane_pad. trid_roundoff and
    trid_smallest have no parameter to choose an overload by: call them with the suffix. `lanes` is the number of lanes
    that share a system (2, 4, 8, 16 or 32), k is the number of rows that a lane holds, and w = log2 lanes. The list
-   gives the cost for each lane, in FMA + multiplications + reciprocals + shuffles. A shuffle of a double counts as two.
-   In single precision each of the k reciprocals of trid_lane_reduce takes two more FMA.
+   gives the cost for each lane, for k >= 2, in FMA + multiplications + reciprocals + shuffles. A shuffle of a double
+   takes two instructions. In single precision each of the k reciprocals of trid_lane_reduce takes two more FMA.
 
      numbers
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)
        trid_rcp_refined      fast reciprocal without the hardware's bias          f32: 2 FMA more
-       trid_bad_pivot        tests whether a pivot is zero or not finite, given its reciprocal
+       trid_bad_pivot        tests whether a pivot is bad, given its reciprocal
        trid_finite           tests the bits for infinity and NaN
        trid_larger           the larger of two magnitudes; NaN exceeds all
        trid_abs, trid_fnma   |x|; x - a y, rounded once on the device
@@ -83,38 +83,41 @@
        trid_host_hybrid_len, trid_host_hybrid_refined_len, trid_status_string
 
    Common contract:
-     Stability  No function of this header pivots. Where |b| > |a| + |c| in every row (strict diagonal dominance), no
-                pivot is bad, and x is as accurate as the condition of the matrix allows. How well x solves the system
-                depends on the order of elimination. The measure is the residual: the largest |A x - d|, divided by the
-                largest |A| |x| + |d|. The Thomas algorithm (trid_lane_thomas, _factor, trid_host_thomas) leaves a
-                residual of a few unit roundoffs. The residual of PCR and of the hybrid, factored or not, grows as
-                dominance, the least |b| / (|a| + |c|) of all rows, approaches 1. For random systems whose couplings
-                differ from row to row this residual follows
+     Stability  No function of this header pivots. The dominance of a matrix is the least |b| / (|a| + |c|) of its rows;
+                trid_host_dominance returns it. If it exceeds 1 by more than a few unit roundoffs, no pivot is bad
+                (unless coefficients are close to the type's limits), and x is as accurate as the condition of the
+                matrix allows. How well x solves the system depends on the order of elimination. The measure is the
+                residual: the largest |A x - d|, divided by the largest |A| |x| + |d|. The Thomas algorithm
+                (trid_lane_thomas, _factor, trid_host_thomas) leaves a residual of a few unit roundoffs. The residual of
+                PCR and of the hybrid, factored or not, grows as dominance approaches 1. For random systems whose
+                couplings differ from row to row this residual follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs.
                 This is a fit, not a bound. Few systems exceed it, none that we found by more than a factor of 3.5.
                 Counted in unit roundoffs, no residual is much larger than the condition of the matrix. If all rows have
-                the same coefficients, such as -1 2 -1, the residual is at most 40 unit roundoffs, and only a few for
-                k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual back to a few
-                roundoffs, but do not reduce the error of x. A matrix that is not diagonally dominant can pass one order
-                of elimination and fail another. trid_host_dominance returns the dominance.
-     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, and x is unspecified. A
-                pivot is bad if it or its reciprocal is zero or not finite. The functions test this on the bits, so
-                -ffast-math does not matter. The row is one of the system's own, never padding. On the device each lane
-                returns what it saw itself. The smallest positive status of a system's lanes names the row where the
-                failure began. trid_warp_status returns it for a warp; examples/block_system.cu finds it for a block.
-                trid_warp_pivoted, trid_block_pivoted and trid_host_pivoted return 1 for any bad pivot, because in their
-                order of elimination no single row is at fault. If the caller ignores the status, computing it costs
-                nothing, except in trid_block_interleaved and trid_block_interleaved_factor.
+                the same coefficients, such as -1 2 -1, the residual is at most 40 unit roundoffs in our tests, and only
+                a few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual back to
+                a few roundoffs, but do not reduce the error of x. A matrix that is not diagonally dominant can pass one
+                order of elimination and fail another.
+     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, or a coupling that is
+                not finite; x is unspecified. A pivot is bad if it or its reciprocal is zero or not finite. The
+                functions test this on the bits, so -ffast-math does not matter. The row is one of the system's own,
+                never padding. On the device each lane returns what it saw itself. The smallest positive status of a
+                system's lanes names the row where the failure began. trid_warp_status returns it for a warp;
+                examples/block_system.cu finds it for a block. trid_warp_pivoted, trid_block_pivoted and
+                trid_host_pivoted return 1 for any bad pivot, because in their order of elimination no single row is at
+                fault. In warp and block scope a status that the caller ignores costs nothing, except in
+                trid_block_interleaved and trid_block_interleaved_factor.
      Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular to within rounding has such
                 a pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without.
                 The residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
                 spread through their own system and no further. Overflow on the way to x is no failure either; it shows
                 in x.
      Sizes      k and lanes are literals: functions are inlined, and loops unroll. Arrays stay in registers up to k = 32
-                in single and 16 in double precision (refined: 20 and 10 in a warp; pivoted: 32 and 12, and k > 32 is a
-                bad argument; in a block: see "block scope"). n is any number of rows up to k*lanes (in a block,
-                k*threads). Functions pad with identity rows from n on, where x is 0. A literal n == k*lanes makes the
-                padding free. n <= 0 is an empty system, except in lane and host scope, where n < 0 is a bad argument.
+                in single and 16 in double precision (refined: 20 and 10 in a warp; pivoted: 32 and 12; in a block: see
+                "block scope"). The refined functions for warps and blocks need k <= 32; with pivoting k > 32 is a bad
+                argument. n is any number of rows up to k*lanes (in a block, k*threads). Functions pad with identity
+                rows from n on, where x is 0. A literal n == k*lanes makes the padding free. n <= 0 is an empty system,
+                except where a function says that it returns -1 for n < 0.
      Lanes      In warp scope all 32 lanes of the warp call the function, converged; groups without a system pass n = 0.
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
 
@@ -230,8 +233,8 @@ enum {
 
 /* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle and
    back, then row k-1. Elimination from both ends gives two recurrences of half the length, for the same number of
-   operations. The first visit to a row divides it by its pivot (scale). A visit eliminates x[j-1] with the row above
-   (down), x[j+1] with the row below (up), or both. */
+   operations. The first visit to a row divides it by its pivot (scale). A visit may eliminate x[j-1] with the row above
+   (down) and x[j+1] with the row below (up). */
 typedef struct {
     int row, scale, down, up;
 } trid_p_visit;
@@ -287,7 +290,7 @@ TB_D int trid_warp_rank(int lanes)
 /* Returns n, and tells the compiler that it is the same in all lanes. Otherwise the compiler guards every shuffle of a
    loop that runs n times against lanes that have left the loop.
    Lanes    all 32 of the warp, with the same n
-   Cost     one warp reduction from compute capability 8.0 on, none before */
+   Cost     one warp reduction from compute capability 8.0 on; before, the function only returns n */
 TB_D int trid_warp_uniform(int n)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -577,8 +580,8 @@ TB_HD tb_real trid_larger(tb_real x, tb_real y)
    Since e is about 2^-20, e^2 is the last term that matters.
    Error    at most 1 ulp on the device (docs/reciprocal.md). In single precision 0 and subnormals give inf of the same
             sign, inf gives 0, NaN gives NaN, |x| > 1/FLT_MIN gives 0 of the same sign. In double precision 0, inf, NaN
-            and subnormals give NaN; |x| > 2^1022 gives 0, a subnormal or, next to 2^1022, a normal number. On the host,
-            or with TRID_EXACT_RCP, the result is the quotient 1/x of IEEE 754.
+            and subnormals give NaN; |x| > 2^1022 gives 0 or a subnormal. On the host, or with TRID_EXACT_RCP, the
+            result is the quotient 1/x of IEEE 754.
    Cost     1 reciprocal of the special-function unit; in double precision 3 FMA more */
 TB_HD tb_real trid_rcp(tb_real x)
 {
@@ -796,7 +799,8 @@ TB_HD int trid_lane_reduce(int k, tb_real *a, const tb_real *b, tb_real *c, tb_r
                 *a x[-1] + x[k-1] + *c x[k] = *d
    with the next partition's first row (first_a, first_c, first_d). Then *a and *c couple x[k-1] to the last unknowns of
    the previous and of the next partition, and the last rows of all partitions form a tridiagonal system of their own.
-   Needs    k >= 2 (partitions of one row are linked already); zeros for the first row if no partition follows
+   Needs    partitions of two rows or more (those of one row are linked already); zeros for the first row if no
+            partition follows
    Returns  0; 1 for a pivot without reciprocal; 2 for one that is not finite, perhaps from a failure in the next
             partition
    Cost     2 FMA + 4 mul + 1 rcp */
@@ -917,8 +921,11 @@ TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, t
     down[2] = __shfl_down_sync(TB_FULL_WARP, d, s, lanes);
 }
 
-/* Solves by PCR over the first `count` lanes of each group; the lanes beyond hold identity rows. Returns the bitwise OR
-   of the verdicts of all steps. */
+/* Solves by PCR over the first `count` lanes of each group, with one row a lane as in trid_warp_pcr1.
+   Needs    the couplings out of these lanes are 0; the lanes beyond hold identity rows
+   Lanes    all 32 of the warp
+   Leaves   x in *d
+   Returns  the bitwise OR of the verdicts (trid_p_verdict) of the lane's steps */
 TB_D int trid_warp_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d)
 {
     int status = 0;
@@ -978,8 +985,9 @@ TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
 }
 
 /* Reduces the k rows of each lane to one: the first phase of the hybrid. Row k*l + j of the system is a[j], b[j], c[j],
-   d[j] of lane l. Afterwards the unknowns x[k-1] of the lanes form a tridiagonal system with unit diagonal and rows
-   a[k-1], c[k-1], d[k-1]. The caller solves it, with trid_warp_pcr1 for example, and trid_warp_expand does the rest.
+   d[j] of lane l. Afterwards the last rows of the lanes form a tridiagonal system with unit diagonal, in the unknowns
+   x[k-1]: a[k-1], c[k-1], d[k-1]. The caller solves it, with trid_warp_pcr1 for example, and trid_warp_expand does the
+   rest.
    Needs    k >= 1 and lanes as literals; n <= k*lanes rows, which the function pads with identity rows
    Lanes    all 32 of the warp
    Leaves   a, c, d as trid_warp_expand needs them; b clobbered
@@ -1116,9 +1124,9 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
 }
 
 /* Computes everything in the hybrid that depends on the matrix alone, once for many right-hand sides. The rows are laid
-   out as in trid_warp_hybrid. In a diagonally dominant matrix the couplings of the reduced system shrink at least
-   quadratically from one PCR step to the next. *steps receives the number of steps, at most w, after which no coupling
-   in the warp exceeds the unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
+   out as in trid_warp_hybrid. If the dominance exceeds 1, the largest |a| + |c| of the reduced system is below 1, and
+   each PCR step brings it down to its square or less. *steps receives the number of steps, at most w, after which no
+   coupling in the warp exceeds the unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
    Needs    k >= 1 and lanes as literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements, in registers
    Lanes    all 32 of the warp: *steps serves all of its groups
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
@@ -1170,7 +1178,7 @@ TB_D void trid_warp_residual(int k, int lanes, int n, const tb_real *a, const tb
 
 /* Solves as trid_warp_solve does, then solves for the residual: one step of iterative refinement, in working precision,
    with the same factors.
-   Needs    as trid_warp_solve, except that n must be the system's own; a, b, c, the rows of the factored matrix
+   Needs    as trid_warp_solve, but k <= 32, and n must be the system's own; a, b, c, the rows of the factored matrix
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     two of trid_warp_solve, one of trid_warp_residual and k additions
@@ -1192,7 +1200,7 @@ TB_D void trid_warp_solve_refined(int k, int lanes, int n, int steps, const tb_r
 }
 
 /* Solves as trid_warp_hybrid does, with one step of refinement, for matrices that are only just dominant.
-   Needs    as trid_warp_hybrid
+   Needs    as trid_warp_hybrid, but k <= 32
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on; a, b, c as they were
    Returns  as trid_warp_hybrid
@@ -1214,21 +1222,22 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
    In a block of any shape, thread t is the one with t = x + X (y + Y z), where (x, y, z) is its threadIdx and X, Y are
    the first two of blockDim. Warps are formed in this order.
 
-   Rows live in registers. A thread gets at most 65536 / (threads of the block) of these, and never more than 255.
-   Without __launch_bounds__(threads) a large block may fail to launch. The table gives the largest k without spills
-   (ptxas of CUDA 13.0 for sm_90; kernels with k rows a thread and little else; "Sizes" above also bounds k):
+   Rows live in registers. A thread gets at most 65536 / (threads of the block) registers, and never more than 255.
+   Without __launch_bounds__(threads) a large block may fail to launch. The table gives a k that needs no spills in
+   kernels with k rows a thread and little else (ptxas of CUDA 13.0 for sm_90); one or two rows more may fit:
                                        256 threads   512 threads   1024 threads
        trid_block_hybrid          f32      k = 32        k = 28         k = 11
                                   f64          16            13              5
        trid_block_hybrid_refined  f32          29            14              4
-                                  f64          14             6              2
-       trid_block_pivoted         f32          28            11              3
-                                  f64          11             4              - */
+                                  f64          14             6              1
+       trid_block_pivoted         f32          28            11              2
+                                  f64          11             3              - */
 
 /* Reduces the lanes of a group as trid_lane_reduce reduces the rows of a lane. PCR runs over lanes 0..lanes-2 with both
    ends open, towards the previous group and towards lane lanes-1; then lane lanes-1 eliminates the unknown of lane
    lanes-2. Afterwards *a couples every row to the last unknown of the previous group. *c couples lanes 0..lanes-2 to
-   the unknown of lane lanes-1, and lane lanes-1 to the first unknown of the next group. */
+   the unknown of lane lanes-1, and lane lanes-1 to the first unknown of the next group.
+   Returns the bitwise OR of the verdicts. */
 TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 {
     int lane = trid_warp_rank(lanes), bad = 0;
@@ -1302,7 +1311,7 @@ TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, in
             the failure began
    Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
             use (alternating between two arrays saves this barrier)
-   Cost     that of trid_warp_hybrid with lanes = 32, and (4w+10) FMA + (5w+9) mul + (w+2) rcp + (6w+5) shuffles, where
+   Cost     that of trid_warp_hybrid with lanes = 32, and (4w+10) FMA + (5w+10) mul + (w+2) rcp + (6w+5) shuffles, where
             w = log2 of the number of warps */
 TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
 {
@@ -1332,7 +1341,7 @@ TB_D void trid_block_residual(int k, int n, const tb_real *a, const tb_real *b, 
 }
 
 /* Solves as trid_block_hybrid does, with one step of refinement, for matrices that are only just dominant.
-   Needs    as trid_block_hybrid
+   Needs    as trid_block_hybrid, but k <= 32
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c as they were
    Returns  as trid_block_hybrid
@@ -1503,8 +1512,9 @@ TB_HOST double trid_host_residual(int n, const tb_real *a, const tb_real *b, con
     return trid_p_infinite(size) ? size : size > 0 ? error / size : 0;
 }
 
-/* Returns the dominance of a matrix: the least |b| / (|a| + |c|) of its rows. Above 1 every solver here is safe.
-   It is +inf for n = 0 and for a diagonal matrix, 0 if a row is zero, NaN if any number that counts is NaN. */
+/* Returns the dominance of a matrix: the least |b| / (|a| + |c|) of its rows ("Stability" above says what it means).
+   It is +inf for n = 0 and for a diagonal matrix without zeros on its diagonal, 0 if a row is zero, and NaN if any
+   number that counts is NaN or if b and a coupling of one row are infinite. */
 TB_HOST double trid_host_dominance(int n, const tb_real *a, const tb_real *b, const tb_real *c)
 {
     double least = HUGE_VAL;

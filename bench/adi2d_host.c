@@ -5,8 +5,8 @@
        adi2d_host [--csv FILE]
 
    The time of a step is that of a march, preparation included, divided by its steps: the median of several marches, in
-   processor time, after one to warm up. To compare two states of the kit, compile this file with the headers
-   of each, run the programs in turn, and use bench/compare.sh. */
+   processor time, after one to warm up. To compare two states of the kit, compile this file with the headers of each,
+   run the programs in turn, and use bench/compare.sh. */
 #define _GNU_SOURCE /* clock_gettime, aligned_alloc */
 #include "../examples/heston_model.h"
 #include "adi3d_assets.h"

@@ -5,8 +5,8 @@
    The time of a step is the difference between two marches, one of which is 80 steps longer, divided by 80. `passes`
    counts how often a step reads or writes an array of the grid (docs/adi3d.md), and pct_of_copy is the speed of these
    passes as a share of a copy's in the same run. host_ms_per_step is the time of the same step by the host engine on
-   one core of the machine, in the same run (the median of HOST_STEPS), and times_host is the ratio of the two times.
-   Compile with -Xcompiler -O3,-march=native, or the host is slow. */
+   one core of the machine, in the same run (the median of HOST_STEPS steps), and times_host is the ratio of the two
+   times. Compile with -Xcompiler -O3,-march=native, or the host is slow. */
 #include "adi3d_assets.h"
 #include "../bs3d.h"
 #include "bench.h"

@@ -5,9 +5,9 @@
 #     sh bench/asked.sh batch docs/results/trid_batch-h200.csv [docs/results/trid_batch-bounds-h200.csv]
 #     sh bench/asked.sh bs3d docs/results/bs3d_timing-h200.csv
 #
-# docs/batch_notes.md and bs3d_notes.md have the causes below the tables, and what was tried. A target that is reached is
-# an error: it must be removed here and there. With a third file each line ends with what the profiler counted
-# (batch_bounds.sh).
+# docs/batch_notes.md and docs/bs3d_notes.md give the causes below the tables, and what was tried. A target that is
+# reached is an error: remove it from this script and from the page. With a third file each line ends with what the
+# profiler counted (batch_bounds.sh).
 set -eu
 
 page=$1 results=$2 bounds=${3:-} number=0

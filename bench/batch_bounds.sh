@@ -2,18 +2,18 @@
 # batch_bounds.sh - what limits trid/batch.h's kernels for 256 to 1024 rows, as the profiler counts it.
 # MIT licence, see LICENSE.
 #
-#     sh bench/batch_bounds.sh build/batch >docs/results/trid_batch-bounds-h200.csv
+#     sh bench/batch_bounds.sh build/bench/batch >docs/results/trid_batch-bounds-h200.csv
 #
 # One line an operation of bench/batch.cu, launched once:
-#     ms, pct_of_copy       time under the profiler, which empties the caches before; the share of the copy of 4 GiB
+#     ms, pct_of_copy       time under the profiler, which first empties the caches; the share of a copy's speed
 #     blocks, registers     of the grid; of a thread
-#     KiB_requested         shared memory for rows on their way, of all blocks of a multiprocessor
-#     instructions          of a thread for a row of the matrix, with all right-hand sides
-#     issue, no_eligible    shares of the cycles in which a scheduler issued, and had no warp that could
-#     waits, cycles         the two largest reasons why a warp waited, and how many cycles an instruction it did
-#     memory_bus, fp64      shares of the cycles in which the bus moves data, and the double-precision pipe works
-#     occupied              share of the multiprocessors' cycles in which they have a block
-#     no_pause              the share of a copy that the kernel would reach if its schedulers always issued
+#     KiB_requested         shared memory for rows in flight, of all blocks of a multiprocessor
+#     instructions          a thread's instructions for a row of the matrix, with all right-hand sides
+#     issue, no_eligible    shares of the cycles in which a scheduler issued, and in which no warp was ready to issue
+#     waits, cycles         the two main reasons why warps waited, and for how many cycles an instruction
+#     memory_bus, fp64      shares of the cycles in which the bus moved data, in which the double-precision pipe worked
+#     occupied              share of the multiprocessors' cycles in which they had a block
+#     no_pause              the share of a copy's speed that the kernel would reach if its schedulers always issued
 # Needs ncu (NCU names it) and a GPU whose counters it may read.
 set -eu
 program=$1

@@ -1,11 +1,12 @@
 #!/bin/sh
-# batch_counts.sh - registers of trid/batch.h's kernels for contiguous systems, and what they let be on its way.
+# batch_counts.sh - registers of trid/batch.h's kernels for contiguous systems, and how many bytes they allow in flight.
 # MIT licence, see LICENSE.
 #
 #     sh bench/batch_counts.sh [ARCH] >docs/results/trid_batch-counts.csv          (ARCH: sm_90)
 #
-# One line a kernel: registers and bytes of local memory of a thread, how many warps a multiprocessor with 65536 registers
-# then holds, and how many KiB of a, b, c and d these have asked for before the first of them comes. Needs nvcc (NVCC).
+# One line a kernel: registers and bytes of local memory of a thread, how many warps a multiprocessor with 65536
+# registers then holds, and how many KiB of a, b, c and d these warps have requested before the first of them arrives.
+# Needs nvcc (NVCC).
 set -eu
 arch=${1:-sm_90}
 work=$(mktemp -d)

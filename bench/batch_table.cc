@@ -1,9 +1,9 @@
 /* batch_table.cc - which kernel of trid/batch.h serves which size: asks the launches themselves, without launching.
    MIT licence, see LICENSE.
 
-   bench/batch_table.sh compiles and runs this; it needs no GPU. trid_launch and trid_launch_cluster are replaced by functions
-   that note the kernel, whose symbol has the kernel's name and template arguments; what these are called stands in the
-   header. trid_clusters is replaced by one that finds room for clusters, cudaMemsetAsync by one that clears nothing. */
+   bench/batch_table.sh compiles and runs this; it needs no GPU. Functions that note the kernel replace trid_launch and
+   trid_launch_cluster. The kernel's symbol has its name and template arguments, whose names come from the header.
+   The stand-in for trid_clusters finds room for clusters, and that for cudaMemsetAsync clears nothing. */
 #include "trid.h"
 #include "trid/launch.h"
 

@@ -4,9 +4,9 @@
 #
 #     sh bench/bs1d_counts.sh [ARCH] >docs/results/bs1d-counts.csv          (ARCH: sm_90)
 #
-# One line a kernel for grids of up to 256 points: multiply-adds, multiplications, additions, reciprocals (MUFU), shuffles
-# and all instructions of one turn of the loop, and how many steps of how many options a warp takes in it, for as many
-# rows in each lane. Needs nvcc and cuobjdump (NVCC and CUOBJDUMP name them).
+# One line a kernel for grids of up to 256 points: multiply-adds, multiplications, additions, reciprocals (MUFU),
+# shuffles and all instructions of one turn of the loop; how many steps of how many options a warp takes in that turn;
+# and how many rows a lane holds. Needs nvcc and cuobjdump (NVCC and CUOBJDUMP name them).
 set -eu
 arch=${1:-sm_90}
 work=$(mktemp -d)

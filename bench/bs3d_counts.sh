@@ -1,15 +1,15 @@
 #!/bin/sh
-# bs3d_counts.sh - what the rungs of bs3d.h move, as the profiler counts it: bytes over the memory bus and through L2.
+# bs3d_counts.sh - how many bytes the rungs of bs3d.h move over the memory bus and through L2, as the profiler counts.
 # MIT licence, see LICENSE.
 #
 #     sh bench/bs3d_counts.sh build/bs3d_timing [POINTS [RUNG ..]] >docs/results/bs3d-counts-h200.csv     (POINTS: 256)
 #
-# For each rung and precision a line a kernel and one for all of them, per point of the POINTS^3 grid and time step:
-# bytes read and written over the bus, bytes through L2 (lts__t_bytes), and passes: the bytes over the bus in sizes of
-# the array. It counts the difference between marches of 48 and 12 steps, so that set-up and result do not count, and
-# what a kernel leaves in L2 for a later one to write out counts once. Kernels see the caches as their predecessors left
-# them: they are not flushed, and for each set of counters the program runs anew. Needs ncu (NCU names it) and a GPU
-# whose counters it may read.
+# For each rung and precision it prints a line for each kernel and one for all of them, per point of the POINTS^3 grid
+# and time step: bytes read and written over the bus, bytes through L2 (lts__t_bytes), and passes, which are the bytes
+# over the bus in sizes of the array. It counts the difference between marches of 48 and 12 steps, so set-up and result
+# do not count, and what a kernel leaves in L2 for a later one to write out counts once. Kernels see the caches as their
+# predecessors left them: the caches are not flushed, and the program runs anew for each set of counters. Needs ncu (NCU
+# names it) and a GPU whose counters it may read.
 set -eu
 program=$1 points=${2:-256} few=12 many=48
 shift; [ $# -eq 0 ] || shift

@@ -1,12 +1,12 @@
 #!/bin/sh
-# compare.sh - two states of the kit by the results of one benchmark, run in turn on one machine.
+# compare.sh - compares two states of the kit by the results of one benchmark that ran in turn on one machine.
 # MIT licence, see LICENSE.
 #
 #     sh bench/compare.sh OLD.csv... -- NEW.csv... >FILE.csv
 #
-# Of each line that both have: medians of old and new milliseconds, new / old, and the larger spread of the two, as a share
-# of the old. A line is what stands in the columns before "ms", "ms_median" or "ms_per_step". The new files' first line is
-# kept.
+# For each line that both have it prints the medians of old and new milliseconds, new / old, and the larger spread of
+# the two, as a share of the old median. The columns before "ms", "ms_median" or "ms_per_step" identify a line. The new
+# files' first line is kept.
 set -eu
 awk -F, '
     function median(which, key,   n, i, j, t) {

@@ -8,10 +8,11 @@
    systems are divided among the threads. gtsv, which pivots, is that of liblapack.so.3 if the machine has it; it runs
    on one thread and works on a copy of each system. Arrays begin on cache lines.
 
-   Prints nanoseconds a row of the plain loop, and the speed of the other methods relative to it. These are medians of 5
-   repeats, in each of which all methods run one after another. Batches of more than 400,000 rows get 3 repeats, and
-   gtsv runs only in the first. Each timed run follows an untimed run of the same method, so that the caches hold what
-   that method leaves there, not what another one left. The file includes itself for each precision. */
+   Prints nanoseconds a row of the plain loop, the speeds of cpu_avx_thomas and cpu_avx_hybrid relative to it, and that
+   of cpu_avx_thomas relative to gtsv. These are medians of 5 repeats, in each of which all methods run one after
+   another. Batches of more than 400,000 rows get 3 repeats, and gtsv runs only in the first. Each timed run follows an
+   untimed run of the same method, so that the caches hold what that method leaves there, not what another one left. The
+   file includes itself for each precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #include "../cpu_avx.h"

@@ -1,12 +1,13 @@
 #!/bin/sh
-# cpu_old_new.sh - times of two states of cpu_avx.h, whose builds of examples/cpu_timing.c run in turn on one machine.
+# cpu_old_new.sh - compares two states of cpu_avx.h, whose builds of examples/cpu_timing.c run in turn on one machine.
 # MIT licence, see LICENSE.
 #
 #     sh bench/cpu_old_new.sh OLD NEW TURNS [OPTION...] >FILE.csv
 #
 # OLD and NEW are the two programs; the options are cpu_timing's, such as "--isa avx512". In each turn both programs run
-# for each precision, and for one thread and two; the program that runs first changes from turn to turn. Of each line:
-# median milliseconds a step of old and new, the median of the turns' ratios new / old, and the least and the greatest.
+# for each precision, and for one thread and two; the program that runs first changes from turn to turn. For each line
+# it prints median milliseconds a step of old and new, the median of the turns' ratios new / old, and the least and the
+# greatest ratio.
 set -eu
 old=$1 new=$2 turns=$3
 shift 3

@@ -1,10 +1,10 @@
-/* diagrams.cc - the diagrams of the documents, from what the headers' own functions say lies where.
+/* diagrams.cc - the diagrams of the documents, drawn from what the headers' own functions return.
    MIT licence, see LICENSE.
 
-   bench/pictures.sh compiles and runs this program, under the emulator, so it needs no GPU. The program prints one line
-   for each thing to draw, with tabs between fields: box, text, rule and so on, as plot.awk draws them, which defines
-   colors and fonts. Where a picture claims something, the program asks the code, or tries it; if the claim is wrong,
-   nothing is drawn. */
+   bench/pictures.sh compiles and runs this program under the emulator, so it needs no GPU. The program prints one line
+   for each thing to draw, with tabs between fields: box, text, rule and so on. plot.awk draws them, and defines colors
+   and fonts. Where a picture claims something, the program asks the code, or tries it; if the claim is wrong, nothing
+   is drawn. */
 #include "../bs1d.h"
 
 #include <algorithm>

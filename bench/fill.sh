@@ -1,11 +1,12 @@
 #!/bin/sh
-# fill.sh - puts the tables of results into the documents.
+# fill.sh - prints a page with its tables filled from the results.
 # MIT licence, see LICENSE.
 #
 #     sh bench/fill.sh FILE.md >NEW.md
 #
-# Between a line "<!-- sh bench/table.sh ... -->", or one that names another script of this folder, and the next
-# "<!-- end -->" goes what that command prints. Fails if a command fails or a table does not end.
+# A line "<!-- sh bench/table.sh ... -->" holds a command, which may name another script of this folder. What the
+# command prints replaces the lines from there to the next "<!-- end -->". Fails if a command fails or a table does not
+# end.
 set -eu
 awk '
     /^<!-- sh bench\/[a-z_0-9]*\.sh .* -->$/ {

@@ -1,15 +1,15 @@
 #!/bin/sh
-# gpus_model.sh - docs/gpus.md's model of a step on several GPUs: beside the measurements, and beyond them.
+# gpus_model.sh - evaluates docs/gpus.md's model of a step on several GPUs, beside the measurements and beyond them.
 # MIT licence, see LICENSE.
 #
 #     sh bench/gpus_model.sh measured  RESULTS.csv LINKS.csv [BY]
 #     sh bench/gpus_model.sh predicted RESULTS.csv LINKS.csv [BY [MICROSECONDS GBYTES_PER_S [PER_MESSAGE]]]
 #
-# The files are those of bench/bs3d_gpus --measure and --links; BY is nccl (the default) or copies. measured: a row for each
-# measured one. predicted: weak scaling, a slab of the size measured on one GPU for each of 64 and 1024 GPUs, by a network
-# of this latency and bandwidth a GPU (default 10 us and 50 GB/s, which 400 Gbit/s are), on which a message among many to
-# different GPUs costs 1 us (PER_MESSAGE); by each way of solving across slabs.
-# The tables are docs/gpus.md's.
+# The files are those of bench/bs3d_gpus --measure and --links; BY is nccl (the default) or copies. `measured` prints a
+# row for each measured one. `predicted` assumes weak scaling: each of 64 and of 1024 GPUs has a slab of the size
+# measured on one GPU. A GPU's network has this latency and bandwidth (default: 10 us, and 50 GB/s, which is 400
+# Gbit/s). One of many messages to different GPUs costs PER_MESSAGE (1 us). There is a row for each way of solving
+# across slabs. The tables are in docs/gpus.md.
 set -eu
 awk -F, -v what="$1" -v by="${4:-nccl}" -v net_us="${5:-10}" -v net_gb="${6:-50}" -v each="${7:-1}" '
     function fail(text) { print text > "/dev/stderr"; failed = 1; exit 1 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# headline.sh - the table of the README: the time of four typical tasks, and its share of a limit of the same run.
+# headline.sh - prints the README's table: the times of typical tasks, each as a share of a limit from the same run.
 # MIT licence, see LICENSE.
 #
 #     sh bench/headline.sh docs/results/trid_batch-h200.csv docs/results/bs1d-h200.csv docs/results/bs3d_timing-h200.csv \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# locvol_speedups.sh - what each change of the port bought, as a Markdown table: times as fast as the program in C.
+# locvol_speedups.sh - what each change of the port gained, as a Markdown table: speeds relative to the program in C.
 # MIT licence, see LICENSE.
 #
 #     sh bench/locvol_speedups.sh docs/results/locvol_variants-h200.csv

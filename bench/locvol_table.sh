@@ -4,8 +4,8 @@
 #
 #     sh bench/locvol_table.sh docs/results/locvol_timing-h200.csv
 #
-# A row for each version and precision, a column for each data set, and the largest error of all three; a row that ends
-# in _call, the whole call with transfers, goes behind the time of its version in brackets.
+# A row for each version and precision, a column for each data set, and the largest error of all. The time of the whole
+# call with transfers (a row that ends in _call) stands in brackets behind the time of its version.
 set -eu
 awk -F, '
     /^#/ { next }

@@ -5,8 +5,8 @@
 #     sh bench/pictures.sh [FOLDER]      into docs, or into another folder
 #
 # Plots are drawn from files in docs/results. Diagrams are drawn by bench/diagrams.cc, which asks the headers where
-# things lie. It needs a C++ compiler (CXX names it) and no GPU. tests/text.sh checks that the pictures in docs are what this
-# script draws. Run from the top folder.
+# things lie. The script needs a C++ compiler (CXX names it) and no GPU. tests/text.sh checks that the pictures in docs
+# are what this script draws. Run from the top folder.
 set -eu
 to=${1:-docs}
 work=$(mktemp -d)

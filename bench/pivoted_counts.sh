@@ -4,8 +4,9 @@
 #
 #     sh bench/pivoted_counts.sh [ARCH] >docs/results/pivoted-counts.csv          (ARCH: sm_90)
 #
-# One line a kernel that loads K rows a lane, solves full systems of W lanes, and stores x: everything in it, divided by K.
-# "selections" are those and comparisons, which share a pipe. Needs nvcc and cuobjdump (NVCC and CUOBJDUMP name them).
+# One line for each kernel, which loads K rows a lane, solves full systems of W lanes, and stores x. All instructions of
+# the kernel count, divided by K. "selections" includes comparisons, because both use the same pipe. Needs nvcc and
+# cuobjdump (NVCC and CUOBJDUMP name them).
 set -eu
 arch=${1:-sm_90}
 work=$(mktemp -d)

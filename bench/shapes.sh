@@ -1,13 +1,13 @@
 #!/bin/sh
-# shapes.sh - what shapes of trid/batch.h's kernel for contiguous systems buy: launches are timed without them.
+# shapes.sh - what shapes of trid/batch.h's kernel for contiguous systems gain: times launches without them.
 # MIT licence, see LICENSE.
 #
 #     sh bench/shapes.sh ROWS... >FILE.csv
 #
 # ROWS is a regular expression for rows of trid_p_batch_contiguous_shapes, such as 'hybrid, lanes, contiguous, (3|6),'.
-# Of each, the rows that match are left out of a copy of the header, and all programs run in turn, three times. One line an
-# operation: of its times without these rows over those with them, medians, the largest and the n that it is of; and at how
-# many n it is above 1.01, of how many. Needs a GPU and nvcc (NVCC). Run from the top folder.
+# For each expression a copy of the header omits the rows that match, and all programs run in turn, three times. One
+# line an operation gives the ratio of the times (medians) without and with these rows: the largest ratio and its n, and
+# at how many n of how many the ratio exceeds 1.01. Needs a GPU and nvcc (NVCC). Run from the top folder.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,13 +1,13 @@
 #!/bin/sh
-# table.sh - a results file as a Markdown table.
+# table.sh - prints a results file as a Markdown table.
 # MIT licence, see LICENSE.
 #
 #     sh bench/table.sh docs/results/solve-h200.csv [column,column,... [column=value,column=value/value,...]]
 #
-# All columns or those named, of all rows or of those with these values (a slash stands between values of which any will
-# do). A column that the file does not have, and a value that is in none of its rows, is an error.
-# The documents hold such tables between a comment that names this command and "<!-- end -->"; tests/text.sh checks that
-# they are what it prints.
+# Prints all columns or those named, and all rows or those with these values. A slash separates values of which any will
+# do. A column that the file does not have, or a value that none of its rows has, is an error. The documents hold such
+# tables between a comment that names this command and "<!-- end -->"; tests/text.sh checks that they are what this
+# command prints.
 set -eu
 awk -F, -v wanted="${2:-}" -v only="${3:-}" '
     function fail(what) { print FILENAME ": " what > "/dev/stderr"; failed = 1; exit 1 }

@@ -76,11 +76,11 @@ __launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads) TRID_KERNEL
 
 /* Prices a batch of options on grids of `points` points each. (It is a template so that a program compiles only what it
    calls; call it like any function.)
-   Needs    option, result, grid in device memory; grid null, or options * points elements for the final values, which
-            hold the start values of the options with BS1D_GIVEN
+   Needs    option, result, grid in device memory; grid null, or options * points elements: on entry the start
+            values of the options with BS1D_GIVEN, in the end the final values of all options
    Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0 or null pointers; BS1D_BAD_SIZE: points outside 64 .. 1024;
-            BS1D_LAUNCH_FAILED: the runtime refused this launch. Failures of single options are in their results: status
-            says why; the numbers and the grid's row are NaN
+            BS1D_LAUNCH_FAILED: the runtime refused this launch. If a single option fails, its result's status says
+            why, and its numbers are NaN; if that status is negative, so is its row of the grid
    Lanes    called on the host; asynchronous, in `stream`
    Error    docs/bs1d.md */
 template <int unused = 0>
@@ -89,7 +89,8 @@ static int bs1d_explicit1(int options, int points, const bs1d_option *option, bs
 {
     const bs1d_p_batch batch = {options, points, option, result, grid};
     bs1d_p_kernel *const kernels[] = {bs1d_p_explicit1<256>, bs1d_p_explicit1<512>, bs1d_p_explicit1<1024>};
-    return bs1d_p_launch(kernels[bs1d_p_size(points)], (points + 31) / 32 * 32, stream, batch);
+    const int threads = points < 1024 ? (points + 31) / 32 * 32 : 1024; /* bs1d_p_launch refuses more points */
+    return bs1d_p_launch(kernels[bs1d_p_size(points)], threads, stream, batch);
 }
 
 #endif /* TB_BODY */

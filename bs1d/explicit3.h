@@ -19,8 +19,8 @@ TB_HD double bs1d_p_again(double x)
 }
 
 /* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], one step at a time:
-   w' = w + (e_j + w) A. Drops weights beyond `reach`. If `most` is not null, *most receives the number of steps, no
-   more than m, that drop at most `tolerance` in total.
+   w' = w + (e_j + w) A. Drops weights beyond `reach`; does not upwind. If `most` is not null, *most receives the
+   largest number of steps, up to m, that drop at most `tolerance` in total, and w does not matter.
    Returns  the sum of the absolute values of the dropped weights */
 TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, double *w, double tolerance, int *most)
 {
@@ -30,7 +30,8 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     if (most) *most = m;
     TB_LOOP
     for (int s = 0; s < m; s++) {
-        /* Otherwise the compiler keeps 3 (2 reach + 1) coefficients in registers instead of recomputing them. */
+        /* Without bs1d_p_again the compiler keeps 3 (2 reach + 1) coefficients in registers instead of recomputing
+           them. */
         double variance = bs1d_p_again(model.variance), drift = bs1d_p_again(model.drift), incoming = 0;
         /* A point with weight w passes w*(lambda + gamma) up to the next point and w*(lambda - gamma) down; the last
            point passes nothing up and w*(-2 gamma) down. */
@@ -91,16 +92,17 @@ TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 #else /* TB_BODY: C over tb_real */
 
 /* Returns the number of steps to compose into one stencil that reaches `reach` points to each side: at least `reach`,
-   which lose nothing, and more if they lose no more than the unit roundoff.
+   which lose nothing, and more if they lose no more than the unit roundoff; at most BS1D_P_MOST_COMPOSED.
+   Needs    reach at most 16; a model without upwinding
    Cost     about 12 (2 reach + 1) double operations a step */
 TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
 {
     return bs1d_p_composed(model, reach, (double)trid_roundoff());
 }
 
-/* Divides `steps` into sweeps of *composed steps each, more than half of `most` and at most `most`, such that the
-   operations are fewest.
-   Leaves   *composed, 0 if single steps are cheaper
+/* Divides `steps` into sweeps of *composed steps each, such that the operations are fewest.
+   Needs    most: from bs1d_lane_composed
+   Leaves   *composed: more than half of `most` and at most `most`, or 0 if single steps cost no more
    Returns  the number of steps left to take singly */
 TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
 {
@@ -118,8 +120,9 @@ TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
 }
 
 /* Computes the coefficients for bs1d_warp_explicit3: rows `first` .. `first + k - 1` of (I+A)^m - I, 2 reach + 1 each.
-   The diagonal is chosen so that the rounded row has the exact sum, (1 - rate dt)^m - 1.
-   Needs    k and reach as literals, reach <= 16; `coefficient`: k (2 reach + 1) elements
+   The diagonal makes up for the rounding of the others, so that the row's sum is (1 - rate dt)^m - 1, to the rounding
+   of the diagonal.
+   Needs    k and reach as literals, reach <= 16; a model without upwinding; `coefficient`: k (2 reach + 1) elements
    Cost     about 12 (2 reach + 1) m double operations a row */
 TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int m, tb_real *coefficient)
 {
@@ -160,8 +163,8 @@ TB_D int bs1d_p_point(int k, int reach, int z)
 /* Computes u += C u `sweeps` times, where C is a band of 2 reach + 1 diagonals (bs1d_lane_compose). In single precision
    the products with points two or more away are summed before u is added, because the small ones would be lost if they
    were added to u one by one. Consecutive multiply-adds share a point, which saves a register read.
-   Needs    k, lanes and reach <= k as literals
-   Lanes    as bs1d_warp_explicit2
+   Needs    k, lanes and reach as literals, reach at most k and at most 16
+   Lanes    as bs1d_warp_explicit2; `sweeps` is the same for all
    Leaves   u
    Shared   none for lanes <= 32 (pass null), else 8 reach elements; call __syncthreads() before another use
    Cost     for each sweep k (2 reach + 1) FMA, in single precision also k additions, and 2 reach shuffles (that of a
@@ -201,8 +204,8 @@ TB_D void bs1d_warp_explicit3(int k, int lanes, int reach, int sweeps, const tb_
 #endif
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Takes as many composed steps as the option's number of steps allows, and the rest singly. Special options are left
-   to explicit2. */
+/* Takes composed steps where they cost less, and the rest singly (bs1d_lane_sweeps). Special options are left to
+   explicit2. */
 template <int k, int lanes, int reach>
 __launch_bounds__(bs1d_p_threads(lanes)) TRID_KERNEL
     void bs1d_p_explicit3(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)

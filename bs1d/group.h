@@ -56,9 +56,9 @@ TB_HD constexpr int bs1d_p_threads(int lanes)
     return lanes > 32 ? lanes : 128;
 }
 
-/* Returns how many elements of shared memory a group has: 8 within a warp, of which the greeks take 4 and the others
-   are spare; 208 with two warps, of which the implicit rungs take 192 for the solver and 8 for the halo behind it, and
-   the explicit rungs up to 16 for a halo. */
+/* Returns how many elements of shared memory a group has. The greeks take 4, at the end of a kernel. In the steps only
+   groups of two warps need shared memory: the implicit rungs TRID_BLOCK_HYBRID_LEN for the solver and 8 behind it for
+   the halo, the explicit rungs up to 16 for a halo. */
 TB_HD constexpr int bs1d_p_shared(int lanes)
 {
     return lanes > 32 ? 208 : 8;
@@ -176,10 +176,10 @@ TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, t
 /* Computes price, delta, gamma and theta of the option from today's values u, by cubic interpolation between the four
    points around the spot. Theta follows from the others by the PDE; it is 0 where an American option (BS1D_AMERICAN) is
    exercised at the spot because it is worth no more than its payoff.
-   Needs    k and lanes as literals; row k l + i in u[i] of lane l; the fields of o, except maturity, steps and all
-            flags but BS1D_AMERICAN and BS1D_PUT; result: null for a group without an option
+   Needs    k and lanes as literals; row k l + i in u[i] of lane l; all fields of o except maturity and steps (of the
+            flags it reads BS1D_AMERICAN and BS1D_PUT); result: null for a group without an option
    Lanes    as bs1d_warp_explicit2
-   Leaves   *result in global memory, written by the group's first lane
+   Leaves   *result, written by the group's first lane
    Shared   4 elements for the group; call __syncthreads() or __syncwarp() before another use
    Cost     k comparisons, and about 150 double operations in one lane
    Error    that of u; for delta divided by the spacing, for gamma by its square. Status BS1D_NOT_FINITE and four NaN if

@@ -43,7 +43,8 @@ TB_HOST void bs1d_p_host_steps_explicit(bs1d_p_batch batch, int i, bs1d_model m,
 
 /* Takes all implicit steps of option i in increments, as implicit2 does: with M = I - size A it solves M y = size A u
    (Crank-Nicolson: A u); then u' = u + y. Where the last row of M omits its drift, A keeps it. Leaves today's values in
-   work. */
+   work.
+   Returns  BS1D_OK or BS1D_NOT_DOMINANT */
 TB_HOST int bs1d_p_host_steps_implicit(bs1d_p_batch batch, int i, bs1d_model m, tb_real *work)
 {
     const int points = batch.points;
@@ -106,10 +107,10 @@ TB_HOST int bs1d_p_host(int is_implicit, bs1d_p_batch batch, tb_real *work)
 }
 
 /* Prices the batch on the host by explicit steps: the reference for the explicit rungs.
-   Needs    points >= 4; work of BS1D_HOST_LEN(points) elements; grid null, or options * points elements, which hold the
-            start values of the options with BS1D_GIVEN
-   Returns  BS1D_OK, BS1D_BAD_ARGUMENT or BS1D_BAD_SIZE; failures of single options are in their results' status. A call
-            that is refused fails every option: each result holds the status of the call, and NaN for all numbers */
+   Needs    points >= 4; work of BS1D_HOST_LEN(points) elements; grid as for bs1d_explicit1
+   Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0 or null pointers; BS1D_BAD_SIZE: fewer than 4 points. A call that is
+            refused gives each result its status, and NaN for all numbers. Failures of single options are reported as by
+            bs1d_explicit1 */
 TB_HOST int bs1d_host_explicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                                tb_real *work)
 {

@@ -1,6 +1,6 @@
 /* implicit.h - a room of bs1d.h: the implicit rungs, which share one kernel template. The calls nest in this order:
    bs1d_p_implicit, bs1d_p_all_steps, bs1d_p_steps, bs1d_p_step_solve, the solver. With a factored matrix bs1d_p_steps
-   calls bs1d_warp_implicit3 or bs1d_p_increment_steps instead, and these the solver. Special options go from
+   calls bs1d_warp_implicit3 or bs1d_p_increment_steps instead, which lead to the solver. Special options go from
    bs1d_p_implicit through bs1d_p_special_steps to bs1d_p_step_solve. MIT licence, see LICENSE. */
 
 #if TB_DEVICE_SCOPES
@@ -30,7 +30,7 @@ enum { BS1D_P_REFRESH = 16 }; /* after this many steps in increments the right-h
 /* The data of an implicit step. */
 typedef struct {
     int k, lanes;                      /* literals */
-    tb_real variance, drift, discount; /* of the model, times `size` */
+    tb_real variance, drift, discount; /* of the model, times the plan's `size` */
     tb_real least;                     /* upwinding: lambda_j is at least `least` j */
     tb_real left_out;                  /* omitted from the last row of the matrix (bs1d_lane_matrix) */
     int points, first /* row of this lane */, pcr_steps;
@@ -70,8 +70,8 @@ TB_D void bs1d_p_increment(bs1d_p_step_data s, int crank, int call, const tb_rea
 
 /* Solves M y = u with M = I - size A or, for the increment, M y = size A u (Crank-Nicolson, size = 1/2: M y = A u). A
    multiplier, unless null, is added to the right-hand side, halved if y is the value in the middle of a Crank-Nicolson
-   step. Only options with a multiplier can have upwinding, or a last row of M without its drift. The function builds
-   the rows of M if there is no factored matrix, and for the increment. */
+   step. Only the steps of special options, which pass one, can have upwinding or a last row of M without its drift. The
+   function builds the rows of M if there is no factored matrix, and for the increment. */
 TB_D void bs1d_p_step_solve(bs1d_p_step_data s, int increment, int crank, int call, const tb_real *multiplier,
                             const tb_real *u, tb_real *y)
 {
@@ -137,7 +137,7 @@ TB_D void bs1d_p_factored_steps(int k, int lanes, int steps, int crank, int acti
    if the literal `crank` is not 0, u' = 2y - u.
    Needs    k and lanes <= 32 as literals; f and pcr_steps from trid_warp_factor of M = I - A (with `crank`: I - A/2);
             u = 0 in rows from `points` on; `active`: the same in all lanes of a group, a literal 1 if all are active
-   Lanes    all 32 of the warp
+   Lanes    all 32 of the warp; `steps` and pcr_steps are the same for all
    Leaves   u
    Shared   none
    Cost     for each step that of trid_warp_solve */

@@ -50,7 +50,7 @@ TB_HD int bs1d_p_stable(bs1d_model m)
     return 2 * lambda + m.discount <= 1 && 2 * m.drift * m.drift <= m.variance;
 }
 
-/* Returns the payoff at point j of a grid with spacing ds, or its average over the cell (BS1D_AVERAGED).
+/* Returns the payoff at point j of a grid with spacing ds or, with BS1D_AVERAGED, its average over the cell.
    Cost     a few double operations */
 TB_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points, int j)
 {
@@ -61,8 +61,8 @@ TB_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points, i
     return inside < 0 ? 0 : inside; /* NaN stays NaN */
 }
 
-/* Computes the weights of four-point Lagrange interpolation at distance x from the first point, in units of the
-   spacing: of the value and of the first two derivatives, four each.
+/* Computes the weights of four-point Lagrange interpolation, four each for the value, the first and the second
+   derivative, at distance x from the first point. The unit of length is the spacing.
    Cost     about 50 double operations */
 TB_HD void bs1d_lane_cubic(double x, double *value, double *first, double *second)
 {

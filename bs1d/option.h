@@ -54,7 +54,7 @@ TB_HD tb_real bs1d_p_max(tb_real x, tb_real y)
 }
 
 /* Computes an option's model.
-   Returns  the option's status, as far as it follows from the numbers */
+   Returns  the option's status, except that it does not check what single rungs or BS1D_GIVEN need */
 TB_HD int bs1d_p_model(bs1d_option o, int points, bs1d_model *m)
 {
     double dt = (double)o.maturity / (double)o.steps, sum;
@@ -81,7 +81,7 @@ TB_HD void bs1d_p_fail(int status, bs1d_result *result)
     result->status = status;
 }
 
-/* Returns the first of the four points around the spot. */
+/* Returns the first of the four points between which the values are interpolated at the spot. */
 TB_HD int bs1d_p_first(bs1d_option o, int points)
 {
     int first = (int)((double)o.spot / ((double)o.top / (points - 1))) - 1;

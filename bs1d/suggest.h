@@ -24,11 +24,11 @@
 
 #else /* TB_BODY: C over tb_real */
 
-/* Checks whether the implicit rungs, or the explicit ones, can price this option on a grid of `points` points.
+/* Checks whether the implicit rungs, or the explicit ones, accept this option on a grid of `points` points.
    Needs    option on the host
-   Returns  the status that its result would have; BS1D_BAD_ARGUMENT for a null pointer, BS1D_BAD_SIZE for points
-            outside 4 .. 1024 (the launches refuse fewer than 64, too); BS1D_OSCILLATES if the rungs can price it, but
-            volatility^2 j < |rate - dividend| at the strike */
+   Returns  BS1D_OK; the negative status that its result would have; BS1D_BAD_ARGUMENT: a null pointer; BS1D_BAD_SIZE:
+            also points outside 4 .. 1024 (the launches also refuse fewer than 64); BS1D_OSCILLATES: the rungs accept
+            the option, but without BS1D_UPWIND volatility^2 j < |rate - dividend| at the strike */
 TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
 {
     bs1d_model m;
@@ -66,7 +66,7 @@ TB_HOST bs1d_int bs1d_fewest_steps(const bs1d_option *option, int points)
     return high;
 }
 
-/* Returns the leading error of a European price on points that are ds apart, divided by ds^2, at the spot times
+/* Returns the leading error, divided by ds^2, of a European price on points that are ds apart, at the spot times
    exp(moved). The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the
    equation; the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the term of the differences is exp(-2x)
    times a polynomial in d/dx, which commutes with the equation up to that factor. So the averaged payoff contributes a
@@ -89,14 +89,16 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
 
 /* Fills in the parameters of the method, as opposed to those of the contract, so that bs1d_implicit4 prices the option
    to a tolerance (absolute, in the currency of the spot): top, steps, the flags BS1D_AVERAGED, BS1D_CRANK_NICOLSON and
-   BS1D_INCREMENT, and the least number of points. More points with the same top are as good or better, so a batch takes
-   the largest number that any of its options needs.
+   BS1D_INCREMENT, and the number of points. More points with the same top are as good or better, so a batch takes the
+   largest number that any of its options needs.
    Needs    option on the host, with spot, strike, rate, dividend, volatility, maturity and the flags of the contract
             (BS1D_PUT, BS1D_AMERICAN) set; points not null
-   Returns  BS1D_OK: the price is within the tolerance (tested with a thousand European options; for an American one the
-            tolerance must be at least 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the precision
-            reaches the tolerance; the values filled in come as near as possible. BS1D_BAD_ARGUMENT: a null pointer;
-            BS1D_BAD_NUMBER: as bs1d_check, or a tolerance not positive or not finite; BS1D_BAD_SPOT: a negative spot
+   Returns  BS1D_OK: the price is within the tolerance for options in the range tested: volatility 0.05 to 1, maturity
+            up to 4 years, rate -0.02 to 0.12, dividend up to 0.1, tolerance 1e-5 to 1e-3 of the strike. Beyond, a high
+            tolerance or a drift that is large beside the volatility can give an error above the tolerance.
+            BS1D_BAD_TOLERANCE: the tolerance needs over 1024 points, over 10^6 steps or more precision; the values
+            filled in come as near as these allow. BS1D_BAD_ARGUMENT: a null pointer. BS1D_BAD_NUMBER: as bs1d_check,
+            or a tolerance not positive or not finite. BS1D_BAD_SPOT: a negative spot
    Error    docs/bs1d.md, "How to choose" */
 TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
 {
@@ -114,8 +116,8 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
     if (!(tolerance > 0) || !trid_finite_f64(tolerance)) return BS1D_BAD_NUMBER;
 
     /* The error made at the top must travel back to the strike; the way there and back is as improbable as a move of
-       twice the distance. */
-    double scale = strike / tolerance > 2 ? strike / tolerance : 2, high = spot > strike ? spot : strike;
+       twice the distance. The scale stays finite, however small the tolerance. */
+    double scale = fmin(fmax(strike / tolerance, 2), 1e300), high = spot > strike ? spot : strike;
     double top = high * exp(0.5 * spread * sqrt(2 * log(scale)) + 0.5 * drift * years);
     /* The spacing gets a third of the tolerance for its leading error. We take the largest of this error around the
        spot, because it changes sign there. The spacing also resolves the kink, and avoids oscillation at the strike. */
@@ -130,7 +132,8 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
     double far_off = drift * years / spread;
     double of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + far_off + far_off * far_off);
     steps = ceil(sqrt(4 * of_steps * strike * spread / tolerance));
-    if (steps < 8) steps = 8;
+    /* With fewer than far_off^2 / 8 steps, rows below the strike would not be diagonally dominant. */
+    steps = fmax(steps, 8 + far_off * far_off / 8 + fabs((double)option->rate) * years / 2);
     o.top = (tb_real)top;
     o.steps = (bs1d_int)(steps < 1e6 ? steps : 1e6);
     *points = count < 64 ? 64 : count < 1024 ? (int)count : 1024;

@@ -11,8 +11,8 @@ typedef struct {
     int below, above;  /* how many planes of slab - 1 and slab + 1 it copies: halo, or 0 at an end of the grid */
     int halo;
     int partitions;   /* implicit: partitions of its planes */
-    int reach;        /* how many of a neighbour's partitions influence its own; 0: all partitions of all slabs do */
-    int reduced, own; /* partitions in its reduced systems; the index of its first own partition among them */
+    int reach;        /* implicit: how many of a neighbour's partitions influence its own; 0: all of all slabs do */
+    int reduced, own; /* implicit: partitions in its reduced systems; among them the index of its first own one */
 } bs3d_slab;
 
 /* The data that a slab sends to another, and receives in return. */

@@ -1,5 +1,4 @@
-/* host.h - a room of bs3d.h: the reference on the host.
-   MIT licence, see LICENSE. */
+/* host.h - a room of bs3d.h: the reference on the host. MIT licence, see LICENSE. */
 
 /* Returns the bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
@@ -43,7 +42,7 @@ TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real 
     }
 }
 
-/* Solves the systems along an axis, in v, with the factors that bs3d_p_host_factor left. */
+/* Solves the systems along an axis, in v, with the factors from bs3d_p_host_factor. */
 TB_HOST void bs3d_p_host_lines(const bs3d_model *m, int axis, const tb_real *factors, tb_real *v)
 {
     const long long pitch = bs3d_pitch(m->points[0]), step[3] = {1, pitch, pitch * m->points[1]};
@@ -118,7 +117,7 @@ TB_HOST int bs3d_p_host_march(const bs3d_problem *o, int implicit, tb_real *u, b
    Needs    work of bs3d_host_bytes; result may be null
    Leaves   the values at time 0 at the start of work, in rows of bs3d_pitch elements. With BS3D_GIVEN the march starts
             from the values there. A call that is refused leaves its status in the result, and NaN for all numbers
-   Returns  as bs3d_check */
+   Returns  as bs3d_check, or BS3D_BAD_ARGUMENT if work is null; result->status may also be BS3D_NOT_FINITE */
 TB_HOST int bs3d_host_explicit(const bs3d_problem *o, void *work, bs3d_result *result)
 {
     return bs3d_p_host_march(o, 0, (tb_real *)work, result);

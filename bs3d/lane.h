@@ -194,8 +194,8 @@ TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
     return r;
 }
 
-/* Returns the distance between rows of the grid: value (i, j, k) is at [i + pitch (j + ny k)], and rows begin at
-   multiples of 128 bytes. */
+/* Returns the distance between rows of the grid, in elements: value (i, j, k) is at [i + pitch (j + ny k)]. It is a
+   multiple of 128 bytes. */
 TB_HD int bs3d_pitch(int nx)
 {
     const int line = 128 / (int)sizeof(tb_real);

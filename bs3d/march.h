@@ -4,7 +4,8 @@
 enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a 16-byte vector */
 
 /* The table of shapes, chosen by measurement (docs/bs3d_notes.md): the rows of each kind of block, and how many blocks
-   of that kind should fit on a multiprocessor. A lane holds a patch of columns x rows points. */
+   of that kind should fit on a multiprocessor. Except in implicit3, a lane that computes L u holds a patch of
+   columns x rows points. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
     static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* bs3d_p_sweep */
@@ -12,13 +13,13 @@ struct bs3d_p_shape {
     static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
 };
 
-/* Return how many elements of shared memory are needed: by transpose_load and transpose_store, by the solves of
-   trid.h. */
+/* Returns how many elements of shared memory transpose_load and transpose_store need. */
 TB_HD constexpr int bs3d_p_transpose_len(int k)
 {
     return TB_BYTES == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
 }
 
+/* Returns how many elements of shared memory the solves of trid/interleaved.h need. */
 TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
 {
     return TB_BYTES == 4 ? TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32(systems, parts)
@@ -271,8 +272,8 @@ static int bs3d_p_finish(bs3d_p_job *job, bs3d_result *result)
     return job->status;
 }
 
-/* A kernel that sweeps over all planes, or a span of them, from u to v. The weights in `pairs` determine whether v
-   becomes L u or u + L u. */
+/* A kernel that sweeps over all planes, or a span of them, from u to v. The weights in `pairs` determine whether it
+   computes L u or u + L u. */
 template <class... spans>
 using bs3d_p_sweep_kernel = void (*)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *,
                                      spans...);

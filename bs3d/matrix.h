@@ -7,11 +7,11 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
     return per_lane <= 8 ? 8 : 4;
 }
 
-/* How many elements the table of x holds for half a row, per lane. If there are n, element e of half h is at
-   [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. For implicit2's upward sweep there are BS3D_P_HALF: factors, the points'
-   couplings to the other half's interface unknown, the seam. For implicit2's kernel for x alone and for implicit3
-   bs3d_p_row_factors says how many: l, u, r, the numbers of trid_warp_lu_precompute, the seam. implicit3 has such a
-   table for y too, at BS3D_P_Y_FACTORS. */
+/* For each half h of a row, the table of x holds n elements of each lane; element e is at
+   [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. For implicit2's upward sweep n is BS3D_P_HALF: factors, the points'
+   couplings to the other half's interface unknown, the seam. For implicit2's kernel for x alone and for implicit3 n is
+   bs3d_p_row_factors: l, u, r, the numbers of trid_warp_lu_precompute, the seam. implicit3 has such a table for y too,
+   at BS3D_P_Y_FACTORS. */
 enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
 TB_HD constexpr int bs3d_p_row_factors(int per_lane)
 {

@@ -34,11 +34,11 @@ TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks *w, const bs3d_slab_
    Needs    the same *o and *options in all processes; slabs: one for each rank of this process. *ranks and slabs must
             stay in place until the march ends. Every slab needs at least 4 planes; explicit: at least `halo`;
             implicit: at least 4 * `partitions`
-   Lanes    called on the host by each process, like all functions of the march. All but bs3d_ranks_bytes leave the
-            device of the process's last rank as the current one, unless the exchange then sets another. This function
-            (unless `ranks` is null) and bs3d_ranks_result take part in exchange.sum even after an error, since the
-            other processes wait for it. If another call fails, the program must end the other processes, which wait
-            for this one's messages
+   Lanes    called on the host by each process, like all functions of the march. If they succeed, all but
+            bs3d_ranks_bytes leave the device of the process's last rank as the current one, unless the exchange then
+            sets another. This function (unless `ranks` is null) and bs3d_ranks_result take part in exchange.sum even
+            after an error, since the other processes wait for it. If another call fails, the program must end the
+            other processes, which wait for this one's messages
    Leaves   *march, ready for bs3d_ranks_bytes and bs3d_ranks_open
    Returns  BS3D_OK; as bs3d_slab_cut; BS3D_LAUNCH_FAILED; or the error of exchange.sum. BS3D_BAD_ARGUMENT also means
             a null pointer, a `count` outside 1 .. `ranks`, several ranks but no exchange.message, or ranks of other

@@ -1,5 +1,5 @@
-/* adi2d_heston.cu - calls in Heston's model: one whose price is known, and then as many parameter sets as a calibration
-   needs, in one launch. The model is heston_model.h.
+/* adi2d_heston.cu - calls in Heston's model, with as many parameter sets as a calibration needs, in one batch. The
+   first call's price is known. The model is heston_model.h.
    MIT licence, see LICENSE.
 
        nvcc -arch=native -I.. -o adi2d_heston adi2d_heston.cu && ./adi2d_heston [sets] */
@@ -12,7 +12,7 @@
 
 enum { PRICES = 192, VARIANCES = 64, STEPS = 64, HALVES = 4 };
 
-/* Returns one of ten values from `from` to `to`. The next value comes after `each` sets. */
+/* Returns a set's value, one of ten from `from` to `to`; `each` successive sets share one. */
 static double one_of(int set, int each, double from, double to)
 {
     return from + (to - from) * (set / each % 10) / 9;

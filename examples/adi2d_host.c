@@ -1,12 +1,12 @@
 /* adi2d_host.c - a call in Heston's model on a CPU, in plain C. The model is heston_model.h. adi2d_heston.cu prices
-   thousands of calls on a GPU.
+   many calls on a GPU.
    MIT licence, see LICENSE.
 
    In this folder:
 
        gcc -std=c11 -O3 -fopenmp -I.. -o adi2d_host adi2d_host.c -lm && ./adi2d_host [workers]
 
-   Prints price and greeks beside the exact price, and exits with 0 if the error is below 1e-4. */
+   Prints price and greeks beside the exact price, and exits with 0 if the relative error is below 1e-4. */
 #include "heston_model.h"
 
 #include <stdio.h>

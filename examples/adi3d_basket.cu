@@ -55,7 +55,7 @@ FD_HD double basket_payoff(const basket_parameters *p, const double *at)
 }
 
 #define FD_MODEL_MIXED 7
-#define FD_MODEL_STEADY 7      /* the terms in t are time-independent */
+#define FD_MODEL_STEADY 7      /* no term depends on time */
 #define FD_MODEL_INDEPENDENT 7 /* each axis is independent of the others: one matrix an axis */
 #define FD_MODEL basket
 #include "pde/adi3d.h"
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
         if (!problem.exercise) european = values.value;
     }
 
-    /* Writes the American values on the plane where the third asset is next to the strike. */
+    /* Writes the American values on the first plane where the third asset is at or above the strike. */
     FILE *file = argc > 2 ? fopen(argv[2], "w") : NULL;
     int k = 0;
     while (x[2][k] < strike) k++;

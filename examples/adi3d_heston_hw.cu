@@ -1,5 +1,6 @@
 /* adi3d_heston_hw.cu - a call under Heston's variance and a stochastic short rate (Hull and White's, here Vasicek's).
-   Its price is known when the rate is independent. With the coordinates price x, variance y and short rate z
+   Its price is known because the rate is uncorrelated with price and variance. With price x, variance y and rate z the
+   equation is
        V_t + z x V_x + kappa (mean - y) V_y + speed (level - z) V_z + y x^2 / 2 V_xx + sigma^2 y / 2 V_yy
            + spread^2 / 2 V_zz + rho sigma y x V_xy = z V.
    MIT licence, see LICENSE.

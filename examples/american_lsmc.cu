@@ -97,7 +97,7 @@ TB_HD double uniform(uint32_t high, uint32_t low)
     return ((double)(((uint64_t)high << 32 | low) >> 12) + 0.5) * (1.0 / 4503599627370496.0);
 }
 
-/* sine and cosine of turns */
+/* Computes sine and cosine of an angle in turns. */
 TB_HD void turn(double turns, double *sine, double *cosine)
 {
 #ifdef __CUDA_ARCH__
@@ -151,7 +151,8 @@ TB_HD double at_maturity(const Model &m, double x)
     return gain < 0 ? 0 : gain;
 }
 
-/* Returns how many sums a regression of degree D needs, of x^0 .. x^2D and x^0 y .. x^D y: a power of two. */
+/* How many sums a regression of degree D needs, of x^0 .. x^2D and x^0 y .. x^D y; and the power of two that holds
+   them. */
 template <int D>
 struct Shape {
     enum { needed = 3 * D + 2, padded = needed <= 8 ? 8 : 16 };
@@ -511,7 +512,7 @@ static __device__ __forceinline__ double locate(const Run &r, const Model &m, in
     return position(m, date, path.w);
 }
 
-/* Returns how many words a thread keeps of a path; bridge also keeps the Brownian path and its next normal. */
+/* How many words a thread keeps of a path; bridge also keeps the Brownian path and its next normal. */
 template <bool STORED>
 struct Held {
     enum { words = STORED ? 3 : 5 };
@@ -956,8 +957,8 @@ static int time_of(cudaStream_t stream, double *median, double *least, Work work
     return 1;
 }
 
-/* Times the kernels of a rung as a graph. The graph is made once and launched for each change of the options, which it
-   reads from device memory. So only the launch is timed. */
+/* Returns a graph of the kernels of a rung. It is made once and launched for each change of the options, which it reads
+   from device memory. So only the launch is timed. */
 static cudaGraphExec_t graph_of(Rung rung, int degree, const Run &r, cudaStream_t stream)
 {
     cudaGraph_t graph;
@@ -1020,9 +1021,9 @@ static void ladder(cudaStream_t user)
     }
 }
 
-/* Prices by bs1d.h's American march; ms of one launch for all options. */
 enum { MARCH_POINTS = 1024, MARCH_STEPS = 1000 /* a year */, MOST_MARCHES = 64 };
 
+/* Prices by bs1d.h's American march; times one launch for all options. */
 static void march(const Option *option, int count, cudaStream_t stream, bs1d_result_f64 *result, double *median,
                   double *least)
 {

@@ -1,8 +1,8 @@
 /* american_lsmc_host.c - American options by least-squares Monte Carlo, in plain C: the reference of american_lsmc.cu.
    MIT licence, see LICENSE.
 
-   Paths of the Black-Scholes model are drawn from counters, so a number depends only on the seed, the path and the
-   date. Backwards from maturity, at each date, the later cash flow of each path is regressed on a polynomial in
+   Paths of the Black-Scholes model are drawn from counters, so a number depends only on the seed, the pass, the path
+   and the date. Backwards from maturity, at each date, the later cash flow of each path is regressed on a polynomial in
    x = S/K - 1 over the paths in the money. Where exercise pays more than the polynomial predicts for waiting, it
    replaces the cash flow (Longstaff and Schwartz 2001). The program prices the paper's example of eight paths and four
    puts whose values are known, and fails if a price is off. docs/american_lsmc.md explains the method. */

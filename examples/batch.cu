@@ -6,7 +6,8 @@
    Prints time, bandwidth and residual in both precisions. A solve must read a, b, c, d and write x: five arrays. The
    limit is the speed at which a device-to-device copy of 4 GiB reads and writes bytes in the same run. (A copy writes
    half of its bytes and a solve a fifth, and reading is a little faster than writing, so a solve can pass 100 %.)
-   Without a GPU the host's hybrid solves a smaller batch. Exits with 1 if a residual is too large. */
+   Without a GPU the host's hybrid solves the batch, by default a smaller one. Exits with 1 if a residual is too
+   large. */
 #include "transpose.h"
 #include "trid.h"
 #include "cuda_check.h"
@@ -21,7 +22,7 @@
 
 enum { K = 8, W = 32, WARPS = 4, RUNS = 9 };
 
-/* Returns entry i of array k, in [-1, 1], of a dominant matrix without a pattern. */
+/* Returns a number in [-1, 1], as if drawn at random, for element i of array k. */
 __host__ __device__ static double entry(size_t i, int k)
 {
     unsigned long long z = (i * 8 + (unsigned)k + 1) * 0x9e3779b97f4a7c15ull;

@@ -2,8 +2,8 @@
    MIT licence, see LICENSE.
 
    Each replay takes an implicit Euler step of the heat equation in many rods: (I - r D) u' = u in place, with one
-   matrix for all rods. The launch also leaves a status for each system, and counts those that failed; the graph resets
-   these counters itself. */
+   matrix for all rods. The launch also leaves a status for each system, and counts those that failed. Each replay
+   counts from 0. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 

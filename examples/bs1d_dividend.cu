@@ -1,4 +1,4 @@
-/* bs1d_dividend.cu - a march from maturity to the day of a dividend and on to today, by bs1d_suggest and BS1D_GIVEN.
+/* bs1d_dividend.cu - a march from maturity to the day of a dividend and on to today, with bs1d_suggest and BS1D_GIVEN.
    MIT licence, see LICENSE. */
 #include "bs1d.h"
 #include "cuda_check.h"
@@ -17,7 +17,7 @@ static double put(double s, double k, double r, double v, double t)
 int main(void)
 {
     enum { OPTIONS = 3 };
-    const double when = 0.25, share = 0.03, tolerance = 1e-2; /* 3 % of the asset is paid out in a quarter of a year */
+    const double when = 0.25, share = 0.03, tolerance = 1e-2; /* 3 % is paid out after a quarter of a year */
     bs1d_option_f64 option[OPTIONS], *device_option;
     bs1d_result_f64 result[OPTIONS], *device_result;
     int points = 0, status = BS1D_OK;

@@ -180,7 +180,7 @@ static float elapsed(cudaEvent_t start, cudaEvent_t stop)
     return ms;
 }
 
-/* the best GFlop/s of the loop */
+/* Returns the best GFlop/s of the loop. */
 template <typename Real>
 static double measured_peak(int processors)
 {

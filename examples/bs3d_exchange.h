@@ -9,7 +9,8 @@
    EXCHANGE_COPIES, for one process with all ranks, is always available. EXCHANGE_NCCL needs -DBS3D_GPUS_NCCL; one
    process has all ranks, or MPI starts one for each. EXCHANGE_MPI needs -DBS3D_GPUS_MPI and an MPI library that accepts
    device addresses; the host then waits for the messages in each step. The program calls MPI_Init and MPI_Finalize.
-   Functions return 0, a status of bs3d.h, or a CUDA or NCCL error, for which exchange_string returns the text. */
+   Functions return 0 or a status: of bs3d.h, of CUDA, of NCCL, or one of those below. exchange_string returns its
+   text. */
 #ifndef BS3D_EXCHANGE_H
 #define BS3D_EXCHANGE_H
 

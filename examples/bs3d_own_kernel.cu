@@ -1,7 +1,7 @@
 /* bs3d_own_kernel.cu - a kernel of your own from bs3d.h's lane functions: an American put on the geometric average.
    MIT licence, see LICENSE.
 
-   The geometric average of three such assets moves like one asset, so bs1d.h knows the answer. */
+   The geometric average of three lognormal prices is itself lognormal, so bs1d.h knows the answer. */
 #define BS1D_NO_LAUNCHES /* the kernels of the ladders are not needed here */
 #define BS3D_NO_LAUNCHES
 #include "bs1d.h"

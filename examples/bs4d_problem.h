@@ -84,8 +84,9 @@ BS4D_HD const char *bs4d_wrong(const bs4d_problem *o)
     return NULL;
 }
 
-/* Computes the weights of L at point i of an axis: of u - u[-m] and of u[+m] - u, and the index in t; all 0 where a
-   neighbour is missing (those of a lower neighbour vanish anyway). In double precision for C, in any for C++. */
+/* Computes the weights of L at point i of an axis: down is that of -(u - u[-m]), up that of u[+m] - u, and index is the
+   factor i of t. At the first point all three are 0, at the last up and index. C has the function in double precision,
+   C++ in any. */
 #ifdef __cplusplus
 template <class T>
 #else
@@ -126,8 +127,8 @@ BS4D_HD double bs4d_payoff(const bs4d_problem *o, size_t element)
     return gain < 0 ? 0 : gain;
 }
 
-/* Returns the exact value. The product is lognormal, so with v the variance of its logarithm it is Black and Scholes'
-   formula for its forward. */
+/* Returns the exact value. The product is lognormal, so Black and Scholes' formula holds for its forward, with the
+   variance of its logarithm. */
 BS4D_HD double bs4d_closed_form(const bs4d_problem *o)
 {
     const double *s = o->volatility, *p = o->power, t = o->maturity;

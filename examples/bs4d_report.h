@@ -1,4 +1,4 @@
-/* bs4d_report.h - the command line of bs4d.cu and bs4d_host.c, their rows, and with CUDA their timing.
+/* bs4d_report.h - the command line and the output of bs4d.cu and bs4d_host.c, and the timing of the former.
    MIT licence, see LICENSE. */
 #ifndef BS4D_REPORT_H
 #define BS4D_REPORT_H
@@ -13,8 +13,8 @@
 
 enum { BS4D_RUNS = 5 };
 
-/* Returns the largest error allowed in the model problem's value: more than twice the error that the spacings caused
-   where it was measured, plus the error of modes of a fine grid, which a few long steps do not damp. */
+/* Returns the largest error allowed in the model problem's value. The first term is more than twice the measured error
+   of the spacings. The second allows for modes of a fine grid that a few long steps do not damp. */
 static inline double bs4d_bound(const bs4d_problem *o)
 {
     double squares = 0;

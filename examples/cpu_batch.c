@@ -33,7 +33,7 @@ int main(void)
 
     printf("%s: x[%d] of the last system = %.7f\n", cpu_avx_name(cpu_avx_best()), N / 2, (double)x[COUNT - N / 2]);
 
-    /* The status names a system without a solution. The other systems are solved. */
+    /* The status names a system that needs pivoting: its first pivot is 0. The other systems are solved. */
     b[7 * N] = 0;
     status = cpu_avx_thomas_f32(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);
     printf("status %d: %s\n", status, cpu_avx_status_string(status));

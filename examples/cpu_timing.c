@@ -23,8 +23,8 @@
    strike comes from an untimed march of one option over all steps. Its error is the distance from the exact solution
    of the discrete equations, or in table 4 from the closed form, on 64^3 points without --full. For a batch of systems
    it is the largest error. The program fails if a rung is less accurate than expected. A row is marked "!" if its runs
-   differ by more than a quarter, or if its multiply-adds were slower than before by a quarter: something else was
-   running, and the row means little. */
+   differ by more than a quarter, or if its multiply-adds or copies were slower than before by a quarter: something else
+   was running, and the row means little. */
 #ifndef REAL
 #if defined __linux__
 #define _DEFAULT_SOURCE
@@ -279,8 +279,8 @@ static bs1d_model one_factor_model(int implicit)
     return model;
 }
 
-/* Makes a problem with steps of the paper's length. Explicit steps on fewer points are longer by the square of the
-   spacing, and still stable. */
+/* Makes a problem with steps of the paper's length. On more than 256 points explicit steps are shorter, by the square
+   of the spacing, so that they are stable. */
 static bs3d_problem three_factor_problem(int implicit, int points, int steps)
 {
     bs3d_problem problem = {
@@ -805,7 +805,7 @@ static void conclude(void)
     printf("\n%d rows in %.0f s.", rows_done, now() - started);
     if (rows_disturbed)
         printf(" Warning: %d of them, marked \"!\", were disturbed: their runs differ by more than a quarter, or the\n"
-               "multiply-adds beside them were slower by as much. On a quiet machine there are few or none.",
+               "multiply-adds or copies beside them were slower by as much. On a quiet machine there are few or none.",
                rows_disturbed);
     printf("\n");
 }

@@ -3,7 +3,7 @@
 #ifndef CUDA_CHECK_H
 #define CUDA_CHECK_H
 
-#if defined __CUDACC__ || defined SIMT_EMULATOR /* without it some examples are C */
+#if defined __CUDACC__ || defined SIMT_EMULATOR /* without CUDA some examples are C */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /* fd1d_cev.cu - 10000 American puts in the CEV model on a GPU, a warp each, on a grid of volatilities and elasticities,
-   as a calibration needs them. The model is cev_model.h. fd1d_host.c prices two of the puts on a CPU. MIT licence, see
-   LICENSE.
+   as a calibration needs them. The model is cev_model.h. fd1d_host.c prices calls and puts with it on a CPU.
+   MIT licence, see LICENSE.
 
    In this folder:
 
        nvcc -std=c++17 -O3 -arch=native -I.. -o fd1d_cev fd1d_cev.cu && ./fd1d_cev
 
-   Prints the prices at the grid's corners and the time of the batch, and exits with 0 if single precision agrees with
-   the host's double precision to 0.001. */
+   Prints the prices at two corners of the grid and the time of the batch, and exits with 0 if single precision agrees
+   with the host's double precision to 0.001. */
 #include "cev_model.h"
 #include "cuda_check.h"
 

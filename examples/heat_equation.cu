@@ -1,9 +1,9 @@
 /* heat_equation.cu - one matrix, many right-hand sides: implicit time steps of the heat equation.
    MIT licence, see LICENSE.
 
-   u' = u'' on 0 < x < 1, u = 0 at both ends, by backward Euler: (I - dt A) u_new = u_old. The matrix stays the same, so
-   it is factored once, in registers, and each step only solves. A warp holds a rod of 256 points, and every rod has a
-   diffusivity of its own. */
+   u' = D u'' on 0 < x < 1, u = 0 at both ends, by backward Euler: (I - dt D A) u_new = u_old, where A is the second
+   difference. The matrix stays the same, so it is factored once, in registers, and each step only solves. A warp holds
+   a rod of 256 points, and every rod has a diffusivity D of its own. */
 #include "trid.h"
 #include "cuda_check.h"
 
@@ -13,7 +13,7 @@
 
 enum { K = 8, W = 32, N = K * W };
 
-/* Marches u in place. ratio is diffusivity dt / h^2 of each rod; status receives 0 or 1 + the row of a failure. */
+/* Marches u in place. ratio is D dt / h^2 of each rod; status receives 0 or 1 + the row of a failure. */
 __global__ void march(int time_steps, const double *ratio, double *u, int *status)
 {
     double a[K], b[K], c[K], f[TRID_WARP_FACTOR_LEN(K)], v[K], r = ratio[blockIdx.x];

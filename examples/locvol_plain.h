@@ -35,7 +35,7 @@ static const locvol_set locvol_sets[3] = {
 
 static const double locvol_s0 = 0.03, locvol_t = 5, locvol_alpha = 0.2, locvol_nu = 0.6, locvol_beta = 0.5;
 
-/* The operations of the program below at a point in a step; a division counts one, exponentials are left out. */
+/* The operations at a point in a step that the benchmark assumes; a division counts one, exponentials are left out. */
 enum { LOCVOL_OPERATIONS = 44 };
 
 /* Makes a uniform axis with `at` as point number `index`. */
@@ -44,7 +44,7 @@ static inline void locvol_axis(int points, double spacing, int index, double at,
     for (int i = 0; i < points; i++) x[i] = i * spacing - index * spacing + at;
 }
 
-/* Makes both axes and the times of a data set; in *ix and *iy the point of the result. */
+/* Makes both axes and the times of a data set. *ix and *iy receive the indices of the result's point. */
 static inline void locvol_grid(const locvol_set *set, double *x, double *y, double *time, int *ix, int *iy)
 {
     double dx = 20 * locvol_alpha * locvol_s0 * sqrt(locvol_t) / set->numx;
@@ -72,7 +72,7 @@ static inline void locvol_grid(const locvol_set *set, double *x, double *y, doub
 #define R LOCVOL_REAL
 #define F(stem) LOCVOL_NAME(stem)
 
-/* Computes the second difference as three weights a point, one after another: of the value below, at and above it. */
+/* Computes the second difference as three adjacent weights a point: of the value below, at and above it. */
 static inline void F(locvol_second)(int points, const double *x, R *weight)
 {
     for (int i = 0; i < points; i++) {
@@ -156,7 +156,7 @@ LOCVOL_FUNCTION R F(locvol_value)(const locvol_set *set, R strike, const R *x, c
     return r[ix * numy + iy];
 }
 
-/* Solves all problems of a data set. threads: whether to use more than one
+/* Solves all problems of a data set. `threads` says whether it may use several threads.
    Leaves   set->outer results
    Returns  0, or 1 if memory is short */
 static inline int F(locvol_plain)(const locvol_set *set, int threads, R *result)

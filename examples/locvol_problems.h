@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-/* Makes the problems of a data set for pde/adi2d.h; batch.kind is ADI2D_PRODUCTS.
-   Needs    room for set->outer of each, and for the spot, two numbers, which all share
+/* Makes the problems of a data set for pde/adi2d.h. Their steps are products: batch.kind may be ADI2D_PRODUCTS.
+   Needs    room for set->outer problems and as many parameters, and for the two coordinates of the spot that all
+            problems share
    Returns  0, or 1 if memory is short */
 static inline int locvol_problems(const locvol_set *set, fd_problem *problem, locvol_parameters *parameters,
                                   double *spot)

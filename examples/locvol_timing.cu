@@ -1,18 +1,21 @@
 /* locvol_timing.cu - local volatility calibration, a benchmark of two-factor solvers, as a model of pde/adi2d.h.
    MIT licence, see LICENSE.
 
-       locvol_timing [--quick] [--csv [FILE]]     with FILE also writes the rows to it as CSV; without, prints only CSV
+       locvol_timing [--quick] [--csv [FILE]]
 
    examples/locvol_plain.h describes the equation, its discretisation and the three data sets. The rows are:
-       naive, coalesced, onchip    the versions on the GPU, with all arguments in its memory: payoff and all steps;
-                                   medians of 9 runs after a warm-up
-       .._call                     the same from host memory to host memory, with allocations made before
-       host                        on all processors if the compiler has OpenMP; medians of 3 runs, or fewer in 10 s
-       plain                       the plain program on as many processors; up to 32 problems, scaled: all are alike
-   GFlop/s count the operations of the plain program without its exponentials, whatever a version does in fact. Errors
-   are the largest over all problems, against the host's in double precision. The program fails if an error is above
+       naive, coalesced, onchip    the versions on the GPU, with all arguments in its memory, from the payoff to the
+                                   last step; medians of RUNS runs after a warm-up
+       .._call                     the same from host memory to host memory, without allocations
+       host                        pde/adi2d.h on the CPU, with all threads of OpenMP; medians of HOST_RUNS runs, or of
+                                   fewer if these take more than MOST_SECONDS
+       plain                       the plain program with the same threads; one run of up to PLAIN_PROBLEMS problems.
+                                   Its time is scaled to the whole set, since all problems take equally long
+   GFlop/s count LOCVOL_OPERATIONS for each point and step, whatever a version does in fact. Errors are the largest over
+   the problems that were run, against the host's values in double precision. The program fails if an error is above
    5e-6 (single) or 1e-11 (double precision).
-   --quick: small sets, for a test. Without a GPU, or with a compiler without CUDA, the rows of the host only:
+   --csv prints CSV; --csv FILE prints a table and writes CSV to FILE. --quick takes small sets, for a test. Without a
+   GPU, or with a compiler without CUDA, there are only the rows `host` and `plain`:
        gcc -std=c11 -O3 -march=native -fopenmp -I.. -x c locvol_timing.cu -lm */
 #include "locvol_problems.h"
 #include "cuda_check.h"
@@ -122,7 +125,7 @@ typedef struct {
     fd_problem *problem;
     locvol_parameters *parameters;
     double spot[2];   /* of all problems */
-    fd_values *exact; /* the host's in double precision */
+    fd_values *exact; /* the host's values in double precision */
 } locvol_run;
 
 static int workers(void)
@@ -134,7 +137,7 @@ static int workers(void)
 #endif
 }
 
-/* Times the host. *error is the distance from `exact`, or in double precision that from the plain program. */
+/* Times the host. In double precision its values become run->exact. */
 static void time_host(const locvol_run *run, int is_double)
 {
     fd_batch batch = run->batch;
@@ -263,7 +266,7 @@ static void time_version(const Version &version, int is_double, const locvol_run
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-/* Describes the machine of the rows; in *devices whether there is a GPU. */
+/* Describes the machine of the rows. *devices receives the number of GPUs. */
 static void machine_name(char *name, size_t size, int *devices)
 {
     char line[200];

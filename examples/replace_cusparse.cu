@@ -1,7 +1,7 @@
 /* replace_cusparse.cu - from cusparseSgtsv2StridedBatch to trid_batch_solve.
    MIT licence, see LICENSE.
 
-   These calls go:
+   The program below does without these calls:
 
        cusparseCreate(&handle);
        cusparseSgtsv2StridedBatch_bufferSizeExt(handle, n, a, b, c, x, systems, n, &bytes);
@@ -9,9 +9,9 @@
        cudaMemcpy(x, d, n * systems * sizeof *x, cudaMemcpyDeviceToDevice); // it solves in place
        cusparseSgtsv2StridedBatch(handle, n, a, b, c, x, systems, n, buffer);
 
-   There is no handle and no buffer. d stays unchanged, unless x is the same array. a[0] and c[n-1] of a system need not
-   be zero. For interleaved systems (cusparseSgtsvInterleavedBatch) pass trid_lines_interleaved; a, b and c stay as they
-   were. */
+   It has no handle, and needs no buffer for systems of up to 1024 rows. d stays unchanged, unless x is the same array.
+   a[0] and c[n-1] of a system need not be zero. For interleaved systems (cusparseSgtsvInterleavedBatch) pass
+   trid_lines_interleaved; a, b and c stay as they were. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 

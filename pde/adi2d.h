@@ -27,9 +27,9 @@
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
        MODEL_host               solves a batch with several workers: OpenMP's threads if the program is compiled with
-                                OpenMP. If they outnumber the problems, they share each large grid
-       MODEL_host_problems      solves some of the problems in the calling thread; works with any threads
-       MODEL_host_worker        does one worker's part of problems that all workers share; works with any threads that
+                                OpenMP. Workers that outnumber the problems share each large grid
+       MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
+       MODEL_host_worker        does one worker's part of problems that all workers share: for threads of any kind that
                                 can wait for each other
        MODEL_suggest            finds the points and steps for a tolerance (common/suggest.h)
        MODEL_suggest_bytes      bytes of memory for MODEL_suggest
@@ -37,8 +37,8 @@
      (adi2d/onchip.h)
        MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
        MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
-                                block or of the blocks of a cluster; MODEL_coalesced solves a batch whose grids fit
-                                in no cluster
+                                block or of the blocks of a cluster; if grids fit in no cluster, solves the batch as
+                                MODEL_coalesced does
      the ladder's lower rungs (adi2d/rungs.h)
        MODEL_rung_bytes         bytes of device memory for each of the next two functions
        MODEL_naive              the plain version: grids in device memory, two kernels per stage, a thread per line
@@ -50,13 +50,12 @@
    The cost of a step on chip depends on batch.kind. With ADI2D_PRODUCTS a step is two solves, one along each axis, and
    holds one array in shared memory. With ADI2D_ONE_STAGE (Douglas' scheme) it also forms differences at all points, and
    holds two arrays. With ADI2D_TWO_STAGES it holds three arrays, and a step of a scheme other than Douglas' does all
-   this twice. A march of products factors the matrix along y for all columns together, and again only if theta dt
-   changes by more than rounding, if its model declares FD_MODEL_INDEPENDENT along y and either declares FD_MODEL_STEADY
-   along y or has no numbers of t.
+   this twice. If a model declares FD_MODEL_INDEPENDENT along y, and FD_MODEL_STEADY along y or no numbers of t, a march
+   of products factors one matrix along y for all columns, and again only where theta dt changes by more than rounding.
 
    pde/common/rooms.h lists the rooms. To add a version, write a room like rungs.h, and include it there.
 
-   pde/common/problem.h documents what the solvers share, and the statuses. */
+   pde/common/problem.h documents what the solvers share; pde/fd.h lists the statuses. */
 
 #ifndef ADI2D_H
 #define ADI2D_H
@@ -85,9 +84,12 @@ enum {
     ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2 and without a Rannacher start (times.halves is 0); no mixed
                          term, no source, no exercise between dates; FD_LINEAR at all faces; the same coefficients
                          throughout a step (FD_MIDDLE, FD_NEW_END, or no numbers of t); all rows diagonally dominant. A
-                         step forms no differences and stores one array (docs/adi2d.md). Sources are looked for at all
-                         points in three steps (common/problem.h), rows in the first and the last, there also with the
-                         length of the longest step, and both in all steps at five points */
+                         step stores one array, and forms differences only if it cannot begin with what the step before
+                         it left (adi2d_p_continues). Sources are looked for at all points in three steps
+                         (common/problem.h). Dominance is checked at all points in the first and the last step, each
+                         with its own length and with the longest of the march. Other steps are checked at five points.
+                         A row without dominance that these checks miss is solved as it is; a source that they miss
+                         makes the values wrong */
 };
 
 /* Statuses of a problem in addition to those of fd_status; ADI2D_BAD_KIND is a batch's. */

@@ -30,10 +30,10 @@
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
        MODEL_host               solves a batch with several workers: OpenMP's threads if the program is compiled with
-                                OpenMP. If workers outnumber problems, all of them share each problem
+                                OpenMP. Workers that outnumber the problems share each problem
        MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
-       MODEL_host_worker        does one worker's part of problems that all share: for threads of any kind that can wait
-                                for each other
+       MODEL_host_worker        does one worker's part of problems that all workers share: for threads of any kind that
+                                can wait for each other
        MODEL_suggest            finds the points and steps for a tolerance (common/suggest.h)
        MODEL_suggest_bytes      bytes of memory for MODEL_suggest
      GPU (nvcc; without a GPU, tests/simt): large grids, in device memory (adi3d/device_march.h). The batch's arrays,
@@ -57,9 +57,9 @@
 
    pde/common/problem.h documents what the solvers share; in addition:
      Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT), all lines share one matrix.
-              MODEL_device factors it once for successive steps with equally many stages, the same theta dt up to
-              rounding and the same numbers of t (along x only for up to 256 points, in steps within which nothing
-              changes).
+              MODEL_device factors it and uses the factors until the number of stages, theta dt (by more than rounding)
+              or the numbers of t change. Along x it factors only for up to 256 points and in steps within which nothing
+              changes.
      Memory   Only adi3d_allocate allocates.
 
    pde/common/rooms.h lists the rooms. */

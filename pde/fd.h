@@ -16,27 +16,28 @@
    from the final values at maturity backwards to time 0. A is the left-hand side without V_t, minus kill V.
 
    A line is the points x[0] < ... < x[n-1] along one axis, with values u. At each point, p is the slope of u above the
-   point, and m the slope below it (differences over spacings). The point's cell holds two numbers, h and w, which
-   weight them:
-       first derivative  m + w (p - m),  second  h (p - m),  A u = drift m + flow (p - m), flow = h diffusion + w drift.
-   Values are subtracted before they are multiplied, so that single precision loses nothing. A face is the first or last
-   point of a line; its boundary condition sets h and w of its cell. Upwinding raises a flow below drift or below 0 to
-   the larger of these two. A coupling is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives
-   these formulas and explains how kernels use them.
+   point, and m the slope below it (differences over spacings). The point's cell holds the reciprocals of both spacings,
+   and two weights, h and w:
+       first derivative  m + w (p - m),   second  h (p - m),
+       A u without kill  drift m + flow (p - m),  flow = h diffusion + w drift.
+   Values are subtracted before they are multiplied: rounding errors are then relative to differences, not to values. A
+   face is the first or last point of a line; its boundary condition sets h and w of its cell. Upwinding raises a flow
+   below drift or below 0 to the larger of these two. A coupling is an off-diagonal coefficient, the weight of a
+   neighbour. docs/fd.md derives these formulas and explains how kernels use them.
 
    The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64, and in C++ also without a
    suffix, as overloads. All others work in double precision: set-up is rare, and its results are then rounded only
    once, to the precision of the march.
 
      coordinates (fd/axis.h)
-       fd_axis_points       uniform, or crowded around up to three places, which lie on a node or midway
+       fd_axis_points       points: uniform, or crowded around up to three places, which can be on a node or midway
        fd_axis_map, fd_map_point    the same point by point, for threads that take one each
-       fd_grid_check        checks a grid of the user's own; the other functions take any increasing grid
+       fd_grid_check        checks a grid of the user's own
      final values (fd/average.h)
        fd_average_told      average of a function of one variable over a cell, with given kinks and jumps: exact for
                             pieces that are polynomials up to degree 7
        fd_average           average over a cell in one to three dimensions; finds kinks and jumps itself
-       fd_final_value       at a grid point: the average over its cell if the cell has a kink or jump, else the value
+       fd_final_value       at a grid point: the average over its cell if a kink or jump is found there, else the value
      values at a point (fd/axis.h)
        fd_interpolate       weights of four points for the value and two derivatives of a cubic
      time (fd/time.h)
@@ -60,7 +61,7 @@
      in each step, a point (fd/line.h)
        fd_lane_first, fd_lane_second    derivatives along a line       2 sub + 1 mul + 2 FMA; 2 sub + 2 mul + 1 FMA
        fd_lane_mixed        the mixed derivative from nine values               8 sub + 4 mul + 8 FMA
-       fd_lane_row          couplings of a point, central, upwind or fitted     3 mul + 1 FMA + 1 sub (+ 2 max)
+       fd_lane_row          couplings of a point, central, upwind or fitted     3 mul + 1 FMA + 1 sub if central
        fd_lane_apply        the row applied to three values                     2 sub + 1 mul + 1 FMA
        fd_lane_source       the term of a given slope                           2 mul + 2 FMA
        fd_lane_matrix       the row of 1 - size A, and whether it is dominant   2 mul + 2 add + 1 FMA
@@ -70,14 +71,15 @@
        fd_lane_lag          the row without couplings of the wrong sign    2 selections
        fd_lane_face_three   eliminates a face's third point with its neighbour's row
        fd_lane_value        a value or derivative from four values or a tensor of them
-     messages
-       fd_status_string, fd_status_of
+     statuses
+       fd_status_string, fd_status_of    the text of a status; an fd_status
 
    Common contract:
      Status   FD_OK = 0, a negative number that names the fault, or 1 + the index of the wrong point or date. A function
-              that returns a status may refuse its arguments; its results are then unspecified.
-     Numbers  NaN and infinities are recognised by their bits, so -ffast-math does not matter. In steps a NaN stays NaN;
-              but with -ffast-math FD_UPWIND and FD_FITTED may lose one among terms.
+              that returns a status may refuse its arguments; unless it says otherwise, its results are then
+              unspecified.
+     Numbers  Statuses recognise NaN and infinities by their bits, so -ffast-math does not matter there. In steps a
+              value that is NaN stays NaN. With -ffast-math, FD_UPWIND and FD_FITTED may lose a NaN among terms.
      Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
      Device   All functions run on host and device, in one thread. */
 
@@ -91,17 +93,17 @@
 /* The values of a status that are not 1 + an index. */
 enum {
     FD_OK = 0,
-    FD_BAD_ARGUMENT = -1, /* a null pointer, or misaligned memory */
+    FD_BAD_ARGUMENT = -1, /* a null pointer, misaligned memory, or what the function's comment names */
     FD_BAD_SIZE = -2,     /* points outside 4 .. 1024 (in a solver of two factors 32768, in this header 2^28), another
-                             count out of range (places, halves, dates, workers, a size of the batch), or dates or
-                             steps too close to be distinguished */
-    FD_BAD_NUMBER = -3,   /* NaN, infinite, out of order, or not positive where it must be */
-    FD_NO_ROOM = -5,      /* too little room for the steps, or too little memory */
+                             count out of range (places, halves, dates, workers, all steps together, a size of the
+                             batch), or dates or steps too close to be distinguished */
+    FD_BAD_NUMBER = -3,   /* NaN, infinite, out of order, or not positive although it must be */
+    FD_NO_ROOM = -5,      /* too little room for the steps, too little memory, or grids too large for MODEL_onchip */
     FD_OUTSIDE = -6,      /* a point outside the grid */
     /* For a problem (fd_status): */
     FD_BAD_AXIS = -7,         /* detail is fd_axis_map's status, or 1 + the index of a bad point */
     FD_BAD_TIMES = -8,        /* detail is fd_schedule's status */
-    FD_BAD_SPOT = -9,         /* a spot is outside the grid, along `axis` */
+    FD_BAD_SPOT = -9,         /* a spot is outside the grid, along `axis`; detail is its number, from 0 */
     FD_MODEL_NAN = -10,       /* not finite: the model's numbers of an axis (axis, and i, j or k) or of a step (step),
                                  or its terms at a point in a step */
     FD_FINAL_NAN = -11,       /* the payoff at a point is not finite */
@@ -111,37 +113,42 @@ enum {
                                  declaration */
     FD_MIXED_UNDECLARED = -16,   /* at a point, a mixed term is not 0; detail: the value missing from FD_MODEL_MIXED */
     FD_CHANGES_UNDECLARED = -17, /* at a point, terms that the model declares time-independent change */
-    FD_ILL_POSED = -18,          /* at a point, a diffusion is negative or the mixed terms are too large for it */
-    FD_GREW = -19,               /* values grew too much (growth): take more steps, a larger theta or upwinding */
+    FD_ILL_POSED = -18,          /* at a point, a diffusion is negative, or mixed terms are too large for diffusions */
+    FD_GREW = -19,               /* values grew too much (growth) or may do so (fd_scheme_theta_drift): take more steps,
+                                    a larger theta or upwinding */
     FD_UNSTABLE = -20,           /* an explicit march needs shorter steps; detail is how many suffice */
-    FD_OUTWARD = -21,            /* at a point of an FD_DEGENERATE face, the drift points out of the axis */
-    FD_NOT_DEGENERATE = -22,     /* at a point of an FD_DEGENERATE face, the diffusion along the axis is not 0 */
+    FD_OUTWARD = -21,            /* at a point of an FD_DEGENERATE face, the drift points out of the axis, and would
+                                    cross more than a cell by maturity */
+    FD_NOT_DEGENERATE = -22,     /* at a point of an FD_DEGENERATE face, the diffusion along the axis exceeds a
+                                    hundredth of that at the next point */
     /* For an axis: */
     FD_PLACE_OUTSIDE = -30,   /* a place is not within the axis */
     FD_PLACE_ORDER = -31,     /* a place is not above the one before it */
     FD_PLACE_AT_END = -32,    /* a place at an end of the axis cannot lie midway between two points */
     FD_PLACES_SHARE = -33,    /* two aligned places would share a point; take more points, or move the places apart */
-    FD_PLACE_SQUEEZED = -34,  /* alignment would squeeze points to a quarter of their distance; take more points */
+    FD_PLACE_SQUEEZED = -34,  /* alignment would squeeze points to less than about a quarter of their distance; take
+                                 more points */
     FD_BAD_ALIGNMENT = -35,   /* align is unknown */
     FD_BAD_FACE = -36,        /* a face is unknown; in a march, a face of `axis` */
     FD_TOO_MANY_POINTS = -37, /* batch.points has no room for the axis; detail is how many points it has */
-    /* For steps: */
+    /* For steps, and for MODEL_suggest: */
     FD_BAD_STEPS = -38,      /* steps not in 1 .. 2^28 */
     FD_BAD_GRADING = -39,    /* grading is unknown */
     FD_BAD_KIND = -40,       /* kind is unknown */
     FD_BAD_THETA = -41,      /* theta not in 0 .. 1 */
     FD_TOO_MANY_STEPS = -42, /* batch.steps has no room for the march; detail is how many steps it takes */
     FD_TOO_MANY_DATES = -43, /* batch.dates has no room for the problem's dates; detail is how many there are */
-    FD_BAD_TOLERANCE = -50,  /* MODEL_suggest only: the tolerance needs more points or steps than the solver takes */
+    FD_BAD_TOLERANCE = -50,  /* the tolerance needs more points or steps than the solver takes */
     /* For a march's choices: */
     FD_BAD_SCHEME = -44,       /* scheme is unknown */
     FD_BAD_COEFFICIENTS = -45, /* coefficients is unknown */
     FD_BAD_FINALS = -46,       /* finals is unknown */
     FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 is not finite, or not above the one before */
     FD_BAD_EXERCISE = -48,     /* exercise is unknown */
-    FD_BAD_EVENT = -49         /* at date detail - 1, `what` is unknown, cash or proportion is not finite, or is not 0
-                                  although nothing is shifted, proportion exceeds 1, or values should change but the
-                                  model has no function for that */
+    FD_BAD_EVENT = -49         /* at date detail - 1: `what` is unknown; values are shifted along two axes, or along one
+                                  that the model lacks; cash or proportion is not finite, or not 0 although nothing is
+                                  shifted; proportion exceeds 1; values should change, but the model has no function
+                                  for that */
 };
 
 /* Returns the text of a status. */
@@ -200,7 +207,8 @@ TB_HD const char *fd_status_string(int status)
 typedef struct {
     int what, detail;        /* FD_OK, or an error */
     int axis, i, j, k, step; /* the position; -1 if it does not apply; step 0 is the first, from maturity */
-    int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together */
+    int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together; wrong if
+                                there are more than 2^31 - 1 */
     float growth; /* the largest magnitude at time 0 over the largest that the march was given: among final values,
                      boundary values at time 0, slopes at time 0 times the length of the axis, and the amounts that
                      FD_CHANGE_VALUES added at a point. 0 if all of these are 0, or if the march did not end */
@@ -226,7 +234,7 @@ TB_HD fd_status fd_p_status(int what, int detail)
     return fd_status_of(what, detail, -1, -1, -1, -1, -1);
 }
 
-enum { FD_P_MOST = 1 << 28 }; /* the most points of an axis, steps of a march, or dates */
+enum { FD_P_MOST = 1 << 28 }; /* the most points of an axis, steps of a march, halves, or dates */
 
 TB_HD double fd_p_max(double x, double y)
 {

@@ -1,4 +1,5 @@
-/* fd1d.h - batches of one-factor PDEs of your own, a warp per problem on GPUs, vectorised across problems on CPUs.
+/* fd1d.h - batches of one-factor PDEs of your own: a warp or a block per problem on GPUs, vectors across problems on
+   CPUs.
 
    MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
 
@@ -33,9 +34,9 @@
      GPU (fd1d/device.h; nvcc, or tests/simt without a GPU); parameters, memory and the batch's arrays lie in device
      memory
        MODEL_device_bytes   bytes of device memory that suffice for full speed
-       MODEL_device         solves a batch: a warp per problem up to 256 points; if the model has no numbers of t, up to
-                            1024 (512 in double precision) with European exercise, and 512 (256) with early exercise;
-                            otherwise a block per problem
+       MODEL_device         solves a batch: a warp per problem if batch.points is at most 256 or, for a model without
+                            numbers of t, 1024 (512 in double precision) with European exercise and 512 (256) with early
+                            exercise; otherwise a block per problem
    All models share
        fd_batch_check       checks a batch
        fd_status_string     returns the text of a status
@@ -45,10 +46,12 @@
               solve twice per step, except Modified Craig-Sneyd with theta 1/2, which is the theta method too.
      Cost     If the model has no numbers of t and a step has one solve, a warp factors the matrix of equal steps once,
               or in each step if the model has FD_MODEL_FACE. With European exercise it also takes these steps in
-              increments: a solve and three operations a point, or two with Crank-Nicolson. It recomputes the increment
-              every 64 steps (512 in double precision) and after a date, or in each step if the model has FD_MODEL_FACE
-              or the matrix omits couplings at a face. In double precision, where no digits need saving, Crank-Nicolson
-              steps are taken without increments, with one operation, unless there are sources or slopes.
+              increments: a solve and three operations a point, or two with Crank-Nicolson unless a face is
+              FD_DEGENERATE. It recomputes the increment every 64 steps (512 in double precision) and where equal steps
+              end, as at a date; in each step if the model has FD_MODEL_FACE, the matrix omits couplings at a face, or
+              steps are explicit. In double precision, where no digits need saving, Crank-Nicolson steps are taken
+              without increments, with one operation, unless there are sources or faces that are FD_SLOPE or
+              FD_DEGENERATE.
 
    pde/common/rooms.h lists the rooms. */
 

@@ -734,6 +734,11 @@ CASE_FUNCTION void test_lines()
             CHECK(trid_lines_check(none) == status && trid_lines_overlap(none, base, base + 2 * apart, 4) == meet,
                   "no groups of %lld %lld %lld %lld", l.n, l.step, l.systems, l.stride);
     }
+    /* 2 stride - step = 3. An index modulo one pitch, times the other pitch, does not fit a long long. */
+    const trid_lines huge = {3, (1ll << 53) - 1, 3, (1ll << 52) + 1, 1, 0};
+    for (int apart = 1; apart < 10; apart++)
+        CHECK(trid_lines_overlap(huge, (void *)4096, (void *)(size_t)(4096 + apart), 1) == (apart == 3),
+              "huge pitches, %d elements apart", apart);
     const long long far = 1ll << 61;
     const trid_lines bad[] = {{-1, 1, 1, 1, 1, 1},
                               {1, 1, -1, 1, 1, 1},

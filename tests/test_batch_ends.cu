@@ -32,9 +32,9 @@
                                                     0);                                                                \
     }                                                                                                                  \
     CASE_FUNCTION int weigh_ends(trid_lines lines, int flags, const T *u, const T *v, const T *d, long long first,     \
-                                 long long last, long long share, T *ed)                                               \
+                                 long long last, long long share, T *ed, const told *report = 0)                       \
     {                                                                                                                  \
-        return trid_batch_interface_weigh_##suffix(lines, u, v, d, first, last, share, ed, asked(flags, 0), 0);        \
+        return trid_batch_interface_weigh_##suffix(lines, u, v, d, first, last, share, ed, asked(flags, report), 0);   \
     }                                                                                                                  \
     CASE_FUNCTION int solve(trid_lines lines, int shared, const T *a, const T *b, const T *c, T *x)                    \
     {                                                                                                                  \
@@ -701,7 +701,13 @@ static void test_statuses(void)
     CHECK(weigh_ends(one, 0, pa, pb, pd, 1, 1, 9, ends) == TRID_BATCH_SHORT, "one row");
     CHECK(reduce_ends(empty, 0, (T *)0, (T *)0, (T *)0, (T *)0, 9, (T *)0, (T *)0, (T *)0, none) == 0, "no lines");
     CHECK(expand_ends(empty, 0, (T *)0, (T *)0, (T *)0, (T *)0, 9, (T *)0, (T *)0, none) == 0, "no lines");
-    CHECK(weigh_ends(empty, 0, (T *)0, (T *)0, (T *)0, 40, 40, 9, (T *)0) == 0, "no lines");
+    unsigned long long *failed, count[2] = {1, 1};
+    GPU_OK(filled((void **)&failed, sizeof count));
+    const told report = {0, 0, 0, failed};
+    CHECK(weigh_ends(empty, 0, (T *)0, (T *)0, (T *)0, 40, 40, 9, (T *)0, &report) == 0, "no lines");
+    GPU_OK(cudaMemcpy(count, failed, sizeof count, cudaMemcpyDeviceToHost));
+    CHECK(count[0] == 0 && count[1] == ~0ull, "no lines: failed %llu, first %llu", count[0], count[1]);
+    GPU_OK(cudaFree(failed));
     CHECK(reduce_ends(lines, 0, pa, pb, pc, pd, 0, ea.at(), ec.at(), ends, none) == TRID_BATCH_BAD_SIZE, "share 0");
     CHECK(weigh_ends(lines, 0, pa, pb, pd, 41, 1, 9, ends) == TRID_BATCH_BAD_SIZE, "41 of 40 rows");
     CHECK(weigh_ends(lines, 0, pa, pb, pd, 1, -1, 9, ends) == TRID_BATCH_BAD_SIZE, "less than no row");

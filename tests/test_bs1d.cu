@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include <float.h>
+#include <limits.h>
 #include <vector>
 
 #ifndef KNOWN_ANSWERS
@@ -549,6 +550,8 @@ static void test_arguments(void)
               r.name);
         CHECK(call(r, 1, 63, option.data, result.data, (R *)NULL, stream) == BS1D_BAD_SIZE, "%s: 63 points", r.name);
         CHECK(call(r, 1, 1025, option.data, result.data, (R *)NULL, stream) == BS1D_BAD_SIZE, "%s: 1025 points",
+              r.name);
+        CHECK(call(r, 1, INT_MAX, option.data, result.data, (R *)NULL, stream) == BS1D_BAD_SIZE, "%s: INT_MAX points",
               r.name);
         CHECK(call(r, 1, -64, option.data, result.data, (R *)NULL, stream) == BS1D_BAD_SIZE, "%s: -64 points", r.name);
         CHECK(call(r, 1, 64, NULL, result.data, (R *)NULL, stream) == BS1D_BAD_ARGUMENT, "%s: no option array", r.name);

@@ -392,8 +392,8 @@ static void test_american_put(void)
 }
 
 /* Checks theta, which follows from price, delta and gamma by the PDE, so a few steps suffice: with 100 Crank-Nicolson
-   steps a difference in time was off by 1.1e-2, but this theta is off by 7e-4, as the grid is. Where it pays to
-   exercise now, the value does not change with time. */
+   steps a difference in time was off by 1.1e-2, but this theta is off by 1.1e-4. Where it pays to exercise now, the
+   value does not change with time. */
 static void test_theta(void)
 {
     case_option o = {100, 100, 0.05, 0, 0.2, 1, 200, 100, CN},
@@ -642,6 +642,21 @@ static void test_suggest(void)
     bs1d_option_f64 o = {100, 100, 0.05, 0, 0.2, 1, 0, 0, 0};
     int points;
     CHECK(bs1d_suggest_f64(1e-9, &o, &points) == BS1D_BAD_TOLERANCE && points == 1024, "a tolerance of 1e-9");
+    CHECK(bs1d_suggest_f64(1e-320, &o, &points) == BS1D_BAD_TOLERANCE && points == 1024, "a tolerance of 1e-320");
+    /* Drift that outweighs diffusion over many points needs more steps than the tolerance: the matrix must stay
+       dominant. */
+    const bs1d_option_f64 drifting[] = {{105.9, 100, 0.1071, 0.0774, 0.00651, 7.3, 0, 0, 0},
+                                        {63.8, 100, -0.084, 0.1271, 0.01824, 1.02, 0, 0, BS1D_PUT},
+                                        {82, 100, 0.2625, 0.0037, 0.02109, 1.18, 0, 0, BS1D_PUT}};
+    for (int i = 0; i < 3; i++) {
+        bs1d_option_f64 p = drifting[i];
+        bs1d_result_f64 r = {0, 0, 0, 0, 0};
+        case_option exact = {p.spot, p.strike, p.rate, p.dividend, p.volatility, p.maturity, 0, 1, (int)p.flags};
+        CHECK(bs1d_suggest_f64(3, &p, &points) == BS1D_OK, "drift %d, a tolerance of 3", i);
+        bs1d_host_implicit_f64(1, points, &p, &r, NULL, work);
+        CHECK(r.status == BS1D_OK, "drift %d, %d points, %d steps: status %d", i, points, (int)p.steps, (int)r.status);
+        check_near(r.price, case_black_scholes(exact).price, 3, "drift %d", i);
+    }
     CHECK(isnan(bs1d_lane_payoff(BS1D_PUT, NAN, 1, 64, 10)), "the payoff of a strike that is NaN");
     CHECK(bs1d_suggest_f64(1e-4, &o, &points) == BS1D_OK && points < 512, "a tolerance of 1e-4: %d points", points);
     CHECK(strcmp(bs1d_status_string(BS1D_BAD_TOLERANCE), bs1d_status_string(-1000)), "the words of a bad tolerance");

@@ -221,6 +221,29 @@ static void out_of_reach(void)
     }
 }
 
+/* Checks that a march is refused if its numbers of time are too many for an int. This model has four of them. */
+static void numbers_of_time(void)
+{
+    assets_parameters p;
+    fd_problem problem;
+    fd_status status;
+    fd_batch batch;
+    assets_problem(9, 6, ASSETS_GEOMETRIC, &p, &problem);
+    memset(&batch, 0, sizeof batch);
+    batch.problems = 1, batch.problem = &problem, batch.status = &status, batch.steps = 10, problem.times.halves = 0;
+    for (int d = 0; d < 3; d++) batch.points[d] = problem.axis[d].points;
+    const size_t bytes = assets_host_bytes_f64(&batch, 1);
+    void *memory = malloc(bytes);
+    for (int more = 0; more < 2; more++) {
+        const int what = more ? FD_BAD_TIMES : FD_TOO_MANY_STEPS, detail = more ? FD_BAD_SIZE : (1 << 28) - 1;
+        problem.times.steps = (1 << 28) - 1 + more;
+        const int wrong = assets_host_f64(&batch, &p, 1, memory, bytes);
+        CHECK(wrong == FD_OK && status.what == what && status.detail == detail, "%d steps: %d, %d", problem.times.steps,
+              status.what, status.detail);
+    }
+    free(memory);
+}
+
 int main(void)
 {
     one_factor();
@@ -229,5 +252,6 @@ int main(void)
     three_factors();
     refused();
     out_of_reach();
+    numbers_of_time();
     return check_report();
 }

@@ -1,4 +1,4 @@
-/* batch.h - arrays of tridiagonal systems in device memory, solved at the speed of memory.
+/* batch.h - arrays of tridiagonal systems in device memory, solved at up to the speed of memory.
 
    MIT licence, see LICENSE. Copy trid.h, transpose.h and the folder trid.
 
@@ -10,7 +10,8 @@
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1. a[0] and c[n-1] are used only with
    TRID_BATCH_PERIODIC, and where they couple the partitions of a longer system. Otherwise they are read only if they
    lie between used elements (as in contiguous systems), so the first a[0] and the last c[n-1] of an array need no
-   memory. All arrays of a call have the same layout, which a trid_lines describes; n is 1 to 2^30.
+   memory. A trid_lines describes the layout of all arrays of a call, except one matrix for all systems and the
+   interface of partitions. n is at most 2^30.
 
      layouts (C11, C++, CUDA)
        trid_lines_contiguous, trid_lines_interleaved, trid_lines_axis
@@ -24,14 +25,14 @@
        trid_batch_solve         x = A^-1 d, or x += A^-1 d; optionally the status of each system
        trid_batch_shared        the same with one matrix for all systems
        trid_batch_pivoted       the same for any nonsingular matrices, or only for systems that failed before
-       trid_batch_checked       the same, with the residual of each system
-       trid_batch_refined       the same after a step of iterative refinement, if one is needed
-       trid_batch_several       several right-hand sides per matrix, which is read once; also periodic systems, and
-                                solves from stored factors
+       trid_batch_checked       as trid_batch_solve, with the residual of each system
+       trid_batch_refined       as trid_batch_checked, after a step of iterative refinement if one is needed
+       trid_batch_several       several right-hand sides per matrix, which is read once if n <= 1024; also periodic
+                                systems, and solves from stored factors
        trid_batch_factor        the LU factors of each matrix, for trid_batch_several
      launches for partitions of systems that cross GPUs and machines, each with _f32 and _f64 (CUDA and C, as above)
        trid_batch_interface_reduce   reduces a partition of each system to two rows, in buffers ready to send; one pass
-       trid_batch_interface_expand   solves partitions, given their first and last unknowns; costs a trid_batch_solve
+       trid_batch_interface_expand   solves partitions, given their first and last unknowns
        trid_batch_interface_factor   weights for a constant matrix, and whether only neighbours matter
        trid_batch_interface_weigh    from these weights and at most one pass over d: the right-hand sides of the two
                                      rows
@@ -39,7 +40,7 @@
        trid_batch_solve_rows    the caller's function object computes the matrix in registers
        trid_batch_interface_reduce_rows, trid_batch_interface_expand_rows    the same for partitions
 
-   For k right-hand sides with one matrix, trid_batch_several moves 3 + 2k numbers per row, and k calls to
+   If n <= 1024, trid_batch_several moves 3 + 2k numbers per row for k right-hand sides with each matrix, and k calls to
    trid_batch_solve move 5k. Factors do not reduce that, since they are as many numbers as the matrix. A solve from
    factors needs no divisions and no scan for the pivots, but full tiles of contiguous systems gain nothing from that:
    their memory accesses take longer than the arithmetic. The same factors also solve the transposed system (the adjoint
@@ -60,7 +61,7 @@
                 to solve in place, or an array that shares no element with d. x shares no element with a, b or c. One
                 matrix for all systems must not lie between elements of x either, nor the interface of partitions
                 between elements of their arrays. An array must be aligned to its elements.
-     Neighbours A system's status and x are the same, to the last bit, whatever the other systems are. There is one
+     Neighbours A system's status and x are the same, to the last bit, whatever the other systems hold. There is one
                 exception: the last digits of x, and of its residual, after trid_batch_refined, _pivoted and _several,
                 if n <= 256 or the systems are interleaved. These digits may depend on the systems that share the
                 system's warp or tile. Such systems are in the same group and, numbered from 0 within it, have the same
@@ -118,7 +119,8 @@ enum trid_batch_status {
     TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, more than n rows to weigh, n above 2^30, elements or
                                      offsets beyond 2^56, 2^31 or more tiles or chunks, or systems that the template
                                      arguments leave out */
-    TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
+    TRID_BATCH_OVERLAP = -3,      /* two elements of x or of another result coincide, or one of a result with
+                                     one of another array */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
     TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch or this call does not take (TRID_BATCH_.._FLAGS) */
     TRID_BATCH_BAD_SCRATCH = -6,  /* scratch is null although needed, off its alignment, or less than trid_batch_scratch
@@ -126,14 +128,15 @@ enum trid_batch_status {
     TRID_BATCH_LAUNCH_FAILED = -8 /* rejected by the CUDA runtime */
 };
 
-enum { TRID_BATCH_MAX_N = 1 << 30 }; /* rows of a system */
+enum { TRID_BATCH_MAX_N = 1 << 30 }; /* the most rows of a system */
 
 /* Flags of a call, combined by bitwise OR in its options. */
 enum {
     TRID_BATCH_ADD = 1,         /* x += A^-1 d */
     TRID_BATCH_SHARED = 2,      /* a, b, c are one matrix for all systems: n elements each, contiguous */
     TRID_BATCH_REFINED = 4,     /* set by trid_batch_refined; a caller passes it only to trid_batch_scratch */
-    TRID_BATCH_REPAIR = 8,      /* only systems on which an earlier launch failed */
+    TRID_BATCH_REPAIR = 8,      /* only systems on which an earlier launch failed, and those in their warps and
+                                   tiles */
     TRID_BATCH_TRANSPOSED = 16, /* the transposed systems: c[j-1] x[j-1] + b[j] x[j] + a[j+1] x[j+1] = d[j] */
     TRID_BATCH_PERIODIC = 32,   /* a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
     TRID_BATCH_FACTORED = 64,   /* b and c are r and u of trid_batch_factor */
@@ -178,15 +181,17 @@ typedef struct {
 /* The options of a launch. A null pointer to them, or a field that is null or 0, requests nothing. Pointers are to
    device memory, except device.
      flags      TRID_BATCH_ADD and the like
-     status     for each system: 0; 1 + the first row that met a bad pivot (trid_batch_pivoted: 1 if an unknown had no
-                pivot; x is then unspecified); n + 1 (trid_batch_checked, _refined): no bad pivot, but the residual is
-                above tolerance or NaN
+     status     for each system: 0; 1 + the first row that met a bad pivot or, if the failure may have begun in one of
+                several rows, the last of them (trid_batch_pivoted: 1 if an unknown had no pivot); n + 1
+                (trid_batch_checked, _refined): no bad pivot, but the residual is above tolerance or NaN. After a bad
+                pivot x is unspecified
      residual   for each system (trid_batch_checked, _refined): max |Ax - d| / max (|A||x| + |d|) over its rows,
                 computed in the precision of the call; inf or NaN on overflow
      tolerance  the largest residual that is not a failure; 0 means 128 unit roundoffs
      failed     failed[0]: how many systems have a status other than 0; failed[1]: the least index of such a system, or
                 all bits set if there is none. The launch initialises both
-     scratch    memory for long systems, of at least trid_batch_scratch bytes, aligned to 16
+     scratch    memory for long systems, aligned to 16 bytes
+     scratch_bytes   its size: at least what trid_batch_scratch returns
      device     the result of trid_device_query for the current device, so that the launch does not query the runtime */
 typedef struct {
     int flags;

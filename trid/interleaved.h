@@ -4,7 +4,7 @@
 
    The strided axes of a grid give such systems. Neighbouring threads hold neighbouring systems, so that accesses
    coalesce. Here a block of 256 threads solves 32 columns of a grid of n <= 64 rows, without a transpose. Thread t
-   holds eight rows of column t % 32, from row 8 (t / 32) on. examples/block_lines.cu is the whole program:
+   holds eight rows of column t % 32, from row 8 (t / 32) on. examples/block_lines.cu is a whole program:
 
        __shared__ float shared[TRID_BLOCK_INTERLEAVED_LEN_F32(32, 8)];
        int column = 32 * (int)blockIdx.x + (int)threadIdx.x % 32, first = 8 * ((int)threadIdx.x / 32);
@@ -243,8 +243,8 @@ TB_D int trid_block_interleaved_factor(int k, int systems, int parts, int n, con
 }
 
 /* Solves as trid_block_interleaved_solve does, with the factors in memory: they take no registers, and systems with the
-   same matrix may share them. Elements e < 5 k of f, for the partition that the thread holds, are at f[e stride];
-   elements 5 k + e, for the reduced row that it solves, are at reduced[e stride].
+   same matrix may share them. Elements e < 5 k of f, for the partition that the thread holds, are at f[e * stride];
+   elements 5 k + e, for the reduced row that it solves, are at reduced[e * stride].
    Needs    as trid_block_interleaved_solve */
 TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int n, int steps, const tb_real *f,
                                               const tb_real *reduced, int stride, tb_real *d, tb_real *shared)

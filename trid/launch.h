@@ -13,11 +13,11 @@
        cudaError_t error = trid_launch(scale<8>, blocks, threads, 0, stream, 2, x);
 
      launches
-       trid_launch           launches a kernel that is a template over its sizes; returns the error of this launch only
+       trid_launch           launches a kernel; returns the error of this launch only
        trid_allow_shared     allows a kernel all the dynamic shared memory of the device
        trid_launch_cluster   as trid_launch, in clusters of blocks
        trid_launch_with      the same, with an early start if requested
-       trid_clusters         how many clusters of a kernel run at the same time; 0 if the device has none
+       trid_clusters         how many clusters of a kernel run at the same time; 0 if none can
        trid_device_attribute   an attribute of the current device
        trid_best_pieces      the number of pieces into which to cut a march over planes
      cluster (blocks that trid_launch_cluster launched, which access each other's shared memory)
@@ -60,7 +60,7 @@
                        all threads   __syncthreads();
 
    For older devices all of these compile as well: a cluster is one block, a send copies within the block's own memory,
-   and the mbarrier functions neither count nor wait. */
+   and the mbarrier functions neither count nor wait (readers of other threads' data then need a __syncthreads). */
 #if (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201) ||    \
     (defined SIMT_EMULATOR && !defined __CUDACC__)
 #define TRID_CLUSTERS 1
@@ -99,7 +99,7 @@ TB_D int trid_cluster_size(void)
 
 /* Waits for all threads of the cluster. Their earlier writes are visible to all afterwards.
    Lanes    all threads of all blocks of the cluster, warps converged
-   Cost     a device-wide fence: call it rarely, never once per system */
+   Cost     a fence for the whole device: call it rarely, not once per system */
 TB_D void trid_cluster_sync(void)
 {
 #if TRID_CLUSTERS && defined __CUDA_ARCH__
@@ -268,8 +268,8 @@ TB_D trid_copy_place trid_copy_place_of(void *p)
 }
 
 /* Copies 16 bytes from `from`, in global memory, to the address `offset` bytes beyond `to`, in shared memory;
-   asynchronously from compute capability 8.0 on. trid_copy_commit closes a burst of copies. TRID_COPY_AWAIT(n) waits
-   until all but the last n bursts of the thread have arrived. */
+   asynchronously from compute capability 8.0 on. Both addresses are multiples of 16. trid_copy_commit closes a burst of
+   copies. TRID_COPY_AWAIT(n) waits until all but the last n bursts of the thread have arrived. */
 TB_D void trid_copy_async(trid_copy_place to, int offset, const void *from)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -349,9 +349,9 @@ static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
                : 0;
 }
 
-/* Returns the number of pieces, of at least 4 planes each, into which to cut a march over planes so that it takes the
-   least time. Each piece takes `blocks` blocks, and costs as much as `more` planes on top of its own. The device runs
-   `slots` blocks at the same time. Returns 1 if `slots` is not positive. */
+/* Returns the number of pieces into which to cut a march over planes so that it takes the least time; if there are
+   several, each has at least 4 planes. Each piece takes `blocks` blocks, and costs as much as `more` planes on top of
+   its own. The device runs `slots` blocks at the same time. Returns 1 if `slots` is not positive. */
 static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)
 {
     int best = 1;

@@ -23,10 +23,10 @@
                              then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s steps <= w
        trid_warp_recurrence_solve
                              a linear recurrence                (2k-1+w) FMA + (k-1+w) mul + (2w+2) shfl
-       trid_warp_recurrence_open, trid_warp_recurrence, trid_warp_recurrence_turns
+       trid_warp_recurrence_open, trid_warp_recurrence
                              its halves: the matrix's part, once, then for each d
-       trid_warp_recurrence_first
-                             whether this lane is its group's first, an argument of trid_warp_recurrence_open
+       trid_warp_recurrence_first, trid_warp_recurrence_turns
+                             `first` of trid_warp_recurrence_open, `turns` of trid_warp_recurrence
        trid_warp_recurrence_precomputed
                              a linear recurrence, from the results of trid_warp_lu_precompute
      block
@@ -65,8 +65,8 @@ enum {
    `systems` rings is ring[e * systems]. The enum names its elements: `first`, `second`, `last`, `own`, `middle` and
    `times`. s is `last` * (`own` - `first` * x[0] - `second` * x[n-2]), where x is the solution for s = 0 and `own` is
    d[n-1]. Let y be the result of the first recurrence ("periodic systems" below), and Y the y above the partition that
-   holds row n-2: then y[n-2] = `middle` + `times` * Y. Before trid_warp_ring_open, `last` may be b[n-1], and `middle`
-   is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
+   holds row n-2: in trid_block_interleaved_ring_solve, y[n-2] is `middle` + `times` * Y. Before a ring is opened,
+   `last` may be b[n-1], and `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -84,9 +84,9 @@ enum {
 
 /* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, because a small number in
    such a recurrence may be the difference of large ones. For each recurrence a lane keeps the factors of the scan's
-   steps (numbers 0 to 4), the product up to its last row (5), and the coefficient of its first row (6, the edge). With
-   interleaved systems number 5 is the product over the first partition that the lane takes, and number 7 the product
-   over the second. */
+   steps (numbers 0 to 4), the product up to the last row that it visits (5), and the coefficient of the first (6, the
+   edge). With interleaved systems number 5 is the product over the first partition that the lane takes, and number 7
+   that over the second. */
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
 enum { TRID_P_MOST_SIDES = 4 }; /* the most right-hand sides of trid_warp_lu_solve_precomputed */
 
@@ -178,9 +178,9 @@ TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b,
     return dominant;
 }
 
-/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum cancels except the excess, and that has the
-   bits of the one from which the maps were computed. So these pivots differ from those that the maps imply by a few
-   roundoffs of their own size, not of b's. Leaves and returns what trid_lane_lu does. */
+/* Factors k dominant rows from w = 1 - |u| of the row above them. No sum cancels except the excess, which is exactly
+   that of trid_p_lu_reduce without its scale. So these pivots differ from those that the maps imply by a few roundoffs
+   of their own size, not of b's. Leaves and returns what trid_lane_lu does. */
 TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
@@ -298,8 +298,10 @@ TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
 }
 
 /* Precomputes the matrix's part of a recurrence across `lanes` lanes. `first` marks lanes with no unknown before them;
-   with `shift`, `outside` is the m of the row visited just before the group's rows. Returns whether the recurrence
-   grows anywhere in the warp. */
+   with `shift`, `outside` is the m of the row visited just before the group's rows.
+   Lanes    all 32 of the warp
+   Leaves   `keep`, of TRID_RECURRENCE_LEN elements, for trid_warp_recurrence
+   Returns  whether lanes must take turns, because the recurrence grows somewhere in the warp */
 TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
                                    tb_real *keep)
 {
@@ -364,7 +366,9 @@ TB_D void trid_p_recurrence_close(trid_p_recurrence r, int lanes, int turns, tb_
     }
 }
 
-/* Solves a recurrence across `lanes` lanes, after trid_warp_recurrence_open. */
+/* Solves a recurrence across `lanes` lanes, after trid_warp_recurrence_open, which returned `turns`.
+   Lanes    all 32 of the warp
+   Leaves   x in d */
 TB_D void trid_warp_recurrence(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
                                tb_real *d)
 {
@@ -389,8 +393,8 @@ TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, cons
 
 /* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, or with `up` x[j] + m[j] x[j+1] = d[j]. The rows
    are laid out as in trid_warp_hybrid.
-   Needs    k >= 1, lanes and `up` as literals; n <= k*lanes; the m of row 0 (with `up`: of row n-1) and the rows from n
-            on are not read
+   Needs    1 <= k <= 32, lanes and `up` as literals; n <= k*lanes; the m of row 0 (with `up`: of row n-1) and the rows
+            from n on are not read
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; m unchanged
    Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and a vote. If a product of coefficients over partitions
@@ -638,7 +642,7 @@ TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real 
             began
    Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside and, if warps take turns, one more for
             each warp; call __syncthreads() before another use
-   Cost     that of trid_warp_lu with lanes = 32, and up to 8 operations for each warp
+   Cost     that of trid_warp_lu with lanes = 32, and about ten operations for each warp before this one
    Error    as trid_warp_lu */
 TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *shared)
 {
@@ -692,7 +696,7 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_lu; four barriers inside, six if transposed, warps - 1 more for each recurrence whose warps
             take turns; call __syncthreads() before another use
-   Cost     that of trid_warp_lu_solve with lanes = 32, and up to 2 FMA for each warp
+   Cost     that of trid_warp_lu_solve with lanes = 32, and one FMA for each of the other warps
    Error    as trid_warp_lu_solve */
 TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, const tb_real *r, const tb_real *u,
                               tb_real *d, tb_real *shared)
@@ -915,7 +919,7 @@ TB_D int trid_p_ring_partition(int k, int n)
 }
 
 /* Precomputes `keep` of a group's lanes from p, the numbers that trid_p_ring_rows leaves for d = 0 and y = 1 above.
-   Leaves the group's first x for s = 1 in *first. Returns whether a recurrence grows anywhere in the warp. */
+   Leaves the group's first x for s = 1 in *first. Returns whether a product or a gain is too large in any lane. */
 TB_D int trid_p_ring_join(int lanes, const tb_real *p, tb_real *keep, tb_real *first)
 {
     const int rank = trid_warp_rank(lanes);
@@ -987,7 +991,7 @@ TB_D void trid_p_ring_expand(int k, const tb_real *l, const tb_real *u, tb_real 
    Leaves   `keep`, of TRID_RING_KEEP_LEN elements; `last` in the rings, which all lanes may read
    Returns  whether products grow too far for trid_warp_ring_solve. Then only trid_warp_recurrence works: for the first
             recurrence with `keep`, for the second with keep + TRID_INTERLEAVED_RECURRENCE_LEN, and for each with the
-            turns that trid_warp_recurrence_turns says */
+            `turns` that trid_warp_recurrence_turns returns */
 TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *l, const tb_real *u, tb_real *rings,
                              tb_real *keep)
 {

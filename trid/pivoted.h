@@ -7,7 +7,8 @@
        int status = trid_warp_pivoted(8, 32, n, ra, rb, rc, rd);
 
    Rows are eliminated in a binary tree of partitions, with pivoting between two rows at a time; docs/pivoted.md derives
-   the algorithm. The common contract of trid.h holds: k rows a lane, `lanes` lanes a system, w = log2 lanes.
+   the algorithm. The common contract of trid.h holds: k rows a lane, `lanes` lanes a system, w = log2 lanes. Costs are
+   for k >= 2.
 
      lane (host and device: one thread, no communication)
        trid_lane_pivoted_reduce    k rows to two                            (23k-37) FMA or mul + (2k-3) rcp
@@ -23,7 +24,8 @@
      host, sizes
        trid_host_pivoted, trid_host_pivoted_len
 
-   Arrays stay in registers up to k = 32 in single precision and 12 in double. k > 32 is a bad argument. */
+   Arrays stay in registers up to k = 32 in single precision and 12 in double. For a solve (trid_warp_pivoted,
+   trid_block_pivoted, trid_host_pivoted) k > 32 is a bad argument. */
 
 #ifndef TB_BODY
 #ifndef TRID_PIVOTED_H
@@ -82,8 +84,8 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 
 /* Finds factors that eliminate an unknown from two rows in which its coefficients are u and v: it vanishes from
    *f * first + *g * second. The row with the larger coefficient is multiplied by a number of at most 1 in absolute
-   value, the other by -1. If both are below the least normal number, they count as zero: there is nothing to eliminate,
-   but a NaN spreads. Returns whether the second row's coefficient is larger. */
+   value, the other by -1. If |u| and |v| are below the least normal number, they count as zero: there is nothing to
+   eliminate, but a NaN spreads. Returns whether the second row's coefficient is larger. */
 TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -279,8 +281,8 @@ TB_HD void trid_lane_pivoted_expand(int k, int below, const tb_real *a, const tb
 #if TB_DEVICE_SCOPES
 
 /* Climbs the tree: joins groups of `from` lanes in pairs, then groups of 2 * `from` lanes, of 4 * `from`, .. until a
-   group has `count` lanes. All of these numbers are powers of two, and count <= lanes. Lane l joins the groups that
-   meet between lanes l and l+1. It then holds the border of the joined group and the numbers for the way down.
+   group has `count` lanes. All of these numbers are powers of two, and count <= lanes. Where two groups meet between
+   lanes l and l+1, lane l joins them. It then holds the border of the joined group and the numbers for the way down.
    `position` is the lane's number in the whole system. Returns 1 if this lane found no pivot. */
 TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_real *border, tb_real *kept, int *side)
 {
@@ -303,7 +305,8 @@ TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_r
     return bad;
 }
 
-/* Descends the tree: `outer` of the whole system, the same in every lane, becomes that of the lane's own partition. */
+/* Descends the tree that trid_warp_pivoted_up climbed: `outer` of the whole tree, the same in all `lanes` lanes of the
+   group, becomes that of the lane's own partition. */
 TB_D void trid_warp_pivoted_down(int from, int lanes, int count, int position, const tb_real *kept, int side,
                                  tb_real *outer)
 {
@@ -347,8 +350,9 @@ TB_D void trid_warp_pivoted_expand(int k, int position, const tb_real *a, const 
     }
 }
 
-/* Finds the first and the last unknown of the system in the lane that made the last join, and passes them to all
-   `lanes` lanes of the group, which holds `count` partitions. */
+/* Finds the first and the last unknown of the system in the lane that made the last join of trid_warp_pivoted_up, and
+   passes them to all `lanes` lanes of the group. Returns the status of trid_lane_pivoted_root in that lane, 0 in the
+   others. */
 TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_real *outer)
 {
     int root = count > 1 ? count / 2 - 1 : 0, bad = trid_lane_pivoted_root(border, outer);
@@ -362,15 +366,15 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
    Needs    1 <= k <= 32 and lanes as literals; the a of row 0, the c of row n-1 and the rows from n on are not read
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  0; -1 if n > k*lanes or k > 32; 1 if this lane found no pivot for an unknown, because the rest of its column
-            was zero, not finite, or without a finite reciprocal: the matrix is singular, or has an entry that is
-            infinite or NaN
+   Returns  0; -1 if n > k*lanes or k > 32; 1 if this lane found only bad pivots for an unknown: the matrix is singular,
+            or its entries are infinite, NaN or at the ends of the type's range (docs/pivoted.md says which are)
    Cost     (26k-40+61w) FMA or mul + (2k-1+4w) rcp + (20w+2) shuffles, (3k-4+6w) comparisons, about 15k + 37w
             selections; docs/pivoted.md counts the instructions
    Error    that of Gaussian elimination with pairwise pivoting in the order of nested dissection; docs/pivoted.md
             compares it with LAPACK's. As in LAPACK, the status may be 0 for a matrix that is singular to working
-            precision. If both coefficients that meet are below the least normal number, they count as zero. NaN and
-            inf stay in their own system */
+            precision. If all entries of a row are below 2e-31 in single or 2e-292 in double precision, x may lose
+            digits, since coefficients below the least normal number may count as zero. NaN and inf stay in their
+            own system */
 TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     if (k > TRID_MOST_ROWS) return TRID_BAD_ARGUMENT;
@@ -413,7 +417,7 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
         if (lane == 15) shared[32 * e + warp] = border[e];
     __syncthreads();
 
-    /* A missing warp counts as two unknowns that are zero; their border faces up or down. */
+    /* A missing warp counts as two unknowns that are zero. Its border faces up in odd lanes and down in even ones. */
     TB_UNROLL
     for (int e = 0; e < 9; e++)
         border[e] = lane < warps                             ? shared[32 * e + lane]
@@ -489,8 +493,7 @@ TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_
    rows_per_lane is 1) are reduced, and joined in pairs up a tree. Any number of partitions is allowed. The last may be
    shorter, but has at least two rows: a single remaining row is added to the partition before it.
    Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
-   Returns  0; -1 for n < 0, rows_per_lane < 1 or rows_per_lane > 32; or 1 if there was no pivot for an unknown: the
-            matrix is singular, or has an entry that is infinite or NaN
+   Returns  0; -1 for n < 0, rows_per_lane < 1 or rows_per_lane > 32; or 1, as from trid_warp_pivoted
    Error    as trid_warp_pivoted */
 TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *d, tb_real *x, tb_real *work)

@@ -1,4 +1,4 @@
-/* kit.c - the functions of trid.h and cpu_avx.h that columns.f90 calls; the headers make theirs static.
+/* kit.c - functions that columns.f90 calls, because those of trid.h and cpu_avx.h are static.
    MIT licence, see LICENSE. */
 #include "cpu_avx.h"
 #include "trid.h"
@@ -26,7 +26,7 @@ int kit_solve_axis(int nx, int ny, int nz, int axis, const double *a, const doub
 
 /* Solves `levels` levels of columns first + 1 .. first + width of arrays (columns, all levels), in place: x holds the
    right-hand sides and becomes the solution. Fortran forbids passing one array for both d and x of kit_solve_axis.
-   Work for all columns and levels (kit_axis_bytes, axis 2) is enough. */
+   Work for all columns and levels (kit_axis_bytes, axis 2) is enough if there are at most 8192 levels. */
 int kit_solve_band(int columns, int first, int width, int levels, const double *a, const double *b, const double *c,
                    double *x, void *work, int threads)
 {

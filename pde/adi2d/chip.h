@@ -18,7 +18,7 @@ struct adi2d_p_chip : fd_p_chip {
     int width, parts, share; /* share: the columns that each block solves */
     int z, g;                /* arrays of the block. z: differences, then a first stage's values; g: the start of a
                                 second stage's right-hand side, then its differences */
-    int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0: rows without couplings */
+    int cell[2];   /* cell i of an axis at [i + i / per_lane]; 0 beyond the last: rows without couplings */
     int number[2]; /* number q of x at [q * pitch + swizzle(i)], of y at [q * per_lane * parts + j] */
     int exchange;  /* scratch for solves along y */
     int factors;   /* of the matrix along y: each partition's, each reduced row's, and the number of PCR steps */
@@ -87,8 +87,8 @@ typedef struct {
     tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
 } adi2d_p_rows;
 
-/* Writes the boundary row that is row k of this thread: makes it dominant, gives it the face's value, or eliminates its
-   third unknown. near_by is the right-hand side of the neighbouring row; the solution is the difference from w. */
+/* Replaces row k of this thread by the boundary row that fd_p_edge_row computes. near_by is the right-hand side of the
+   neighbouring row; the solution is the difference from w. */
 TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const fd_p_edge &edge, int k,
                             tb_real near_by, tb_real w, adi2d_p_rows *r)
 {
@@ -111,7 +111,7 @@ FD_P_CALLED_D tb_real adi2d_p_chip_face_change(const adi2d_p_chip &h, int i, int
     return fd_p_face_change<axis>(h, fd_p_chip_step(h, h.memory), index);
 }
 
-/* Loads the halo, the adjacent rows of other blocks, into the two rows of `array` that follow the block's own. */
+/* Loads the halo, the adjacent rows of other blocks, into the two rows of `array` behind its rows_each rows. */
 TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;

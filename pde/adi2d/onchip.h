@@ -122,9 +122,8 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
 }
 
 /* Chooses the kernel for a batch. On an H200, sixteen rows a thread are fastest for products, and for stages in single
-   precision unless small grids leave too few threads. Otherwise eight are, but they serve only axes of up to 256
-   points. The choice does not depend on the number of problems, so that the bits of a result do not depend on it
-   either. */
+   precision unless small grids leave too few threads. Elsewhere eight are fastest, but serve only axes of up to 256
+   points. The number of problems decides the size of the clusters, but neither the kernel nor the bits of a result. */
 template <int = 0>
 static inline fd_p_chosen adi2d_p_kernel_of(fd_p_launch *launch)
 {
@@ -152,7 +151,7 @@ static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
    Needs    in device memory: all that the batch and its problems point to, parameters (one per problem), and memory of
             MODEL_onchip_bytes, aligned to 128 bytes
    Leaves   status and values, the grid's values and coordinates, once the stream has executed the launches; if the call
-            is refused, FD_BAD_ARGUMENT in each status, and NaN elsewhere
+            is refused, FD_BAD_ARGUMENT in each status and, if the batch's sizes are valid, NaN elsewhere
    Returns  FD_OK; as adi2d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for too little
             memory; FD_LAUNCH_FAILED
    Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three

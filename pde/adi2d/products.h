@@ -1,5 +1,5 @@
 /* products.h - a room of adi2d.h, read once for each model and precision: steps that are products of factors, on chip.
-   One array holds u, and z in its place from one step to the next (adi2d_p_may_be_product).
+   One array holds u; between products that join (adi2d_p_continues) it holds z' instead (adi2d_p_may_be_product).
    MIT licence, see LICENSE. */
 
 /* Computes z = (1 + size A_2) u. */

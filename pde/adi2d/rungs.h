@@ -140,7 +140,7 @@ typedef struct {
 } adi2d_p_rung_row;
 
 /* Computes the matrix row along an axis at a point, from terms at the step's end; may_be, a literal, says whether the
-   row may be a boundary row. The solution is the difference from `before`. */
+   row may be a boundary row. At an FD_VALUE face, also computes the right-hand side: the given value less `before`. */
 TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, fd_cell cell, const fd_terms &terms,
                               const int *index, tb_real before, adi2d_p_rung_row *row)
 {
@@ -157,9 +157,11 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
     if (kind == FD_DEGENERATE) row->third = l.data.size * terms.drift[axis] * l.a.t.far_of[axis][last];
 }
 
-/* The system of a line: n rows, whose elements are `stride` apart in two arrays. In a plain line, rows 2 .. n - 2 can
-   be computed several at a time. A thread whose line is not valid only takes part in its warp's common work. If `keep`
-   is not null, `upper` is stored there, keep_stride apart, and read upper_stride apart. */
+/* The system of a line: n rows, whose elements are `stride` apart in `upper` and `right`. In a plain line, rows
+   2 .. n - 2 can be computed several at a time. A thread whose line is not valid only takes part in its warp's common
+   work. `keep`, used in double precision only, may be null. If it is not, elimination stores its couplings in `keep`,
+   keep_stride apart, instead of `upper`; substitution reads `upper`, upper_stride apart, where another lane may have
+   stored them (adi2d_p_rung_share). */
 typedef struct {
     int n, valid, plain, stride;
     tb_real *upper, *right, *keep;
@@ -173,7 +175,7 @@ typedef struct {
      rows(k, row)     for the group of `ahead` rows from k on; it writes nothing to memory, and its own branches are the
                       same for all of them, so that the compiler can interleave them
    Then, from the last row back, it calls
-     put(k, solution, again(k))     for each row
+     put(k, solution, again(k))     for each row; again(k) may be called up to ADI2D_P_RUNG_BACK rows ahead of put
      flush(k)         for each k that is a multiple of 32, after put for all rows from k on */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
 TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_type rows, again_type again,
@@ -347,9 +349,10 @@ TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_
     }
 }
 
-/* Computes right-hand sides and solves along x. Thread j takes line j of problem blockIdx.x / blocks. If `across` is
-   set, it uses arrays that are contiguous along y, and transposes e as it writes it. If `crowded` is set, eight blocks
-   share a multiprocessor, so that threads have fewer registers and compute fewer rows at a time. */
+/* Computes right-hand sides and solves along x. Each problem has launch.blocks blocks, whose thread j takes line j. If
+   `across` is set, the kernel reads arrays that are contiguous along y, and transposes the differences as it writes
+   them. If `crowded` is set, eight blocks share a multiprocessor, so that threads have fewer registers and compute
+   fewer rows at a time. */
 template <int across, int second, int crowded>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_p_rung_x(adi2d_p_rung launch, int step)
 {
@@ -409,8 +412,8 @@ TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int 
     return y;
 }
 
-/* Computes row j. `changes` and may_be are literals, as for adi2d_p_rung_x_make. In double precision an inner row comes
-   with the difference after the solve along x in `d`. */
+/* Computes row j. `changes` and may_be are literals, as for adi2d_p_rung_x_make. In double precision the caller has put
+   an inner row's difference, which the solve along x left, in row->d. */
 TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, int may_be, adi2d_p_rung_row *row)
 {
     const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride}, index[2] = {y.i, j};
@@ -458,9 +461,8 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
 }
 
 /* Where all lines of a warp have one matrix along y, lets one lane store `upper`, which saves a quarter of the bytes.
-   The others store each in an element of their own, because a branch would take longer. Each warp has a part of the
-   array. Only double precision gains: in single precision, with the early loads of adi2d_p_rung_y, the large set took
-   1.135 times as long (docs/adi2d.md). */
+   Each other lane stores in an element of its own, because a branch would take longer. Each warp has a part of the
+   array. Double precision only: docs/adi2d.md has the times of both. */
 TB_D void adi2d_p_rung_share(const adi2d_p_rung_y_line &y, int first, adi2d_p_rung_system *s)
 {
     const int lane = (int)threadIdx.x % 32, lines = y.stride - first < 32 ? y.stride - first : 32;
@@ -471,7 +473,7 @@ TB_D void adi2d_p_rung_share(const adi2d_p_rung_y_line &y, int first, adi2d_p_ru
 }
 
 /* Solves along y and completes the stage: the last stage stores u and ends the step, an earlier one stores z. Thread i
-   takes line i. */
+   of a problem's blocks takes line i. */
 template <int across, int second>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 0)
     adi2d_p_rung_y(adi2d_p_rung launch, int step)
@@ -522,7 +524,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 0)
     };
     adi2d_p_rung_system system = {n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i, NULL, 0, 0};
     if (TB_BYTES == 8 && (FD_MODEL_INDEPENDENT >> 1 & 1)) adi2d_p_rung_share(y, first, &system);
-    /* In double precision a solve for each side: if the branches met in the loop, loads would be awaited there. */
+    /* In double precision each branch has a solve of its own: if they met in the loop, loads would be awaited there. */
     if (TB_BYTES == 8 && valid) load(2);
     if (TB_BYTES == 4)
         adi2d_p_rung_thomas<ahead>(system, row, rows, again, put, flush);

@@ -21,10 +21,10 @@ TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, co
 typedef struct {
     const fd_p_step *step;
     int s, about, american, keeps; /* keeps: whether to write the start of a second stage's right-hand side */
-    int changes;                   /* whether coefficients or given slopes change from the step's start to its end */
+    int changes;                   /* in a first stage, whether coefficients or given slopes may change in the step */
     int group, groups, whole;      /* the lane's line among those that the block holds at once, their number, and the
                                       first line of its warp */
-    int lane, from, within;        /* lanes without points read valid ones, from `within` on */
+    int lane, from, within;        /* within: `from`, or 0 if that is beyond the row; a lane reads from there on */
     int local, j, valid;
 } adi2d_p_line;
 
@@ -150,7 +150,8 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Adds the terms that faces add to F to the right-hand sides d of the lane's points. */
+/* Adds the terms that faces add to F to the right-hand sides d of the lane's points, and in the first of two stages to
+   the start of the second stage's. */
 TB_D void adi2d_p_chip_x_faces(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                                tb_real *d)
 {
@@ -320,9 +321,9 @@ TB_D tb_real adi2d_p_load_column_around(int per_lane, const adi2d_p_chip *h, uns
     return below;
 }
 
-/* Adds the change of F_2(w) in the step to the right-hand sides d of the thread's column, whose numbers of x are
-   own[0], and to *near_by, the right-hand side of the last point's neighbour, if another thread holds that
-   neighbour. */
+/* Adds theta dt times the change of F_2(u) in the step to the right-hand sides d of the thread's column, whose numbers
+   of x are own[0], and to *near_by, the right-hand side of the last point's neighbour, if another thread holds that
+   neighbour. w_of is the array of u. */
 TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                  int w_of, fd_numbers *own, tb_real *near_by, tb_real *d)
 {

@@ -3,6 +3,7 @@
 
 #define adi2d_p_may_be_product FD_OF(p_2d_may_be_product)
 #define adi2d_p_terms_allow FD_OF(p_2d_terms_allow)
+#define adi2d_p_sets_source FD_OF(p_2d_sets_source)
 #define adi2d_p_find_products FD_OF(p_2d_find_products)
 #define adi2d_p_continues FD_OF(p_2d_continues)
 #define adi2d_p_join_products FD_OF(p_2d_join_products)
@@ -12,7 +13,7 @@
        (1 - dt A_1 / 2) (1 - dt A_2 / 2) u' = (1 + dt A_1 / 2) (1 + dt A_2 / 2) u,
    and (1 + M) / (1 - M) = 2 / (1 - M) - 1. So, with z = (1 + dt A_2 / 2) u, the equations
        s = z / (1 - dt A_1 / 2),  y = 2 s - z,  u' = y / (1 - dt A_2 / 2),  z' = 2 u' - y = (1 + dt A_2 / 2) u'
-   make a step that forms no differences, and the next step begins with z' if its length and A_2 are the same. */
+   make a step that forms no differences. The next step begins with z' if adi2d_p_continues says so. */
 TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int time_independent)
 {
     const fd_problem *problem = t->problem;
@@ -24,7 +25,8 @@ TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int 
 }
 
 /* Returns whether the terms of step k allow a product at five points, the corners and the middle of the grid: there is
-   no source, and all rows are dominant. fd_p_check_terms visits all points, but few steps. */
+   no source, and all rows are dominant. fd_p_check_terms visits all points, but few steps. Without numbers of t those
+   steps speak for all, and nothing is left to check here. */
 TB_HD int adi2d_p_terms_allow(const fd_p_tables *t, int k)
 {
     const int *n = t->found->points;
@@ -37,14 +39,27 @@ TB_HD int adi2d_p_terms_allow(const fd_p_tables *t, int k)
     return 1;
 }
 
-/* Finds the steps that are products, and those that batch->kind excludes. */
+/* Returns whether the model sets a source that may change in time, even if only to 0: whether its terms replace a
+   source of 1, in the first step at the middle of the grid. */
+TB_HD int adi2d_p_sets_source(const fd_p_tables *t)
+{
+    fd_numbers own[2];
+    fd_terms terms = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 1};
+    for (int d = 0; d < 2; d++) fd_p_take(t, d, t->found->points[d] / 2, &own[d]);
+    fd_model_terms(t->parameters, &own[0].x, &own[1].y, (const fd_model_t *)fd_p_time_of(t, 0, 1), &terms);
+    return fd_p_numbers(3) > 0 && (terms.source < 1 || terms.source > 1);
+}
+
+/* Finds the steps that are products, and those that batch->kind excludes. If the caller does not promise products, a
+   model that sets a source has none: no check visits every point in every step. */
 TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
+    const int none = batch->kind != ADI2D_PRODUCTS && adi2d_p_sets_source(t);
     for (int k = thread; k < found->steps; k += threads) {
         const fd_step made = fd_p_step_at(t, k);
         fd_p_step *step = &t->step[k];
-        step->product = !found->not_dominant && !found->too_long &&
+        step->product = !none && !found->not_dominant && !found->too_long &&
                         adi2d_p_may_be_product(t, &made, step->data.time_independent) && adi2d_p_terms_allow(t, k);
         if ((batch->kind == ADI2D_PRODUCTS && !step->product) ||
             (batch->kind == ADI2D_ONE_STAGE && step->data.stages > 1))
@@ -52,7 +67,8 @@ TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, in
     }
 }
 
-/* Returns whether the next step, in a march of products, begins with the z' of step k. */
+/* Returns whether the step after step k is a product that begins with the z' of step k: both are products of one length
+   with the same A_2, and no date lies between them. */
 TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
 {
     const fd_p_step *step = t->step;
@@ -61,8 +77,8 @@ TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
     return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
 }
 
-/* Finds which products do not begin with the z' of the previous step (open), and which are not followed by such a step
-   (close). */
+/* Sets `open` of each step that does not begin with the z' of the step before it, and `close` of each step whose z' the
+   next one does not begin with. */
 TB_HD void adi2d_p_join_products(const fd_p_tables *t, int thread, int threads)
 {
     for (int k = thread; k < t->found->steps; k += threads) {

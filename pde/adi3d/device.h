@@ -47,10 +47,10 @@ struct adi3d_p_device : fd_p_grid {
     fd_values *values;      /* for each time at each spot, as in a batch */
     tb_real *factors[3];    /* for the independent axes, otherwise null: adi3d_p_device_factor */
     int fresh;              /* whether the stage must compute factors, since those in memory do not fit it */
-    adi3d_p_plane *planes;  /* for solves along z within the sweeps: the factors of the planes, */
-    adi3d_p_link *links;    /* and of the system of the partitions' last unknowns */
-    tb_real *ends;          /* planes: right-hand sides of the partitions' first rows, then of their
-                               last rows, which the last unknowns replace */
+    adi3d_p_plane *planes;  /* for solves along z within the sweeps: each plane's factors */
+    adi3d_p_link *links;    /* likewise: the factored system of the partitions' last unknowns */
+    tb_real *ends;          /* likewise, in planes: right-hand sides of the partitions' first rows, then of their last
+                               rows, which the last unknowns replace */
     int partitions;         /* the number of partitions; 0: the stage is not taken in sweeps */
     int elements;           /* of a grid */
     int processors, shared; /* the device's multiprocessors; the most shared memory of a block */

@@ -6,7 +6,8 @@
 
 /* ---- work that is done once a march or once a date --------------------------------------------------------------- */
 
-enum { adi3d_p_device_threads = 128 }; /* of the next four kernels; the last three have a block per row of the grid */
+/* A block's threads, in preparation and in kernels with a block for each row of the grid. */
+enum { adi3d_p_device_threads = 128 };
 
 /* Runs a phase of fd_p_prepare. */
 template <int unused>
@@ -255,7 +256,7 @@ static inline void adi3d_p_device_start(adi3d_p_device_work *w)
 template <int unused>
 static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_parameters *parameters)
 {
-    enum { at_once = 32 }; /* steps whose data are computed together; progress then waits for the GPU */
+    enum { at_once = 32 }; /* steps whose data are computed together; with progress, the host then waits for the GPU */
     const fd_problem *problem = &w->h.problem;
     fd_step some[at_once];
     fd_p_step step, factored = {}; /* the step for whose matrices factors were computed last; ignored in the first */
@@ -265,7 +266,8 @@ static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_p
         if (k % at_once == 0) fd_schedule_part(&w->found.times, k, at_once, some, &steps);
         const int last = k == steps - 1;
         step = fd_p_step_of(problem, parameters, &some[k % at_once]);
-        /* A step of one stage that is taken in sweeps makes no factors for solves along z; one of two needs them. */
+        /* A step of one stage that is taken in sweeps makes no factors for solves along z, but a second stage needs
+           them. */
         w->h.fresh = k == 0 || step.changes != factored.changes ||
                      !fd_p_same_size(step.data.size, factored.data.size) || step.data.stages != factored.data.stages ||
                      !fd_p_same(fd_p_numbers(3), factored.time[1], step.time[1]);
@@ -363,7 +365,7 @@ static inline size_t adi3d_device_bytes(const fd_batch *batch)
             MODEL_device_bytes, aligned as by cudaMalloc. Parameters are copied unchanged: pointers in them must point
             to device memory or, if MODEL_of_t follows them, to memory that host and device share
    Leaves   status, values, grids and coordinates: the call waits for the stream. NaN for a problem that fails; if the
-            call is refused, the call's status in each problem, and NaN
+            call is refused, the call's status in each problem and, if the batch's sizes are valid, NaN elsewhere
    Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM for less memory than
             MODEL_device_bytes; FD_LAUNCH_FAILED, with the cudaError_t in the problems' status.detail
    Cost     three launches per stage, and one per axis whose factors change. A step of Douglas' scheme reads or writes

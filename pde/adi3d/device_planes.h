@@ -9,7 +9,7 @@
    and s the factors of plane k,
        y[k] = d[k] - l y[k-1],   x[k] = r y[k] - q x[k+1] - s x[last of the partition before],
    and the partition's first unknown is the sum of h y, minus multiples of the last unknowns of the previous partition
-   and of its own. So the last unknowns of all partitions form a tridiagonal system. */
+   and of its own. So the last unknowns of all partitions satisfy a tridiagonal system. */
 
 /* Returns the first plane of a partition. */
 TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
@@ -18,10 +18,10 @@ TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
 }
 
 /* Returns whether a step's solves along y and z change places. Changes within the step (step.changes), which include an
-   FD_SLOPE face, rule that out. So does a face of y or z whose value is given: lines on it are not solved along the
-   other axis. So does FD_DEGENERATE at a face of z or at the last point of y: its row needs the neighbour's right-hand
-   side, which along z is overwritten already or still to come, and which at the last point of y another thread may
-   hold. */
+   FD_SLOPE face, rule that out. So does a face of y or z whose value is given: the solve along the other axis must not
+   change that value. So does FD_DEGENERATE at a face of z or at the last point of y: its row needs the neighbour's
+   right-hand side, which along z is overwritten already or still to come, and which at the last point of y another
+   thread may hold. */
 TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
 {
     const int *y = h.face[1], *z = h.face[2];

@@ -599,8 +599,8 @@ TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const a
     }
 }
 
-/* Solves a line of each plane with factors, one plane behind the right-hand sides, and eliminates it along z if the
-   sweeps solve along z. */
+/* Solves a line of each plane with factors, one plane behind the right-hand sides; in a stage that is taken in sweeps,
+   also eliminates along z. */
 template <class shape>
 TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {

@@ -38,7 +38,7 @@ typedef struct {
     int thread, first;   /* its rows begin at `first` */
     int i, valid, n;     /* its lines' index along x; whether they exist; their length, or 0 */
     int stride, march;   /* the distances between points and between lines */
-    int from, to;        /* the block's lines, counted along the third axis */
+    int from, to;        /* the block's lines, counted along the march */
     int place, slot_len; /* place: the position of its first row in a slot of the ring */
     int staged;          /* whether w is also in the ring */
     int fixed, exercise; /* fixed: whether i is on a face of x whose value is given; exercise: the kind */
@@ -232,9 +232,10 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
 }
 
 /* Solves along y or z, with lines interleaved in x, each in partitions; along z it also ends the stage. A block marches
-   along the third axis through the lines of its columns, and prefetches the next depth - 1 lines of each. Where it ends
-   the stage, w is prefetched with them if `staged` is set, otherwise read when it is due. The downward sweep marches
-   from the last plane of a partition to its first: it substitutes back along z, solves along y and ends the stage. */
+   through the lines at its places along x, one after another along the remaining axis (z for lines along y, and y for
+   lines along z), and prefetches the next depth - 1 lines at each place. If it ends the stage, it prefetches w as well
+   where `staged` is set, and otherwise reads w when that is due. The downward sweep marches from the last plane of a
+   partition to its first: it substitutes back along z, solves along y and ends the stage. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads)
     adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s,
@@ -283,7 +284,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads)
 }
 
 /* Launches the solves along y or z with one shape, or both sweeps with the shape of the downward sweep. Returns 0 if
-   they need more shared memory than the device has, or if sweeps would not pay or adi3d_p_device_upward refuses. */
+   they need more shared memory than a block may have, or if sweeps would not pay or adi3d_p_device_upward refuses. */
 template <int axis, int changes, int down, int rows, int parts, int lines>
 static inline int adi3d_p_device_launch_yz(adi3d_p_queue *on, adi3d_p_device h, const fd_p_step &step, int s)
 {
@@ -312,8 +313,8 @@ static inline int adi3d_p_device_launch_yz(adi3d_p_queue *on, adi3d_p_device h, 
 }
 
 /* Chooses the shape by the length of the axis: rows per thread, partitions per line, lines per block. To add one, add a
-   line here. If shared memory does not suffice, the narrowest shape is the last resort. The downward sweep has too few
-   registers for that shape, and returns 0. */
+   line here. Lines of more than 512 points take the narrowest shape, and so do those for whose shape shared memory does
+   not suffice. The downward sweep has too few registers for that shape, and returns 0. */
 template <int axis, int changes, int down>
 static inline int adi3d_p_device_yz(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {

@@ -60,7 +60,8 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
     auto shape = [&](int size, int most, int *pays) {
         adi3d_p_chip chip;
         const int bytes = adi3d_p_chip_lay_out(n, size, &chip);
-        /* The fewest threads that solve all lines in the fewest rounds; resident blocks divide the limit among them. */
+        /* The fewest threads that solve all lines in as few rounds as the limit allows. Blocks that share a
+           multiprocessor divide the kernel's threads among them. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
         int resident = most / (bytes + 2048);
@@ -115,12 +116,12 @@ static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
    Needs    in device memory: all that the batch and its problems point to, parameters (one per problem), and memory of
             MODEL_onchip_bytes, aligned to 128 bytes
    Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; if the call
-            is refused, FD_BAD_ARGUMENT in each status, and NaN elsewhere
+            is refused, FD_BAD_ARGUMENT in each status and, if the batch's sizes are valid, NaN elsewhere
    Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for grids that no
             cluster of the current device holds (MODEL_onchip_blocks), or for less memory than MODEL_onchip_bytes;
             FD_LAUNCH_FAILED
    Cost     two launches, no transfer; per problem two arrays of the grid's size in shared memory, and three in device
-            memory, of which a march reads only the final values, once, if it has one stage, no exercise and no dates */
+            memory. Of these three, a march of one stage without exercise and dates reads only the final values, once */
 template <int unused = 0>
 static inline int adi3d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

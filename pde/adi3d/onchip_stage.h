@@ -1,8 +1,8 @@
 /* onchip_stage.h - a room of adi3d.h, read once for each model and precision: a time step in the shared memory of a
    cluster. MIT licence, see LICENSE. */
 
-/* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some planes of
-   equal z. It has two arrays, values and differences. A first stage's values replace its differences. The differences
+/* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some of the grid's
+   planes. It has two arrays, values and differences. A first stage's values replace its differences. The differences
    of a second stage replace the values if the stage is about the first stage's values; otherwise they replace the first
    stage's values, once no right-hand side needs them any more. The part of F(u) that a second stage needs is computed
    in the first, from the same neighbours, and waits in device memory, of which the second-level cache has a copy.
@@ -16,12 +16,12 @@
    bank conflicts (docs/adi3d.md). */
 
 /* A block's data about its problem, in shared memory. Point (i, j, first + k) of an array is at
-   i + pitch j + plane k; cells and numbers are in shared memory. */
+   i + pitch j + plane k. t.cell and t.number, too, point to shared memory. */
 struct adi3d_p_chip : fd_p_chip {
     int each, first, planes, share; /* the planes of each block; this block's first plane, and how many it has; the
                                        lines along z that each block solves */
     int plane;
-    int z;                  /* the differences from the values; later, a first stage's values */
+    int z;                  /* the array of differences, which a first stage's values replace */
     int cell[3], number[3]; /* for the axes: number q of point i at [q * n + i] */
     int places;             /* table: the address of each plane of the first array, in whichever block it is */
 };
@@ -320,7 +320,7 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
    values are given, whether its face has a row of its own; the start of its half, and the half's tables. These tables
    are the same for all lines. But where registers are short, the compiler would compute all addresses in them before
    the first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its tables again.
-   Only for short lines in double precision is it faster to find them once: that takes 0.97 of the time. */
+   Only for short lines in double precision is it faster to find them once (docs/adi3d_notes.md). */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;

@@ -17,7 +17,8 @@ TB_D void fd_p_chip_sync(int blocks)
         __syncthreads();
 }
 
-/* Returns the least index that any of a problem's threads passes; `least` is a word of shared memory. */
+/* Returns the least index that any of a problem's threads passes, in each of them; `least` is a word of each block's
+   shared memory. */
 TB_D int fd_p_chip_least(int blocks, int index, int *least)
 {
     if (trid_block_thread() == 0) *least = FD_P_NONE;

@@ -16,7 +16,8 @@ TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
     return (tb_real *)(memory + h.u) + fd_p_chip_at(h, at);
 }
 
-/* Returns the terms that faces add to F of an array at point (i, j, k), at the step's start (end 0) or end (1). */
+/* Returns the terms that faces add to F of an array's values at point (i, j, k), at the step's start (end 0) or end
+   (1). */
 FD_P_CALLED_D tb_real fd_p_chip_faces(const fd_p_chip &h, int array, int end, int i, int j, int k)
 {
     const int index[3] = {i, j, k};
@@ -46,8 +47,8 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Writes the results of time `time`: 0 is today, 1 + d is date d. Each block writes its rows of the grid, the last
-   block also the elements beyond the problem's last row; the first block writes the values at spots. */
+/* Writes the results of time `time`: 0 is today, 1 + d is date d. Each block writes its rows of the grid, and the last
+   block also the elements beyond the problem's last row. The first block writes the values at spots. */
 FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, int time)
 {
     enum { last_axis = FD_FACTORS - 1, points = FD_FACTORS > 2 ? 64 : 16 };
@@ -135,8 +136,9 @@ FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *le
     return status;
 }
 
-/* Marches the problem. make() takes a step, after which the whole cluster can read the new values. With `watched`,
-   searches before and after each step, not only at the end, for numbers that are not finite. */
+/* Marches the problem. make() takes a step, after which the whole cluster can read the new values. With `watched`, it
+   searches the terms before each step and the values after it for numbers that are not finite; otherwise only the
+   values at the end. */
 template <class make_type>
 TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
 {

@@ -64,7 +64,7 @@ TB_HD tb_real fd_p_apply_mixed(const fd_cell *cell, const fd_terms *terms, const
 /* Returns `mixed` * F_0 + `own` * (F_1 + F_2 + F_3) at a point, without the faces' terms, from the values around it, as
    fd_p_apply_mixed takes them. fd_p_host_mixed and the march along x in device_x.h compute the mixed terms of many
    points at once.
-   Cost     with three factors 19 values; about 50 operations for the mixed terms and 25 for the others */
+   Cost     with three factors it reads 19 values; about 50 operations for all mixed terms and 30 for the others */
 TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mixed, tb_real own, const tb_real *v)
 {
     const tb_real before[3] = {v[12], v[10], v[4]}, after[3] = {v[14], v[16], v[22]};
@@ -75,7 +75,7 @@ TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mix
 /* Returns the slot of point i in a row of shared memory. Pieces of 16 bytes are permuted within groups of eight. Eight
    successive groups have eight different orders. Eight lanes, as many as are served at once, cause no bank conflict if
    they access pieces that are 1, 2, 4 or 8 apart, the first of which begins a group. The 128 bytes of a group stay
-   together, as asynchronous copies want them. */
+   together, which suits asynchronous copies. */
 TB_HD int fd_p_swizzle(int i)
 {
     const int piece = 16 / TB_BYTES;
@@ -270,7 +270,7 @@ TB_D void fd_p_put_face(int kind, const tb_real *row, tb_real near_by, int r, tb
 }
 
 /* Replaces the line's first and last row, if the lane holds them, by boundary rows, as fd_p_put_face does. `made` is
-   what fd_p_make_faces left in the same lane. */
+   what fd_p_make_faces left for the line. */
 template <int axis, int rows>
 TB_D void fd_p_put_faces(const fd_p_grid &h, int first, const tb_real *made, tb_real *a, tb_real *b, tb_real *c,
                          tb_real *d)

@@ -22,7 +22,7 @@
 
 /* ---- before the march -------------------------------------------------------------------------------------------- */
 
-/* Merges a worker's findings into those of all. */
+/* Merges a worker's findings into those of all workers. */
 TB_HOST void fd_p_host_merge(const fd_p_findings *own, fd_p_findings *found)
 {
     for (int f = 0; f < FD_P_FAULTS; f++)
@@ -226,8 +226,8 @@ TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
                  : fd_p_host_lay_out(batch, 0, workers, NULL, NULL);
 }
 
-/* Returns whether MODEL_host's workers take problems of their own: if there are enough problems, or if waiting for each
-   other would cost more than sharing saves. */
+/* Returns whether MODEL_host's workers take problems of their own: if there are as many problems as workers, or if
+   waiting for each other would cost more than sharing saves. */
 TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
 {
     if (workers < 2 || fd_p_sizes(FD_FACTORS, batch)) return 0;
@@ -247,7 +247,7 @@ TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
    Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, the thread's own,
             aligned as by malloc; 0 <= `from`, `to` <= batch->problems
    Leaves   the status, values, grid and coordinates of these problems; NaN for a problem that fails. If the call is
-            refused, each of these problems receives the call's status, and NaN
+            refused, each of these problems receives the call's status and, if the batch's sizes are valid, NaN
    Returns  FD_OK, even if problems have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or misaligned
             memory; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, in
             which case no problem is touched
@@ -289,9 +289,9 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
 }
 
 /* Solves the problems of a batch with `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
-   the calling thread. Each thread takes problems of its own if there are enough, or if with two factors there are fewer
-   than FD_P_WORTH_SHARING points per thread; otherwise all threads share each problem. Either way the results are the
-   same to the bit.
+   the calling thread. Each thread takes problems of its own if there are as many problems as threads, or if with two
+   factors there are fewer than FD_P_WORTH_SHARING points per thread; otherwise all threads share each problem. Either
+   way the results are the same to the bit.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   as MODEL_host_problems
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */

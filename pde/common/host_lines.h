@@ -21,9 +21,9 @@
 #define fd_p_host_step FD_OF(p_host_step)
 
 /* Interleaved lines along an axis, `count` of them from point (i, j, k) on. The right-hand sides `from` and the results
-   `to` have rows `row` elements apart. The solution is the change from w, whose rows are w_row and whose lines are
-   w_line apart; in products it is no change, and w is the right-hand side. Along the last axis and in products the
-   result is times * solution + plus * w (w_line is 1); elsewhere it is the solution. */
+   `to` have rows `row` elements apart; w has rows w_row apart and lines w_line apart. The solution is the change from
+   w, except in a product of factors, where w is the right-hand side. Along the last axis and in products the result is
+   times * solution + plus * w (w_line is 1); elsewhere it is the solution. */
 typedef struct {
     const fd_p_step *step;
     int count, i, j, k;
@@ -40,6 +40,7 @@ FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int kind, int
                                      const fd_p_host_lines *of)
 {
     const int vary = axis == 0 ? 1 : 0, first = kind & FD_P_ROW_FIRST, third = kind & FD_P_ROW_THIRD;
+    const int lags = kind != FD_P_ROW_INNER && !(kind & FD_P_ROW_WHOLE);
     const int next = third ? m + (first ? 1 : -1) : m; /* the face's neighbour */
     const size_t at = (size_t)m * FD_P_HOST_LANES;
     const fd_cell cell = h->t.cell[axis][m], cell_beside = h->t.cell[axis][next];
@@ -56,7 +57,7 @@ FD_P_INLINE void fd_p_host_eliminate(const fd_p_host *h, int axis, int kind, int
     for (int b = 0; b < lines; b++) {
         tb_real below, middle, above, value = right[b];
         const fd_terms terms = fd_p_host_terms(&own, vary, b);
-        fd_p_matrix(axis, kind != FD_P_ROW_INNER, cell, terms, size, &below, &middle, &above);
+        fd_p_matrix(axis, lags, cell, terms, size, &below, &middle, &above);
         if (third) {
             tb_real other[3];
             fd_p_matrix(axis, 0, cell_beside, fd_p_host_terms(&beside, vary, b), size, &other[0], &other[1], &other[2]);
@@ -95,6 +96,12 @@ FD_P_INLINE void fd_p_host_down(const fd_p_host *h, int axis, int lines, const f
             fd_p_host_eliminate(h, axis, FD_P_ROW_INNER, lines, m, of);
         else if (kind == FD_VALUE)
             fd_p_host_given(h, axis, side, lines, of);
+#if FD_FACTORS == 2
+        else if (of->step->product && side)
+            fd_p_host_eliminate(h, axis, FD_P_ROW_LAST + FD_P_ROW_WHOLE, lines, m, of);
+        else if (of->step->product)
+            fd_p_host_eliminate(h, axis, FD_P_ROW_FIRST + FD_P_ROW_WHOLE, lines, m, of);
+#endif
         else if (kind == FD_DEGENERATE && side)
             fd_p_host_eliminate(h, axis, FD_P_ROW_LAST + FD_P_ROW_THIRD, lines, m, of);
         else if (kind == FD_DEGENERATE)
@@ -112,7 +119,7 @@ FD_P_INLINE void fd_p_host_down(const fd_p_host *h, int axis, int lines, const f
 #endif
 
 /* Eliminates the rows of a group of lines along an axis. A group has FD_P_HOST_LANES lines, a literal number, so
-   that the compiler vectorises. Along x the last group is computed in full, too; along other axes it may have fewer. */
+   that the compiler vectorises. The last group may have fewer; along x, it is nevertheless computed in full. */
 FD_P_FLAT void fd_p_host_forward(const fd_p_host *h, int axis, const fd_p_host_lines *of)
 {
     const int full = of->count == FD_P_HOST_LANES;
@@ -195,7 +202,7 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back `lines` lines along an axis, and stores the results. If `sums` is set, they include w. In that case,
+/* Substitutes back `lines` lines along an axis, and stores the results. If `sums` is set, the results include w. Then,
    and always with two factors, an array keeps the solutions of a row for the next one. Applies early exercise to
    results that end the step. In lanes on a face of x whose value is given, the right-hand side is the solution. */
 FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums, const fd_p_host_lines *of)
@@ -203,7 +210,7 @@ FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums,
     const int n = h->n[axis], fixed = axis > 0 ? fd_p_host_fixed(h, lines, of->i) : 0;
     const int exercised = of->ends && h->t.problem->exercise != FD_EUROPEAN;
     const tb_real times = of->times, plus = of->plus;
-    const int keeps = sums || FD_FACTORS == 2; /* FD_P_LANES lines: compilers keep them in registers */
+    const int keeps = sums || FD_FACTORS == 2; /* with two factors compilers keep the lines in registers */
     tb_real kept[FD_P_HOST_LANES] = {0};
     for (int m = n - 1; m >= 0; m--) {
         const size_t row = (size_t)m * of->row, next = (size_t)(m > 6 ? m - 6 : 0) * of->row;

@@ -224,8 +224,9 @@ FD_P_FLAT void fd_p_host_slopes(int whole, fd_cell cell, const tb_real *low, con
     for (int i = 0; i < whole; i++) out[i] = fd_p_first(down, up, low[i], here[i], high[i]);
 }
 
-/* Adds `scale` * (F_1 + F_2 (+ F_3))(v) to `out` along a row, and computes v's slopes along y. The rows that are
-   written are restrict parameters, because gcc heeds restrict on parameters but not on variables. */
+/* Adds `scale` * (F_1 + F_2 (+ F_3))(v) to `out` along a row. If there is a mixed term of x and y, also computes v's
+   slopes along y. The rows that are written are restrict parameters, because gcc heeds restrict on parameters but not
+   on variables. */
 FD_P_FLAT void fd_p_host_own(const fd_p_host *h, const fd_p_host_at *at, const tb_real *time, tb_real scale,
                              const fd_p_host_along *v, tb_real *FD_P_RESTRICT slopes, tb_real *FD_P_RESTRICT out)
 {

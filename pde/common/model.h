@@ -18,7 +18,7 @@
            gives the number of factors, 1 to 3, and sets the terms of the equation at a point (fd_terms), which are 0
            initially. p points to the parameters. x->at is the coordinate and x->half_square one of its numbers;
            likewise for y and z. t->NAME is a number of the time, and `real` is float or double. The statements become
-           two functions, one for each precision, which are called for each point and, unless their results are stored,
+           two functions, one for each precision. They are called for each point and, unless their results are stored,
            in each step
        enum { MODEL_fitting = FD_CENTRAL };
            says how drifts are discretised: FD_CENTRAL, FD_UPWIND or FD_FITTED
@@ -41,12 +41,13 @@
        FD_MODEL_STEADY       drift and diffusion along these axes, and kill, do not depend on time, although other terms
                              may. It saves time along y in two factors, if steps are products of factors
        FD_MODEL_INDEPENDENT  drift and diffusion along such an axis, and kill, depend only on the axis's own numbers and
-                             on time: all lines along the axis share one matrix. It saves time on a GPU: in two factors
-                             along y, in MODEL_onchip if steps are such products and in double precision in MODEL_naive
-                             and MODEL_coalesced; in three factors along each axis in MODEL_device
+                             on time: all lines along the axis share one matrix. It saves time on a GPU. With two
+                             factors it does so along y: in MODEL_onchip, if batch.kind is ADI2D_PRODUCTS and nothing
+                             along y depends on time; in MODEL_naive and MODEL_coalesced, in double precision. With
+                             three factors it does so in MODEL_device, along each axis (adi3d.h)
    FD_MODEL_MIXED and these promises are checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED,
-   FD_NOT_INDEPENDENT). At a face whose slope is given, the mixed derivative is taken as 0: with mixed terms, slopes
-   that vary along the face cost an order in space. */
+   FD_NOT_INDEPENDENT). At a face whose slope is given, the mixed derivative is taken as 0. With mixed terms, a slope
+   that varies along the face therefore costs an order in space. */
 
 #ifndef FD_COMMON_MODEL_H
 #define FD_COMMON_MODEL_H

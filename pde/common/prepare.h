@@ -123,7 +123,7 @@ TB_HD const tb_real *fd_p_time_of(const fd_p_tables *t, int k, int end)
     return t->time + (2 * k + end) * fd_p_numbers(3);
 }
 
-/* Finds the intervals between the dates. Returns a status, FD_NO_ROOM if there are more steps than batch->steps. */
+/* Finds the intervals between the dates. Returns a status: FD_NO_ROOM if there are more steps than batch->steps. */
 TB_HD int fd_p_intervals(const fd_batch *batch, const fd_p_tables *t)
 {
     fd_p_findings *found = t->found;
@@ -135,7 +135,8 @@ TB_HD int fd_p_intervals(const fd_batch *batch, const fd_p_tables *t)
     for (int i = 0; i <= found->times.dates && v.lower > 0; i++)
         t->interval[i] = v = fd_next_interval(&found->times, &v, &taken);
     const long long steps = v.first + v.whole + v.halved;
-    if (steps > FD_P_MOST) return FD_BAD_SIZE;
+    /* Numbers of time have indices of type int (fd_p_time_of). */
+    if (steps > FD_P_MOST || 2 * steps * fd_p_numbers(3) > FD_P_NONE) return FD_BAD_SIZE;
     found->steps = (int)steps;
     return found->steps > batch->steps ? FD_NO_ROOM : FD_OK;
 }
@@ -223,7 +224,7 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
 }
 
 /* Computes the steps and the model's numbers at their times. Finds numbers that are not finite, the longest explicit
-   step; with several factors steps that are too short, and with two the largest theta dt. */
+   step, with several factors steps that are too short, and with two the largest theta dt. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
     const int numbers = fd_p_numbers(3);
@@ -288,17 +289,17 @@ TB_HD int fd_p_line_length(const fd_p_tables *t)
     return FD_FACTORS == 1 ? 1 : t->found->points[0];
 }
 
-/* Returns how many threads share a line: one if the model has one factor. Otherwise, on a device 8 do; each takes
-   several points, and reads their common data once. If there are too few lines for all threads, 16 or 32 share a line.
-   Workers of the host take whole lines, unless their number is a multiple of 32, so that they rarely write to the same
-   cache line. */
+/* Returns how many threads share a line. With one factor, one does. Otherwise, on a device, 8 do: each takes several
+   points, and reads their common data once; 16 or 32 do if there are too few lines for all threads. On the host,
+   workers take whole lines, so that they rarely write to the same cache line (unless their number is a multiple of 32:
+   it is then taken for a device's). */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
     const int alone = FD_FACTORS == 1 || threads % 32;
     return alone ? 1 : lines * 8 >= threads ? 8 : lines * 16 >= threads ? 16 : 32;
 }
 
-/* Computes the final values, and finds the largest magnitude that the march is given. */
+/* Computes the final values, and finds the largest magnitude that the march is given by them and by faces. */
 TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -366,10 +367,11 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
     return count;
 }
 
-/* Returns whether the terms at a point are ill-posed. They are if a diffusion is negative, or if, by more than 256 unit
-   roundoffs and underflow can explain, mixed^2 exceeds 4 diffusion_i diffusion_j for a declared pair or the matrix of
-   several pairs' correlations is not positive semidefinite. Its determinant is taken times 4 diffusion_1 diffusion_2
-   diffusion_3, so that no square root keeps compilers from vectorising; if that product is 0, the pairs suffice. */
+/* Returns whether the terms at a point are ill-posed. They are if a diffusion is negative; if mixed^2 exceeds
+   4 diffusion_i diffusion_j for a declared pair; or if several pairs are declared, and the matrix of correlations is
+   not positive semidefinite. The last two allow for 256 unit roundoffs and for underflow. The matrix's determinant is
+   taken times 4 diffusion_1 diffusion_2 diffusion_3, so that no square root keeps compilers from vectorising; if that
+   product is 0, the pairs suffice. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
     const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
@@ -443,9 +445,9 @@ typedef struct {
     int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's constants */
 } fd_p_looks;
 
-/* Checks the terms at points of a line, except at degenerate faces, for fd_p_look. own[d] holds the line's numbers of
-   the axes after x; the other arguments are those of fd_p_look and fd_p_broken. If `changes` is a literal, compilers
-   vectorise the loop. */
+/* Makes fd_p_look's checks at points of a line, except those of FD_DEGENERATE faces (fd_p_not_degenerate). own[d] holds
+   the line's numbers of the axes after x; the other arguments are those of fd_p_look and fd_p_broken. If `changes` is a
+   literal, compilers vectorise the loop. */
 TB_HD fd_p_looks fd_p_look_along(const fd_p_tables *t, fd_numbers *own, const fd_numbers *first, const tb_real *time,
                                  int changes, int from, int to, int stride)
 {
@@ -460,8 +462,8 @@ TB_HD fd_p_looks fd_p_look_along(const fd_p_tables *t, fd_numbers *own, const fd
     return looks;
 }
 
-/* Checks the terms at the points `from`, `from + stride`, .. below `to` of the line along x with these indices, in step
-   k. Points whose value is given are not checked. */
+/* Checks the terms at the points `from`, `from + stride`, .. below `to` of the line along x with these indices, at the
+   end of step k. Points whose value is given are not checked. */
 TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
     const int *points = t->found->points;

@@ -8,19 +8,19 @@
      Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that is
               refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
               its status in all problems, with the axis if batch.points is out of range. If the statuses are in device
-              memory, it leaves FD_BAD_ARGUMENT there, without an axis, whatever the error. If the batch's sizes are
-              valid, it also leaves NaN in all results.
-     Checks   The model's numbers and final values are checked at all points before the march (FD_MODEL_NAN,
-              FD_FINAL_NAN), and so are the terms at all points whose value is not given, in the first step, the last
-              step and a step chosen for each line: FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms
-              are too large for the diffusions: mixed^2 > 4 diffusion_x diffusion_y, or, with several mixed terms, their
-              correlations are not positive semidefinite); FD_OUTWARD (a drift points out of an FD_DEGENERATE face and
-              crosses more than a cell until maturity); FD_NOT_DEGENERATE (a diffusion at an FD_DEGENERATE face exceeds
-              a hundredth of that at the next point); and, for broken promises of the model, FD_MIXED_UNDECLARED,
-              FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
+              memory, it leaves FD_BAD_ARGUMENT there, without an axis, whatever the error. If the sizes of the batch
+              are valid, a call that is refused also leaves NaN in all results.
+     Checks   Before the march, the model's numbers and final values are checked at all points (FD_MODEL_NAN,
+              FD_FINAL_NAN). The terms are checked at all points whose value is not given, in the first step, the last
+              step and a step chosen for each line (with one factor, for each point): FD_MODEL_NAN; FD_ILL_POSED (a
+              diffusion is negative, or mixed terms are too large for the diffusions: mixed^2 > 4 diffusion_x
+              diffusion_y, or, with several mixed terms, their correlations are not positive semidefinite); FD_OUTWARD
+              (a drift points out of an FD_DEGENERATE face and crosses more than a cell by maturity); FD_NOT_DEGENERATE
+              (a diffusion at an FD_DEGENERATE face exceeds a hundredth of that at the next point); and, for broken
+              promises of the model, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
      Matrices They are solved without pivoting. At a face, couplings of the wrong sign that would prevent dominance act
-              on the old values (fd_lane_lag). Inner rows may lack dominance where a drift exceeds its diffusion and is
-              discretised centrally. They are solved unchanged. status.not_dominant counts rows of both kinds.
+              on the old values (fd_lane_lag). Inner rows that lack dominance, as where a drift exceeds its diffusion
+              and is discretised centrally, are solved unchanged. status.not_dominant counts rows of both kinds.
      Growth   status.growth is the factor by which the largest magnitude grew. If it exceeds FD_MOST_GROWTH, the march
               has failed (FD_GREW). Below that bound results may still be finite nonsense, if theta is below
               fd_scheme_theta's, or drifts need the theta and the steps of fd_scheme_theta_drift.
@@ -50,8 +50,9 @@ typedef struct {
     int face[3][2];          /* FD_LINEAR .., at the first and the last point of each axis */
     fd_times times;          /* times.theta is the scheme's; 0: fd_scheme_theta. FD_EXPLICIT and FD_BACKWARD_EULER steps
                                 are Douglas' with theta 0 and 1. Explicit steps that are too long are refused
-                                (FD_UNSTABLE) */
-    const fd_date *at_date;  /* the events at each of times.date; null: none */
+                                (FD_UNSTABLE), and so are 2^30 / n steps or more if the model has n numbers of t
+                                (FD_BAD_TIMES) */
+    const fd_date *at_date;  /* the events at each of the times.dates dates; null: none. Not read if times.dates is 0 */
     int scheme;              /* FD_DOUGLAS .. */
     int coefficients;        /* FD_BOTH_ENDS .. */
     int finals;              /* FD_AT_POINTS .. */
@@ -63,8 +64,7 @@ typedef struct {
                                                              done: by all marches of two and three factors on the
                                                              host, and by MODEL_device of three. One thread reports a
                                                              problem, but other threads may report other problems at
-                                                             the same time. A GPU may be up to 31 steps behind this
-                                                             number */
+                                                             the same time. A GPU may lag up to 31 steps behind */
     void *context;           /* the argument of progress */
 } fd_problem;
 
@@ -99,13 +99,13 @@ typedef struct {
     int points[3], steps;     /* for axis.points and times.steps */
     double value;             /* at the spot, extrapolated from the trials. Its own error is not estimated, and may
                                  exceed the tolerance: for a value within it, take the points and steps above */
-    double in_space, in_time; /* the errors of the coarsest trial */
+    double in_space, in_time; /* the errors of the coarsest trial, as estimated */
     double order;             /* the order of the error in time, 1 .. 2 */
     fd_status status;         /* the status of the first trial that failed, or of the last trial */
 } fd_suggestion;
 
-/* The limits of a batch: the kinds for two factors (ADI2D_BAD_KIND), the points of an axis for one and three factors
-   (FD1D_MOST, ADI3D_MOST) and for two. */
+/* The limits of a batch: how many kinds there are for two factors, and the status of an unknown one (ADI2D_BAD_KIND);
+   the most points of an axis for one and three factors (FD1D_MOST, ADI3D_MOST), and for two. */
 enum { FD_P_KINDS = 3, FD_P_BAD_KIND = -62, FD_P_MOST_POINTS = 1024, FD_P_MOST_OF_TWO = 32768 };
 
 /* Returns the most points of an axis. */
@@ -144,8 +144,8 @@ TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
 }
 
 /* Checks a batch.
-   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE for a count out of range (points: FD1D_MOST,
-            ADI3D_MOST), or ADI2D_BAD_KIND */
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE for a count out of range (among them the points of a
+            grid, which must be fewer than 2^31), or for two factors ADI2D_BAD_KIND */
 TB_HD int fd_batch_check(int factors, const fd_batch *batch)
 {
     const int wrong = fd_p_sizes(factors, batch);

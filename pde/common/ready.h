@@ -15,7 +15,7 @@ typedef struct {
     const fd_model_parameters *parameters;
     unsigned char *memory;
     size_t bytes;                  /* the bytes of memory of each problem */
-    int width, parts, each, pitch; /* for two factors, as in adi2d_p_chip */
+    int width, parts, each, pitch; /* for two factors: see adi2d/chip.h */
     int arrays;                    /* for two factors: the number of arrays of the grid */
 } fd_p_launch;
 
@@ -66,8 +66,8 @@ typedef struct {
 /* Chooses the size of a batch's clusters: the size asked for or, if that is 0, the smallest whose blocks hold a grid. A
    larger size replaces it if all problems still run at once and the blocks have enough work. shape(blocks, most, &pays)
    returns the kernel with clusters of `blocks` blocks on a device whose blocks have up to `most` bytes of shared
-   memory, and clears `pays` if the blocks would have too little work. A kernel has `fixed` bytes of static shared
-   memory. */
+   memory, and clears `pays` if the blocks would have too little work. `fixed` bytes of a block's shared memory are
+   static. */
 template <class shape_type>
 static inline fd_p_chosen fd_p_choose(void (*kernel)(fd_p_launch), const fd_batch *batch, size_t fixed, int asked,
                                       shape_type shape)

@@ -47,9 +47,8 @@ TB_HD tb_real fd_p_edge_given(const fd_p_tables *t, const fd_p_edge *e)
     return (tb_real)fd_p_face(t->parameters, e->axis, e->side, at, e->when);
 }
 
-/* Returns the term that a face adds to F along its axis, for a given slope or for the face's third point; only for
-   faces that add one (fd_p_adds). `next` and `third` are the values at the face's neighbour and at the point beyond
-   it. */
+/* Returns the term that an FD_SLOPE or FD_DEGENERATE face adds to F along its axis: that of the given slope, or of the
+   third point. `next` and `third` are the values at the face's neighbour and at the point beyond it. */
 TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real given, tb_real next, tb_real third)
 {
     const int axis = e->axis;
@@ -107,7 +106,7 @@ TB_HD int fd_p_shift_of(const fd_p_tables *t, const fd_date *event, const int *i
 }
 
 /* Returns the value at a point after a shift, from the value there and those of the four points. It is formed from
-   differences, so that equal values stay as they are: what equals its payoff may be exercised. */
+   differences, so that among equal values it is the same to the bit: a value that equals its payoff still does. */
 TB_HD tb_real fd_p_interpolated(const fd_weights *from, tb_real here, const tb_real *four)
 {
     double sum = (double)here;
@@ -127,8 +126,8 @@ TB_HD tb_real fd_p_shifted_to(const fd_p_tables *t, const fd_date *event, const 
     return axis < 0 ? *here : fd_p_interpolated(&from, *here, four);
 }
 
-/* Returns the value at a point after a date, from the value after the date's shift. Raises *given to the amount that a
-   change adds, if that is larger (fd_p_larger). */
+/* Returns the value at a point after a date, from the value after the date's shift. Raises *given to the amount that
+   the date's change adds, if that is larger (fd_p_larger). */
 FD_P_CALLED tb_real fd_p_changed(const fd_p_tables *t, int date, double when, const int *index, tb_real value,
                                  tb_real final, tb_real *multiplier, int *given)
 {

@@ -29,7 +29,7 @@ typedef struct {
 } fd_p_trial;
 
 /* Sets up the batch of all trials. Returns FD_OK, FD_BAD_TIMES with the reason in t->status, or FD_BAD_SIZE for workers
-   or points that MODEL_host refuses. If it returns FD_OK, points and steps can be multiplied by 4 without overflow. */
+   or points that MODEL_host refuses. After FD_OK, points and steps can be multiplied by 4 without overflow. */
 TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial *t)
 {
     fd_times times = fd_times_of(&problem->times, problem->scheme, FD_FACTORS, FD_MODEL_MIXED != 0);
@@ -57,8 +57,8 @@ TB_HOST double fd_p_trial_value(fd_p_trial *t, const fd_problem *problem, int fi
 }
 
 /* Finds the extrapolated value, and the errors of the problem's own grid. Assumes that errors in space are of second
-   order. Estimates the order in time from steps of three lengths; assumes first order if errors fall even more slowly,
-   or if problem->exercise is not FD_EUROPEAN. Measures errors in time on the finest grid: a coarse grid hides the
+   order. Estimates the order in time from steps of three lengths; assumes first order if errors fall more slowly than
+   that, or if problem->exercise is not FD_EUROPEAN. Measures errors in time on the finest grid: a coarse grid hides the
    effect of a free boundary. */
 TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_suggestion *to)
 {
@@ -103,9 +103,9 @@ TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
    Leaves   *to: the suggested axis.points and times.steps, at least the problem's; the extrapolated value; the errors
             of the problem's own grid
    Returns  FD_OK; FD_BAD_TOLERANCE if the tolerance needs more points than the solver takes, or more than 2^27 steps:
-            *to then has the most; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive and finite;
-            FD_BAD_ARGUMENT if problem->points are given; FD_BAD_SIZE if the finest trial would have too many points;
-            FD_BAD_TIMES; or the status of a trial that failed, as in to->status
+            *to then has the most in their place; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive and
+            finite; FD_BAD_ARGUMENT if problem->points are given; FD_BAD_SIZE if the finest trial would have too many
+            points; FD_BAD_TIMES, with the reason in to->status; or the status of a trial that failed, as in to->status
    Error    the estimate assumes errors of second order in space. In time it takes the order that steps of three lengths
             show, or first order if problem->exercise is not FD_EUROPEAN. It allows for twice each error; with the
             points and steps that it suggests, the values in tests/test_suggest_host.c are within the tolerance. A trial

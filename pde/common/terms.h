@@ -91,7 +91,7 @@ typedef union {
     fd_model_t t;
 } fd_numbers;
 
-/* Returns how many numbers a point of an axis has, or with axis 3, a time. */
+/* Returns how many numbers a point of an axis has or, with axis 3, a time. */
 TB_HD int fd_p_numbers(int axis)
 {
     return axis == 0   ? (int)fd_p_numbers_x

@@ -12,7 +12,7 @@
 #if TB_HOST_SCOPE
 
 enum {
-    FD_P_ROWS = 16,            /* rows that the host transposes at a time; they stay in the first-level cache */
+    FD_P_ROWS = 16,            /* rows that the host transposes at a time: few, so that they stay in a cache */
     FD_P_WORTH_SHARING = 32768 /* the fewest points per worker at which workers share a grid of two factors: with fewer,
                                   waiting would cost more than sharing saves */
 };
@@ -25,8 +25,9 @@ enum {
 #endif
 
 /* The kinds of a matrix's rows: of inner points, of the first and of the last point. FD_P_ROW_THIRD is added to the
-   last two for an FD_DEGENERATE face, whose row has a third unknown. */
-enum { FD_P_ROW_INNER, FD_P_ROW_FIRST, FD_P_ROW_LAST, FD_P_ROW_THIRD = 4 };
+   last two for an FD_DEGENERATE face, whose row has a third unknown, and FD_P_ROW_WHOLE in a product of factors, which
+   keeps couplings that would prevent dominance: they could not act on the old values. */
+enum { FD_P_ROW_INNER, FD_P_ROW_FIRST, FD_P_ROW_LAST, FD_P_ROW_THIRD = 4, FD_P_ROW_WHOLE = 8 };
 
 #if defined __has_builtin
 #if __has_builtin(__builtin_shufflevector)

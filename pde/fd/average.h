@@ -39,10 +39,10 @@ typedef struct {
     int levels, found;
 } fd_p_box;
 
-/* Averages over one dimension. A piece is accepted if Lobatto's rule with five nodes agrees with itself on the two
-   halves; otherwise it is halved, up to `levels` times. With a kink at certain points the two agree by accident. The
-   divided differences of the first nine and of the last nine of all 11 nodes must therefore also vanish. The ends are
-   nodes, so no jump lies beyond the last node. Pieces are visited from left to right; `index` counts pieces of size
+/* Averages over one dimension. A piece is accepted if Lobatto's rule with five nodes agrees with the same rule on the
+   two halves; otherwise it is halved, up to `levels` times. With a kink at certain points the two agree by accident.
+   The divided differences of the first nine and of the last nine of all 11 nodes must therefore also vanish. The ends
+   are nodes, so no jump lies beyond the last node. Pieces are visited from left to right; `index` counts pieces of size
    2^-level. VALUE is the average over the lower dimensions, or the function itself. */
 #define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
     TB_HD double NAME(fd_p_box *box, fd_function *f, const void *context)                                              \
@@ -97,7 +97,7 @@ FD_P_AVERAGE(fd_p_average2, 1, fd_p_average1(box, f, context))
 FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
 #undef FD_P_AVERAGE
 
-/* Returns the average of a function over a box of one to three dimensions. Finds kinks and jumps wherever they lie.
+/* Returns the average of a function over a box of one to three dimensions. Searches for kinks and jumps itself.
    Needs    dims 1 .. 3. A tolerance below 1e-13 counts as 1e-13; levels are limited to 0 .. 40. Where high <= low, the
             function is evaluated at low
    Leaves   *found, unless null: whether some piece failed the test, as with a kink, a jump or a sharp bend
@@ -106,8 +106,9 @@ FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
             kink, and twice as many for a jump. The numbers of the dimensions are multiplied: a tolerance of 1e-9 in one
             dimension takes hundreds of calls, 1e-6 in two dimensions tens of thousands. In three, 1e-3 with 4 levels
             is enough
-   Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. Features
-            between neighbouring nodes are missed, such as two jumps; nodes are up to a sixth of the box apart */
+   Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. What happens
+            between neighbouring nodes is missed, for example a jump up and down again; nodes are up to a sixth of the
+            box apart */
 TB_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,
                         double tolerance, int levels, int *found)
 {
@@ -126,9 +127,9 @@ TB_HD double fd_average(int dims, const double *low, const double *high, fd_func
     return value;
 }
 
-/* Returns the final value at a grid point. The point's cell extends half a spacing to each side. If the function has a
-   kink or a jump there, the final value is the average over the cell. Otherwise it is the value at the point. Averaging
-   over an uneven cell would shift that value by a quarter of the difference of the spacings times the slope. At the
+/* Returns the final value at a grid point. The point's cell extends half a spacing to each side. If fd_average finds a
+   kink or a jump in the cell, the final value is the average over the cell. Otherwise it is the value at the point:
+   averaging over an uneven cell would shift it by a quarter of the difference of the spacings times the slope. At the
    first and the last point of an axis the cell has no extent along that axis.
    Needs    for each axis d = 0 .. dims-1, coordinates x[d], their number points[d], and an index[d] among them;
             otherwise as fd_average

@@ -15,9 +15,10 @@ typedef struct {
     int align[3];     /* FD_ANYWHERE, FD_ON_NODE (ends are nodes), FD_MIDWAY between two nodes (not at an end) */
 } fd_axis;
 
-/* The map of an axis, for fd_map_point. The sum of asinh((x - place) / width) over the places grows from low to high.
-   Point i is the x at which the sum has made the share s of that growth, where v = i / (points - 1) and
-   s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). The polynomial puts places on nodes or midway between them. */
+/* The map of an axis, for fd_map_point. From low to high, the sum of asinh((x - place) / width) over the places that
+   attract points grows. Point i is the x at which the sum has completed the share s of its growth, where
+   v = i / (points - 1) and s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). This polynomial puts places on nodes
+   or midway between them. */
 typedef struct {
     double low, high, start, growth, bend[3];
     double place[3], width[3]; /* those of the axis */
@@ -27,7 +28,7 @@ typedef struct {
     int drawing, only; /* how many places have a width; the index of the last of them */
 } fd_map;
 
-/* Returns the sum of fd_map at x; x itself if no place attracts points. */
+/* Returns the sum of fd_map at x; it is x itself if no place attracts points. */
 TB_HD double fd_p_crowd(const fd_map *map, double x)
 {
     double sum = map->drawing ? 0 : x;
@@ -47,9 +48,10 @@ TB_HD double fd_p_density(const fd_map *map, double x)
     return sum;
 }
 
-/* Inverts the sum: by a formula for one place, otherwise by Newton's method within a bracket. The method bisects if a
-   step leaves the bracket, and at every fourth step, so that it always converges. It takes its last step from a point
-   at which the sum is right to within 1e-13, usually less than a millionth of what a spacing adds to the sum. */
+/* Inverts the sum: by a formula if at most one place attracts points, otherwise by Newton's method within a bracket.
+   The method bisects if a step leaves the bracket, and at every fourth step, so that it always converges. It takes its
+   last step from a point at which the sum is right to within 1e-13, usually less than a millionth of what a spacing
+   adds to the sum. */
 TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
 {
     if (!map->drawing) return sum;
@@ -76,8 +78,8 @@ TB_HD double fd_p_map_at(const fd_map *map, double v)
     return fd_p_uncrowd(map, map->start + s * map->growth);
 }
 
-/* Finds the polynomial s(v) of fd_map that passes through `count` <= 3 given points (v[k], s[k]), by divided
-   differences; it keeps 0 and 1 in their places. Returns its least slope. */
+/* Finds the polynomial s(v) of fd_map, with s(0) = 0 and s(1) = 1, that passes through `count` <= 3 given points
+   (v[k], s[k]), by divided differences. Returns its least slope for v from 0 to 1. */
 TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend)
 {
     double d[3] = {0, 0, 0}, least = 1;
@@ -127,7 +129,7 @@ TB_HD int fd_p_places(const fd_axis *axis, double range, fd_map *map)
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SIZE (points not in 4 .. 2^28, places not in 0 .. 3), FD_BAD_NUMBER
             (NaN, infinite, a length that is not positive and finite, a width negative or too small), FD_BAD_ALIGNMENT,
             FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
-   Cost     about a hundred double operations; if a place lies midway, also about ten evaluations of asinh or sinh, or
+   Cost     a few evaluations of asinh for each place; if a place lies midway, also about ten of asinh or sinh, or
             several hundred if two or three places attract points */
 TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 {
@@ -182,7 +184,7 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 /* Returns point i of an axis, 0 <= i < points. The ends and places on a node are exact to the bit. A midway place is
    the mean of its two neighbours to within rounding.
    Needs    a map that fd_axis_map returned with status 0
-   Cost     one sinh; with two or three places that attract points, about ten Newton steps of two or three asinh each */
+   Cost     at most one sinh; if two or three places attract points, about ten Newton steps with an asinh per place */
 TB_HD double fd_map_point(const fd_map *map, int i)
 {
     if (i <= 0) return map->low;
@@ -195,7 +197,7 @@ TB_HD double fd_map_point(const fd_map *map, int i)
     return fd_p_map_at(map, i / (double)(map->points - 1));
 }
 
-/* Checks that coordinates form a grid: at least 4, finite, each above the one before.
+/* Checks that coordinates form a grid: at least 4 of them, finite, each above the one before.
    Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE for points not in 4 .. 2^28, or 1 + the index of the
             first wrong point */
 TB_HD int fd_grid_check(int points, const double *x)
@@ -232,7 +234,7 @@ typedef struct {
    an end of the grid, through the four points at that end.
    Needs    a grid (fd_grid_check)
    Returns  FD_OK, FD_BAD_ARGUMENT, FD_BAD_SIZE, or FD_OUTSIDE: `at` is NaN or not in x[0] .. x[points-1]
-   Cost     about 80 double operations, and log2(points) comparisons
+   Cost     about 90 double operations, and log2(points) comparisons
    Error    exact for cubics; for a smooth function on points h apart, of order h^4 in the value, h^3 in the slope and
             h^2 in the curvature. At a node the value is the node's own */
 TB_HD int fd_interpolate(int points, const double *x, double at, fd_weights *weights)

@@ -6,9 +6,9 @@
 /* Boundary conditions at a face, the first or last point of a line. */
 enum {
     FD_LINEAR, /* the second normal derivative is zero */
-    FD_VALUE,  /* the value is given. The cell has no coupling; the caller writes 1 on the matrix's diagonal and the
+    FD_VALUE,  /* the value is given. The row has no coupling; the caller writes 1 on the matrix's diagonal and the
                   value on the right-hand side */
-    FD_SLOPE,  /* the derivative in the direction of the axis is given; fd_lane_source adds it */
+    FD_SLOPE,  /* the derivative in the direction of the axis is given; fd_lane_source returns its term */
     FD_DEGENERATE, /* the PDE itself holds. Diffusion and mixed terms must vanish at the face, and the drift must not
                       point out of the axis. The first derivative is a one-sided difference of second order;
                       fd_lane_face_three eliminates its third point from the matrix */
@@ -176,8 +176,8 @@ TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real a
 
 /* Returns the second derivative at a point, from the values below, at and above it.
    Cost     2 subtractions, 2 multiplications, 1 FMA
-   Error    exact for quadratics; of second order on smooth grids, of first order on others. To the effect of errors in
-            the values, rounding adds an error of 2 h times the unit roundoff times the slope. At an FD_SLOPE face the
+   Error    exact for quadratics; of second order on smooth grids, of first order on others. Rounding adds about 2 h
+            times the unit roundoff times the slope, besides what errors in the values do. At an FD_SLOPE face the
             result is the part that does not depend on the given slope; at other faces it is 0 */
 TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
@@ -236,8 +236,8 @@ TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
             fitted. Their drift should point inwards; otherwise see fd_lane_lag
    Returns  the row. At an inner point it is exact for straight lines: row.above / cell.above - row.below / cell.below =
             drift. With FD_UPWIND and FD_FITTED no coupling of an inner point is negative, for any drift and diffusion
-   Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND adds two selections; FD_FITTED adds three exponentials,
-            ten divisions and about 40 other operations, so it pays to tabulate rows that do not change
+   Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND adds two selections; FD_FITTED adds up to three
+            exponentials and up to 32 divisions, so it pays to tabulate rows that do not change
    Error    of second order; FD_UPWIND and FD_FITTED of first order where |drift| spacing > 2 diffusion. NaN in, NaN
             out */
 TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffusion)
@@ -287,7 +287,7 @@ TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_
 typedef struct {
     tb_real dt, size; /* size: theta dt */
     tb_real
-        base[2][4]; /* factors of F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) in each stage */
+        base[2][4]; /* dt times the factors of F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) in each stage */
     int stages, about;
     int time_independent; /* whether the coefficients are the same at the step's start and end; set by the caller, who
                              evaluates them */
@@ -296,7 +296,7 @@ typedef struct {
 
 /* Computes the step data of a time step for a scheme. Steps of a kind other than FD_THETA use Douglas.
    Leaves   *data, with time_independent 0. If the scheme is refused, there are no stages, and all factors are 0
-   Returns  as fd_scheme_of */
+   Returns  FD_OK, FD_BAD_SCHEME or FD_BAD_THETA */
 TB_HD int fd_step_data_of(int which, const fd_step *step, fd_step_data *data)
 {
     double dt = step->from - step->to;
@@ -347,7 +347,7 @@ TB_HD tb_real fd_p_nan(void)
     return (tb_real)nan;
 }
 
-/* Returns the larger of a value and its payoff of exercise. A value that is NaN stays NaN. */
+/* Returns the larger of a value and `final`, its payoff of exercise. A value that is NaN stays NaN. */
 TB_HD tb_real fd_p_raised(tb_real final, tb_real value)
 {
 #if __FINITE_MATH_ONLY__ && !defined __CUDA_ARCH__ /* with -ffast-math the comparison might drop the NaN */
@@ -357,8 +357,9 @@ TB_HD tb_real fd_p_raised(tb_real final, tb_real value)
 }
 
 /* Returns a value after a time step, with early exercise.
-   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, the multiplier of the previous step in *extra. The step's
-            right-hand side must include dt times this multiplier
+   Needs    kind FD_AMERICAN or FD_PROJECTED; final: the payoff of exercise, not NaN, which comparisons would ignore;
+            for FD_AMERICAN, the multiplier of the previous step in *extra. The step's right-hand side must include dt
+            times this multiplier
    Leaves   for FD_AMERICAN, the new multiplier in *extra
    Cost     FD_AMERICAN 1 division, 1 addition, 1 subtraction, 1 FMA, 2 comparisons; FD_PROJECTED 1 comparison */
 TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real value, tb_real *extra)
@@ -372,10 +373,10 @@ TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real valu
 }
 
 /* Returns a value after a date, with early exercise, from the value after the date's shift and change.
-   Needs    what: the events at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, the
-            multiplier of the step that ends at the date in *extra
-   Leaves   for FD_AMERICAN, the multiplier for the next step in *extra: 0 where the value exceeds the final value;
-            elsewhere unchanged, since in the exercise region it depends only on the final values
+   Needs    what: the events at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; final: the payoff of
+            exercise, not NaN; for FD_AMERICAN, the multiplier of the step that ends at the date in *extra
+   Leaves   for FD_AMERICAN, the multiplier for the next step in *extra: 0 where the value exceeds the payoff; elsewhere
+            unchanged, since in the exercise region it depends only on the payoffs
    Cost     2 comparisons */
 TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, tb_real *extra)
 {

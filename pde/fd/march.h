@@ -1,10 +1,11 @@
 /* march.h - a room of fd.h: the common part of marches in any number of factors.
    MIT licence, see LICENSE. */
 
-/* The time at which a step takes its coefficients. Boundary values are always taken at the step's own start and end. */
+/* The time at which a step takes its coefficients. What is given at faces is always taken at the step's own start and
+   end. */
 enum {
-    FD_BOTH_ENDS, /* as the scheme defines it: explicit parts at the step's start, implicit ones at its end */
-    FD_MIDDLE,    /* all in the middle of the step: also of second order, with half the work */
+    FD_BOTH_ENDS, /* as the scheme defines it (fd_stage): those of F(u) at the step's start, all others at its end */
+    FD_MIDDLE,    /* all in the middle of the step: also of second order, with half the evaluations */
     FD_NEW_END    /* all at the step's end: of first order */
 };
 
@@ -13,28 +14,29 @@ enum {
     FD_AT_POINTS,  /* the payoff at each point */
     FD_TOLD,       /* averaged along x over cells that contain one of the given kinks or jumps */
     FD_AVERAGED_X, /* averaged along x over cells with a kink or jump, which is searched for in every cell */
-    FD_AVERAGED    /* the same along all axes: thousands of calls for each cell with a kink or jump */
+    FD_AVERAGED    /* the same along all axes: far more calls for each cell with a kink or jump */
 };
 
-/* Early exercise: the value never falls below the final value or, if there is one, the model's payoff of exercise. */
+/* Early exercise keeps the value from falling below the payoff of exercise: the model's (MODEL_exercise) or, if it has
+   none, the final value. */
 enum {
-    FD_EUROPEAN,
+    FD_EUROPEAN, /* no early exercise */
     FD_AMERICAN, /* operator splitting of Ikonen and Toivanen: a multiplier carries the amount added by exercise */
-    FD_PROJECTED /* the larger of value and final value after each step: of first order */
+    FD_PROJECTED /* the larger of value and payoff after each step: of first order */
 };
 
 /* The events at a date, in the order of the march. Calendar time runs the other way: the value is recorded, the holder
    exercises, a barrier is observed or a coupon paid, and a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED
-   the holder may exercise before and after all events of a date. The march therefore raises values to the final values
-   twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a dividend
-   or a barrier: just before the barrier is observed, a price beyond it is worth the payoff. If the right to exercise
-   ends at the barrier, make the payoff 0 beyond it. If the holder may exercise at a date only after its change, let the
-   change itself take the larger of value and payoff. */
+   the holder may exercise before and after all events of a date. The march therefore raises values to the payoff of
+   exercise twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a
+   dividend or a barrier: just before the barrier is observed, a price beyond it is worth the payoff. If the right to
+   exercise ends at the barrier, make the payoff 0 beyond it. If the holder may exercise at a date only after its
+   change, in calendar time, let the change itself first take the larger of value and payoff. */
 enum {
     FD_SHIFT = 1,         /* the value at x becomes that at x - cash - proportion x, or at the end of the axis */
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
-    FD_EXERCISE = 4,      /* takes the larger of value and final value, as FD_AMERICAN and FD_PROJECTED always do: for
-                             Bermudan exercise */
+    FD_EXERCISE = 4,      /* takes the larger of value and payoff of exercise, as FD_AMERICAN and FD_PROJECTED always
+                             do: for Bermudan exercise */
     FD_RECORD = 8,        /* records the values and derivatives at spots, and the whole grid if the batch has room */
     FD_SHIFT_Y = 16,      /* as FD_SHIFT, along y: the value at y becomes that at y - cash - proportion y */
     FD_SHIFT_Z = 32       /* the same along z. A date has at most one of the three */
@@ -93,7 +95,8 @@ TB_HD double fd_p_along(const double *x, const void *context)
    Needs    for FD_TOLD, 0 or more kinks in increasing order; otherwise as fd_final_value
    Cost     FD_AT_POINTS one call; FD_TOLD four for each piece of a cell with a kink, else one; the other two as
             fd_final_value
-   Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 in one and two dimensions and 1e-3 in three */
+   Error    as fd_final_value, whose tolerance is 1e-9 for FD_AVERAGED_X, and 1e-7 for FD_AVERAGED (1e-3 with three
+            dimensions) */
 TB_HD double fd_final_as(const fd_plan *plan, int dims, const double *const *x, const int *points, const int *index,
                          fd_function *f, const void *context)
 {
@@ -113,7 +116,8 @@ TB_HD double fd_final_as(const fd_plan *plan, int dims, const double *const *x, 
     return f(at, context);
 }
 
-/* Returns whether the events of a date are unknown, or shift values along two axes or in a way that makes no sense. */
+/* Returns whether the events of a date are unknown, or shift values along two axes, or whether cash or proportion is
+   wrong (FD_BAD_EVENT). */
 TB_HD int fd_p_bad_event(const fd_date *date)
 {
     const int shifts = date->what & (FD_SHIFT | FD_SHIFT_Y | FD_SHIFT_Z);
@@ -145,8 +149,9 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
 /* Constants of the solvers. Helpers follow, for least indices of faults, sums and memory. */
 enum {
     FD_P_NONE = 0x7fffffff, /* no index */
-    FD_P_LANES = 32,        /* the lines that the host interleaves; tables are padded to a multiple of this number */
-    FD_P_MOST_LANES = 128   /* the same for three factors: 128 lines in single precision, 64 in double */
+    FD_P_LANES = 32,        /* the lines of two factors that the host interleaves; tables of one and two factors are
+                               padded to a multiple of this number */
+    FD_P_MOST_LANES = 128   /* the same for three factors; in double precision, the host interleaves 64 lines */
 };
 
 TB_HD void fd_p_least(int *kept, int index)
@@ -193,15 +198,16 @@ TB_HD double fd_p_size_of(int bits)
     return (double)size;
 }
 
-/* Returns the time between date k and the date before it; before the first date is time 0, after the last maturity. */
+/* Returns the length of interval k of 0 .. dates: from date k - 1, or time 0, to date k, or maturity. */
 TB_HD double fd_p_between(const fd_times *times, int k)
 {
     return (k < times->dates ? times->date[k] : times->maturity) - (k > 0 ? times->date[k - 1] : 0);
 }
 
 /* Returns how many steps an explicit march needs, given the least result of fd_p_too_fast. The number allows for steps
-   that grading lengthens, and for the steps that an interval between dates loses: up to one as its share is rounded,
-   and what shorter intervals before it in the march take beyond their shares, since each takes at least one step. */
+   that grading lengthens. It also allows for an interval between dates that gets fewer steps than its share: rounding
+   takes up to one, and shorter intervals before it in the march take more than their shares, since each has at least
+   one step. */
 TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 {
     const int graded = times->grading == FD_GEOMETRIC && times->ratio > 0;
@@ -225,7 +231,8 @@ TB_HD double fd_p_added(double before, double after)
     return fd_p_max(fabs(after) - fabs(before), 0);
 }
 
-/* Sets the growth of a march that ended: its largest magnitude over the largest that it was given. */
+/* Sets the growth of a march that ended: the largest magnitude at time 0 over the largest that the march was given. If
+   the growth exceeds the bound, the status becomes FD_GREW. */
 TB_HD void fd_p_grown(fd_status *status, int given, int largest)
 {
     const float before = (float)fd_p_size_of(given), after = (float)fd_p_size_of(largest);
@@ -250,8 +257,8 @@ TB_HD void *fd_p_at(unsigned char *memory, size_t offset)
     return memory ? memory + offset : 0;
 }
 
-/* Takes the next `bytes` bytes of memory, and adds them, rounded up, to the *used bytes that are taken already. Returns
-   their address; null if memory is null. */
+/* Takes the next `bytes` bytes of memory, and adds them, rounded up (fd_p_round), to *used, the bytes already taken.
+   Returns their address; null if memory is null. */
 TB_HD void *fd_p_next(unsigned char *memory, size_t *used, size_t bytes)
 {
     void *at = fd_p_at(memory, *used);

@@ -3,7 +3,8 @@
 
 /* How time steps are graded between two dates, counted from the later date. FD_EQUAL: all steps are equal.
    FD_GEOMETRIC: each is the same multiple of the previous one, and the last is `ratio` times the first. FD_QUADRATIC:
-   the times are spaced as squares. Both gradings suit a kink at the later date. */
+   the times are spaced as squares. Short first steps, by FD_QUADRATIC or a ratio above 1, suit a kink at the later
+   date. */
 enum { FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC };
 
 /* The kind of a time step. FD_EXPLICIT is Douglas with theta 0. A march of explicit steps is stable only if they are
@@ -20,9 +21,9 @@ typedef struct {
     int kind;           /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
     double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own in solvers (fd_scheme_theta), 1/2 in fd_schedule */
     int halves;         /* Rannacher start: the number of backward Euler steps of half the size. They replace the first
-                           halves/2 steps after the final values and after each date with a kink, or all steps to the
-                           next date if there are fewer. The usual 4 replace 2 steps. If the number is odd, the other
-                           half of the last replaced step is of the march's own kind */
+                           halves/2 steps (rounded up) after the final values and after each date with a kink, or all
+                           steps to the next date if there are fewer. The usual 4 replace 2 steps. If the number is odd,
+                           the other half of the last replaced step is of the march's own kind */
     int dates;          /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
     const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
     const int *kink;    /* for each date, whether it leaves a kink or a jump; null: all do */
@@ -47,7 +48,7 @@ TB_HD double fd_p_share(int grading, double ratio, int k, int m)
     return expm1(growth * k) / expm1(growth * m);
 }
 
-/* The steps between two dates, or between one of them and an end of the march. */
+/* An interval between dates, and its steps. Maturity and time 0 bound the first and the last interval. */
 typedef struct {
     double upper, lower; /* the interval goes from upper to lower */
     long long first;     /* the index of its first step in the march */
@@ -57,7 +58,7 @@ typedef struct {
     int date;            /* the index of the date at lower; -1: none */
 } fd_interval;
 
-/* Checks the description of the steps. Returns what fd_schedule_part returns for it. */
+/* Checks the description of the steps. Returns a status, as fd_schedule_part does. */
 TB_HD int fd_p_check_times(const fd_times *t)
 {
     if (t->grading != FD_EQUAL && t->grading != FD_GEOMETRIC && t->grading != FD_QUADRATIC) return FD_BAD_GRADING;
@@ -95,7 +96,7 @@ TB_HD fd_interval fd_next_interval(const fd_times *times, const fd_interval *las
     if (due > *taken) next.whole = (int)(due - *taken);
     *taken += next.whole;
     /* After a kink comes a Rannacher start: steps are cut in two until times.halves halves have been taken by backward
-       Euler. If that number is odd, the second half of the last of them is of the march's own kind. */
+       Euler. If that number is odd, the second half of the last step that is cut is of the march's own kind. */
     if (next.kink) next.halved = times->halves / 2 + times->halves % 2;
     if (next.halved > next.whole) next.halved = next.whole;
     return next;
@@ -109,7 +110,7 @@ TB_HD double fd_p_after(const fd_times *times, const fd_interval *v, int k)
     return v->upper - share * (v->upper - v->lower);
 }
 
-/* Returns step k of a march. Interval v must contain it.
+/* Returns step k of a march, which must lie in interval v.
    Cost     a few double operations; with FD_GEOMETRIC also up to four exponentials and two logarithms */
 TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long k)
 {
@@ -135,7 +136,7 @@ TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long 
             negative or above 2^28; more than 2^28 steps in all; a step so short that rounding makes its ends equal),
             FD_BAD_NUMBER (maturity or ratio not positive and finite), FD_BAD_THETA, or 1 + the index of the first date
             that is not finite, out of range or out of order
-   Cost     that of fd_step_in for each step of the march */
+   Cost     that of fd_step_in for each step of the march, whatever `first` and `room` are */
 TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *step, int *count)
 {
     if (!times || !count) return FD_BAD_ARGUMENT;
@@ -170,8 +171,8 @@ TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count
 enum { FD_DOUGLAS, FD_CRAIG_SNEYD, FD_MODIFIED_CRAIG_SNEYD, FD_HUNDSDORFER_VERWER };
 
 /* A stage of a scheme for u' = F(u), F = F_0 + F_1 + ... + F_d. F_0 holds the mixed derivatives; F_j holds those along
-   axis j and its share of all other terms. u is the value at the start of the step, dt > 0 its length, and z the result
-   of the previous stage; the first stage has none. The stage first forms the base
+   axis j and its share of all other terms. u is the value at the start of the step, and dt > 0 the step's length. z is
+   the result of the first stage, which only a second stage reads. The stage begins with the base
        y = u + dt (mixed[0] F_0(u) + own[0] (F_1 + ... + F_d)(u) + mixed[1] F_0(z) + own[1] (F_1 + ... + F_d)(z)).
    Then it solves along each axis j = 1 .. d in turn for y':
        y' - theta dt F_j(y') = y - theta dt F_j(about ? z : u).
@@ -180,9 +181,9 @@ enum { FD_DOUGLAS, FD_CRAIG_SNEYD, FD_MODIFIED_CRAIG_SNEYD, FD_HUNDSDORFER_VERWE
 
    It is best to solve for the difference from w = about ? z : u. With F_j(v) = A_j v + sources and boundary terms,
        (1 - theta dt A_j) (y' - w) = y - w + theta dt (F_j(w) at the end of the step - F_j(w) as taken above).
-   The last term is 0 if F_j is time-independent, or if about is 1. This form need not store any F_j. At a boundary
-   whose value is given, the right-hand side is the new value less w. A coupling that the matrix omits (fd_lane_lag)
-   still acts, on w. */
+   The last term is 0 if F_j is time-independent, or if about is 1. In this form no F_j need be stored. At a face whose
+   value is given, the right-hand side is the new value less w. A coupling that the matrix omits (fd_lane_lag) still
+   acts, on w. */
 typedef struct {
     double mixed[2], own[2], theta;
     int about;
@@ -212,10 +213,10 @@ TB_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
     return FD_OK;
 }
 
-/* Returns the theta that makes a scheme stable for any step, diffusion and correlation (docs/fd.md), and as accurate as
-   such a theta can be: 1/2 for Douglas and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 and
-   6/13 for Modified Craig-Sneyd with two and three factors, 1 - sqrt(1/2) and 3 - sqrt(27/4) for Hundsdorfer-Verwer,
-   and 1/2 for an unknown scheme. If drifts exceed diffusion, use fd_scheme_theta_drift. */
+/* Returns a theta with which a scheme is stable for any step, diffusion and correlation (docs/fd.md): 1/2 for Douglas
+   and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 and 6/13 for Modified Craig-Sneyd with two
+   and three factors, 1 - sqrt(1/2) and 3 - sqrt(27/4) for Hundsdorfer-Verwer, and 1/2 for an unknown scheme. With one
+   factor it is that for two. If drifts exceed diffusion, use fd_scheme_theta_drift. */
 TB_HD double fd_scheme_theta(int which, int factors, int mixed)
 {
     int three = factors > 2;
@@ -227,14 +228,14 @@ TB_HD double fd_scheme_theta(int which, int factors, int mixed)
 
 /* Finds the theta that makes a scheme stable where drifts exceed diffusion.
    Needs    courant: the largest |drift| dt / spacing along any axis, at any point and in any step; 0 for small drifts
-   Leaves   *theta. If courant is 0, it is that of fd_scheme_theta. With one or two factors it is the same, except that
-            Hundsdorfer-Verwer gets 1/2 + sqrt(1/12); all schemes are then stable for any courant. With three factors it
-            is 2/3 for Douglas and Craig-Sneyd (of first order), 3/4 for Modified Craig-Sneyd and 1 for
-            Hundsdorfer-Verwer; no wave then grows by a factor above 1.00025 a step while courant is at most 1/2, or
-            3/10 for Modified Craig-Sneyd (docs/fd.md)
-   Returns  FD_OK; FD_GREW: with three factors and a larger courant no theta keeps all waves from growing. Take more
-            steps; upwinding (FD_UPWIND, FD_FITTED) and this theta slow the growth, and status.growth reports it.
-            FD_BAD_ARGUMENT (null, an unknown scheme), or FD_BAD_NUMBER: courant is negative or NaN */
+   Leaves   *theta. If courant is 0, that of fd_scheme_theta. Otherwise, with one or two factors, the same, except that
+            Hundsdorfer-Verwer gets 1/2 + sqrt(1/12); all schemes are then stable for any courant. With three factors,
+            2/3 for Douglas and Craig-Sneyd (of first order), 3/4 for Modified Craig-Sneyd and 1 for Hundsdorfer-Verwer;
+            no wave then grows by a factor above 1.00025 a step while courant is at most 1/2, or 3/10 for Modified
+            Craig-Sneyd (docs/fd.md)
+   Returns  FD_OK; FD_GREW for three factors and a larger courant, with which waves may grow: take more steps (upwinding
+            and this theta slow the growth, and status.growth reports it); FD_BAD_ARGUMENT for a null pointer or an
+            unknown scheme; FD_BAD_NUMBER for a courant that is negative or NaN */
 TB_HD int fd_scheme_theta_drift(int which, int factors, int mixed, double courant, double *theta)
 {
     if (!theta || which < FD_DOUGLAS || which > FD_HUNDSDORFER_VERWER) return FD_BAD_ARGUMENT;
@@ -249,7 +250,7 @@ TB_HD int fd_scheme_theta_drift(int which, int factors, int mixed, double couran
     return courant <= (which == FD_MODIFIED_CRAIG_SNEYD ? 0.3 : 0.5) ? FD_OK : FD_GREW;
 }
 
-/* Returns the times of a march; a theta of 0 becomes the scheme's own. */
+/* Returns the times of a march; with FD_THETA, a theta of 0 becomes the scheme's own (fd_scheme_theta). */
 TB_HD fd_times fd_times_of(const fd_times *times, int scheme, int factors, int mixed)
 {
     fd_times of = *times;

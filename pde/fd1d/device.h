@@ -188,8 +188,8 @@ TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_row *row, c
     }
 }
 
-/* Takes a run of steps with the factors f of their matrix, given the right-hand side of the first step. crank, a
-   literal, says whether the steps are Crank-Nicolson and no face has a third point. */
+/* Takes a run of steps with the factors f of their matrix, given the right-hand side of the first step. If crank, a
+   literal, is 1, the steps must be Crank-Nicolson, and no face may have a third point. */
 TB_D void fd1d_p_run_steps(int k, fd1d_p_group *g, int run, int crank, int pcr_steps, const tb_real *f, tb_real *right,
                            tb_real *u)
 {
@@ -203,7 +203,7 @@ TB_D void fd1d_p_run_steps(int k, fd1d_p_group *g, int run, int crank, int pcr_s
         TB_UNROLL
         for (int i = 0; i < k; i++) {
             u[i] += y[i];
-            right[i] = crank ? inverse * y[i] - right[i] : right[i] + (y[i] - right[i]) * inverse; /* inverse is 2 */
+            right[i] = crank ? inverse * y[i] - right[i] : right[i] + (y[i] - right[i]) * inverse; /* crank: it is 2 */
         }
     }
 }
@@ -296,7 +296,10 @@ TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *l
     return fd1d_p_least(lanes, lost, &g->least);
 }
 
-/* Takes `run` steps of the current segment with the factors f of their matrix; with the literal `early`, one step. */
+/* Takes `run` steps of the current segment with the factors f of their matrix; if `early`, a literal, is 1, one step.
+   Short time steps need few PCR steps; with their number a literal, a solve has no branches. Two places make the number
+   a literal, because one function for steps with early exercise and without took up to 1.19 times as long
+   (docs/pde_notes.md). */
 template <int k, int early>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
 {
@@ -305,7 +308,6 @@ TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_re
     fd1d_row row[k];
     fd1d_p_rows(k, lanes, g, g->h.t.time, row);
     fd1d_p_first_right<k, lanes>(g, row, row, extra, u, right, (tb_real *)0);
-    /* Short time steps need few PCR steps. With their number a literal, the loop has no branches. */
     if constexpr (early) {
         const int crank = g->step.inverse >= 2 && g->step.inverse <= 2 && !g->step.thirds;
         if (crank && pcr_steps == 0)
@@ -516,7 +518,7 @@ TB_HD constexpr int fd1d_p_size(int points)
 }
 
 /* Returns the shape for a problem of this size: a warp if its registers hold the points and, for a time-independent
-   model, the factors of the matrix; otherwise a block with fewer points per lane. */
+   model, the factors of the matrix; otherwise a block, whose lanes hold fewer points. */
 TB_HD constexpr fd1d_p_shape fd1d_p_shape_of(int size, int early)
 {
     const int of_warp = size / 32, held = fd1d_p_steady && !early ? 128 / TB_BYTES : (int)fd1d_p_most_rows;
@@ -570,7 +572,7 @@ static int fd1d_p_prepare_threads(const fd1d_p_launch *launch)
     return threads;
 }
 
-/* Returns how many blocks a multiprocessor should hold, so that steps need no local memory. */
+/* Returns how many blocks a multiprocessor must hold at least: few, so that a thread has registers for its steps. */
 TB_HD constexpr int fd1d_p_resident(int k, int lanes)
 {
     const int words = k * TB_BYTES / 4;
@@ -650,9 +652,10 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
             speed
    Leaves   the status, values, grid and coordinates of each problem, once the stream has executed the launches
    Returns  FD_OK or FD_LAUNCH_FAILED; for a refused call, as fd_batch_check, FD_BAD_ARGUMENT for a null pointer or
-            misaligned memory, or FD_NO_ROOM: statuses are then FD_BAD_ARGUMENT, and results NaN
-   Cost     two or three launches for as many problems as fit into memory, and no transfer; a step of a run costs
-            trid_warp_solve and three operations a point */
+            misaligned memory, or FD_NO_ROOM: statuses are then FD_BAD_ARGUMENT and, if the batch's sizes are valid,
+            results NaN
+   Cost     two or three launches for as many problems as fit into memory, and no transfer; fd1d.h says what a step
+            costs */
 template <int unused = 0>
 static int fd1d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                        cudaStream_t stream)

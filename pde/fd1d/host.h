@@ -1,5 +1,5 @@
-/* host.h - a room of fd1d.h, read once for each model and precision: marches on the host. A worker interleaves 64 bytes
-   of problems, so that the compiler vectorises across them.
+/* host.h - a room of fd1d.h, read once for each model and precision: marches on the host. A worker interleaves
+   fd1d_lanes problems, so that the compiler vectorises across them.
    MIT licence, see LICENSE. */
 
 #define fd1d_lanes FD_OF(p_1d_lanes)
@@ -25,7 +25,7 @@
 #define fd1d_host_bytes FD_OF(host_bytes)
 #define fd1d_host FD_OF(host)
 
-enum { fd1d_lanes = 64 / (int)sizeof(tb_real) }; /* interleaved problems */
+enum { fd1d_lanes = 64 / (int)sizeof(tb_real) }; /* interleaved problems: 64 bytes of values for each point */
 
 /* A worker's memory: the tables of its problems, and arrays in which point i of problem b is at
    [i fd1d_lanes + b]. Lanes of zeros precede the first point and follow the last. */
@@ -39,7 +39,8 @@ typedef struct {
     int n, steps;                      /* the most points and steps of any problem that is marched */
     int given[fd1d_lanes];             /* the largest magnitude that the march is given */
     fd_status status[fd1d_lanes];
-    tb_real *u, *z, *right, *more, *rest, *multiplier; /* see fd1d_p_host_step; multiplier: times dt */
+    tb_real *u, *z, *right, *more, *rest, *multiplier; /* see fd1d_p_host_first; z: a first stage's values; multiplier:
+                                                          times dt */
     tb_real *row[2][4];                                /* [end][..]: below, above, kill and source there */
     tb_real *a, *pivot, *upper;                        /* the factored matrix: a, reciprocals of pivots, factors of
                                                           back substitution */
@@ -136,8 +137,8 @@ FD_P_FLAT void fd1d_p_host_solve(const fd1d_p_host *w, tb_real *FD_P_RESTRICT y)
         for (int b = 0; b < fd1d_lanes; b++) before[b] = y[i * fd1d_lanes + b] -= upper[i * fd1d_lanes + b] * before[b];
 }
 
-/* Sets the right-hand sides at the faces, where the solution is the difference from `from`, and eliminates third
-   points. */
+/* Sets the right-hand sides at faces whose value is given, where the solution is the difference from `from`, and
+   eliminates the third points of others. */
 TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_real *right)
 {
     for (int b = 0; b < fd1d_lanes; b++)
@@ -154,7 +155,7 @@ TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_rea
 typedef struct {
     tb_real own[fd1d_lanes], size[fd1d_lanes], scale[fd1d_lanes];        /* scale: this dt over the previous one */
     tb_real again[2][fd1d_lanes], about[fd1d_lanes], second[fd1d_lanes]; /* second: 1 if there are two stages */
-    int twice, changes, factors; /* whether any problem has two stages, changes, needs new factors */
+    int twice, changes, factors; /* whether any problem has two stages, has changes (fd1d_step), needs new factors */
 } fd1d_p_weights;
 
 /* Computes the numbers of step k. */
@@ -282,7 +283,8 @@ TB_HOST int fd1d_p_host_lost(const fd1d_p_host *w, int b, int *largest)
     return FD_P_NONE;
 }
 
-/* Starts the march of all prepared problems or, unless `only` is -1, of problem `only`, from their final values. */
+/* Starts the march of all problems that were prepared without a fault or, unless `only` is -1, of problem `only`, from
+   their final values. */
 TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
 {
     const size_t points = (size_t)w->batch->points[0];
@@ -372,9 +374,9 @@ TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   the status, values, grid and coordinates of each problem. A problem may fail although the call succeeds
    Returns  FD_OK; for a refused call, as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null
-            pointer or misaligned memory, or FD_NO_ROOM: each problem then holds that status, and NaN
-   Cost     a step of one stage without changes takes five loops over the points, vectorised across 64 bytes of
-            problems */
+            pointer or misaligned memory, or FD_NO_ROOM: each problem then holds that status and, if the batch's sizes
+            are valid, NaN
+   Cost     a step of one stage without changes takes five loops over the points, vectorised across problems */
 TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                       size_t bytes)
 {

@@ -7,7 +7,7 @@
    where size = theta dt and A is taken at the step's end. In a run, all steps have the same A, source and dt, so
    g = dt F(u). The next step's right-hand side is then dt F(u + delta) = g + dt A delta = g + (delta - g) / theta. No
    differences of u are formed, so single precision loses no digits. But rounding errors of g grow from step to step, so
-   runs are short. fd1d_p_run_crank says what is special with theta = 1/2. */
+   runs are short. fd1d_p_run_crank says what is special about theta = 1/2. */
 
 #define fd1d_p_steady FD_OF(p_1d_steady)
 #define fd1d_row FD_OF(p_1d_row)
@@ -239,7 +239,7 @@ TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which
     fd_p_coordinates(batch, &h->t, which, thread, threads);
 }
 
-/* Returns the time of exercise after step k; NaN if the payoff of exercise does not depend on time. */
+/* Returns the time of exercise after step k; NaN if the model has no MODEL_exercise, which alone would read it. */
 TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 {
 #ifdef FD_MODEL_EXERCISE
@@ -250,8 +250,8 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 #endif
 }
 
-/* Applies the events at a date, the end of step k, to h->value, with `threads` threads. The results are in h->rest.
-   Returns the largest of `given` and the amounts that a change adds (fd_p_larger). */
+/* Applies the events at a date, the end of step k, to h->value and h->multiplier with `threads` threads. The new values
+   are in h->rest. Returns the largest of `given` and the amounts that a change adds, as fd_p_larger stores them. */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;

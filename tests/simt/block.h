@@ -21,7 +21,7 @@ SIMT_OWN uint64_t simt_barrier_result(simt_operation operation)
     }
 }
 
-/* The lanes of a warp that wait at this barrier. */
+/* Returns the lanes of a warp that wait at this barrier. */
 SIMT_OWN unsigned simt_lanes_at(const simt_warp &warp, int id)
 {
     unsigned at = 0;
@@ -32,7 +32,7 @@ SIMT_OWN unsigned simt_lanes_at(const simt_warp &warp, int id)
     return at;
 }
 
-/* The warps all of whose lanes wait at this barrier: only then a warp has arrived. */
+/* Returns the warps that have arrived at this barrier, that is, whose lanes all wait there. */
 SIMT_OWN uint32_t simt_warps_at(int id)
 {
     uint32_t at = 0;
@@ -59,7 +59,7 @@ SIMT_OWN void simt_open_barrier(int id, uint32_t members)
     simt_watch_barrier();
 }
 
-/* The first to arrive decides for how many threads the barrier is, and with which of the four kinds of vote. */
+/* Waits at a barrier. The first thread to arrive decides how many threads the barrier is for, and its kind of vote. */
 SIMT_OWN int simt_meet_block(simt_operation operation, int id, int count, bool vote)
 {
     simt_meeting &barrier = simt.barriers[id];
@@ -102,7 +102,7 @@ SIMT_OWN int __syncthreads_and(int predicate) { return simt_meet_all(SIMT_BARRIE
 SIMT_OWN int __syncthreads_or(int predicate) { return simt_meet_all(SIMT_BARRIER_OR, predicate != 0); }
 SIMT_OWN int __syncthreads_count(int predicate) { return simt_meet_all(SIMT_BARRIER_COUNT, predicate != 0); }
 
-/* barrier.sync id, count: a meeting of whole warps, `count` threads together, wherever in the code each of them is. */
+/* barrier.sync id, count: whole warps meet, `count` threads together, wherever in the code each of them is. */
 SIMT_OWN void simt_barrier(int id, int count)
 {
     simt_require_kernel(SIMT_BARRIER_NAMED);
@@ -115,7 +115,7 @@ SIMT_OWN void simt_barrier(int id, int count)
                     false);
 }
 
-/* Threads take turns, so memory is always up to date. A fence orders no access of another thread. */
+/* Threads run one at a time, so memory is always up to date, and a fence has nothing to do. */
 SIMT_OWN void __threadfence(void) {}
 SIMT_OWN void __threadfence_block(void) {}
 

@@ -4,7 +4,7 @@
 
 #include "copies.h"
 
-/* A loop over volatile words, as the address sanitizer must not see what lies between the arrays. */
+/* Copies bytes by a loop over volatile words: the address sanitizer must not see what lies between the arrays. */
 SIMT_OWN_UNSEEN void simt_copy_bytes(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     size_t i = 0;
@@ -31,7 +31,7 @@ SIMT_OWN void simt_swap_image(unsigned char *image, bool leaves)
     }
 }
 
-/* Now the block of that rank runs. */
+/* Makes the block of this rank the running one. */
 SIMT_OWN void simt_enter_block(int rank)
 {
     if (rank == simt.rank && simt.threads)
@@ -68,7 +68,7 @@ SIMT_OWN int simt_cluster_size(void)
     return simt.cluster_size;
 }
 
-/* The same place in the shared memory of another block, which does not run as long as this one does. */
+/* Returns the same place in the shared memory of another block, which does not run while this one does. */
 SIMT_OWN void *simt_cluster_map(void *place, int rank)
 {
     simt_require_kernel(SIMT_NOTHING);
@@ -91,7 +91,7 @@ SIMT_OWN void simt_release(simt_warp &warp, unsigned lanes)
     warp.ready |= lanes;
 }
 
-/* All threads of the cluster that have not exited wait at its barrier, as CUDA has it. */
+/* Opens the cluster's barrier if all threads of the cluster that have not exited wait there. */
 SIMT_OWN void simt_open_cluster_barrier(void)
 {
     int live = 0, rank = simt.rank;
@@ -119,7 +119,7 @@ SIMT_OWN void simt_open_cluster_barrier(void)
     simt_watch_enter(simt.blocks[rank]->watch);
 }
 
-/* The running thread waits at something that has no lanes to name. */
+/* Makes the running thread wait at an operation without a mask. */
 SIMT_OWN void simt_wait_at(simt_operation operation)
 {
     simt_warp &warp = simt_this_warp();
@@ -138,7 +138,7 @@ SIMT_OWN void simt_cluster_sync(void)
     simt_suspend();
 }
 
-/* A block's box that is at this place of shared memory; null if it is none. */
+/* Returns the block's box at this place of shared memory, or null. */
 SIMT_OWN simt_box *simt_box_at(int rank, const void *place)
 {
     for (simt_box &box : simt.blocks[rank]->boxes)
@@ -161,7 +161,7 @@ SIMT_OWN void simt_cluster_open(unsigned long long *place)
     simt_this_block().boxes.push_back(box);
 }
 
-/* Is the box full? Then what was sent comes, and those go on who wait for it; the others look again. */
+/* If the box is full, delivers its messages and wakes all threads that wait for a box; each looks at its own again. */
 SIMT_OWN void simt_fill_box(int rank, simt_box &box)
 {
     if (!box.is_expecting || box.came < box.expected)
@@ -227,7 +227,7 @@ SIMT_OWN void simt_cluster_send(void *to, int rank, unsigned long long *place, c
     simt_fill_box(rank, *box);
 }
 
-/* As try_wait.parity: a box that was never full has been full for an even time. */
+/* Waits as try_wait.parity does: a box that was never full counts as full for an even time. */
 SIMT_OWN void simt_cluster_await(unsigned long long *place, int odd)
 {
     simt_require_kernel(SIMT_BOX);
@@ -248,8 +248,8 @@ SIMT_OWN void simt_cluster_await(unsigned long long *place, int odd)
     awaited[number] = box->full;
 }
 
-/* A thread exits: those at the cluster's barrier may have waited for it alone, and nothing may come for a block that
-   has ended. */
+/* Called when a thread exits. Only this thread may have kept the cluster's barrier closed. If its block has ended, no
+   message may be on its way to it. */
 SIMT_OWN void simt_thread_ends(void)
 {
     if (simt_this_block().live == 0)

@@ -9,8 +9,8 @@ SIMT_OWN bool simt_is_shared(const void *address)
     return (uintptr_t)address - (uintptr_t)simt.shared < simt.shared_range;
 }
 
-/* cp.async. The memory that is read is looked at here as well, so that the address sanitizer names the right line; what
-   is there now must not matter to anyone, so it goes. */
+/* cp.async. Reads the source here as well, so that the address sanitizer names the right line. The destination's old
+   contents must not matter, so NaN replaces them. */
 SIMT_OWN void simt_copy_async(void *to, const void *from, int bytes)
 {
     char seen[16];
@@ -39,7 +39,7 @@ SIMT_OWN void simt_copy_commit(void)
     simt.threads[simt.current].commits++;
 }
 
-/* cp.async.wait_group n: the copies of all groups but the last n are there now, and what they read was read now. A copy
+/* cp.async.wait_group n: completes the copies of all groups but the last n, which read their sources only now. A copy
    that was not committed belongs to no group. */
 SIMT_OWN void simt_copy_await(int n)
 {
@@ -58,8 +58,8 @@ SIMT_OWN void simt_copy_await(int n)
     thread.copies.resize(left);
 }
 
-/* griddepcontrol.wait, and griddepcontrol.launch_dependents. Launches run one after another, so what is left is to see
-   that nobody needs that: the watch looks at what is touched before the wait. */
+/* griddepcontrol.wait, and griddepcontrol.launch_dependents. Launches run one after another, and no program may rely on
+   that, so the watch checks what is accessed before the wait. */
 SIMT_OWN void simt_grid_wait(void)
 {
     simt_require_kernel(SIMT_NOTHING);

@@ -1,11 +1,12 @@
-/* coroutines.h - each thread has a stack of its own and runs on it until it waits or exits. */
+/* coroutines.h - each thread has a stack of its own, on which it runs until it waits or exits. */
 #ifndef SIMT_COROUTINES_H
 #define SIMT_COROUTINES_H
 
 #include "machine.h"
 
-/* Neighbouring stacks begin on different cache lines: with a plain power of two between them all the threads' hottest
-   lines would compete for the same few places in the cache. The guard page below each also moves the next one. */
+/* Returns the lowest address of a thread's stack. Neighbouring stacks begin on different cache lines: at distances of a
+   power of two, the most used lines of all threads would compete for the same few places in the cache. The guard page
+   below each stack also moves the next one. */
 SIMT_OWN char *simt_stack_bottom(int thread)
 {
     size_t number = (size_t)simt.rank * SIMT_MAX_THREADS + (size_t)thread;
@@ -27,7 +28,7 @@ SIMT_OWN void simt_map_stacks(void)
     simt.stacks = (char *)memory;
 }
 
-/* Of the running block. */
+/* Makes the guard pages of the running block's stacks inaccessible. */
 SIMT_OWN void simt_guard_stacks(void)
 {
     for (int thread = 0; thread < SIMT_MAX_THREADS; thread++)
@@ -49,9 +50,9 @@ SIMT_OWN void simt_switch(simt_context *from, simt_context *to) { swapcontext(&f
 
 #else
 
-/* What the System V calling convention has a callee preserve: six registers. The two floating-point control words stay
-   what they are, since no kernel changes them; to save them, too, took a twelfth of a run. noipa: the compiler must not
-   conclude from the body that any other register survives. */
+/* Saves the six registers that a callee must preserve by the System V calling convention, and switches stacks. The two
+   floating-point control words are not saved, because no kernel changes them; saving them took a twelfth of a run.
+   noipa: the compiler must not conclude from the body that other registers survive. */
 SIMT_STATE __attribute__((naked, noipa)) void simt_swap_stacks(void **, void *)
 {
     __asm__ volatile("pushq %rbp\n\t"
@@ -92,7 +93,7 @@ SIMT_OWN void simt_switch(simt_context *from, simt_context *to)
 
 #endif
 
-/* The address sanitizer has to know which stack is in use. */
+/* The address sanitizer must know which stack is in use. */
 #ifdef __SANITIZE_ADDRESS__
 SIMT_OWN void simt_announce_switch(void **fake_stack, const void *bottom, size_t bytes)
 {
@@ -111,7 +112,7 @@ SIMT_OWN void simt_unpoison(const void *, size_t) {}
 SIMT_OWN void simt_poison(const void *, size_t) {}
 #endif
 
-/* From the scheduler to a thread, until that waits or exits. */
+/* Switches from the scheduler to a thread, until the thread waits or exits. */
 SIMT_OWN void simt_resume(int thread)
 {
     simt_thread &next = simt.threads[thread];
@@ -123,7 +124,7 @@ SIMT_OWN void simt_resume(int thread)
     simt.current = -1;
 }
 
-/* From a thread to the scheduler. */
+/* Switches from a thread to the scheduler. */
 SIMT_OWN void simt_suspend(void)
 {
     simt_context &mine = simt.threads[simt.current].context;
@@ -134,8 +135,9 @@ SIMT_OWN void simt_suspend(void)
 
 SIMT_OWN void simt_thread_ends(void);
 
-/* Where every thread begins. It never returns: its stack ends here. So the address sanitizer must not mark its frame,
-   nor one that is inlined into it: the marks would be there when the next block's thread begins on the same stack. */
+/* Where every thread begins. It never returns, because its stack ends here. So the address sanitizer must not mark its
+   frame, nor one that is inlined into it: the marks would remain when a thread of the next block begins on this
+   stack. */
 SIMT_OWN_UNSEEN void simt_thread_main(void)
 {
     simt_announce_arrival(nullptr, &simt.host_stack, &simt.host_stack_bytes);

@@ -4,7 +4,7 @@
 
 #include "coroutines.h"
 
-/* Records "WHAT, block (..) thread (..)" and abandons the launch; in a thread it does not return. */
+/* Records and prints "WHAT, block (..) thread (..)", and abandons the launch. Does not return if a thread calls it. */
 SIMT_PRINTF(2, 3) SIMT_OWN void simt_fault(int thread, const char *format, ...)
 {
     char what[300];

@@ -30,14 +30,15 @@ SIMT_OWN double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 SIMT_OWN float __frcp_rn(float x) { return 1.0f / x; }
 SIMT_OWN double __drcp_rn(double x) { return 1.0 / x; }
 
-/* With SIMT_PERTURBED a header takes this for the device's fast reciprocal: up to one unit in the last place off, by an
-   amount that depends on the bits of x alone; exact for powers of two, and with the device's answers at the ends of the
-   range (docs/reciprocal.md). On the host it is 1/x, as there. */
+/* With SIMT_PERTURBED a header takes this as the device's fast reciprocal. It is off by up to one unit in the last
+   place, by an amount that depends only on the bits of x. It is exact for powers of two, and has the device's results
+   at the ends of the range (docs/reciprocal.md). In host code it is 1/x. */
 #ifdef SIMT_PERTURBED
 #define SIMT_RECIPROCAL(x) simt_reciprocal(x)
 #endif
 
-/* From -0.5 to 0.5, the same for the same bits; 0 for those of a power of two, of which so many are the fraction. */
+/* Returns a number from -0.5 to 0.5 that depends only on the bits; 0 if the `fraction` low bits are 0, as in powers of
+   two. */
 SIMT_OWN double simt_noise(uint64_t bits, int fraction)
 {
     if (bits << (64 - fraction) == 0)
@@ -47,7 +48,7 @@ SIMT_OWN double simt_noise(uint64_t bits, int fraction)
     return (double)(bits >> 11) / 9007199254740992.0 - 0.5;
 }
 
-/* float: zero and subnormal numbers give infinity, more than 1/FLT_MIN gives zero. */
+/* Zero and subnormal numbers give infinity, numbers above 1/FLT_MIN give zero. */
 SIMT_OWN float simt_reciprocal(float x)
 {
     const float smallest = 0x1p-126f;
@@ -62,7 +63,7 @@ SIMT_OWN float simt_reciprocal(float x)
     return (float)(1.0 / (double)x + simt_noise(simt_same_bits<unsigned>(x), 23) * unit);
 }
 
-/* double: what steps of Newton's method make of those answers. Zero, infinite and subnormal x give NaN. */
+/* The results of Newton's method from the hardware's approximation. Zero, infinite and subnormal x give NaN. */
 SIMT_OWN double simt_reciprocal(double x)
 {
     const double smallest = 0x1p-1022;
@@ -90,7 +91,7 @@ SIMT_OWN float max(float a, float b) { return fmaxf(a, b); }
 SIMT_OWN double min(double a, double b) { return fmin(a, b); }
 SIMT_OWN double max(double a, double b) { return fmax(a, b); }
 
-/* Hints to the caches; the accesses are the program's own, hence watched. */
+/* Hints to the caches. The accesses are the program's own, so they are watched. */
 template <class T> SIMT_INLINED T __ldg(const T *from) { return *from; }
 template <class T> SIMT_INLINED T __ldcs(const T *from) { return *from; }
 template <class T> SIMT_INLINED T __ldcg(const T *from) { return *from; }
@@ -98,8 +99,8 @@ template <class T> SIMT_INLINED void __stcs(T *to, T value) { *to = value; }
 template <class T> SIMT_INLINED void __stcg(T *to, T value) { *to = value; }
 template <class T> SIMT_INLINED void __stwt(T *to, T value) { *to = value; }
 
-/* No thread is interrupted, so plain reads and writes are atomic. The value's type takes no part in the deduction: it
-   converts to that of the word, as with CUDA's overloads. */
+/* No thread is interrupted, so plain reads and writes are atomic. The template deduces its type from the word alone;
+   the value converts to it, as with CUDA's overloads. */
 template <class T> struct simt_word {
     typedef T type;
 };

@@ -1,4 +1,4 @@
-/* global_memory.h - the device's memory, as cudaMalloc gives it out. */
+/* global_memory.h - the device's memory, from which cudaMalloc allocates. */
 #ifndef SIMT_GLOBAL_MEMORY_H
 #define SIMT_GLOBAL_MEMORY_H
 
@@ -6,9 +6,8 @@
 
 #if SIMT_WATCHED
 
-/* What cudaMalloc gives out is one stretch of addresses, so that the watch knows by its address what is global memory.
-   It is handed out from the bottom up in whole pages with one more between them, and from the bottom again when all of
-   it has been given back. */
+/* All of global memory is one range of addresses, by which the watch recognises it. Allocations take whole pages, from
+   the bottom up, with one free page after each; when all have been freed, they begin at the bottom again. */
 struct simt_piece {
     void *memory;
     size_t pages;
@@ -16,7 +15,7 @@ struct simt_piece {
 struct simt_arena {
     unsigned char *bottom;
     size_t used;
-    uint16_t *bytes_in_page; /* that were asked for */
+    uint16_t *bytes_in_page; /* how many bytes of each page are allocated */
     std::vector<simt_piece> pieces;
 };
 SIMT_STATE simt_arena simt_global;
@@ -29,7 +28,7 @@ SIMT_OWN void *simt_reserve(size_t bytes, const char *what)
         perror(what);
         exit(SIMT_EXIT_STATUS);
     }
-    return memory; /* only the pages in use take memory */
+    return memory; /* only pages that are used take memory */
 }
 
 SIMT_OWN void *simt_take_global(size_t bytes)
@@ -57,7 +56,7 @@ SIMT_OWN void simt_give_global(void *memory)
     while (number < simt_global.pieces.size() && simt_global.pieces[number].memory != memory)
         number++;
     if (number == simt_global.pieces.size()) {
-        free(memory); /* of cudaMallocHost */
+        free(memory); /* from cudaMallocHost */
         return;
     }
     size_t pages = simt_global.pieces[number].pages;
@@ -72,7 +71,7 @@ SIMT_OWN void simt_give_global(void *memory)
 
 #else
 
-/* Of exactly the size asked for, so that the address sanitizer sees the first byte beyond it. */
+/* Allocates exactly the size requested, so that the address sanitizer sees the first byte beyond it. */
 SIMT_OWN void *simt_take_global(size_t bytes)
 {
     void *memory = nullptr;

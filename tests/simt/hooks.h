@@ -1,4 +1,4 @@
-/* hooks.h - what gcc calls under -fsanitize=thread: each access of the program to memory. */
+/* hooks.h - the functions that gcc calls under -fsanitize=thread, at each access of the program to memory. */
 #ifndef SIMT_HOOKS_H
 #define SIMT_HOOKS_H
 
@@ -35,8 +35,8 @@ SIMT_HOOK void __tsan_vptr_read(void *) {}
 SIMT_HOOK void __tsan_atomic_thread_fence(int) {}
 SIMT_HOOK void __tsan_atomic_signal_fence(int) {}
 
-/* Atomics of C++ become calls as a whole, so these have to do the work. Host code has them (the guards of static
-   variables, shared_ptr); device code has CUDA's. */
+/* gcc replaces atomics of C++ by these calls, so they must do the work. Host code has such atomics (the guards of
+   static variables, shared_ptr); device code has CUDA's. */
 #define SIMT_ATOMIC_FETCH(bits, type, operation)                                                                    \
     SIMT_HOOK type __tsan_atomic##bits##_fetch_##operation(volatile void *word, type value, int)                    \
     {                                                                                                               \

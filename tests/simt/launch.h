@@ -4,7 +4,7 @@
 
 #include "standstill.h"
 
-/* One turn for each lane of the warp that can run. */
+/* Gives one turn to each lane of the warp that can run. */
 SIMT_OWN void simt_run_warp(int number)
 {
     simt_warp &warp = simt.warps[number];
@@ -18,9 +18,8 @@ SIMT_OWN void simt_run_warp(int number)
             simt_resume(number * SIMT_LANES + order[i]);
 }
 
-/* In order, a warp runs until all of it waits for other warps, or a lane sleeps. In random order another warp may come
-   in between.
-   Did anybody run? */
+/* Runs the warps of the block until none can proceed. In order, a warp runs until all of its lanes wait for other
+   warps, or one sleeps. In random order another warp may come in between. Returns whether a warp ran. */
 SIMT_OWN bool simt_run_block(void)
 {
     unsigned char order[SIMT_MAX_WARPS];
@@ -43,7 +42,7 @@ SIMT_OWN bool simt_run_block(void)
     return somebody_ran;
 }
 
-/* The blocks of a cluster, each until it can no more. */
+/* Runs the blocks of a cluster in turn, each until it can go no further. */
 SIMT_OWN void simt_run_cluster(void)
 {
     unsigned char order[SIMT_MAX_CLUSTER];
@@ -63,7 +62,7 @@ SIMT_OWN void simt_run_cluster(void)
     }
 }
 
-/* A memset that the address sanitizer does not see, as the space that it keeps between arrays is overwritten too. */
+/* A memset that the address sanitizer does not see, because it also overwrites the space that lies between arrays. */
 SIMT_OWN_UNSEEN void simt_fill(unsigned char *from, unsigned char *end)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -74,7 +73,7 @@ SIMT_OWN_UNSEEN void simt_fill(unsigned char *from, unsigned char *end)
 #endif
 }
 
-/* A block must not find what the one before it left. */
+/* Fills shared memory with NaN: a block must not find what the previous one left. */
 SIMT_OWN void simt_fill_shared(void)
 {
     simt_fill(simt.shared, simt_dynamic_shared + simt.shared_bytes);
@@ -101,7 +100,7 @@ SIMT_OWN void simt_prepare_block(unsigned x, unsigned y, unsigned z)
         simt.threads[thread].has_waited = false;
         simt.threads[thread].cluster_syncs = 0;
         simt.threads[thread].awaited.clear();
-        /* simt_thread_main does not return, and so leaves its frame with the address sanitizer's marks. */
+        /* simt_thread_main does not return, so the address sanitizer's marks remain on its frame. */
         simt_unpoison(simt_stack_bottom(thread) + simt_stack_bytes(thread) - 256, 256);
         simt_prepare(&simt.threads[thread].context, simt_stack_bottom(thread), simt_stack_bytes(thread),
                      simt_thread_main);
@@ -110,14 +109,14 @@ SIMT_OWN void simt_prepare_block(unsigned x, unsigned y, unsigned z)
     simt_watch_block();
 }
 
-/* The frames on the stacks of an abandoned launch never return, and so leave the address sanitizer's marks behind. */
+/* Clears the address sanitizer's marks, which remain because the frames of an abandoned launch never return. */
 SIMT_OWN void simt_clean_stacks(void)
 {
     for (int thread = 0; thread < simt.thread_count; thread++)
         simt_unpoison(simt_stack_bottom(thread), simt_stack_bytes(thread));
 }
 
-/* The cluster whose first block is x, y, z. */
+/* Prepares the cluster whose first block is x, y, z. */
 SIMT_OWN void simt_prepare_cluster(unsigned x, unsigned y, unsigned z)
 {
     simt.cluster_syncing = 0;
@@ -153,7 +152,7 @@ SIMT_OWN cudaError_t simt_set_error(cudaError_t error)
     return error;
 }
 
-/* How much dynamic shared memory a kernel may ask for, where cudaFuncSetAttribute has said so. */
+/* How much dynamic shared memory a kernel may ask for, if cudaFuncSetAttribute has set it. */
 struct simt_limit {
     const void *kernel;
     size_t bytes;
@@ -178,7 +177,8 @@ SIMT_OWN void simt_set_limit(const void *kernel, size_t bytes)
     simt_limits.push_back(simt_limit{kernel, bytes});
 }
 
-/* The most threads that a kernel may have by its __launch_bounds__: so many instructions before it do nothing. */
+/* Returns the most threads that a kernel may have by its __launch_bounds__: the number of instructions before it that
+   do nothing. */
 #if defined __x86_64__ && !defined __clang__
 extern "C" SIMT_HIDDEN __attribute__((weak)) unsigned char *__start___patchable_function_entries[];
 extern "C" SIMT_HIDDEN __attribute__((weak)) unsigned char *__stop___patchable_function_entries[];
@@ -224,7 +224,7 @@ SIMT_OWN cudaError_t simt_check_launch(const void *kernel, dim3 grid, dim3 clust
     return shared_bytes > allowed || shared_bytes > simt.shared_most ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-/* Returns what is wrong with the launch's configuration; a fault of the kernel's is the last error alone, as on a GPU,
+/* Returns what is wrong with the launch's configuration. A fault of the kernel only sets the last error, as on a GPU,
    where it comes later. */
 SIMT_OWN cudaError_t simt_run(const void *kernel, dim3 grid, dim3 cluster, dim3 block, size_t shared_bytes,
                               bool is_early)
@@ -251,7 +251,8 @@ SIMT_OWN cudaError_t simt_run(const void *kernel, dim3 grid, dim3 cluster, dim3 
     return cudaSuccess;
 }
 
-/* What stands between SIMT_LAUNCH(...) and its arguments, which convert as those of any call do. */
+/* The object to which SIMT_LAUNCH(...) evaluates. Its call takes the kernel's arguments, which convert as in any
+   call. */
 template <class... Parameters> struct simt_launcher {
     void (*kernel)(Parameters...);
     dim3 grid, cluster, block;
@@ -274,7 +275,7 @@ SIMT_OWN simt_launcher<Parameters...> simt_launch(void (*kernel)(Parameters...),
     return simt_launcher<Parameters...>{kernel, grid, cluster, block, shared_bytes, is_early};
 }
 
-/* kernel<<<grid, block, shared_bytes, stream>>>, as launches.awk says it. */
+/* kernel<<<grid, block, shared_bytes, stream>>>, as launches.awk writes it. */
 template <class... Parameters>
 SIMT_OWN simt_launcher<Parameters...> simt_launch_of(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                                      size_t shared_bytes = 0, cudaStream_t = nullptr)
@@ -289,7 +290,7 @@ SIMT_OWN simt_launcher<Parameters...> simt_launch_of(void (*kernel)(Parameters..
 #define SIMT_LAUNCH_CLUSTER(kernel, grid, cluster, block, shared_bytes, stream) \
     simt_launch(kernel, grid, cluster, block, shared_bytes, stream, false)
 
-/* Of a device with two places for each block of the largest clusters. */
+/* Returns how many clusters run at the same time: two if the launch is valid, else none. */
 template <class... Parameters>
 SIMT_OWN int simt_clusters(void (*kernel)(Parameters...), int size, dim3 block, size_t shared_bytes)
 {

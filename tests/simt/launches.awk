@@ -1,13 +1,13 @@
-# launches.awk - makes C++ of what CUDA adds to it, for g++ and the emulator:
+# launches.awk - turns CUDA's additions to C++ into C++, for g++ and the emulator:
 #
 #     kernel<4, float><<<grid, block>>>(x)     simt_launch_of(kernel<4, float>, grid, block)(x)
 #     extern __shared__ float name[];          float *const name = simt_dynamic_shared_as();
 #
 #     LC_ALL=C awk -f launches.awk mine.cu >mine.cc
 #
-# A launch may span lines, and stay what it is in comments and in strings. Lines keep their numbers.
+# A launch may span lines. What looks like one in a comment or a string stays as it is. Lines keep their numbers.
 
-# The text with blanks for what is in comments and in strings, so that brackets and commas can be matched.
+# In `code`, blanks replace comments and strings, so that brackets and commas can be matched.
 {
     code = code "\n" without_words($0)
     text = text "\n" $0
@@ -29,8 +29,8 @@ END {
 
 # ---- comments and strings --------------------------------------------------------------------------------------------
 
-# The line with blanks for its comments, strings and characters. its_end is what the one ends with that goes beyond the
-# line, if one does.
+# Returns the line with blanks for its comments, strings and characters. If one of these goes beyond the line, its_end
+# is what ends it.
 function without_words(line,    from, left, skip) {
     for (from = 1; from <= length(line); from += skip) {
         if (its_end != "") {
@@ -49,7 +49,7 @@ function without_words(line,    from, left, skip) {
     return left
 }
 
-# How much of the line still belongs to what began on one before it, or to its left.
+# Returns how much of the line, from there on, still belongs to the comment or string that its_end ends.
 function length_to_end(line, from,    skip) {
     skip = index(substr(line, from), its_end)
     if (skip)
@@ -59,7 +59,7 @@ function length_to_end(line, from,    skip) {
     return skip ? skip : length(line) - from + 1
 }
 
-# How long the comment, string or character is that begins there; 0 if none does.
+# Returns the length of the comment, string or character that begins there; 0 if none does.
 function length_of_words(line, from,    before, rest) {
     before = substr(line, 1, from - 1)
     rest = substr(line, from)
@@ -87,7 +87,7 @@ function blanks(count) { return sprintf("%" count "s", "") }
 
 # ---- launches --------------------------------------------------------------------------------------------------------
 
-# Copies the text up to `to`, which is done from then on.
+# Copies the text up to `to` to the result.
 function copy_to(to) {
     made = made substr(text, done + 1, to - done)
     done = to
@@ -110,7 +110,7 @@ function launch(at,    first, end) {
     }
 }
 
-# Where >>> stands, outside of all brackets; 0 if it does not.
+# Returns where >>> stands, outside all brackets; 0 if it does not.
 function end_of_launch(at,    depth, c) {
     for (; at <= length(code); at++) {
         c = substr(code, at, 1)
@@ -126,7 +126,8 @@ function end_of_launch(at,    depth, c) {
     return 0
 }
 
-# Where the kernel begins that ends before `at`: name, name<arguments>, one of a namespace or object, (any), any[any].
+# Returns where the kernel begins that ends before `at`: name, name<arguments>, with a namespace or an object before it,
+# (any), any[any].
 function kernel_before(at,    first) {
     for (;;) {
         first = primary_before(at)
@@ -162,14 +163,14 @@ function after_keyword(at) {
     return substr(code, at > 9 ? at - 9 : 1, at > 9 ? 9 : at - 1) ~ /(^|[^A-Za-z0-9_])(if|for|while|switch|return)$/
 }
 
-# The last place before `at` where something stands.
+# Returns the last place before `at` that is not blank.
 function before_blanks(at) {
     for (at--; at > 0 && substr(code, at, 1) ~ /[ \t\n\\]/;)
         at--
     return at
 }
 
-# Where the bracket opens that closes there; 0 if it does not.
+# Returns where the bracket opens that closes there; 0 if none does.
 function opening_of(at,    c, close_at, depth) {
     close_at = substr(code, at, 1)
     for (depth = 1; depth && --at > 0;) {

@@ -1,8 +1,8 @@
-/* launches.cu - launches as programs write them, for tests/simt/run_test.sh.
+/* launches.cu - launches in every form that programs use, for tests/simt/run_test.sh.
    MIT licence, see LICENSE.
 
-   Each adds its number to its place, so that a launch that is not there is seen; exits with the number of the first
-   place that is wrong, counted from 1. */
+   Each launch adds its number at a place of its own, so that a missing launch shows. Exits with the number of the first
+   wrong place, counted from 1. */
 #include <cuda_runtime.h>
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ template <int number, class type> __global__ void add_number(type *place) { *pla
 template <int number> constexpr int twice() { return 2 * number; }
 template <class first, class second> constexpr int size_of_both() { return (int)(sizeof(first) + sizeof(second)); }
 
-/* The sum of the block's threads by way of dynamic shared memory, under two names. */
+/* Adds up the block's threads through dynamic shared memory, under two names. */
 __global__ void add_threads(int *place)
 {
     extern __shared__ int numbers[];

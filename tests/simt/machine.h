@@ -1,4 +1,4 @@
-/* machine.h - what the emulated device consists of: threads, warps, blocks, and what they wait at. */
+/* machine.h - the parts of the emulated device: threads, warps, blocks, and what they wait at. */
 #ifndef SIMT_MACHINE_H
 #define SIMT_MACHINE_H
 
@@ -37,7 +37,7 @@ enum simt_operation : unsigned char {
     SIMT_SYNCWARP,
     SIMT_CLUSTER_SYNC,
     SIMT_BOX,
-    SIMT_BARRIER, /* those of the block from here on */
+    SIMT_BARRIER, /* from here on: barriers of the block */
     SIMT_BARRIER_AND,
     SIMT_BARRIER_OR,
     SIMT_BARRIER_COUNT,
@@ -65,7 +65,7 @@ struct simt_context {
     void *fake_stack; /* the address sanitizer's */
 };
 
-/* An asynchronous copy under way; group counts the thread's commits before it. */
+/* An asynchronous copy under way; `group` is the number of the thread's commits before it. */
 struct simt_copy {
     void *to;
     const void *from;
@@ -77,14 +77,14 @@ struct simt_thread {
     uint3 index;
     std::vector<simt_copy> copies;
     int commits;
-    bool has_waited; /* for the launch ahead */
-    int cluster_syncs; /* barriers of the cluster that it has passed */
-    std::vector<uint32_t> awaited; /* of each box: how often it has been full, as far as the thread has waited */
+    bool has_waited; /* for the launch ahead of this one */
+    int cluster_syncs; /* how many barriers of the cluster it has passed */
+    std::vector<uint32_t> awaited; /* for each box: how often it had been full when the thread last waited for it */
 };
 
-/* The sets of lanes have bit i for lane i; the arrays hold what each lane brought to the collective that it waits at,
-   and what it takes away. Results are kept apart, since a lane may be at its next collective before another one of
-   this exchange has run again. */
+/* A warp. Sets of lanes have bit i for lane i. The arrays hold what each lane brought to the collective at which it
+   waits, and what it takes away. Results have an array of their own, because a lane may be at its next collective
+   before another lane of this exchange has run again. */
 struct simt_warp {
     unsigned lanes, exited, ready, waiting;
     simt_operation operation[SIMT_LANES];
@@ -94,11 +94,11 @@ struct simt_warp {
     uint64_t value[SIMT_LANES], result[SIMT_LANES];
 };
 
-/* A barrier of the block, of which __syncthreads is number 0 with all threads. Sets of warps have bit i for warp i. */
+/* A barrier of the block. __syncthreads is barrier 0 with all threads. Sets of warps have bit i for warp i. */
 struct simt_meeting {
-    simt_operation operation; /* that its first thread came with */
-    int count, arrived;       /* threads, of which the last warp counts whole; those waiting */
-    uint32_t members;         /* the warps that it was last opened by, none at first */
+    simt_operation operation; /* of the first thread that arrived */
+    int count, arrived;       /* how many threads it is for, the last warp counted in full; how many wait */
+    uint32_t members;         /* the warps that opened it last; none at first */
 };
 
 /* 16 bytes on their way to offset `to` of shared memory. */
@@ -107,24 +107,24 @@ struct simt_message {
     unsigned char bytes[16];
 };
 
-/* A box of a block, at this offset of its shared memory. */
+/* A box (mbarrier) of a block, at this offset in its shared memory. */
 struct simt_box {
     size_t offset;
-    int opened;         /* barriers of the cluster that its opener had passed */
+    int opened;         /* how many barriers of the cluster its opener had passed */
     bool is_expecting;
     int expected, came; /* bytes */
-    uint32_t full;      /* times */
+    uint32_t full;      /* how often it has been full */
     std::vector<simt_message> messages;
 };
 
-/* A block; those of a cluster run in turn, each until it can no more. What it has in shared memory, when it does not
-   run, is in the image. */
+/* A block. Those of a cluster take turns, each until it can go no further. While a block does not run, `image` holds
+   its shared memory. */
 struct simt_block {
     simt_thread threads[SIMT_MAX_THREADS];
     simt_warp warps[SIMT_MAX_WARPS];
     simt_meeting barriers[SIMT_BARRIERS];
     uint3 index;
-    int live; /* threads that have not yet exited */
+    int live; /* how many threads have not yet exited */
     std::vector<simt_box> boxes;
     unsigned char *image;
     struct simt_watch_block_state *watch;
@@ -136,8 +136,8 @@ struct simt_machine {
     simt_meeting *barriers;
     simt_context scheduler;
     int current;                    /* the running thread's number in its block, -1 on the host */
-    int rank;                       /* the running block's in its cluster */
-    int cluster_size, cluster_syncing; /* blocks; threads that wait at its barrier */
+    int rank;                       /* of the running block in its cluster */
+    int cluster_size, cluster_syncing; /* how many blocks; how many threads wait at its barrier */
     dim3 cluster;
     simt_block *blocks[SIMT_MAX_CLUSTER];
     int thread_count;               /* of a block at its start */
@@ -145,8 +145,8 @@ struct simt_machine {
     int processors;
     size_t shared_most;             /* bytes of shared memory that a block may ask for */
     bool abandoned;                 /* by a fault */
-    bool slept;                     /* did a lane of the warp that has its turn sleep? */
-    bool is_early;                  /* the launch may have begun before the one ahead has ended */
+    bool slept;                     /* whether a lane slept in its warp's turn */
+    bool is_early;                  /* whether the launch may begin before the one ahead has ended */
     char *stacks;
     const void *host_stack;         /* the scheduler's stack, for the address sanitizer */
     size_t host_stack_bytes;
@@ -167,11 +167,11 @@ SIMT_OWN simt_block &simt_this_block(void) { return *simt.blocks[simt.rank]; }
 SIMT_STATE uint3 threadIdx, blockIdx;
 SIMT_STATE dim3 blockDim, gridDim;
 
-/* Dynamic shared memory lies in the section .noinit as well, so that one range holds all of it. */
+/* Dynamic shared memory lies in the section .noinit too, so that one range holds all shared memory. */
 __shared__ __align__(1024) unsigned char simt_dynamic_shared[SIMT_MAX_SHARED];
 #define SIMT_DYNAMIC_SHARED(name) unsigned char *const name = simt_dynamic_shared
 
-/* What launches.awk makes of extern __shared__ T name[]: T *const name = this. */
+/* launches.awk turns `extern __shared__ T name[]` into `T *const name` = an object of this type. */
 struct simt_dynamic_shared_as {
     template <class T> SIMT_OWN operator T *() const { return (T *)simt_dynamic_shared; }
 };

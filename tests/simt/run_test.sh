@@ -1,5 +1,5 @@
 #!/bin/sh
-# run_test.sh - does tests/simt/run compile and run programs as they stand, wherever they lie?
+# run_test.sh - checks that tests/simt/run compiles and runs programs unchanged, wherever they lie.
 #
 # Run from the top folder. CXX names the compiler.
 
@@ -19,8 +19,8 @@ status_of() {
 
 check 'launches in every form' "$run" -Wall -Wextra -Werror "$top/tests/simt/launches.cu"
 
-# A program in a folder of its own, with a header of the kit beside it. It ends with the number of its arguments, each of
-# which is also what a thread makes of it.
+# A program in a folder of its own, with a header of the kit beside it. Its exit status is the number of its arguments.
+# Each thread copies one of them.
 mkdir 'my programs'
 cp "$top/trid.h" 'my programs'
 cat >'my programs/mine.cu' <<'END'

@@ -57,7 +57,7 @@ SIMT_OWN cudaError_t cudaDeviceSynchronize(void)
 
 SIMT_OWN size_t simt_physical_bytes(int pages) { return (size_t)sysconf(pages) * (size_t)sysconf(_SC_PAGESIZE); }
 
-/* Full of NaN. */
+/* Allocates memory full of NaN. */
 template <class T> SIMT_OWN cudaError_t simt_allocate(T **pointer, size_t bytes, void *(*take)(size_t))
 {
     if (!pointer)
@@ -131,7 +131,7 @@ SIMT_OWN cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cuda
     return cudaMemset(memory, value, bytes);
 }
 
-/* Device: one, with the limits of compute capability 9.0. */
+/* The only device, with the limits of compute capability 9.0. */
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
@@ -219,7 +219,7 @@ SIMT_OWN cudaError_t cudaFuncSetAttribute(Kernel *kernel, cudaFuncAttribute attr
     return cudaSuccess;
 }
 
-/* Streams and events: all work is done by the time that a call returns, so there is little to keep. */
+/* Streams and events. All work is done when a call returns, so they hold little. */
 struct simt_stream {
     unsigned flags;
 };

@@ -1,4 +1,4 @@
-/* standstill.h - nobody can proceed: why? */
+/* standstill.h - finds out why no thread can proceed. */
 #ifndef SIMT_STANDSTILL_H
 #define SIMT_STANDSTILL_H
 
@@ -9,7 +9,8 @@ SIMT_OWN bool simt_is_at_barrier(const simt_warp &warp, int lane)
     return (warp.waiting >> lane & 1) && warp.operation[lane] >= SIMT_BARRIER;
 }
 
-/* A lane waits for one that has exited since, or for one that waits for it, at something else. */
+/* Explains why a lane waits: for a box that is never full, for a lane that has exited since, or for one that waits for
+   it at another operation or with another mask. Returns whether it has found the reason. */
 SIMT_OWN bool simt_explain_lane(int thread)
 {
     const simt_warp &warp = simt.warps[thread / SIMT_LANES];
@@ -52,7 +53,8 @@ SIMT_OWN bool simt_explain_lane(int thread)
 
 SIMT_OWN int simt_barrier_of(int thread) { return simt.warps[thread / SIMT_LANES].barrier[thread % SIMT_LANES]; }
 
-/* One thread waits at the barrier, and this other one does not, or waits too, where more are wanted. */
+/* Explains why a barrier stays closed: `waiting` waits there, and `missing` does not, or waits there too although the
+   barrier is for more threads than that. */
 SIMT_OWN void simt_explain_barrier(int waiting, int missing)
 {
     const simt_warp &warp = simt.warps[missing / SIMT_LANES];
@@ -67,7 +69,7 @@ SIMT_OWN void simt_explain_barrier(int waiting, int missing)
                has_exited ? "" : simt_operation_name(warp.operation[lane]));
 }
 
-/* No two lanes contradict each other: each waits for a lane that waits for yet another one. */
+/* Explains a deadlock: each lane waits for a lane that waits for yet another one. */
 SIMT_OWN void simt_explain_deadlock(int thread)
 {
     const simt_warp &warp = simt.warps[thread / SIMT_LANES];
@@ -80,7 +82,7 @@ SIMT_OWN void simt_explain_deadlock(int thread)
                simt_operation_name(warp.operation[other]), warp.mask[other]);
 }
 
-/* A thread waits at the cluster's barrier, which all of its threads would have opened. */
+/* Reports a thread that waits at the cluster's barrier, which opens only for all threads. Returns whether it does. */
 SIMT_OWN bool simt_explain_cluster_sync(int thread)
 {
     if (simt.warps[thread / SIMT_LANES].operation[thread % SIMT_LANES] != SIMT_CLUSTER_SYNC)
@@ -115,7 +117,7 @@ SIMT_OWN void simt_explain_block(void)
         simt_explain_deadlock(in_warp);
 }
 
-/* Some block of the cluster waits at something else than the cluster's barrier, or there would be no standstill. */
+/* Explains a standstill by a block that waits at something other than the cluster's barrier, if there is one. */
 SIMT_OWN void simt_explain_standstill(void)
 {
     int stuck = -1;

@@ -5,7 +5,7 @@
 #include "faults.h"
 #include "settings.h"
 
-/* The program or the library that this is part of: where in memory its sections begin to count, and its file. */
+/* The program or library that contains this emulator: the address from which its sections count, and its file. */
 struct simt_object {
     uintptr_t address;
     const char *file;
@@ -39,11 +39,11 @@ SIMT_OWN bool simt_read_at(FILE *file, size_t offset, void *to, size_t bytes)
 /* An array in static shared memory. */
 struct simt_array {
     size_t offset, bytes;
-    uint32_t launch; /* the last that touched it */
+    uint32_t launch; /* the last one that accessed it */
 };
 SIMT_STATE std::vector<simt_array> simt_arrays;
 
-/* The arrays in the section of that number, from the symbols of the file if it has any. */
+/* Finds the arrays in the section of this number, from the symbols of the file if it has any. */
 SIMT_OWN bool simt_find_arrays(FILE *file, const ElfW(Shdr) &table, size_t section, uintptr_t section_address)
 {
     std::vector<ElfW(Sym)> symbols(table.sh_size / sizeof(ElfW(Sym)));
@@ -55,7 +55,7 @@ SIMT_OWN bool simt_find_arrays(FILE *file, const ElfW(Shdr) &table, size_t secti
     return true;
 }
 
-/* Finds the section .noinit by the section headers of the file, as the linker offers no symbols for it. */
+/* Finds the section .noinit by the section headers of the file, because the linker defines no symbols for it. */
 SIMT_OWN bool simt_find_shared(FILE *file, uintptr_t address)
 {
     size_t shared = 0, number = 0;

@@ -1,9 +1,9 @@
-/* test_simt.cu - does tests/simt/simt.h run kernels as CUDA says, and does it report what CUDA leaves undefined?
+/* test_simt.cu - checks that tests/simt/simt.h runs kernels as CUDA specifies, and reports what CUDA leaves undefined.
    MIT licence, see LICENSE.
 
-   First half: shuffles, votes, barriers, shared memory and launches, with results worked out on the host from the
-   CUDA C++ Programming Guide. Compiled by nvcc it runs on the GPU, which so confirms what is expected here.
-   Second half, under the emulator alone: every kind of fault is planted, next to a correct twin. */
+   The first half has shuffles, votes, barriers, shared memory and launches, with results computed on the host from the
+   CUDA C++ Programming Guide. Compiled by nvcc it runs on a GPU, which confirms these results. The second half, only
+   for the emulator, has every kind of fault, each next to a correct twin. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -978,6 +978,13 @@ GPU_KERNEL void read_beyond_dynamic(int *out)
         bytes[SIMT_WATCHED ? 128 : 0] = 1;
     out[threadIdx.x] = 0;
 }
+GPU_KERNEL void write_between_arrays(int *out)
+{
+    __shared__ char values[33]; /* all others of this program are aligned to more than a byte */
+    char *first = values;
+    first[SIMT_WATCHED ? 33 : 0] = 1;
+    out[threadIdx.x] = 0;
+}
 GPU_KERNEL void race_write_read(int *out)
 {
     __shared__ int values[64];
@@ -1346,6 +1353,7 @@ static const plan watched_plans[] = {
     {"read of what another block wrote", read_of_last_launch, 32, "before it was written, byte 0 of dynamic", 2},
     {"read beyond dynamic", read_beyond_dynamic, 32,
      "byte 128 of dynamic shared memory, of which the launch asked for"},
+    {"write between arrays", write_between_arrays, 1, " of static shared memory, which is in no array"},
     {"byte of a word", byte_of_a_word, 64, "race on shared memory, byte "},
     {"word of bytes", word_of_bytes, 64, "race on shared memory, byte "},
     {"write, read", race_write_read, 64, "race on shared memory, byte "},

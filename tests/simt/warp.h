@@ -4,7 +4,7 @@
 
 #include "watch.h"
 
-/* A mask has to name its caller, and only lanes that can still arrive. */
+/* Checks that a mask names its caller, and only lanes that can still arrive. */
 SIMT_OWN void simt_check_mask(simt_operation operation, unsigned mask)
 {
     const simt_warp &warp = simt_this_warp();
@@ -19,7 +19,7 @@ SIMT_OWN void simt_check_mask(simt_operation operation, unsigned mask)
                    simt_first_lane(mask & warp.exited));
 }
 
-/* Do all lanes of the mask wait at this very operation? */
+/* Returns whether all lanes of the mask wait at this operation with this mask. */
 SIMT_OWN bool simt_all_agree(const simt_warp &warp, simt_operation operation, unsigned mask)
 {
     if (mask & ~warp.waiting)
@@ -42,7 +42,7 @@ SIMT_OWN unsigned simt_lanes_that_vote(const simt_warp &warp, unsigned mask)
     return votes;
 }
 
-/* All have arrived: work out what each takes away, and let them go. */
+/* Called when all have arrived: computes what each lane takes away, and lets all of them go. */
 SIMT_OWN void simt_exchange(simt_warp &warp, simt_operation operation, unsigned mask)
 {
     if (operation <= SIMT_SHUFFLE_XOR_8) {
@@ -62,7 +62,7 @@ SIMT_OWN void simt_exchange(simt_warp &warp, simt_operation operation, unsigned 
     warp.ready |= mask;
 }
 
-/* On the host there is nobody to meet. */
+/* Ends the program if host code has called a device function. */
 SIMT_OWN void simt_require_kernel(simt_operation operation)
 {
     if (simt.current >= 0)
@@ -94,8 +94,8 @@ SIMT_OWN uint64_t simt_vote(simt_operation operation, unsigned mask, uint64_t va
     return simt_meet(operation, mask, value, 0);
 }
 
-/* Which lane a shuffle reads: a group of width lanes begins at first; who would reach past it reads itself. As in the
-   hardware, only the low five bits of the argument count. */
+/* Returns the lane that a shuffle reads. A group of `width` lanes begins at `first`; a lane that would reach beyond the
+   group reads itself. As in the hardware, only the low five bits of the argument count. */
 SIMT_OWN int simt_shuffle_source(int kind, int lane, int argument, int width)
 {
     int first = lane & -width, last = first + width - 1;
@@ -160,7 +160,7 @@ SIMT_OWN unsigned __ballot_sync(unsigned mask, int predicate)
 }
 SIMT_OWN void __syncwarp(unsigned mask = 0xffffffffu) { simt_vote(SIMT_SYNCWARP, mask, 0); }
 
-/* Lets the block's other warps run: a thread that waits until one of them writes sleeps between its looks. */
+/* Lets the block's other warps run. A thread that waits until one of them writes sleeps between its looks. */
 SIMT_OWN void __nanosleep(unsigned)
 {
     simt_require_kernel(SIMT_NOTHING);

@@ -1,17 +1,17 @@
-/* watch.h - every access of the program to memory comes here in the watched build, and in no other one. */
+/* watch.h - in the watched build every access of the program to memory comes here. */
 #ifndef SIMT_WATCH_H
 #define SIMT_WATCH_H
 
 #include "global_memory.h"
 
-enum { SIMT_READ = 1, SIMT_WRITE = 2, SIMT_ATOMIC = 4, SIMT_ALIGNED = 8 /* to its size, or a GPU would fault */ };
-enum { SIMT_SENT = -1 }; /* the writer that is another block */
+enum { SIMT_READ = 1, SIMT_WRITE = 2, SIMT_ATOMIC = 4, SIMT_ALIGNED = 8 /* must be aligned to its size */ };
+enum { SIMT_SENT = -1 }; /* as a writer: another block */
 
 #if SIMT_WATCHED
 
 #include "watch_global.h"
 
-/* What is written to another block's shared memory, by simt_cluster_map, is there for that block's reads. */
+/* Notes a write to another block's shared memory (simt_cluster_map), so that this block may read what was written. */
 SIMT_OWN void simt_watch_mapped(const volatile void *address, size_t bytes)
 {
     for (int rank = 0; rank < simt.cluster_size; rank++) {
@@ -24,7 +24,7 @@ SIMT_OWN void simt_watch_mapped(const volatile void *address, size_t bytes)
     }
 }
 
-/* An access of a kernel's that is not to a stack. */
+/* Watches an access of a kernel that is not to a stack. */
 SIMT_OWN void simt_watch_memory(const volatile void *address, size_t bytes, int kind)
 {
     size_t offset = (uintptr_t)address - (uintptr_t)simt.shared;
@@ -45,11 +45,13 @@ SIMT_OWN void simt_watch_memory(const volatile void *address, size_t bytes, int 
     if (in_dynamic < SIMT_MAX_SHARED && in_dynamic + bytes > simt.shared_bytes)
         simt_fault(simt.current, "access to %s, of which the launch asked for %zu", simt_place_of(offset).text,
                    simt.shared_bytes);
+    if (in_dynamic >= SIMT_MAX_SHARED && simt_is_between_arrays(offset, bytes))
+        simt_fault(simt.current, "access to %s, which is in no array", simt_place_of(offset).text);
     simt_watch_arrays(offset);
     simt_watch_shared(offset, bytes, kind);
 }
 
-/* An access of the program. Nearly all of a kernel's are to its threads' stacks. */
+/* Watches an access of the program. Nearly all accesses of a kernel are to its threads' stacks. */
 SIMT_OWN __attribute__((always_inline)) void simt_watch_access(const volatile void *address, size_t bytes, int kind)
 {
     if (simt.current >= 0 && (uintptr_t)address - (uintptr_t)simt.stacks >= SIMT_ALL_STACKS)

@@ -17,8 +17,8 @@ SIMT_OWN void simt_global_race(const char *earlier, int thread, int kind)
                kind & SIMT_WRITE ? "write" : "read", threadIdx.x, threadIdx.y, threadIdx.z);
 }
 
-/* Who reads, as far as it matters to who writes later: a block, or a cluster of blocks, which messages order that this
-   does not follow. */
+/* Returns the reader's number, for later writers: that of its block, or of its cluster, whose blocks may be ordered by
+   messages that the watch does not follow. */
 SIMT_OWN uint32_t simt_watch_reader(void)
 {
     uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -66,7 +66,7 @@ SIMT_OWN void simt_watch_word(simt_word_cell &cell, int kind)
     cell.first_read = cell.read_epoch = 0;
 }
 
-/* Less than four bytes are not watched, as neighbours in one word may well be two threads'. */
+/* Watches whole words only, because the bytes of one word may well belong to different threads. */
 SIMT_OWN void simt_watch_global(size_t offset, size_t bytes, int kind)
 {
     size_t first = offset / SIMT_PAGE, last = (offset + bytes - 1) / SIMT_PAGE;

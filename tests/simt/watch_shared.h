@@ -5,30 +5,31 @@
 #include "faults.h"
 #include "startup.h"
 
-/* Two accesses are ordered if a __syncthreads lies between them, which is to say if their epochs differ, or, within a
-   warp, by a chain of __syncwarp. For the latter each lane has a clock, which a __syncwarp advances, and remembers of
-   each other lane up to which clock it is ordered after it (a vector clock).
+/* A __syncthreads between two accesses orders them: their epochs then differ. Within a warp a chain of __syncwarp
+   orders them. For this each lane has a clock, which a __syncwarp advances. For each other lane it remembers the clock
+   up to which it is ordered after that lane (a vector clock).
 
-   Of every byte of shared memory this much is known. The readers are those since the last write, in one epoch. The
-   lanes of one warp are kept one by one; of the readers in other warps one is enough, as whoever writes next is in
-   another warp than at least one of the two.
+   A cell holds what is known of a word or a byte of shared memory. The readers are those since the last write, in one
+   epoch. A cell keeps every reading lane of one warp, and one reader of all other warps. That is enough, because the
+   next writer is in another warp than at least one of them.
 
-   Nearly all accesses are of whole words of four bytes, which have a cell each. A word that is accessed in part is
-   watched byte by byte from then on, by further cells. Cells are small, since caches decide how fast the watch is: the
-   clocks of readers stand elsewhere. */
+   Nearly all accesses are of whole words of four bytes, so each word has a cell. A word that is accessed in part is
+   watched byte by byte from then on, by further cells. Cells are small, because caches decide how fast the watch is;
+   the clocks of readers are stored elsewhere. */
 struct simt_cell {
     uint32_t write_epoch, write_clock;
     uint32_t read_epoch, read_lanes;
     int16_t writer, read_warp, other_reader;
-    bool write_was_atomic, is_split; /* the latter of a word */
-    uint16_t box; /* that the last write came with, for the write_clock-th time, if the writer is SIMT_SENT */
-    uint32_t copy_epoch; /* when an asynchronous copy to here was begun, 0 if there is none under way */
+    bool write_was_atomic, is_split; /* is_split: whether the bytes of this word have cells */
+    uint16_t box; /* if the writer is SIMT_SENT: the box of its message, full for the write_clock-th time */
+    uint32_t copy_epoch; /* when an asynchronous copy to here began; 0 if none is under way */
 };
 typedef uint32_t simt_read_clock[SIMT_LANES]; /* of the lanes of read_warp */
 
-/* Of every word of four bytes of global memory: its last write, and of the readers since then the first of this launch
-   and, in one epoch, the first and the last. That may miss a race that three readers of one warp hide, and finds no
-   false one. Other blocks of the launch are ordered by nothing; what happened in earlier launches does not count. */
+/* What is known of a word of four bytes of global memory: its last write; of the readers since then, the first in this
+   launch; and, in one epoch, the first and the last reader. The watch may miss a race that three readers of one warp
+   hide, but reports no false one. Nothing orders the blocks of a launch. What happened in earlier launches does not
+   count. */
 struct simt_word_cell {
     uint32_t write_epoch, write_clock;
     uint32_t first_read; /* an epoch */
@@ -39,23 +40,23 @@ struct simt_word_cell {
 };
 
 struct simt_watch_state {
-    uint32_t last_epoch;   /* of any block */
-    uint32_t epoch;        /* of the running block; a new one with every __syncthreads, and with every block */
-    uint32_t block_epoch;  /* that in which this block began */
+    uint32_t last_epoch;   /* the newest of any block */
+    uint32_t epoch;        /* of the running block; every __syncthreads and every block begins a new one */
+    uint32_t block_epoch;  /* in which this block began */
     uint32_t block;        /* its number */
-    uint32_t launch_epoch; /* and this launch */
-    uint32_t settled_epoch; /* and the last launch that did not begin early: what was written before is there for all */
+    uint32_t launch_epoch; /* in which this launch began */
+    uint32_t settled_epoch; /* in which the last launch that did not begin early began: all may read older writes */
     uint32_t launch;       /* its number */
-    size_t static_bytes;   /* of the arrays that it has touched */
-    uint16_t *array_at;    /* at this byte of shared memory: 1 + its number, 0 if there is none */
+    size_t static_bytes;   /* of the arrays that this launch has accessed */
+    uint16_t *array_at;    /* for each byte of shared memory: 1 + the number of its array, 0 if it is in none */
     simt_cell *cells;      /* of the running block: one for each word, then one for each byte */
-    simt_read_clock *read_clocks; /* and their lanes' clocks */
+    simt_read_clock *read_clocks; /* the clocks of the lanes that read these cells */
     simt_word_cell *words;
-    uint32_t (*clock)[SIMT_LANES][SIMT_LANES]; /* of it too: [warp][who knows][of whom] */
+    uint32_t (*clock)[SIMT_LANES][SIMT_LANES]; /* of the running block: [warp][lane][other lane] */
 };
 SIMT_STATE simt_watch_state simt_watch;
 
-/* What of it is a block's own. */
+/* The part of simt_watch_state that each block has for itself. */
 struct simt_watch_block_state {
     uint32_t epoch, block_epoch, block;
     simt_cell *cells;
@@ -87,7 +88,7 @@ SIMT_OWN simt_watch_block_state *simt_watch_new_block(void)
     return block;
 }
 
-/* The running block is another one. */
+/* Save and restore a block's part of the watch when another block runs. */
 SIMT_OWN void simt_watch_leave(simt_watch_block_state *block)
 {
     block->epoch = simt_watch.epoch;
@@ -120,10 +121,10 @@ SIMT_OWN void simt_watch_launch(void)
 SIMT_OWN void simt_watch_block(void)
 {
     simt_watch.block_epoch = simt_watch.epoch = ++simt_watch.last_epoch;
-    simt_watch.block = simt_watch.last_epoch; /* as good a number as any */
+    simt_watch.block = simt_watch.last_epoch; /* any unique number will do */
 }
 
-/* Each lane of the mask now comes after all that any of them came after, and begins a new stretch of its own. */
+/* Orders each lane of the mask after all that any of them is ordered after, and advances its clock. */
 SIMT_OWN void simt_watch_syncwarp(int warp, unsigned mask)
 {
     auto &clock = simt_watch.clock[warp];
@@ -139,7 +140,7 @@ SIMT_OWN void simt_watch_syncwarp(int warp, unsigned mask)
     }
 }
 
-/* Does the running thread come after what thread did at that clock of its, in this epoch? */
+/* Returns whether the running thread is ordered after what `thread` did at this clock of its own, in this epoch. */
 SIMT_OWN bool simt_is_after(int thread, uint32_t clock)
 {
     if (thread == simt.current)
@@ -149,7 +150,7 @@ SIMT_OWN bool simt_is_after(int thread, uint32_t clock)
            simt_watch.clock[warp][simt_lane_id()][thread % SIMT_LANES] >= clock;
 }
 
-/* Where a byte lies, for people. */
+/* Where a byte lies, as text. */
 struct simt_place {
     char text[64];
 };
@@ -198,7 +199,7 @@ SIMT_OWN void simt_note_write(simt_cell &cell, int kind)
     cell.read_epoch = 0;
 }
 
-/* A reader of this cell that the running thread, about to write, does not come after; -1 if there is none. */
+/* Returns a reader of this cell after which the running thread, about to write, is not ordered; -1 if there is none. */
 SIMT_OWN int simt_unordered_reader(const simt_cell &cell)
 {
     if (cell.read_epoch != simt_watch.epoch)
@@ -211,7 +212,7 @@ SIMT_OWN int simt_unordered_reader(const simt_cell &cell)
     return cell.other_reader;
 }
 
-/* What came with a box is there for those who have waited for it. */
+/* Returns whether the running thread has waited for the box whose message wrote this cell. */
 SIMT_OWN bool simt_has_awaited(const simt_cell &cell)
 {
     const std::vector<uint32_t> &awaited = simt.threads[simt.current].awaited;
@@ -242,13 +243,13 @@ SIMT_OWN void simt_watch_cell(simt_cell &cell, size_t offset, int kind)
     simt_note_write(cell, kind);
 }
 
-/* The cells of a stretch of a block's shared memory, one after another: bytes from offset on. */
+/* A stretch of a block's shared memory whose cells are still to be visited. */
 struct simt_stretch {
     simt_watch_block_state *block;
     size_t offset, end;
 };
 
-/* What is known of a word is known of each of its bytes. */
+/* Gives each byte of a word a cell of its own, with what is known of the word. */
 SIMT_OWN void simt_split_word(simt_watch_block_state *block, size_t word)
 {
     block->cells[word].is_split = true;
@@ -258,7 +259,7 @@ SIMT_OWN void simt_split_word(simt_watch_block_state *block, size_t word)
     }
 }
 
-/* The next cell, which is of a word where all of that is in the stretch; null at the end. */
+/* Returns the next cell, that of a whole word if the word lies in the stretch and is not split; null at the end. */
 SIMT_OWN simt_cell *simt_next_cell(simt_stretch &stretch)
 {
     size_t word = stretch.offset / 4;
@@ -281,8 +282,15 @@ SIMT_OWN void simt_watch_shared(size_t offset, size_t bytes, int kind)
         simt_watch_cell(*cell, at, kind);
 }
 
-/* The arrays that a kernel uses are those that it touches, as far as can be seen; they, and they with the launch's own
-   bytes, must not be more than there are. */
+/* Returns whether an access to static shared memory begins or ends in the padding between arrays; false if the program
+   has no symbols, by which arrays are found. */
+SIMT_OWN bool simt_is_between_arrays(size_t offset, size_t bytes)
+{
+    return !simt_arrays.empty() && (simt_watch.array_at[offset] == 0 || simt_watch.array_at[offset + bytes - 1] == 0);
+}
+
+/* Counts the static arrays that a launch accesses, as far as the watch sees them. Neither their size nor its sum with
+   the launch's dynamic bytes may exceed what a kernel may have. */
 SIMT_OWN void simt_watch_arrays(size_t offset)
 {
     uint16_t number = simt_watch.array_at[offset];
@@ -297,7 +305,7 @@ SIMT_OWN void simt_watch_arrays(size_t offset)
                    simt_watch.static_bytes, simt.shared_bytes, simt.shared_limit);
 }
 
-/* An asynchronous copy to there begins, or has arrived. */
+/* Notes that an asynchronous copy to this place begins, or has arrived. */
 SIMT_OWN void simt_watch_copy(const void *to, size_t bytes, bool begins)
 {
     size_t offset = (uintptr_t)to - (uintptr_t)simt.shared;
@@ -306,7 +314,7 @@ SIMT_OWN void simt_watch_copy(const void *to, size_t bytes, bool begins)
         cell->copy_epoch = begins ? simt_watch.epoch : 0;
 }
 
-/* 16 bytes are on their way to that place of a block of the cluster, or have come with this box. */
+/* Notes that a message of 16 bytes is on its way to this place of a block, or has arrived with this box. */
 SIMT_OWN void simt_watch_message(simt_watch_block_state *block, size_t offset, bool begins, size_t box, uint32_t full)
 {
     simt_stretch stretch = {block, offset, offset + 16};

@@ -1,8 +1,8 @@
-/* words.h - CUDA's words as g++ takes them, and the emulator's own. */
+/* words.h - CUDA's keywords for g++, and the emulator's own. */
 #ifndef SIMT_WORDS_H
 #define SIMT_WORDS_H
 
-/* Every header comes before the macros below, which would otherwise rewrite words in it. */
+/* All headers come before the macros below, which would otherwise rewrite words in them. */
 #include <type_traits>
 #include <vector>
 
@@ -37,13 +37,14 @@
 #define SIMT_WATCHED 0
 #endif
 
-/* Each program and each library has an emulator of its own: its parts are not seen from outside of it. */
+/* Each program and each library has an emulator of its own, whose parts are hidden from outside. */
 #define SIMT_HIDDEN __attribute__((visibility("hidden")))
 #define SIMT_STATE inline SIMT_HIDDEN
-/* The emulator's own accesses are not the program's, so they are not announced to the watch. */
+/* The emulator's own accesses are not the program's, so the watch must not see them. Some (UNSEEN) must also stay
+   hidden from the address sanitizer. */
 #define SIMT_OWN inline SIMT_HIDDEN __attribute__((no_sanitize("thread")))
-#define SIMT_OWN_UNSEEN inline SIMT_HIDDEN __attribute__((no_sanitize("address", "thread"))) /* nor to the sanitizer */
-/* What returns a structure is inlined always, since gcc announces no store of a call's result to memory. */
+#define SIMT_OWN_UNSEEN inline SIMT_HIDDEN __attribute__((no_sanitize("address", "thread")))
+/* Functions that return a structure are always inlined, because gcc does not announce the store of a call's result. */
 #define SIMT_INLINED inline __attribute__((always_inline))
 #define SIMT_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
@@ -56,8 +57,8 @@
 #define __forceinline__ SIMT_INLINED
 #define __noinline__ /* empty, because libstdc++ writes __attribute__((__noinline__)) */
 #if defined __x86_64__ && !defined __clang__
-/* As many instructions of one byte that do nothing before the function as it may have threads, with their beginning
-   noted in a section: of gcc's attributes that the program can read the one that takes a template's arguments. */
+/* Puts one-byte instructions that do nothing before the function, one for each thread that it may have, and notes their
+   address in a section, which the program can read. No other such attribute of gcc takes a template's arguments. */
 #define SIMT_BOUND(threads, ...) __attribute__((patchable_function_entry((threads) + 0, (threads) + 0)))
 #define __launch_bounds__(...) SIMT_BOUND(__VA_ARGS__, 0)
 #else
@@ -66,10 +67,10 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
 
-/* Blocks run one after another, so a static serves as the block's. "noinit" puts it into the section .noinit, which so
-   is the whole of shared memory (the attribute "section" would be lost in templates, and stop the address sanitizer
-   from guarding the array's ends). "used" keeps the compiler from concluding that an array which it sees no writes to
-   is still zero. */
+/* Blocks run one after another, so a static array can serve all of them. "noinit" puts it into the section .noinit,
+   which thus holds all of shared memory. (The attribute "section" would be lost in templates, and would stop the
+   address sanitizer from guarding the array's ends.) Without "used" the compiler might conclude that an array to which
+   it sees no writes is still zero. */
 #define __shared__ static __attribute__((noinit, used))
 
 #endif

@@ -48,8 +48,8 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
     return rows;
 }
 
-/* Turns rows into what kernels read. As neither a of row 0 nor c of row n-1 is used, the transposed matrix is the same
-   arrays with a and c exchanged and shifted. In systems of one row, a and c have no elements; b stands in for them. */
+/* Turns rows into what kernels read. They take a of row 0 and c of row n-1 from elsewhere, if at all; so to transpose
+   is to exchange a and c, and to shift them. In systems of one row, a and c have no elements; b stands in for them. */
 template <class tb_real>
 static inline void trid_p_batch_sides(int n, int transposed, trid_p_batch_arrays<tb_real> *rows)
 {
@@ -71,8 +71,8 @@ struct trid_p_batch_call {
     trid_p_batch_arrays<tb_real> rows = {};
 };
 
-/* Returns whether any side of x shares an element with an array at q. Side k is at p + k*pitch, k = `low` .. `high`.
-   Only sides that lie near enough to q are tested. */
+/* Returns whether any side of the array at p shares an element with an array at q. Side k is at p + k*pitch, k = `low`
+   .. `high`. Only sides that lie near enough to q are tested. */
 template <class tb_real>
 static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, const tb_real *q, long long pitch,
                                    long long low, long long high)
@@ -124,7 +124,7 @@ static int trid_p_batch_refuse_lines(trid_p_batch_call<tb_real> *call, int known
     return !status && !call->empty && lines.n > TRID_BATCH_MAX_N ? (int)TRID_BATCH_BAD_SIZE : status;
 }
 
-/* Checks all arguments of a call. made: the matrix is made in registers, so there are no arrays a, b, c. */
+/* Checks the lines, flags and arrays of a call. made: the matrix is made in registers, so there are no a, b, c. */
 template <class tb_real>
 static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int made = 0)
 {
@@ -139,7 +139,8 @@ static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int 
     return TRID_BATCH_OK;
 }
 
-/* Begins a call whose arguments were accepted: makes its plan, and initialises the caller's `failed`. */
+/* Begins a call whose lines, flags and arrays were accepted: checks its scratch, makes its plan, and initialises the
+   caller's `failed`. */
 template <class tb_real>
 static int trid_p_batch_begin(trid_p_batch_call<tb_real> *call)
 {

@@ -2,9 +2,9 @@
    MIT licence, see LICENSE. */
 
 /* Requests one half of a tile: k/2 rows of each thread. The rows of a tile must stay until its residual is known, while
-   the next rows already arrive. So shared memory holds three halves: two of the tile that is being solved, and the
-   first of the next tile. As soon as the residual of a half is known, its memory is used for the next half that has not
-   been requested yet. Only half 0 can have row 0 of a system. */
+   the next rows are already arriving. So shared memory holds three halves: two of the tile that is being solved, and
+   the first of the next tile. As soon as the residual of a half is known, its memory is used for the next half that has
+   not been requested yet. Only half 0 can have row 0 of a system. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask_half(of pipeline, unsigned index, int half, tb_real *stage)
 {
@@ -14,7 +14,7 @@ TB_D void trid_p_batch_ask_half(of pipeline, unsigned index, int half, tb_real *
     trid_p_batch_prefetch(pipeline, index, trid_p_batch_own_place(pipeline, index));
 }
 
-/* Requests the next half, in place of half `half` of tile `index`, which all lanes have read. */
+/* Once all lanes of the warp have read half `half` of tile `index`, requests the next half in its place. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask_next(const of &pipeline, unsigned index, int half, tb_real *stage)
 {
@@ -23,7 +23,7 @@ TB_D void trid_p_batch_ask_next(const of &pipeline, unsigned index, int half, tb
 }
 
 /* The memory from which a thread reads its rows as often as it needs them: the halves of its tile or, if nothing is
-   pipelined, the arrays, in which matrix and d point to its first row. */
+   pipelined, the arrays. In the latter case matrix and d point to its first row. */
 template <class tb_real>
 struct trid_p_batch_source {
     tb_real *half[2];
@@ -124,8 +124,8 @@ TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
                                         : (tb_real)0;
 }
 
-/* Stores the solution, or adds it to the old x, and reports the residuals. `largest` holds the errors of all systems,
-   then their sizes. */
+/* Stores the solution, or adds it to the old x, and reports statuses and residuals. `largest` holds the errors of all
+   systems, then their sizes. */
 template <class shape, class tb_real>
 TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_p_batch_place &here,
                                       const trid_p_batch_worst &most, tb_real *solved, tb_real *x, const int *worst,
@@ -146,7 +146,8 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
     }
 }
 
-/* Solves as the plain method does, for arrays only, and computes the residual of each system. */
+/* Solves as the plain method does, for arrays only, and computes the residual of each system. With REFINED, the tile is
+   solved once more for the residuals as right-hand sides, unless all of them are small. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -159,7 +160,7 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
     const int line = (int)threadIdx.x % systems, part = (int)threadIdx.x / systems, first = k * part;
     const int reports = trid_p_batch_reports(plan), refined = (plan.flags & TRID_BATCH_REFINED) != 0;
     tb_real *stage = (tb_real *)dynamic;
-    int turn = 0; /* which third holds the first half */
+    int turn = 0; /* where half 0 of the tile is: which of the three halves in shared memory */
     const trid_p_batch_pipeline<tb_real, shape, 4, k / 2, k / 2> pipeline = {plan, rows, d, stage, first, 0};
     TB_LOOP
     for (int i = 0; i < 3 && shape::pipelined; i++)
@@ -214,7 +215,7 @@ struct trid_p_batch_tiles<trid_p_batch_how::checked, tb_real, shape, rows_type> 
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>, real = (int)sizeof(tb_real);
         constexpr int span = TRID_P_BATCH_SPAN(tb_real, shape::systems, shape::parts);
         constexpr int bytes = shape::pipelined ? 6 * shape::k * shape::threads * real : 0;
-        /* 1536: the block's own use */
+        /* 1536: 1 KiB for CUDA itself, and room for alignment */
         constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536;
         return {bytes, fixed, resident, resident};
     }

@@ -189,8 +189,8 @@ TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows,
 /* ---- its shapes -------------------------------------------------------------------------------------------------- */
 
 /* One instance, with k rows a thread. For each precision: the warps of a block (0 if there is no such instance), and
-   the blocks per multiprocessor that the compiler must make room for: the largest number that needs no local memory
-   (with pivoting, little of it), or 0 to leave the choice to the compiler. */
+   the blocks per multiprocessor that the compiler must make room for (0 leaves the choice to the compiler). With more
+   blocks a thread would have too few registers. */
 struct trid_p_batch_contiguous_shape {
     int method, scope, layout, k;
     struct {
@@ -313,7 +313,7 @@ constexpr int trid_p_batch_first_shape(int method, int layout, int n)
 }
 
 /* Returns whether a shape is the first for some n of `least` .. `most`. For each number of lanes it tries the longest
-   system that these lanes hold, but at most `most` rows. Shapes that are never the first are not compiled. */
+   system that the shape then holds, but at most `most` rows. Shapes that are never the first are not compiled. */
 template <class tb_real>
 constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
 {
@@ -350,7 +350,8 @@ static int trid_p_batch_launch_contiguous_shape(const trid_p_batch_work<tb_real>
         32 * needed, 0, work.stream, plan, rows, work.d, work.x);
 }
 
-/* Launches shape `first`, which serves some system of `least` .. `most` rows, if it is `at` or a later one. */
+/* Launches shape `first`, if it is shape `at` or a later one. Shapes that no system of `least` .. `most` rows takes are
+   not compiled. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {

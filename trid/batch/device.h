@@ -7,7 +7,8 @@
 /* Elements that shared memory serves at a time; elements that k rows a lane take there, padded as in transpose.h. */
 #define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
 #define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
-/* An array in shared memory that holds one element for each partition of a tile: the slot of thread t's; its length. */
+/* An array in shared memory with one element for each partition of a tile: the slot of thread t's element; the array's
+   length. */
 #define TRID_P_BATCH_SLOT(tb_real, systems, parts, t)                                                                  \
     TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), t)
 #define TRID_P_BATCH_SPAN(tb_real, systems, parts) TRID_P_BATCH_SLOT(tb_real, systems, parts, (systems) * (parts))
@@ -192,9 +193,8 @@ static int trid_p_batch_clusters(void (*kernel)(parameters...), const trid_devic
     return known->clusters[size];
 }
 
-/* Launches a kernel whose blocks take one tile after another, with `bytes` bytes of shared memory. It launches at most
-   `resident` blocks per multiprocessor, so that all of them run at the same time, or `blocks` blocks if resident is
-   0. */
+/* Launches a kernel, with `bytes` bytes of shared memory, in `blocks` blocks. If resident is not 0, its blocks take one
+   tile after another, and it gets at most `resident` of them per multiprocessor, so that all run at the same time. */
 template <class... parameters, class... given>
 static int trid_p_batch_launch_tiles(void (*kernel)(parameters...), unsigned blocks, int threads, int resident,
                                      size_t bytes, const trid_device &device, cudaStream_t stream,

@@ -1,4 +1,5 @@
-/* entries.h - a room of trid/batch.h: the list of launches, each in both precisions, and trid_device_query.
+/* entries.h - a room of trid/batch.h: the list of launches that take no function object, each in both precisions, and
+   trid_device_query.
 
    In CUDA C++, launches take bounds as template arguments: trid_batch_solve_f32<137>. For C, for C++ that no CUDA
    compiler reads, and for shared libraries they are functions with C linkage: one file with

@@ -8,7 +8,9 @@
      open(), recurrence()        one recurrence of a solve with factors, down the rows or, with `up`, up: the part that
                                  depends only on the matrix; then the rest, for one right-hand side
      open_ring(), solve_ring()   the same for both recurrences of a periodic system
-     turns()                     whether partitions take turns in a recurrence that open_ring() kept, at keep or + up_at
+     turns()                     whether partitions take turns in a recurrence of a periodic system, which open_ring()
+                                 kept at keep (down the rows) or keep + up_at (up). Not called if up_at is 0: then there
+                                 is no room for both, and open() keeps one after the other
      pass()                      returns the x of the thread whose rows come before this thread's or, with `up`, after
                                  them
      known(), meet()             an element of the system's ring (trid/lu.h); a barrier between threads that write such
@@ -171,7 +173,7 @@ TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_e
    transposed matrix, l and u change places, and their substitutions come in the opposite order: first
    x[j] + u[j-1] x[j-1], then x[j] + l[j+1] x[j+1].
    Needs    finite numbers in rows from n on
-   Returns  0, or 1 + a row with a bad pivot; of the numbers that threads return, the least but 0 is the first row's */
+   Returns  0, or 1 + a row with a bad pivot; the least of these of all threads names the first such row */
 template <class scope_type, class tb_real, int k>
 TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int periodic,
                                 trid_p_batch_equations<tb_real, k> *own)
@@ -356,8 +358,9 @@ TB_D void trid_p_batch_store_factors(const trid_p_batch_plan &plan, const trid_p
     trid_p_batch_store<scope, layout, literal>(k, plan, here.total, here.valid, slot, own->d, u + here.at, shared);
 }
 
-/* Solves a contiguous tile. It reads the matrix once for all right-hand sides, and prefetches the next right-hand side.
-   The hybrid is compiled only where it costs the other solves of the kernel little (docs/batch_notes.md). */
+/* Solves a contiguous tile or, with `factor`, factors it. It reads the matrix once for all right-hand sides, and
+   prefetches the next right-hand side. The hybrid is compiled only where it costs the other solves of the kernel little
+   (docs/batch_notes.md). */
 template <class of, class tb_real, int factor, int periodic>
 TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
                                const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
@@ -454,8 +457,9 @@ TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> 
     }
 }
 
-/* Solves interleaved systems of n <= k*parts rows. A block takes one tile after another. While it solves for a
-   right-hand side, the matrix of the next tile and the next right-hand side are on their way. */
+/* Solves interleaved systems of n <= k*parts rows or, with `factor`, factors them. A block takes one tile after
+   another. While it solves for a right-hand side, the matrix of the next tile and the next right-hand side are on their
+   way. */
 template <class tb_real, class shape, int factor, int periodic>
 TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
                                 const trid_p_batch_lu_rows<tb_real, factor, periodic> &all, const tb_real *d,
@@ -518,8 +522,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
 
 /* Solves interleaved periodic systems for one right-hand side. The hybrid solves tiles whose rows are all dominant, and
    LU solves the others. This is a kernel of its own, because with both eliminations the kernel above would have too few
-   registers. x is stored in two places, behind each elimination: with one store behind both, 8 bytes more were spilled
-   at 256 rows. */
+   registers. Each elimination has its own store of x: with one store behind both, more registers spilled. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_one_ring_tiles(const trid_p_batch_plan &plan, const trid_p_batch_lu_rows<tb_real, 0, 1> &all,
                                       const tb_real *d, tb_real *x)

@@ -267,8 +267,9 @@ struct trid_p_batch_cut {
     unsigned blocks = 0;
 };
 
-/* Checks a call's sizes, and that the arrays of interfaces overlap neither each other nor the arrays that are read. The
-   last array that is read has the layout of the lines, the others have the layout of the matrix. */
+/* Checks a call's lines, flags and share, its arrays `from` and `ends`, and that the arrays of interfaces, `ends`,
+   share no element and do not lie between elements of `from`. The last array of `from` has the layout of the lines, the
+   others have that of the matrix. */
 template <class tb_real, int inputs, int arrays>
 static int trid_p_batch_refuse_cut(trid_p_batch_cut<tb_real> *cut, int known, const tb_real *const (&from)[inputs],
                                    const tb_real *const (&ends)[arrays])
@@ -386,7 +387,7 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
             share >= 1. Flags: TRID_BATCH_REDUCE_FLAGS, with FIRST if there is no rank above (a of row 0 is not read),
             and with LAST if there is none below
    Leaves   the two rows of each system. Systems are divided, in order, into shares of `share` systems; the last share
-            takes the rest. A share of m systems that follows s systems holds the rows of f at [2s .. 2s+m-1], and then
+            may have fewer. A share of m systems that follows s systems holds the rows of f at [2s .. 2s+m-1], and then
             those of z. So a share is 2m contiguous elements, ready to be sent to the rank that solves it. That rank
             stores the rows that it receives from rank r at [2m r], which gives all of them the layout
             trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. If one share holds all systems,

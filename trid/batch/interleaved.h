@@ -1,4 +1,4 @@
-/* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel, the shapes of all kernels, launches.
+/* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel, its shapes, its launches.
    MIT licence, see LICENSE. */
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
@@ -126,25 +126,28 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
     if (!trid_p_batch_is_empty<shape>()) trid_p_batch_tiles<method, tb_real, shape, rows_type>::solve(plan, rows, d, x);
 }
 
-/* ---- the shapes of all kernels for interleaved systems ----------------------------------------------------------- */
+/* ---- its shapes -------------------------------------------------------------------------------------------------- */
 
 /* Which kernel serves systems of `least` .. `most` rows. systems: how many a block takes, in single and in double
-   precision, or 0 if this entry is not for that precision. parts, burst, ahead: as in trid_p_batch_shape
-   (pipeline.h). */
+   precision, or 0 if this entry is not for that precision. methods, kind: as in trid_p_batch_how (plan.h). parts,
+   burst, ahead: as in trid_p_batch_shape (pipeline.h). */
 struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };
-/* A call launches the first entry that serves it and fits the device. `burst` is how many rows of the matrix are
-   requested at a time by kernels for hybrid, pivoted and one_ring, and by those for LU unless systems are periodic; it
-   is also how many rows of a right-hand side are requested at a time for one matrix whose factors are in registers, if
-   copies are of 16 bytes. Checked kernels request half of a thread's rows at a time, all others all of them. With 256
-   rows, bursts of two save up to 9 % where systems that are not periodic are factored, or solved from factors; with
-   fewer rows they cost up to 24 %. Clusters of blocks with 8 partitions, whose tiles have rows of 256 bytes, are faster
-   up to 256 rows, unless one block holds the rows of two (160; in single precision 192: 0.67 to 0.86 of the time); in
-   double precision up to 512, and from 897 to 1024. With 22 rows a thread more is requested at a time and fewer blocks
-   share a system: where these have few idle rows, solves take 0.72 to 0.98 of the time. Their shared memory has no
-   room for the old x: if the solution is added to x, later entries serve. If 16 blocks have no room for the messages
-   that they exchange (a pivoted solve that adds to x), fewer blocks of 32 partitions take over. */
+/* A call launches the first entry that serves it and fits the device. docs/batch_notes.md compares the shapes.
+
+   `burst` is how many rows a pipelined kernel for hybrid or pivoted requests at a time. Kernels for one_ring, and for
+   LU if systems are not periodic, request that many rows of the matrix. Kernels for one matrix request that many of
+   a right-hand side, if the factors are in registers and copies are of 16 bytes. Checked kernels request half of a
+   thread's rows at a time. All else is requested at once. Bursts of two save time where 256 rows are factored, or
+   solved from factors, unless systems are periodic; with fewer rows they cost time.
+
+   In clusters of blocks with 8 partitions tiles have rows of 256 bytes; the table has them where that is faster than
+   narrower tiles. One block is faster up to 160 rows (single precision: 192), where the second block of a cluster would
+   be mostly idle. With 22 rows a thread more is requested at a time and fewer blocks share a system, which pays where
+   these blocks have few idle rows. They have no room for the old x: if the solution is added to x, later entries serve.
+   If 16 blocks have no room for the messages that they exchange (a pivoted solve that adds to x), fewer blocks of 32
+   partitions take over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {
@@ -200,7 +203,7 @@ struct trid_p_batch_tilings : trid_p_batch_how {
     };
 };
 
-/* ---- launches ---------------------------------------------------------------------------------------------------- */
+/* ---- its launches ------------------------------------------------------------------------------------------------ */
 
 enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serves the call, or none has room */
 #ifndef TRID_P_BATCH_ON_CHIP_CLUSTER
@@ -213,8 +216,8 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serve
 #define TRID_P_BATCH_NARROW_TILES 2 /* for each block that runs at the same time, at most */
 #endif
 
-/* Launches a shape: clusters of `blocks` blocks if it is one for clusters, else as many blocks as stay on the device,
-   or all blocks if it has no pipeline. */
+/* Launches a shape: clusters of `blocks` blocks if it is one for clusters; else a block for each tile, but if it is
+   pipelined no more blocks than run at the same time. */
 template <int method, class shape, class tb_real, class rows_type>
 static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int blocks, int vectorised,
                                      const rows_type &rows)
@@ -296,8 +299,8 @@ static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, in
 }
 
 /* Returns whether these rows and d can be read in pieces of 16 bytes: all arrays have the same layout, neighbouring
-   systems are neighbours in memory, and in each group every row, across its systems, begins on a multiple of 16 bytes
-   and is a whole number of pieces. */
+   systems are neighbours in memory, and in each group and right-hand side every row, across its systems, begins on a
+   multiple of 16 bytes and is a whole number of pieces. */
 template <class tb_real, class rows_type>
 static int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &rows, const tb_real *d)
 {
@@ -313,7 +316,7 @@ static int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &
     return places % 16 == 0 && lines.stride == 1 && lines.systems % vector == 0 && lines.step % vector == 0 &&
            (lines.groups == 1 || lines.jump % vector == 0);
 }
-/* Launches the kernel that serves n rows. */
+/* Launches the first entry of the table that serves the call. */
 template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
 static int trid_p_batch_launch_interleaved(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {

@@ -1,4 +1,4 @@
-/* lines.h - a room of trid/batch.h: layouts of systems; whether two elements coincide.
+/* lines.h - a room of trid/batch.h: layouts of systems; whether elements coincide.
    MIT licence, see LICENSE. */
 
 /* Returns the layout of contiguous systems: all rows of system 0, then all rows of system 1, and so on. */
@@ -90,6 +90,7 @@ TB_HOST int trid_p_lines_meet(long long p, long long m, long long q, long long n
     /* Start from the least i above -m. j falls as i grows, so raise i until j < n. */
     long long shift = (m - 1 + i) / period;
     i -= shift * period;
+    if (i >= m) return 0; /* so i * p does not overflow */
     long long j = (at - i * p) / q;
     if (j >= n) {
         long long steps = (j - n) / other + 1;
@@ -110,7 +111,7 @@ TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
         reach += pitch[k] * (count[k] - 1);
     }
     for (int k = 0; k < 3; k++) {
-        long long within = -pitch[k] * (count[k] - 1); /* the reach of all pitches that are not larger */
+        long long within = -pitch[k] * (count[k] - 1); /* the reach of the other pitches that are not larger */
         for (int i = 0; i < 3; i++) within += pitch[i] <= pitch[k] ? pitch[i] * (count[i] - 1) : 0;
         if (count[k] > 1 && pitch[k] <= within) nested = 0;
     }

@@ -1,19 +1,19 @@
 /* long.h - a room of trid/batch.h: solves long systems in chunks, and the reduced systems that these leave.
    MIT licence, see LICENSE. */
 
-/* A system is cut into chunks. Some threads hold each chunk, k rows a thread. The first unknown f and the last unknown
-   z of each chunk are kept, and the others eliminated. The two rows that are left,
+/* A system is cut into chunks. Several threads hold a chunk, k rows each. The first unknown f and the last unknown z of
+   each chunk are kept, and the others eliminated. The two rows that are left,
 
        a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, for chunk i
        a f +   z + c g = d      g: f of the next chunk            row 2i + 1
 
-   are rows of a tridiagonal system of 2 n / m rows, where a chunk has m rows. That system is stored in scratch. The
-   same launch solves it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first
-   and last unknowns, f and z, are known. So a, b, c, d are read twice, and x is written once. If a chunk reaches beyond
-   the system's end, it has identity rows there, and z is the unknown of the last of them.
+   are rows of a tridiagonal system of two rows for each chunk. That system is stored in scratch. The same call solves
+   it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first and last unknowns, f
+   and z, are known. So a, b, c, d are read twice, and x is written once. If a chunk reaches beyond the system's end, it
+   has identity rows there, and z is the unknown of the last of them.
 
-   A periodic system leaves a periodic one: row 0 keeps its a and row n-1 its c. The n % m rows beyond the last whole
-   chunk enter the reduced system unchanged.
+   A periodic system leaves a periodic one: row 0 keeps its a and row n-1 its c. The rows beyond the last whole chunk
+   enter the reduced system unchanged.
 
    A bad row is reported where it shows first: while its chunk is reduced; else in the reduced system, where row 2i
    stands for the first row of chunk i and row 2i + 1 for its last; else when the chunk is solved for its unknowns. */
@@ -23,7 +23,7 @@ struct trid_p_batch_levels {
     unsigned chunks;             /* chunks of a system. The last may be incomplete; in periodic systems it then stands
                                     for the rows beyond the last whole chunk */
     tb_real *reduced[4];         /* a, b, c, d of the reduced systems; later d is their x */
-    long long row, system;       /* distance between two rows of a reduced system, and between two systems */
+    long long row, system;       /* distance between two rows of a reduced system, and between two such systems */
     int *worst;                  /* for each system the least bad row of its chunks before the reduced system is solved,
                                     and the least one afterwards; or null */
     const int *below;            /* for each system the status of its reduced system */
@@ -48,11 +48,13 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
 /* A thread is number `part` of the `parts` that hold chunk `index` of a system. It holds the system's rows from `first`
    on, and the system ends `valid` rows later. The functions:
      begin()         sets all this; returns 0 if there is nothing to do
+     in_batch()      whether the thread has a system
+     own_at(), matrix_at()   where the thread's rows begin in d and x, and where its system begins in the matrix
      load()          loads the thread's rows
      load_again()    loads them again, from shared memory if the chunk keeps them there
      load_before()   loads x of an earlier solve in the thread's rows, and in the rows before and after them
-     solve()         leaves x in d; with `open`, only eliminates all unknowns except the chunk's ends. Returns the least
-                     bad row that the thread knows of
+     solve()         leaves x in d; with `open`, only eliminates all unknowns except f and z. Returns the least bad row
+                     that the thread knows of
      around()        leaves x in the rows before and after the thread's rows, if they are in the chunk
      raise()         raises the system's largest error and size
      store()         stores x, or keeps it for load_before() */
@@ -354,7 +356,7 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
     trid_p_batch_failed(levels.worst, chunk.system, 0, chunk.template solve<1>(h));
     if (!chunk.in_batch()) return;
     const long long at = levels.at(chunk.system, chunk.index);
-    if (is_first) /* row 1, in terms of f and z, is inserted into row 0 */
+    if (is_first) /* row 1, in terms of f and z, is substituted into row 0 */
         trid_p_batch_store_row(levels, at, top[0], top[1] - top[2] * (h.a[1] - h.c[1] * h.a[k - 1]),
                                top[2] * (h.c[1] * h.c[k - 1]), top[3] - top[2] * (h.d[1] - h.c[1] * h.d[k - 1]));
     if (is_last) trid_p_batch_store_row(levels, at + levels.row, h.a[k - 1], (tb_real)1, h.c[k - 1], h.d[k - 1]);
@@ -456,8 +458,8 @@ static inline int trid_p_batch_clear_worst(const trid_p_batch_plan &plan, long l
     return trid_p_batch_launched(cudaMemsetAsync(*worst, TRID_P_BATCH_NO_ROW_BYTE, bytes, stream));
 }
 
-/* Makes the plan of the reduced systems, which are in scratch, and sets in *levels, zeroed by the caller, what
-   describes them to the chunks. Clears the record of failures. */
+/* Makes the plan of the reduced systems, which are in scratch. Sets in *levels, which the caller has zeroed, the
+   fields that are the same in all passes. For a report, clears residuals and failures. */
 template <class tb_real>
 static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_batch_level_layout &layout,
                                     const trid_p_batch_more<tb_real> &corners, trid_p_batch_levels<tb_real> *levels,
@@ -506,7 +508,7 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
 }
 
 /* Solves long systems: interleaved ones in clusters of blocks if these can hold them, unless they are periodic or
-   checked; all others in chunks. The reduced systems that the chunks leave are solved in the same way. */
+   checked; all others in chunks. Solves the reduced systems that the chunks leave on chip or, if long, in this way. */
 template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners)

@@ -9,10 +9,10 @@
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if a system has
-   at most 128 links, each warp of the block solves all of them. The block still has its rows and solves for their
+   at most of_links links, each warp of the block solves all of them. The block still has its rows and solves for their
    unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is left over.
-   If systems have more than 128 links, these are then solved as systems in the same way. A last launch reads the
-   partitions left over a second time. Launches that have nothing to do return at once.
+   If systems have more than of_links links, these are then solved as systems in the same way. A last launch reads again
+   the partitions that were left over. Kernels that have nothing to do return at once.
 
    A block works on three partitions at a time: one whose two rows are published and which waits for its neighbours, one
    in registers that is being reduced, and one on its way to shared memory. By the time the block looks, most of what it
@@ -47,7 +47,7 @@ struct trid_p_batch_partitions {
     int scale, most;   /* how many of the caller's rows a row stands for (1 unless it is a link); the rows of a caller's
                         system */
     tb_real *ends;     /* for each partition a, c, d of its first row, then of its last */
-    tb_real *z;        /* for each partition, if any was left over; NaN if it is not finite */
+    tb_real *z;        /* for each partition: z from systems of links, or NaN if these give none */
 
     struct warp_memory {
         trid_p_batch_word<tb_real> rows[4][32 * words], x[32 * words];
@@ -60,8 +60,8 @@ struct trid_p_batch_partitions {
     };
 };
 
-/* Where a warp works: on rows of a partition, from row `row` of the system on. Only rows `from` .. `to` - 1 of the
-   partition exist. */
+/* Where a warp works: on rows of a partition, from row `row` of the system on, which may be negative. The partition has
+   the system's rows `from` .. `to` - 1. */
 struct trid_p_batch_stretch {
     int row, from, to, within;         /* within: the partition's number in its system */
     long long system, group, line, at; /* the system's index, group and number in it; where its row 0 is in d and x */
@@ -90,9 +90,10 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
-/* Requests the warp's elements of an array. Those of rows `from` .. `to` - 1 exist; the others become `fill`. A full
-   warp requests pieces of 16 bytes, if they are aligned. Any other warp requests one number at a time, which takes less
-   time unless many warps are not full. With by_words an aligned warp requests pieces wherever all of a piece exists. */
+/* Requests the warp's elements of an array. Those of rows `from` .. `to` - 1 exist; the others become `fill`. A warp
+   whose elements are aligned and all exist requests pieces of 16 bytes, any other warp single elements. With by_words,
+   an aligned warp still requests those pieces of which all elements exist, which saves time only if many warps have
+   rows that do not exist. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)
@@ -241,7 +242,7 @@ struct trid_p_batch_held {
 };
 
 /* Returns whether the block has looked often enough; if not, lets other blocks run for a moment. Once a block has given
-   up, it looks only once at a time. */
+   up, it looks only once for what a partition waits for. */
 template <class tb_real>
 TB_D int trid_p_batch_gives_up(trid_p_batch_held<tb_real> &held, int looks)
 {
@@ -293,7 +294,7 @@ struct trid_p_batch_reduced {
 };
 
 /* Reduces a thread's rows to two, and these to a warp's two, which go to `ends`.
-   Returns  the least row of the block, counted from 1, that the thread knows to have failed, or 0 */
+   Returns  the first row of the block, counted from 1, that the thread knows to have failed, or 0 */
 template <int most, class tb_real, int k>
 TB_D int trid_p_batch_reduce_warp(int warps, trid_p_batch_equations<tb_real, k> *u, tb_real (*ends)[most],
                                   trid_p_batch_reduced<tb_real, k> *to)
@@ -438,7 +439,7 @@ TB_D unsigned trid_p_batch_next_left(const trid_p_batch_partitions<tb_real> &par
     return index < parts.total ? index : parts.total;
 }
 
-/* Solves for the rows of the partition that waits, and stores x; or leaves the partition over. */
+/* Solves for the rows of the partition that waits, and stores x; or notes that the partition is left over. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_finish_partition(const trid_p_batch_partitions<tb_real> &parts, int again, const tb_real *d,
                                         trid_p_batch_held<tb_real> &held, trid_p_batch_reduced<tb_real, k> *u,
@@ -524,8 +525,8 @@ TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts,
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Cuts the systems, which are the caller's or the links of `above`, into partitions (*parts, zeroed by the caller), and
-   sets all bits of the memory through which blocks communicate. */
+/* Describes in *parts, zeroed by the caller, how the systems (the caller's, or the links of `above`) are cut. Sets all
+   bits of the memory through which blocks communicate. */
 template <class tb_real>
 static int
 trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid_p_batch_partitions_layout &layout,

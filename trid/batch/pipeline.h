@@ -1,9 +1,10 @@
 /* pipeline.h - a room of trid/batch.h: loads tiles of interleaved systems into shared memory while others are solved.
    MIT licence, see LICENSE. */
 
-/* The shape of a kernel for interleaved systems: a block takes `systems` of them, in `parts` partitions of k rows. It
-   requests rows `burst` at a time, and the `ahead` bytes around each are prefetched into the second-level cache. A
-   pipelined shape also exists with copies in pieces of 16 bytes (in_pieces). */
+/* The shape of a kernel for interleaved systems: a block takes `systems` of them, in `parts` partitions of k rows.
+   trid_p_batch_tilings (interleaved.h) says which rows are requested `burst` at a time. Each copy also prefetches the
+   `ahead` bytes around it into the second-level cache. A pipelined shape also exists with copies in pieces of 16 bytes
+   (in_pieces). */
 template <int rows, int of_systems, int of_parts, int at_a_time, int bytes_ahead, int kind, int by_pieces = 0>
 struct trid_p_batch_shape {
     static constexpr int k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead;
@@ -42,7 +43,7 @@ struct trid_p_batch_needs {
     int bytes, fixed, resident, least;
 };
 /* How a method takes the tiles of interleaved systems: needs(), from the flags of the launch and the blocks of a
-   cluster, and solve(), the body of the kernel. Each is defined in the room of its method. */
+   cluster, and solve(), the body of the kernel. The room of each method defines them. */
 template <int method, class tb_real, class shape, class rows_type>
 struct trid_p_batch_tiles;
 
@@ -82,13 +83,12 @@ TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_
     return group * from.jump + (p.system - group * plan.lines.systems) * from.stride + first * from.step;
 }
 
-/* Rows on their way to shared memory, while the block works on the tile before, which is in registers. A thread
-   requests up to `count` rows, one after another and `burst` at a time, of 4 arrays (the matrix and the right-hand
-   side), 3 (the matrix) or 1 (the right-hand side). Row j of array e of thread t goes to stage[(e*count + j) * threads
-   + t]. Either each thread requests its own rows, element by element; or, vectorised, a warp requests the rows of its
-   threads in pieces of 16 bytes: a lane takes sizeof(tb_real) / 4 of them for a row of the matrix and its right-hand
-   side, or for four rows of one array. No other warp reads these rows, so the block needs no barrier. a of row 0 and c
-   of row n-1 are requested only with corners. */
+/* Rows on their way to shared memory while the block works on the tile before. A thread requests up to `count` rows,
+   `burst` at a time, of 4 arrays (the matrix and the right-hand side), 3 (the matrix) or 1 (the right-hand side). Row j
+   of array e of thread t goes to stage[(e*count + j) * threads + t]. Either each thread requests its own rows, element
+   by element; or, vectorised, a warp requests the rows of its threads in pieces of 16 bytes: a lane takes
+   sizeof(tb_real) / 4 of them for a row of the matrix and its right-hand side, or for four rows of one array. No other
+   warp reads these rows, so the block needs no barrier. a of row 0 and c of row n-1 are requested only with corners. */
 template <class tb_real, class of_shape, int of_arrays, int at_a_time = of_shape::k, int of_rows = of_shape::k>
 struct trid_p_batch_pipeline {
     typedef of_shape shape;
@@ -106,11 +106,11 @@ struct trid_p_batch_pipeline {
 template <class tb_real>
 struct trid_p_batch_route {
     const tb_real *from[4];
-    int valid[2]; /* rows of each piece; scalar: only valid[0], for all arrays */
+    int valid[2]; /* how many rows each piece has; scalar: only valid[0], for all arrays */
 };
 
-/* Finds, for vectorised copies, the thread whose elements begin piece i of this lane, and the array to which the piece
-   belongs or, if there is only one array, which of four rows. */
+/* For vectorised copies, finds what piece i of this lane holds: elements of neighbouring threads, of which *thread is
+   the first. *which is their array or, if there is only one array, which of four rows they are in. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_piece(int i, int *thread, int *which)
 {
@@ -226,7 +226,7 @@ TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real
     }
     trid_copy_commit();
 }
-/* Requests all rows of a tile. */
+/* Requests all `count` rows of each thread. */
 template <class of>
 TB_D void trid_p_batch_prefetch(const of &pipeline, unsigned index, const trid_p_batch_place &own)
 {
@@ -251,7 +251,7 @@ TB_D void trid_p_batch_ask_before(const of &pipeline, const trid_p_batch_place &
     }
     trid_copy_commit();
 }
-/* Clears the two elements that nobody requests: a of row 0 and c of row n-1. */
+/* Clears the two elements of each system that nobody requests: a of row 0 and c of row n-1. */
 template <class of>
 TB_D void trid_p_batch_unasked(const of &pipeline)
 {
@@ -262,7 +262,7 @@ TB_D void trid_p_batch_unasked(const of &pipeline)
 }
 
 /* Takes the known unknowns of this tile and requests those of the next. Only threads with the first or the last row of
-   a system have any; they arrive in slot[0] and slot[systems]. */
+   a system have any. Those of system s arrive in slot[s] and slot[systems + s]. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, int first, int valid,
                                   const trid_p_batch_place &next, tb_real *slot, tb_real *end)
@@ -280,9 +280,9 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
     }
 }
 
-/* Takes rows as they arrive, burst by burst, and requests the same rows of the next tile, `index`. Since these rows
-   were requested, `others` more bursts were: usually one, for the old x. Rows of the matrix beyond the system become
-   identity rows. known: where the ends of systems arrive. makes: `rows` is a function object, which makes the matrix.
+/* Takes rows as they arrive, burst by burst, and requests the same rows of the next tile, `index`. `others` more bursts
+   have been requested after the tile's own: usually one, for the old x. Rows of the matrix beyond the system become
+   identity rows. known: where the known unknowns arrive. makes: `rows` is a function object, which makes the matrix.
    early: finds where the next rows are before these have arrived, though that takes registers. */
 template <int makes = 0, int early = 0, int others = 1, class of, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
@@ -317,7 +317,8 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
         trid_p_batch_ask(pipeline, from, &route);
     }
 }
-/* Stores the solution, or adds it to the old x, and requests the next tile's old x. */
+/* Stores the solution or, with TRID_BATCH_ADD, adds it to the old x. A pipelined kernel also requests the next tile's
+   old x. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here, const trid_p_batch_place &next,
                               tb_real *x, tb_real *r)

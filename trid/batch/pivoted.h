@@ -1,9 +1,9 @@
-/* pivoted.h - a room of trid/batch.h: solves any nonsingular systems, by elimination with pivoting.
+/* pivoted.h - a room of trid/batch.h: solves systems with any nonsingular matrices, by elimination with pivoting.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
 
-/* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32 borders
+/* Long systems: a chunk leaves two rows in four unknowns, its border (trid/pivoted.h). Warps join 32 borders
    at a time into one of the next level, their parent, until one border is left. The unknowns around each parent then
    give those around its 32 borders, level by level. The rows are eliminated twice, with the same instructions of one
    kernel: if a system is so ill-conditioned that another rounding gives other digits, the unknowns that come down must

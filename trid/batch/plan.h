@@ -13,13 +13,13 @@ struct trid_p_batch_how {
     /* The method, or several joined by |. beyond, reduced and shared_else are the hybrid for some interleaved systems.
          beyond, reduced        systems that no block holds; the reduced systems of long ones
          shared, shared_else    one matrix for all systems; the same where no kernel of `shared` serves
-         checked, refined       with residuals; with a step of refinement too, if the flags ask for it
-         several                several right-hand sides, by LU
+         checked, refined       with residuals; with residuals and a step of refinement
+         several                trid_batch_several: LU, or the hybrid where its contract says so
          factored               the same from stored factors; only interleaved systems have other shapes for it
          factor                 computes the factors and stores them
          one_ring               interleaved periodic systems with one right-hand side: by the hybrid, or by LU where
                                 rows are not dominant
-         periodic               long periodic systems, by the hybrid */
+         periodic               long periodic systems, in chunks */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
                          checks = checked | refined, factored = 2048, one_ring = 4096;
@@ -38,13 +38,16 @@ struct trid_p_batch_how {
        strided: any step and stride, including stride 0 for rows that all systems share. A shape for one of these
        layouts also serves those before it. */
     enum { full, contiguous, strided };
-    /* The kind of kernel for interleaved systems: who takes a tile, and how its rows are loaded. pipelined: a block,
-       and rows arrive in shared memory while it solves the tile before; clusters: a cluster of blocks, in the same way;
-       wide_clusters: the same, for many tiles of four arrays that are copied 16 bytes at a time; unpipelined: a block
-       that loads rows when it needs them. few: blocks as in unpipelined, if all of them run at the same time; each
-       thread takes few rows, so that little is done in sequence. narrow: pipelined, for so few systems, or so few in a
-       group, that wider tiles would be slower. .._elsewhere: a kernel that is left empty in code whose devices all
-       have clusters and room for a pipeline, because it is never launched there. */
+    /* The kind of kernel for interleaved systems: who takes a tile, and how its rows are loaded.
+         pipelined        a block; rows arrive in shared memory while it solves the tile before
+         clusters         a cluster of blocks, in the same way
+         wide_clusters    the same, for many tiles of four arrays that are copied 16 bytes at a time
+         unpipelined      a block, which loads rows when it needs them
+         few              the same, if all blocks run at the same time; a thread takes few rows, so that little is done
+                          in sequence
+         narrow           pipelined, for so few systems, or so few in a group, that wider tiles would be slower
+         .._elsewhere     left empty in code whose devices all have clusters and room for a pipeline, because it is
+                          never launched there */
     enum { pipelined, pipelined_elsewhere, clusters, wide_clusters, unpipelined, unpipelined_elsewhere, few, narrow };
 };
 
@@ -81,7 +84,8 @@ struct trid_p_batch_plan {
     trid_p_batch_report report;
 };
 
-/* The data of a launch: the right-hand sides, the address of the solutions, the stream; the device, if known. */
+/* What a launch works on: its constants, the right-hand sides, where the solutions go, the stream; the device, if
+   known. */
 template <class tb_real>
 struct trid_p_batch_work {
     trid_p_batch_plan plan;
@@ -148,10 +152,10 @@ struct trid_p_batch_more {
     tb_real *u;
 };
 
-/* Where the interfaces of partitions are: two numbers a system, one for its first unknown f and one for its last
-   unknown z. They lie share by share, with `share` systems in each share but the last. The number for f of system s of
-   a share is at 2*b + s if the shares before it have b systems. In a share of m systems the number for z is m elements
-   further on. */
+/* Where the interfaces of partitions are: two numbers a system, one for the partition's first unknown f and one for its
+   last unknown z. They lie share by share, with `share` systems in each share but the last. The number for f of system
+   s of a share is at 2*b + s if the shares before it have b systems. In a share of m systems the number for z is m
+   elements further on. */
 struct trid_p_batch_shares {
     long long share, lines;
     TRID_P_BATCH_MEMBER long long of(long long line, long long *pitch) const
@@ -163,8 +167,9 @@ struct trid_p_batch_shares {
 };
 
 /* The rows of partitions whose first and last unknowns are known. A kernel gets the rows from trid_p_batch_rows_of. It
-   loads the known unknowns as early as possible (trid_p_batch_ask_known), and later overwrites the first and the last
-   row with them (trid_p_batch_put_known). With other types of rows the latter two functions generate no code. */
+   first loads the known unknowns (trid_p_batch_ask_known; pipelined: trid_p_batch_next_known), and later puts them in
+   place of the first and the last row (trid_p_batch_put_known). With other types of rows these three functions
+   generate no code. */
 template <class tb_real, class rows_type>
 struct trid_p_batch_known {
     rows_type rows;
@@ -268,8 +273,8 @@ TB_D void trid_p_batch_know(int j, tb_real x, trid_p_batch_equations<tb_real, k>
     own->d[j] = x;
 }
 
-/* Loads the known unknowns. The thread holds up to k rows of the system from `first` on, and the system ends after
-   `valid` rows. */
+/* Loads the known unknowns. The thread holds up to k rows of the system from `first` on, and the system ends `valid`
+   rows later. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system, int first, int valid, tb_real *end)
 {
@@ -283,8 +288,8 @@ TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system
     }
 }
 
-/* Puts the rows of the known unknowns into the matrix. It selects instead of branching: with branches the compiler
-   would index the arrays, which would then be in local memory. */
+/* Makes the rows of the known unknowns identity rows. It selects instead of branching: with branches the compiler would
+   index the arrays, which would then be in local memory. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_put_known_rows(const rows_type &, int first, int valid, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -311,7 +316,7 @@ TB_D void trid_p_batch_put_known_values(const rows_type &, int first, int valid,
     }
 }
 
-/* Puts both the rows and the known unknowns. */
+/* Puts equations that set the known unknowns in place of the first and the last row. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_put_known(const rows_type &rows, int first, int valid, const tb_real *end,
                                  trid_p_batch_equations<tb_real, k> *own)
@@ -321,7 +326,7 @@ TB_D void trid_p_batch_put_known(const rows_type &rows, int first, int valid, co
 }
 
 /* Converts a status, 1 + a row, so that the least of several statuses is the one to report: 0 becomes
-   TRID_P_BATCH_NO_ROW, and a row beyond the system becomes n. */
+   TRID_P_BATCH_NO_ROW, and a row beyond the system becomes the last row (n). */
 TB_D int trid_p_batch_row(int status, int n)
 {
     return status <= 0 ? TRID_P_BATCH_NO_ROW : status < n ? status : n;
@@ -335,8 +340,8 @@ TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, in
 }
 
 /* The largest residual |r| and the largest |A||x| + |d| of some rows, each kept as the upper 32 bits of the number.
-   Since no such number is negative, these bits are ordered as integers, with NaN above all, and one instruction takes
-   the larger. In double precision 20 bits of the fraction are left; the residual, a float, has 23. */
+   Since no such number is negative, integers with these bits are in the same order, with NaN above all, and one
+   instruction takes the larger. In double precision 20 bits of the fraction are left; the residual, a float, has 23. */
 struct trid_p_batch_worst {
     unsigned error, size;
 };
@@ -360,7 +365,7 @@ TB_D tb_real trid_p_batch_number(unsigned bits)
 }
 
 /* Reports on one system. With `checked` it also reports the residual: the quotient of the two numbers of `worst`, which
-   are the largest of all rows.
+   must be the largest of all the system's rows.
    Lanes    one thread */
 template <int checked = 0, class tb_real = float>
 TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, trid_p_batch_worst worst = {0, 0})

@@ -4,7 +4,7 @@
 /* Asynchronous copies load the four arrays of a warp, own_len elements each, into shared memory, so that no register
    holds what is on its way. In full tiles an array is stored in pieces of 16 bytes, with one piece of padding after
    every eight, so that lanes read theirs without bank conflicts. In other tiles trid_p_batch_slot gives the place of
-   each element, and one word a lane follows the array. */
+   each element, and one element a lane follows the array (trid_p_batch_slots). */
 template <class tb_real, int k, int layout>
 struct trid_p_batch_kept {
     enum { own_len = layout == trid_p_batch_how::full ? 36 * k : TRID_P_BATCH_LEN(tb_real, k) + 32 };
@@ -39,7 +39,7 @@ TB_D void trid_p_batch_keep_full(const trid_p_batch_elements<tb_real> &from, tb_
     }
 }
 
-/* Requests the elements of other tiles. */
+/* Requests the elements of a tile that is not full. */
 template <class tb_real, int k, int scope, int layout, int literal>
 TB_D void trid_p_batch_keep(const trid_p_batch_plan &plan, const trid_p_batch_elements<tb_real> &from, const int *slot,
                             tb_real *kept)
@@ -138,7 +138,8 @@ TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p
     if (here.rank == 0) *left = 0;
 }
 
-/* Returns the residual of the lane's rows, which it reads again. Leaves the residual of each row in `rest`. */
+/* Returns the largest |r| and the largest |A||x| + |d| of the lane's rows, which it reads again. Leaves the residual of
+   each row in `rest`. */
 template <class tb_real, int k, int scope, int layout>
 TB_D trid_p_batch_worst trid_p_batch_residual_of(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                                  const trid_p_batch_workspace<tb_real> &room, const tb_real *x,

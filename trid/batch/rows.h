@@ -83,10 +83,10 @@ TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batc
 /* ---- elements: a warp's accesses, and shared memory -------------------------------------------------------------- */
 
 /* The elements of a warp's 32/lanes systems are numbered f = 0 .. count*n-1, system after system. Access r of lane l is
-   to f = 32 r + l, so every access except the last is full and coalesced for any n. Element t of system s is row
+   to f = 32 r + l, so for any n all accesses are full, except where the elements end. Element t of system s is row
    e = s*k*lanes + t of the 32 k rows that the lanes hold. Returns row e's slot in shared memory, as in
-   transpose_to_striped. So the lanes read their rows without bank conflicts and with literal offsets, and stores
-   conflict only if an access straddles two systems. */
+   transpose_to_striped. So the lanes access their own rows without bank conflicts and with literal offsets. Accesses in
+   the striped layout do not conflict either if the tile is full or the warp has one system. */
 template <class tb_real>
 TB_D int trid_p_batch_slot(int k, int e)
 {
@@ -146,8 +146,8 @@ TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
 
 /* Loads elements into u. Elements of u that it does not load are arbitrary: rows beyond the system are replaced when
    they are transposed, and solvers ignore a of row 0 and c of row n-1, which are set to 0 before the test of dominance
-   reads them. If systems are strided, each load advances a pointer by 32 steps, in half the instructions that a new
-   address takes. Stores would gain as much, but one kernel with pivoting has no register for the pointer. */
+   reads them. If systems are strided, each load advances a pointer by 32 steps, which takes fewer instructions than a
+   new address. Stores do not, because one kernel with pivoting has no register for the pointer. */
 template <int scope, int layout, class tb_real>
 TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_batch_elements<tb_real> &from,
                              tb_real *u)
@@ -176,8 +176,9 @@ TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_
     }
 }
 
-/* Finds the slots of this lane's accesses. Accesses beyond total go to the lane's own word after all words that are
-   read. literal: slots follow one another, as in full tiles and in a warp with one system, and need no array. */
+/* Finds the slots of this lane's accesses. Accesses beyond total go to an element of the lane's own, behind all slots
+   of rows. literal: slots follow one another, and need no array; that is possible in full tiles and in a warp with one
+   system. */
 template <class tb_real, int literal>
 TB_D void trid_p_batch_slots(int k, const trid_p_batch_plan &plan, int total, int *slot)
 {
@@ -195,7 +196,7 @@ TB_D int trid_p_batch_slot_of(int k, int r, const int *slot)
     return literal ? transpose_row_slot(TRID_P_BATCH_BANKS(tb_real), k, r, trid_warp_lane()) : slot[r];
 }
 
-/* Transposes from the striped layout to rows: u[j] becomes the lane's row j, or `fill` for j >= rows. */
+/* Transposes from the striped to the blocked layout: u[j] becomes the lane's row j, or `fill` for j >= rows. */
 template <int layout, int literal, class tb_real>
 TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot, tb_real *u, tb_real *shared)
 {
@@ -209,7 +210,7 @@ TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot,
     for (int j = 0; j < k; j++) u[j] = j < rows ? shared[column + j] : fill;
 }
 
-/* Stores x from rows to memory or, with TRID_BATCH_ADD, adds it to what is there. It loads all old values together,
+/* Stores x, in the blocked layout, or, with TRID_BATCH_ADD, adds it to what is there. It loads all old values together,
    since loads that wait for one another can cost as much as the solve.
    Leaves   u clobbered */
 template <int scope, int layout, int literal, class tb_real>
@@ -278,6 +279,7 @@ TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *
     }
 }
 
-/* Warps of a block: few, because small blocks fill a multiprocessor better if threads have many registers, and because
-   the data that checked solves keep must fit in the 48 KiB of shared memory that a block has by default. */
+/* Warps of a block that takes chunks (long.h): few, because small blocks fill a multiprocessor better if threads have
+   many registers, and because the data that checked solves keep must fit in the 48 KiB of shared memory that a block
+   has by default. */
 #define TRID_P_BATCH_WARPS(tb_real) (sizeof(tb_real) == 8 ? 2 : 4)

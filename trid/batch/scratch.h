@@ -1,7 +1,7 @@
 /* scratch.h - a room of trid/batch.h: how much memory long systems need.
    MIT licence, see LICENSE. */
 
-/* The most rows that a system may have to be solved on chip, with elements of `bytes` bytes. */
+/* The rows of the longest systems that are solved on chip, with elements of `bytes` bytes. */
 #ifndef TRID_P_BATCH_ON_CHIP
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) ((checked) ? 8192 / (bytes) : 16384 / (bytes))
 #define TRID_P_BATCH_ON_CHIP_INTERLEAVED 1024
@@ -16,7 +16,8 @@ TB_HOST long long trid_p_batch_on_chip(trid_lines joined, int bytes, int checked
                                                   : TRID_P_BATCH_ON_CHIP(bytes, checked);
 }
 
-/* The same for several right-hand sides and for factors. Longer systems are eliminated for each right-hand side. */
+/* The same number for several right-hand sides and for factors. Longer systems are eliminated again for each right-hand
+   side. */
 #ifndef TRID_P_BATCH_ON_CHIP_LU
 #define TRID_P_BATCH_ON_CHIP_LU 1024
 #endif
@@ -64,9 +65,9 @@ TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long
 #endif
 
 /* How these systems are cut, and their scratch, as offsets in bytes: 16 bytes of the launch; for each partition `left`
-   (4 bytes), `z` (a number) and `ends` (six numbers); for each system `worst`, two rows; and, if a warp does not solve
-   all links of a system, `links` as a, b, c, d of systems of `count` rows, whose scratch follows. A block takes a
-   partition; it has fewer warps if they save more than 1/8 of all rows, padding included. The first partition
+   (4 bytes), `z` (a number) and `ends` (six numbers); for each system `worst`, two rows. If a system has more links
+   than a warp can solve, `links` follow: a, b, c, d of systems of `count` rows, and then the scratch of these. A block
+   takes a partition; it has fewer warps if that saves more than 1/8 of all rows, padding included. The first partition
    may begin up to a line of memory before its system. */
 typedef struct {
     int warps, rows; /* of a partition */
@@ -99,8 +100,9 @@ TB_HOST long long trid_p_batch_partitions_end(long long n, long long systems, in
     return layout.end + (layout.end > layout.links ? trid_p_batch_partitions_end(layout.count, systems, bytes) : 0);
 }
 
-/* The same for pivoting, level by level: the borders of the chunks, then those of their parents, which join 32 borders
-   each, and so on. The borders of a level are followed by the four unknowns around each of them. */
+/* The scratch of long systems with pivoting, level by level: the borders of the chunks, then those of their parents,
+   which join 32 borders each, and so on. The borders of a level are followed by the four unknowns around each of
+   them. */
 typedef struct {
     int levels;
     long long count[8], border[8], outer[8], worst, end; /* count: borders of a system on each level */
@@ -124,7 +126,8 @@ TB_HOST trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long long n, 
     return layout;
 }
 
-/* Returns the bytes of all levels. Systems of up to on_chip rows need none, nor do reduced systems that fit on chip. */
+/* Returns the bytes of all levels of systems that are solved in chunks. Systems of up to on_chip rows need none, nor do
+   reduced systems that fit on chip. */
 TB_HOST long long trid_p_batch_levels_end(trid_lines joined, int bytes, int periodic, int refined, long long on_chip)
 {
     const long long above = periodic ? TRID_P_BATCH_ON_CHIP_LU : trid_p_batch_on_chip(joined, bytes, 0);
@@ -140,11 +143,11 @@ TB_HOST long long trid_p_batch_levels_end(trid_lines joined, int bytes, int peri
 
 /* Returns how many bytes of scratch any launch may need for systems of this layout with these flags. An element takes
    `bytes` bytes. Scratch is device memory of the caller, aligned to 16 bytes, that overlaps no array of the call. Its
-   contents before the launch do not matter; after the launch it may be used again.
+   contents before the launch do not matter. Later work on the same stream may use it again.
    Returns  0 for n <= 1024: scratch may then be null. It may also be null for interleaved systems of up to 8192 rows on
             devices with clusters of blocks and 227 KiB of shared memory a block (compute capability 9.0 to 11.x),
-            except for trid_batch_checked, trid_batch_refined and periodic systems. TRID_BATCH_BAD_SIZE for lines that
-            launches refuse with it
+            except for trid_batch_checked, trid_batch_refined and periodic systems. TRID_BATCH_BAD_SIZE for negative
+            sizes, for n above 2^30, and for elements or offsets beyond 2^56
    Cost     about 20 bytes a system, and 0.03 of an array (interleaved: 0.07); with TRID_BATCH_REFINED one array more,
             with TRID_BATCH_PERIODIC four numbers for each row beyond the last whole chunk of 512 (interleaved: 128)
             rows */

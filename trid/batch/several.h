@@ -22,7 +22,8 @@ static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, lon
 
 /* Returns the rows of a launch for several right-hand sides, and the corners of the matrix. Kernels transpose factors
    and periodic systems themselves, unless the systems are long. All other systems are transposed here:
-   trid_p_batch_sides exchanges and shifts a and c, and the corners change places. */
+   trid_p_batch_sides exchanges and shifts a and c, and the corners change places. Long systems lose the flag FACTORED:
+   their r and u are b and c (trid_batch_factor). */
 template <int factor, class tb_real>
 static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batch_call<tb_real> *call, long long sides,
                                                                      long long pitch, tb_real *u)
@@ -81,7 +82,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
             one side at a time, as trid_batch_solve does: 5*sides arrays (ADD: 6*sides; SHARED: 2*sides), or 9*sides
             (ADD: 10*sides; SHARED: 3*sides) if that call moves nine or the systems are periodic
-   Error    as trid_warp_lu_solve. The hybrid solves a single right-hand side from its matrix if all rows in its warp or
+   Error    as trid_warp_lu_solve. The hybrid solves a single right-hand side from the matrix if all rows in its warp or
             tile are as dominant as trid_batch_pivoted asks. It does so for contiguous systems in full tiles (2^m rows,
             16 to 512; f64: 8 to 512) and, unless they are transposed, for periodic systems: contiguous ones of 2 to 512
             rows (f64, step not 1: 256) and interleaved ones of 2 to 256. So the last digits of x may depend on
@@ -122,8 +123,9 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
    takes them in place of b and c.
    Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c; otherwise neither shares an
             element with another array. Flags: TRID_BATCH_FACTOR_FLAGS
-   Leaves   r and u of all rows. Only trid_batch_several can interpret the last two rows of a periodic system and, if
-            n > 1024, all rows (r and u are then b and c, from which such systems are solved)
+   Leaves   r of all rows; u of all rows but the last, or, with PERIODIC, of all. Only trid_batch_several can interpret
+            the last two rows of a periodic system and, if n > 1024, all rows (r and u are then b and c, from which such
+            systems are solved)
    Returns  a status of enum trid_batch_status. The status of systems with n > 1024 is always 0
    Cost     five arrays moved; if n > 1024, two for each of r and u that is not b or c
    Error    as trid_warp_lu */

@@ -3,8 +3,8 @@
 
 #ifndef TB_BODY
 
-/* Whether each thread keeps the factors of its rows in registers, because it has room for them. Otherwise the block
-   keeps the factors of its partitions in shared memory. */
+/* Whether each thread keeps the factors of its rows in registers: if these are 16 of a longer system, and it has room.
+   Otherwise the block keeps the factors of its partitions in shared memory. */
 template <class tb_real, class shape>
 static constexpr bool trid_p_batch_in_registers =
     shape::k == 16 && shape::parts > 1 && shape::threads <= trid_p_batch_threads_for<tb_real, shape::k>;
@@ -18,7 +18,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts;
     constexpr int span = TRID_P_BATCH_SPAN(tb_real, systems, parts), vector = 16 / sizeof(tb_real), reduced_len = 13;
     constexpr int own_len =
-        5 * k + vector; /* no bank conflicts: a warp reads 16 bytes from each of at most four partitions */
+        5 * k + vector; /* the gap avoids bank conflicts where a warp reads 16 bytes from each of several partitions */
     constexpr bool in_registers = trid_p_batch_in_registers<tb_real, shape>;
     __shared__ tb_real shared[3 * span], reduced[parts * reduced_len], known[of::are_known ? 2 * systems : 1];
     __shared__ trid_p_batch_word<tb_real> kept[in_registers ? 1 : parts * own_len / vector];
@@ -58,7 +58,7 @@ TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_ty
     TB_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place here = p;
-        p = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first); /* none beyond the last tile */
+        p = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first); /* no system beyond the last tile */
         trid_p_batch_arrive<0, 1>(pipeline, rows, here, index + gridDim.x, p, known, end, &u);
         trid_p_batch_put_known_values(rows, first, here.valid, end, &u);
         trid_block_interleaved_solve_stored(k, systems, parts, k * parts, steps,
@@ -79,7 +79,7 @@ struct trid_p_batch_tiles<trid_p_batch_how::shared, tb_real, shape, rows_type> {
         constexpr int resident = trid_p_batch_in_registers<tb_real, shape>
                                      ? trid_p_batch_resident<tb_real, shape::k, shape::threads>
                                      : (real == 4 ? 1024 : 768) / shape::threads;
-        /* 1536: the block's own use */
+        /* 1536: 1 KiB for CUDA itself, and room for `worst` and alignment */
         return {bytes, elements * real + 1536, resident, 1};
     }
     static constexpr auto solve = trid_p_batch_shared_tiles<tb_real, shape, rows_type>;
@@ -102,8 +102,8 @@ static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_work<tb_rea
 /* Solves all systems with one matrix: a, b, c have n elements each, contiguous.
    Needs    as trid_batch_solve
    Returns  as trid_batch_solve
-   Cost     two arrays moved (ADD: three). Systems that are solved in chunks: three (ADD: four)
-   Error    as trid_warp_hybrid */
+   Cost     two arrays moved (ADD: three), or three (ADD: four) where trid_batch_solve moves nine
+   Error    interleaved systems of up to 512 rows as trid_warp_solve, all others as trid_batch_solve */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)

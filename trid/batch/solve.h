@@ -30,15 +30,15 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
 /* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
    Needs    a, b, c, d, x in device memory, laid out by lines. Flags: TRID_BATCH_SOLVE_FLAGS
    Returns  a status of enum trid_batch_status
-   Shared   contiguous: at most 19.5 KiB a block, longer systems 77 KiB; interleaved: 128 KiB a multiprocessor for rows
-            (ADD: 160; with 22 rows a thread 176), in clusters up to 32 KiB for messages, and at most 16 KiB a block
-            besides, if it has that many
+   Shared   contiguous: at most 20 KiB a block, longer systems 77 KiB; interleaved: at most 160 KiB a multiprocessor for
+            rows (with 22 rows a thread 176; ADD: 200), in clusters up to 32 KiB for messages, and at most 16 KiB a
+            block besides. Devices with less run other kernels
    Cost     for systems of up to 16 KiB a column (interleaved: of up to 1024 rows, or 8192 in clusters): five arrays
             moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems with
             step 1 are cut into partitions of up to 14 KiB of a column. They cost the same in two launches if they have
             at most 128 partitions, or else in five or more if the last unknowns of neighbouring partitions are coupled
-            by a unit roundoff at most. All other systems: nine arrays (ADD: ten), and 0.03 (interleaved: 0.07) of one
-            for scratch, in three launches or more. A report on systems that are cut takes one launch more
+            by a unit roundoff at most. All other systems: nine arrays (ADD: ten), in three launches or more. A report
+            on systems that are cut takes one launch more
    Error    as trid_warp_hybrid. In long systems with step 1, couplings between the last unknowns of neighbouring
             partitions are dropped if they are at most a unit roundoff of the diagonal */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
@@ -52,8 +52,8 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
 /* Solves as trid_batch_solve, and computes the residual of each system on chip, before x is stored.
    Needs    as trid_batch_solve. Flags: TRID_BATCH_CHECKED_FLAGS
    Returns  as trid_batch_solve
-   Shared   contiguous: at most 45 KiB a block; interleaved: 192 KiB a multiprocessor for rows, and at most 16 KiB a
-            block besides, if it has that many
+   Shared   contiguous: at most 45 KiB a block; interleaved: at most 192 KiB a multiprocessor for rows, and at most 16
+            KiB a block besides. Devices with less run other kernels
    Cost     memory traffic as trid_batch_solve for systems of up to 8 KiB a column (interleaved: of up to 1024 rows);
             about 9 operations a row more. Longer systems: nine arrays; if interleaved, the rows are read once more
    Error    the residual is that of the solution alone, also with ADD. It is exact up to the roundings of its own
@@ -86,7 +86,7 @@ static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real 
 }
 
 /* Solves as trid_batch_solve, with matrices made in registers by the function object `rows`: rows(system, row, &a, &b,
-   &c) gives one row of the system with this index. The object can be copied to the device, and defines
+   &c) gives row `row` of the system with index `system`. The object can be copied to the device, and defines
 
        template <class real> __device__ void operator()(long long system, int row, real *a, real *b, real *c) const
 

@@ -1,8 +1,8 @@
 /* sweep.h - a room of trid/batch.h: a block solves a tile of interleaved systems, on its own or as part of a cluster.
    MIT licence, see LICENSE. */
 
-/* Loads the thread's rows `from` (0 or 1) .. valid - 1; the others become 0. If there are k, none is tested: a thread
-   has too few predicates to test all, and the compiler would make loads wait for one another. */
+/* Loads the thread's rows `from` (0 or 1) .. valid - 1; the others become 0. If `valid` is at least k, no row is tested
+   against it: a thread has too few predicates for all tests, and the compiler would make loads wait for one another. */
 template <class tb_real>
 TB_D void trid_p_batch_gather(int k, int from, int valid, const tb_real *src, long long step, tb_real *u)
 {
@@ -30,7 +30,8 @@ TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long
         if (j < valid) *to = add ? *to + u[j] : u[j];
 }
 
-/* Pads a thread's rows with identity rows, and decouples the system's first and last row from everything beyond. */
+/* Makes identity rows of the thread's rows beyond the system, whose a and d must be 0. Decouples the system's first and
+   last row from everything beyond. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_pad(int is_first, int valid, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -103,7 +104,7 @@ TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
    a p of its own. A ring has six elements, element e at ring[e * stride], from which s follows: c, a and d of row n-1
    over its b, and a, c and d of row n-2 as reduced. */
 
-/* Stores row n-1, the thread's row `end`, in the ring, and replaces the rows from there on. */
+/* Stores row n-1, the thread's row `end`, in the ring, if the thread has it. Replaces the rows from there on. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_take_end(int end, trid_p_batch_equations<tb_real, k> *own, tb_real *ring, int stride)
 {
@@ -143,7 +144,7 @@ TB_D int trid_p_batch_reduce_ring(int end, trid_p_batch_equations<tb_real, k> *o
     return status;
 }
 /* Solves the reduced system of a ring. Each lane has one of its open rows, whose a, c and d are in `row`. `from` is the
-   lane with row n-2. In lane 0, top_a, top_c and top_d are row 0.
+   lane with row n-2. In lane 0, top_a, top_c and top_d are row 0 as reduced.
    Leaves   the lane's unknown in row[2], and s in *s
    Returns  whether a pivot was bad */
 template <class tb_real>
@@ -254,7 +255,7 @@ TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_
     return bad;
 }
 
-/* Sends four numbers to another block. */
+/* Sends four numbers to block `rank`, which may be the sender. */
 template <class tb_real>
 TB_D void trid_p_batch_send(tb_real *to, int rank, unsigned long long *mbarrier, const tb_real *v)
 {

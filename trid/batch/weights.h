@@ -162,7 +162,7 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
    rows from the top and `last` rows from the bottom (all rows, if these overlap). Pass n for both, or the two numbers
    of reach that trid_batch_interface_factor found.
    Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED, u and v are of one matrix, n elements each, contiguous
-   Returns  as trid_batch_interface_reduce
+   Returns  as trid_batch_interface_reduce. The status of a system is not written: only the matrix can fail
    Cost     these rows of d, u and v are read once, except that with SHARED each system reads those of u and v again
             (if systems are interleaved and n <= 1024, a block reads u and v once, whole); 2 numbers a system are
             written
@@ -176,10 +176,10 @@ static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const 
 {
     trid_p_batch_cut<tb_real> cut = {{lines, u, v, v, d, 0, options, stream}, share};
     int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_WEIGH_FLAGS, {u, v, d}, {interface_d});
-    if (status || cut.call.empty) return status;
-    if (first < 0 || first > lines.n || last < 0 || last > lines.n) return TRID_BATCH_BAD_SIZE;
-    status = trid_p_batch_begin_cut(&cut);
     if (status) return status;
+    if (!cut.call.empty && (first < 0 || first > lines.n || last < 0 || last > lines.n)) return TRID_BATCH_BAD_SIZE;
+    status = trid_p_batch_begin_cut(&cut);
+    if (status || cut.call.empty) return status;
     return trid_p_batch_launch_cut(cut.one_matrix    ? trid_p_batch_interface_weigh<tb_real, 1, 1>
                                    : cut.interleaved ? trid_p_batch_interface_weigh<tb_real, 1, 0>
                                                      : trid_p_batch_interface_weigh<tb_real, 0, 0>,
