@@ -254,7 +254,9 @@ CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whol
     cpu_avx_vec *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
     CPU_AVX_P_IN_ORDER; /* else the compiler loads tiles early and runs out of registers */
     cpu_avx_load_tile(from + place->at + g * place->side, place->pitch, rows, columns, v);
-    for (int i = 0; array == 1 && i < place->first; i++) v[i] = cpu_avx_p_without_outermost(v[i], place->kind, g, 0);
+    if (array == 1 && place->first) v[0] = cpu_avx_p_without_outermost(v[0], place->kind, g, 0);
+    if (array == 1 && !whole)
+        for (int i = 1; i < place->first; i++) v[i] = cpu_avx_p_without_outermost(v[i], place->kind, g, 0);
     if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_outermost(v[columns - 1], place->kind, g, 1);
     if (array == 2 && rows < lanes)
         for (int i = 0; i < lanes; i++) v[i] = v[i] + cpu_avx_p_beyond(rows);
@@ -300,7 +302,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward(int systems, const cpu_avx_p_block *
     cpu_avx_p_fill filled;
     int s = block->place.system;
     if (fill) filled = *fill;
-    if (cpu_avx_p_whole(&block->place) && cpu_avx_p_whole(&next->place)) {
+    const int one_begins = systems == 1 || next->place.first < 2; /* as the unrolled loop takes for granted */
+    if (cpu_avx_p_whole(&block->place) && cpu_avx_p_whole(&next->place) && one_begins) {
         CPU_AVX_P_UNROLL
         for (int k = 0; k < 8; k++) {
             cpu_avx_p_block_load(next, k, 1, batch);

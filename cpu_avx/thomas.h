@@ -143,7 +143,7 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             2048 rows on (1024 in double precision) if there are fewer than 32 systems (16), from 8192 rows on (4096) if
             there are at most 32 (16) for every two threads, and, whatever their number, from 128 KB per array and
             system on. Interleaved systems of more than 8192 rows are cut as well, if they form one group: two to six if
-            there are no gaps between rows (but not four in double precision on one thread), and seven or more if a row
+            there are no gaps between rows (but not four on one thread), and seven or more if a row
             takes at most 512 bytes and there are several threads or 1 MB per array. A batch that is not cut is solved
             from both ends if it has at most six systems per thread (six in all, if they share cache lines), or
             if its systems are contiguous and take 128 KB or more: two systems at a time (a vector of up to four if they

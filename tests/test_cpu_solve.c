@@ -461,7 +461,7 @@ static void F(test_cut_few)(void)
             const int n = sizes[i], threads = asked[turn % 4], failing = (turn + turn / 4) % 4;
             const cpu_avx_lines lines = F(layout)(turn % 7 == 6, n, systems);
             const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&lines, threads, (int)sizeof(REAL));
-            const int alone = threads == 1 && systems == 4 && sizeof(REAL) == 8;
+            const int alone = threads == 1 && systems == 4;
             const int is_cut = n > 8192 && lines.step == systems && !alone;
             F(batch) s = F(new_batch)(&random, n, systems, 0);
             char faulty[6] = {0};
