@@ -6,6 +6,7 @@
 
 #define cpu_avx_p_columns_forward CPU_AVX_OF_SET(cpu_avx_p_columns_forward)
 #define cpu_avx_p_columns CPU_AVX_OF_SET(cpu_avx_p_columns)
+#define cpu_avx_p_piece CPU_AVX_OF_SET(cpu_avx_p_piece)
 #define cpu_avx_p_solve_rows CPU_AVX_OF_SET(cpu_avx_p_solve_rows)
 #define cpu_avx_p_contiguous_factored CPU_AVX_OF_SET(cpu_avx_p_contiguous_factored)
 #define cpu_avx_p_columns_back CPU_AVX_OF_SET(cpu_avx_p_columns_back)
@@ -132,33 +133,43 @@ CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l
     }
 }
 
-/* Solves `rows` contiguous systems, the first at `at`, a system per lane. Prefetches the cache lines of the list: about
-   three quarters of them during elimination, the others during substitution. */
-CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch, ptrdiff_t at,
-                                         int rows, cpu_avx_real *store, cpu_avx_p_prefetch_list *list)
+/* A vector of contiguous systems, one per lane: the first one's place, and how many there are, possibly none. */
+typedef struct {
+    ptrdiff_t at;
+    int rows;
+} cpu_avx_p_piece;
+
+/* Eliminates the systems of `ahead` while it substitutes those of `behind` back, which the call before eliminated, so
+   that memory is read and written at the same time. All systems share one matrix. Strip i is cache line i of each row.
+   A strip of `ahead` takes the place in the store that a strip of `behind` has left; the order of strips therefore
+   alternates from call to call (`odd`). Prefetches the cache lines of the list. */
+CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                         cpu_avx_p_piece behind, cpu_avx_p_piece ahead, int odd, cpu_avx_real *store,
+                                         cpu_avx_p_prefetch_list *list)
 {
-    enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes, quarter = (cpu_avx_lanes + 3) / 4 };
-    const long long n = plan->n;
+    enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
+    const long long n = plan->n, strips = (n + cache_line - 1) / cache_line;
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch;
     const cpu_avx_real *l = batch->f, *r = l + n, *q = r + n;
-    cpu_avx_vec tile[lanes], y = cpu_avx_set(0);
-    for (long long j = 0; j < n; j += lanes) {
-        const int columns = cpu_avx_p_clip(n - j);
-        if (list->batch && j % cache_line == 0) list->left += lanes - quarter;
-        cpu_avx_load_tile(batch->d + at + j, pitch, rows, columns, tile);
-        if (columns == lanes)
-            cpu_avx_p_columns_forward(lanes, l + j, r + j, tile, &y, store + j * lanes, list);
-        else
-            cpu_avx_p_columns_forward(columns, l + j, r + j, tile, &y, store + j * lanes, list);
-    }
-    y = cpu_avx_set(0);
-    for (long long j = (n - 1) / cache_line * cache_line; n > 0 && j >= 0; j -= cache_line) {
-        const cpu_avx_p_columns of = {store + j * lanes, q + j, 0, lanes, pitch, batch->x + at + j, plan->stream, 1, 0};
-        if (list->batch) list->left += quarter;
-        if (rows == lanes && j + cache_line <= n)
-            cpu_avx_p_cache_line_back(&of, &y, list);
-        else
-            cpu_avx_p_cache_line_back_part(of, &y, rows, n - j);
+    cpu_avx_vec tile[lanes], y = cpu_avx_set(0), x = y;
+    for (long long i = 0; i < strips; i++) {
+        cpu_avx_real *slot = store + cache_line * lanes * (ptrdiff_t)(odd ? strips - 1 - i : i);
+        const long long end = (strips - 1 - i) * cache_line;
+        const cpu_avx_p_columns of = {slot, q + end, 0, lanes, pitch, batch->x + behind.at + end, plan->stream, 1, 0};
+        if (list->batch) list->left += lanes;
+        if (behind.rows == lanes && end + cache_line <= n)
+            cpu_avx_p_cache_line_back(&of, &x, list);
+        else if (behind.rows)
+            cpu_avx_p_cache_line_back_part(of, &x, behind.rows, n - end);
+        for (long long j = i * cache_line; j < (i + 1) * cache_line && j < n && ahead.rows; j += lanes) {
+            const int columns = cpu_avx_p_clip(n - j);
+            cpu_avx_load_tile(batch->d + ahead.at + j, pitch, ahead.rows, columns, tile);
+            if (columns == lanes)
+                cpu_avx_p_columns_forward(lanes, l + j, r + j, tile, &y, slot, list);
+            else
+                cpu_avx_p_columns_forward(columns, l + j, r + j, tile, &y, slot, list);
+            slot += lanes * lanes;
+        }
     }
 }
 
@@ -174,7 +185,9 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
     cpu_avx_p_plan plan = cpu_avx_p_plan_of(n, 1);
     cpu_avx_p_prefetch_list none = {0, 0, 0, 0, 0, 0, 0, 0};
     plan.pitch = pitch;
-    cpu_avx_p_solve_rows(&plan, &batch, 0, rows, store, &none);
+    const cpu_avx_p_piece nothing = {0, 0}, all = {0, rows};
+    for (int odd = 0; odd < 2; odd++)
+        cpu_avx_p_solve_rows(&plan, &batch, odd ? all : nothing, odd ? nothing : all, odd, store, &none);
 }
 
 /* Returns the list of the cache lines of strip i, where strips are counted from the start of a tile on through the next
@@ -450,23 +463,25 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_fence();
     return bad;
 }
-/* Solves tiles `from` .. `to` - 1 of systems that share one matrix, one vector of systems at a time, since there is
-   little latency to hide. */
+/* Solves tiles `from` .. `to` - 1 of systems that share one matrix. A vector of systems at a time is eliminated, since
+   there is little latency to hide. */
 CPU_AVX_CALL void cpu_avx_p_contiguous_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                 cpu_avx_real *store, long long from, long long to)
 {
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch;
     const ptrdiff_t run =
         (ptrdiff_t)((plan->n + CPU_AVX_P_CACHE_LINE - 1) / CPU_AVX_P_CACHE_LINE * CPU_AVX_P_CACHE_LINE);
-    for (long long t = from; t < to; t++) {
+    cpu_avx_p_piece behind = {0, 0};
+    int odd = 0;
+    for (long long t = from; t <= to; t++) {
         const cpu_avx_p_tile tile = cpu_avx_p_tile_at(plan, t, from, to),
                              next = cpu_avx_p_tile_at(plan, t + 1, from, to);
-        for (int g = 0; g < 2; g++) {
+        for (int g = 0; g < 2; g++, odd = !odd) {
             const ptrdiff_t at = tile.offset + g * tile.side, soon = g ? next.offset : at + tile.side;
-            const int rows = cpu_avx_p_clip(tile.valid - g * cpu_avx_lanes);
-            /* into the second-level cache: this tile and its store fill the first-level cache */
-            cpu_avx_p_prefetch_list list = {batch, soon, soon + run, pitch - run, pitch, 0, 0, plan->fetched};
-            cpu_avx_p_solve_rows(plan, batch, at, rows, store, &list);
+            const cpu_avx_p_piece ahead = {at, cpu_avx_p_clip(tile.valid - g * cpu_avx_lanes)};
+            cpu_avx_p_prefetch_list list = {batch, soon, soon + run, pitch - run, pitch, 0, 1, plan->fetched};
+            if (behind.rows || ahead.rows) cpu_avx_p_solve_rows(plan, batch, behind, ahead, odd, store, &list);
+            behind = ahead;
         }
     }
     cpu_avx_fence();
