@@ -34,8 +34,7 @@
        trid_batch_interface_reduce   reduces a partition of each system to two rows, in buffers ready to send; one pass
        trid_batch_interface_expand   solves partitions, given their first and last unknowns
        trid_batch_interface_factor   weights for a constant matrix, and whether only neighbours matter
-       trid_batch_interface_weigh    from these weights and at most one pass over d: the right-hand sides of the two
-                                     rows
+       trid_batch_interface_weigh    from these weights and at most one pass over d: the two rows' right-hand sides
      launches for C++ only
        trid_batch_solve_rows    the caller's function object computes the matrix in registers
        trid_batch_interface_reduce_rows, trid_batch_interface_expand_rows    the same for partitions
@@ -43,8 +42,7 @@
    If n <= 1024, trid_batch_several moves 3 + 2k numbers per row for k right-hand sides with each matrix, and k calls to
    trid_batch_solve move 5k. Factors do not reduce that, since they are as many numbers as the matrix. A solve from
    factors needs no divisions and no scan for the pivots, but full tiles of contiguous systems gain nothing from that:
-   their memory accesses take longer than the arithmetic. The same factors also solve the transposed system (the adjoint
-   of a solver).
+   their memory accesses take longer than the arithmetic. The factors also solve the transposed system (the adjoint).
 
    docs/batch.md says which kernel serves which size, and lists the measurements. A launch that a program calls is
    compiled for all lengths and layouts. Template arguments may restrict both; compilation then takes a fraction of the
@@ -68,8 +66,7 @@
                 quotient number / 32 (interleaved: number / 128). If groups have one system each, or continue one
                 another (jump = systems*stride), all of them count as one group.
      Empty      no systems or n = 0: nothing is launched, the status is 0, and only `failed` and reach are written.
-                Pointers may be null, except reach of trid_batch_interface_factor. (Partitions with n = 0 are refused
-                with TRID_BATCH_SHORT.)
+                Pointers may be null, except reach. (Partitions with n = 0 are refused with TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
 
    docs/where.md shows where to find each idea. The rooms, in batch/:
@@ -78,8 +75,7 @@
      contiguous.h                     contiguous systems: the kernel, its shapes, its launch
      rows.h, residual.h               rows for that kernel, from memory to registers and back; rows kept for a residual
      interleaved.h                    interleaved systems: the kernel, its shapes, its launch
-     sweep.h, pipeline.h, checked.h   a tile of that kernel, in a block or a cluster; tiles in flight; tiles with
-                                      residuals
+     sweep.h, pipeline.h, checked.h   a tile of that kernel, in a block or a cluster; tiles in flight; residuals
      long.h, one_reading.h            systems that no block holds; those among them whose rows are read only once
      solve.h, shared.h, pivoted.h, several.h, interface.h, weights.h    the operations
      factored.h                       LU factors, for several.h
@@ -119,8 +115,7 @@ enum trid_batch_status {
     TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, more than n rows to weigh, n above 2^30, elements or
                                      offsets beyond 2^56, 2^31 or more tiles or chunks, or systems that the template
                                      arguments leave out */
-    TRID_BATCH_OVERLAP = -3,      /* two elements of x or of another result coincide, or one of a result with
-                                     one of another array */
+    TRID_BATCH_OVERLAP = -3,      /* two elements of a result coincide, or one of a result and one of another array */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
     TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch or this call does not take (TRID_BATCH_.._FLAGS) */
     TRID_BATCH_BAD_SCRATCH = -6,  /* scratch is null although needed, off its alignment, or less than trid_batch_scratch
@@ -135,8 +130,7 @@ enum {
     TRID_BATCH_ADD = 1,         /* x += A^-1 d */
     TRID_BATCH_SHARED = 2,      /* a, b, c are one matrix for all systems: n elements each, contiguous */
     TRID_BATCH_REFINED = 4,     /* set by trid_batch_refined; a caller passes it only to trid_batch_scratch */
-    TRID_BATCH_REPAIR = 8,      /* only systems on which an earlier launch failed, and those in their warps and
-                                   tiles */
+    TRID_BATCH_REPAIR = 8,      /* only systems that failed in an earlier launch, and those in their warps and tiles */
     TRID_BATCH_TRANSPOSED = 16, /* the transposed systems: c[j-1] x[j-1] + b[j] x[j] + a[j+1] x[j+1] = d[j] */
     TRID_BATCH_PERIODIC = 32,   /* a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
     TRID_BATCH_FACTORED = 64,   /* b and c are r and u of trid_batch_factor */

@@ -81,8 +81,7 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     return of::pivoted ? bad > 0 : bad;
 }
 
-/* Returns the residual of x, which own->d holds. With REFINED, if that residual is not small, refines x and returns the
-   new residual. */
+/* Returns the residual of x, in own->d. With REFINED, if it is not small, refines x and returns the new one. */
 template <class of, class tb_real>
 TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                            const trid_p_batch_workspace<tb_real> &room,
@@ -153,8 +152,7 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
 }
 
 /* Solves systems of n <= k*lanes rows, each with some lanes of a warp, or of n <= 32*k*warps rows, each with a block.
-   With one matrix for all systems, each block loads the matrix into shared memory, and its warps then take tile after
-   tile. */
+   With one matrix for all systems, a block loads it into shared memory, and its warps then take tile after tile. */
 template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, resident)
 TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
@@ -200,8 +198,7 @@ struct trid_p_batch_contiguous_shape {
 
 /* A call launches the first shape that serves it. With pivoting, elimination is a sequence of dependent operations,
    whose latency only other warps hide, so a few registers in local memory cost less than fewer resident warps. Blocks
-   of checked solves have so few warps that their data fit in the 48 KiB of shared memory that a block has by
-   default. */
+   of checked solves have so few warps that their data fit in a block's default 48 KiB of shared memory. */
 struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
     static constexpr trid_p_batch_contiguous_shape rows[] = {
         {hybrid, lanes, full, 32, {{4, 3}, {}}},
@@ -350,8 +347,7 @@ static int trid_p_batch_launch_contiguous_shape(const trid_p_batch_work<tb_real>
         32 * needed, 0, work.stream, plan, rows, work.d, work.x);
 }
 
-/* Launches shape `first`, if it is shape `at` or a later one. Shapes that no system of `least` .. `most` rows takes are
-   not compiled. */
+/* Launches shape `first`, if it is shape `at` or a later one. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
@@ -364,8 +360,7 @@ static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real>
     }
 }
 
-/* Chooses lanes and layout, and launches the first shape that serves the call. Only shapes that systems of
-   `least` .. `most` rows can reach are compiled. */
+/* Chooses lanes and layout, and launches the first shape that serves the call. n is in `least` .. `most`. */
 template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
 static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const rows_type &rows)
 {

@@ -7,8 +7,7 @@
 /* Elements that shared memory serves at a time; elements that k rows a lane take there, padded as in transpose.h. */
 #define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
 #define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
-/* An array in shared memory with one element for each partition of a tile: the slot of thread t's element; the array's
-   length. */
+/* An array in shared memory with an element for each partition of a tile: thread t's slot; the array's length. */
 #define TRID_P_BATCH_SLOT(tb_real, systems, parts, t)                                                                  \
     TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), t)
 #define TRID_P_BATCH_SPAN(tb_real, systems, parts) TRID_P_BATCH_SLOT(tb_real, systems, parts, (systems) * (parts))

@@ -15,8 +15,7 @@
                                  them
      known(), meet()             an element of the system's ring (trid/lu.h); a barrier between threads that write such
                                  elements and threads that read them
-     aside()                     a place outside registers for a number of the thread's row j, in shared or local
-                                 memory */
+     aside()                     a place in shared or local memory for a number of the thread's row j */
 template <class tb_real, int k, int full>
 struct trid_p_batch_in_warp {
     static constexpr int up_at = full ? 0 : TRID_INTERLEAVED_RECURRENCE_LEN; /* full tiles: registers for only one */
@@ -55,8 +54,7 @@ struct trid_p_batch_in_warp {
     }
 };
 /* Threads that share a system meet in shared memory; those with neighbouring partitions are `systems` threads apart.
-   They are some threads of a block with interleaved systems or, if parts is 0, the whole block, which holds one
-   contiguous system. */
+   They are some of a block with interleaved systems or, if parts is 0, all of a block with one contiguous system. */
 template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_threads {
     static constexpr int up_at = 0;
@@ -154,8 +152,7 @@ TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,
     }
     return end > 0 && end <= k ? trid_p_batch_pick<k>(end - 1, own.c) : (tb_real)0;
 }
-/* Closes the ring: couples row 0 and row n-2 to the last unknown, and makes the last unknown the x of all rows from n-1
-   on. */
+/* Closes the ring: couples rows 0 and n-2 to the last unknown, and makes it the x of all rows from n-1 on. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -224,8 +221,7 @@ struct trid_p_batch_recurrences {
     int turns[2];
 };
 
-/* Opens both recurrences. If the last unknown of a periodic system has a bad pivot, the thread with row 0 sets *met to
-   n. */
+/* Opens both recurrences. If a ring's last unknown has a bad pivot, the thread with row 0 sets *met to n. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int periodic,
                             const trid_p_batch_equations<tb_real, k> &own, trid_p_batch_recurrences<tb_real> *both,
@@ -302,8 +298,7 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
         if (across) d[j] *= own->b[j];
 }
 
-/* Solves the systems of a warp for one right-hand side by the hybrid. Returns the least bad row that this thread knows
-   of. */
+/* Solves a warp's systems for one right-hand side by the hybrid. Returns the least bad row known to the thread. */
 template <int periodic, class tb_real, int k, int full>
 TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_warp<tb_real, k, full> &in, int n,
                                    trid_p_batch_equations<tb_real, k> *own)
@@ -359,8 +354,7 @@ TB_D void trid_p_batch_store_factors(const trid_p_batch_plan &plan, const trid_p
 }
 
 /* Solves a contiguous tile or, with `factor`, factors it. It reads the matrix once for all right-hand sides, and
-   prefetches the next right-hand side. The hybrid is compiled only where it costs the other solves of the kernel little
-   (docs/batch_notes.md). */
+   prefetches the next. The hybrid is compiled only where that costs other solves little (docs/batch_notes.md). */
 template <class of, class tb_real, int factor, int periodic>
 TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
                                const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
@@ -458,8 +452,7 @@ TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> 
 }
 
 /* Solves interleaved systems of n <= k*parts rows or, with `factor`, factors them. A block takes one tile after
-   another. While it solves for a right-hand side, the matrix of the next tile and the next right-hand side are on their
-   way. */
+   another. While it solves for a right-hand side, the next one and the next tile's matrix are on their way. */
 template <class tb_real, class shape, int factor, int periodic>
 TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
                                 const trid_p_batch_lu_rows<tb_real, factor, periodic> &all, const tb_real *d,

@@ -4,12 +4,10 @@
 #ifndef TB_BODY
 
 /* A block takes several systems, and cuts each into `parts` parts (a power of two), one per thread. Neighbouring
-   threads take the same part of neighbouring systems if systems are interleaved, otherwise neighbouring parts of one
-   system. */
+   threads take the same part of neighbouring systems if these are interleaved, otherwise neighbouring parts of one. */
 enum { TRID_P_BATCH_INTERFACE_THREADS = 256 };
 struct trid_p_batch_part {
-    int lines, line, part, next; /* systems of the block; the thread's system and part; the distance in threads from a
-                                    part to the next */
+    int lines, line, part, next; /* systems of the block; the thread's system and part; threads from part to part */
 };
 TB_D trid_p_batch_part trid_p_batch_part_of(int interleaved, int parts)
 {
@@ -42,8 +40,7 @@ TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_t
     }
 }
 
-/* Reduces a part of a system, of two rows or more, to its interface (trid_lane_interface_open). Loads several rows at a
-   time.
+/* Reduces a part of a system, of two rows or more, to its interface (trid_lane_interface_open), several rows at a time.
    Returns  the first bad row, as trid_p_batch_row does */
 template <class tb_real, class rows_type>
 TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &rows, const trid_p_batch_place &p,
@@ -63,9 +60,8 @@ TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &
         r[j] = *d;
     }
     int status = trid_lane_interface_open(e, a[0], b[0], c[0], r[0], a[1], b[1], c[1], r[1]) ? begin + 2 : 0;
-    int row = begin + 2;
     TB_LOOP
-    for (; row < end; row += burst) {
+    for (int row = begin + 2; row < end; row += burst) {
         TB_UNROLL
         for (int j = 0; j < burst; j++, d += step)
             if (row + j < end) {
@@ -295,9 +291,8 @@ static int trid_p_batch_refuse_cut(trid_p_batch_cut<tb_real> *cut, int known, co
     return TRID_BATCH_OK;
 }
 
-/* Begins the call. Unless `whole` is set, cuts each system into parts: the largest power of two, up to 32, that leaves
-   at least two rows in each. Interleaved systems get at most 8 parts of at least 16 rows, so that a warp takes
-   neighbouring systems. */
+/* Begins the call. Unless `whole` is set, cuts each system into parts, the largest power of two: up to 32 of at least
+   two rows or, if interleaved, up to 8 of at least 16 rows, so that a warp takes neighbouring systems. */
 template <class tb_real>
 static int trid_p_batch_begin_cut(trid_p_batch_cut<tb_real> *cut, int whole = 0)
 {
@@ -381,8 +376,7 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
        a f + z + c g = d      row 2r + 1, where g is the f of rank r + 1, below
 
    The caller sends these rows, solves the reduced systems (trid_batch_solve), and sends each rank its two unknowns of
-   each system, from which trid_batch_interface_expand continues. The diagonal of the reduced systems is 1: pass an
-   array of ones, filled once.
+   each system, for trid_batch_interface_expand. The reduced systems' diagonal is 1: pass an array of ones, filled once.
    Needs    a, b, c, d laid out by lines: this rank's partitions, n >= 2; interface_a, _c, _d of two elements a system;
             share >= 1. Flags: TRID_BATCH_REDUCE_FLAGS, with FIRST if there is no rank above (a of row 0 is not read),
             and with LAST if there is none below
@@ -394,10 +388,9 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
             one rank solves all reduced systems, or neighbours exchange the rows of f and z
    Returns  a status of enum trid_batch_status. TRID_BATCH_SHORT: n < 2, including n = 0; TRID_BATCH_BAD_SIZE also
             means share < 1; TRID_BATCH_OVERLAP also means that two arrays of the interface share an element
-   Cost     one pass: reads a, b, c, d once (SHARED: d), and writes 6 numbers a system, for any n. If systems are
-            interleaved, lanes access neighbours in memory; otherwise each of up to 32 threads takes neighbouring rows
-            of a system. SHARED, interleaved, n <= 1024: a block factors the matrix once; each row then costs 3
-            operations and no reciprocal
+   Cost     one pass: reads a, b, c, d once (SHARED: d), and writes 6 numbers a system, for any n. Interleaved: lanes
+            access neighbours in memory; otherwise each of up to 32 threads takes neighbouring rows of a system. SHARED,
+            interleaved, n <= 1024: a block factors the matrix once; a row then costs 3 operations, no reciprocal
    Error    as trid_lane_interface_row: that of elimination without pivoting */
 template <int unused = 0>
 static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,

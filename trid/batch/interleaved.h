@@ -3,8 +3,7 @@
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Returns the next tile to be solved, from index on. With repair, only tiles with a system whose status is not 0 are
-   solved. */
+/* Returns the next tile to be solved, from index on: with repair, only one with a system whose status is not 0. */
 TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned index, unsigned tile_step, int systems)
 {
     TB_LOOP
@@ -19,11 +18,9 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Solves the block's systems or, in a cluster, the block's rows of the cluster's systems. With pivoting, the hybrid
-   solves a tile whose rows are all dominant, except in clusters, whose blocks would have to agree; any bad row counts
-   as row 0.
-   Returns  1 + the least bad row that this thread alone knows of, or TRID_P_BATCH_NO_ROW; other bad rows are in
-            worst */
+/* Solves the block's systems or, in a cluster, its rows of the cluster's systems. With pivoting, the hybrid solves a
+   tile whose rows are all dominant, except in clusters, whose blocks would have to agree; any bad row counts as row 0.
+   Returns  1 + the least bad row that this thread alone knows of, or TRID_P_BATCH_NO_ROW; others are in worst */
 template <class shape, int pivoted, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
                                  const trid_p_batch_post<tb_real> &post, tb_real *left)
@@ -39,8 +36,7 @@ TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_rea
 }
 
 /* Solves interleaved systems of n <= k*parts rows. A block takes one tile after another, and requests rows `burst` at a
-   time, each time as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts
-   rows. */
+   time, as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts rows. */
 template <int pivoted, class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -145,9 +141,8 @@ struct trid_p_batch_tiling {
    In clusters of blocks with 8 partitions tiles have rows of 256 bytes; the table has them where that is faster than
    narrower tiles. One block is faster up to 160 rows (single precision: 192), where the second block of a cluster would
    be mostly idle. With 22 rows a thread more is requested at a time and fewer blocks share a system, which pays where
-   these blocks have few idle rows. They have no room for the old x: if the solution is added to x, later entries serve.
-   If 16 blocks have no room for the messages that they exchange (a pivoted solve that adds to x), fewer blocks of 32
-   partitions take over. */
+   these blocks have few idle rows. They have no room for the old x: with ADD, later entries serve. If 16 blocks have no
+   room for the messages that they exchange (pivoted, with ADD), fewer blocks of 32 partitions take over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {
@@ -276,8 +271,7 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
 static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, int vectorised, const rows_type &rows)
 {
-    constexpr int count = sizeof trid_p_batch_tilings::rows / sizeof *trid_p_batch_tilings::rows;
-    if constexpr (at == count) {
+    if constexpr (at == sizeof trid_p_batch_tilings::rows / sizeof *trid_p_batch_tilings::rows) {
         return TRID_P_BATCH_NOT_LAUNCHED;
     } else {
         constexpr trid_p_batch_tiling row = trid_p_batch_tilings::rows[at];

@@ -37,8 +37,7 @@ static constexpr int trid_p_batch_resident =
     trid_p_batch_threads_for<tb_real, k> > threads ? trid_p_batch_threads_for<tb_real, k> / threads : 1;
 
 /* What a launch must know of a kernel: the bytes of shared memory that it requests for rows on their way and for
-   mailboxes, and the most that it takes besides; how many blocks per multiprocessor the kernel is made for, and how
-   many it needs at least. */
+   mailboxes, and the most besides; how many blocks per multiprocessor it is made for, and the fewest that it needs. */
 struct trid_p_batch_needs {
     int bytes, fixed, resident, least;
 };
@@ -53,8 +52,7 @@ struct trid_p_batch_place {
     int valid;            /* rows, up to the system's end */
     int in_batch;         /* whether there is such a system */
 };
-/* Returns what a thread has of system `line` of tile `index`: rows from `first` on. joins: a tile may have several
-   groups. */
+/* Returns what a thread has of system `line` of tile `index`: rows from `first` on. joins: tiles may join groups. */
 template <int joins = 0>
 TB_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, unsigned index, int systems, int line,
                                               int first)
@@ -128,8 +126,7 @@ TB_D trid_p_batch_place trid_p_batch_own_place(const of &pipeline, unsigned inde
     const int line = (int)threadIdx.x % systems;
     return trid_p_batch_place_of<of::shape::narrow>(pipeline.plan, index, systems, line, pipeline.first);
 }
-/* Returns a thread's route through tile `index`, given where its own rows are. Arrays of vectorised copies have one
-   layout. */
+/* Returns a thread's route through tile `index`, given its own place. Arrays of vectorised copies have one layout. */
 template <class of>
 TB_D auto trid_p_batch_route_of(const of &pipeline, unsigned index, const trid_p_batch_place &own)
 {
@@ -234,8 +231,7 @@ TB_D void trid_p_batch_prefetch(const of &pipeline, unsigned index, const trid_p
     TB_UNROLL
     for (int from = 0; from < of::count; from += of::burst) trid_p_batch_ask(pipeline, from, &route);
 }
-/* With TRID_BATCH_ADD, requests the thread's rows of the old x, to be stored behind the other rows. Otherwise commits
-   an empty burst. */
+/* With ADD, requests the thread's rows of the old x, to be stored behind the others; else commits an empty burst. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask_before(const of &pipeline, const trid_p_batch_place &own, const tb_real *x)
 {
@@ -317,8 +313,7 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
         trid_p_batch_ask(pipeline, from, &route);
     }
 }
-/* Stores the solution or, with TRID_BATCH_ADD, adds it to the old x. A pipelined kernel also requests the next tile's
-   old x. */
+/* Stores the solution or, with ADD, adds it to the old x. A pipelined kernel also requests the next tile's old x. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here, const trid_p_batch_place &next,
                               tb_real *x, tb_real *r)

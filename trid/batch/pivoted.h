@@ -134,8 +134,7 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
 /* Solves systems with any nonsingular matrices, by elimination with pivoting.
    Needs    as trid_batch_solve. Flags: TRID_BATCH_PIVOTED_FLAGS. REPAIR solves only systems whose status an earlier
             launch left nonzero, and those that share a warp or a tile with one of them; it excludes ADD, and x must not
-            be d. The status of the systems solved is then that of this launch, and `failed` counts those that still
-            fail
+            be d. The solved systems' status is then that of this launch, and `failed` counts those that still fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
    Cost     as trid_batch_solve in memory, but always nine arrays if a column exceeds 16 KiB (if step is not 1: if a
             system exceeds 1024 rows or, interleaved, what clusters hold). In interleaved systems, each element is a
@@ -144,8 +143,7 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             rows 144 (176), or 136 (168) in double precision
    Error    as trid_warp_pivoted. The systems of a warp or a block (interleaved: of a tile that no cluster shares) are
             solved without pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a
-            thread; that is then as stable (docs/pivoted.md). So the last digits of x may depend on neighbours, as
-            trid/batch.h says */
+            thread; that is then as stable (docs/pivoted.md). So neighbours may change the last digits of x */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)

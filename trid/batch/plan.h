@@ -43,11 +43,9 @@ struct trid_p_batch_how {
          clusters         a cluster of blocks, in the same way
          wide_clusters    the same, for many tiles of four arrays that are copied 16 bytes at a time
          unpipelined      a block, which loads rows when it needs them
-         few              the same, if all blocks run at the same time; a thread takes few rows, so that little is done
-                          in sequence
+         few              the same, if all blocks run at once; a thread takes few rows, so little is done in sequence
          narrow           pipelined, for so few systems, or so few in a group, that wider tiles would be slower
-         .._elsewhere     left empty in code whose devices all have clusters and room for a pipeline, because it is
-                          never launched there */
+         .._elsewhere     left empty in code whose devices all have clusters and room for a pipeline (device.h) */
     enum { pipelined, pipelined_elsewhere, clusters, wide_clusters, unpipelined, unpipelined_elsewhere, few, narrow };
 };
 
@@ -84,8 +82,7 @@ struct trid_p_batch_plan {
     trid_p_batch_report report;
 };
 
-/* What a launch works on: its constants, the right-hand sides, where the solutions go, the stream; the device, if
-   known. */
+/* What a launch works on: its constants, the right-hand sides, where solutions go, the stream; the device, if known. */
 template <class tb_real>
 struct trid_p_batch_work {
     trid_p_batch_plan plan;
@@ -168,8 +165,7 @@ struct trid_p_batch_shares {
 
 /* The rows of partitions whose first and last unknowns are known. A kernel gets the rows from trid_p_batch_rows_of. It
    first loads the known unknowns (trid_p_batch_ask_known; pipelined: trid_p_batch_next_known), and later puts them in
-   place of the first and the last row (trid_p_batch_put_known). With other types of rows these three functions
-   generate no code. */
+   place of the first and the last row (trid_p_batch_put_known). With other rows these functions generate no code. */
 template <class tb_real, class rows_type>
 struct trid_p_batch_known {
     rows_type rows;
@@ -201,8 +197,7 @@ struct trid_p_batch_one_matrix {
 };
 
 /* The properties of a type of rows: whether it is arrays, one matrix for all systems, or a function object that makes
-   the rows; and whether it wraps another type of rows and adds the known first and last unknowns of each system, or is
-   for LU. */
+   the rows; and whether it adds the known first and last unknowns of each system to another type, or is for LU. */
 template <class rows_type>
 struct trid_p_batch_rows {
     enum { are_arrays = 0, are_one_matrix = 0, are_known = 0, are_lu = 0 };
@@ -273,8 +268,7 @@ TB_D void trid_p_batch_know(int j, tb_real x, trid_p_batch_equations<tb_real, k>
     own->d[j] = x;
 }
 
-/* Loads the known unknowns. The thread holds up to k rows of the system from `first` on, and the system ends `valid`
-   rows later. */
+/* Loads the known unknowns. The thread holds up to k rows from `first` on; the system ends `valid` rows later. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system, int first, int valid, tb_real *end)
 {
@@ -332,8 +326,7 @@ TB_D int trid_p_batch_row(int status, int n)
     return status <= 0 ? TRID_P_BATCH_NO_ROW : status < n ? status : n;
 }
 
-/* Returns whether a warp's systems are to be solved: always, but with repair only if one of them has a status other
-   than 0. */
+/* Returns whether to solve a warp's systems: always, but with repair only if one of them has a status other than 0. */
 TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int own_n)
 {
     return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
@@ -395,8 +388,7 @@ TB_D int trid_p_batch_is_small(const trid_p_batch_worst &worst)
     return trid_p_batch_number<tb_real>(worst.error) <= few * trid_p_batch_number<tb_real>(worst.size);
 }
 
-/* Returns the residual of one row, and raises the numbers of `worst`. `up` and `down` are x in the rows above and
-   below. */
+/* Returns a row's residual, and raises the numbers of `worst`. `up` and `down` are x in the rows above and below. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real d, tb_real x, tb_real up, tb_real down,
                                        trid_p_batch_worst *worst)
@@ -408,9 +400,8 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
     return rest;
 }
 
-/* Computes in `rest` the residual of x in the thread's first `valid` rows. `first` is the thread's first row within the
-   system, and `around` is x on either side. Terms beyond the system's ends are left out: 0 times another system's NaN
-   would be NaN. */
+/* Computes in `rest` the residual of x in the thread's first `valid` rows. `first` is its first row in the system,
+   `around` x on either side. Terms beyond the ends are left out: 0 times another system's NaN would be NaN. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_defect(int first, int n, int valid, const trid_p_batch_equations<tb_real, k> &own,
                               const tb_real *x, const tb_real *around, tb_real *rest, trid_p_batch_worst *worst)

@@ -85,8 +85,7 @@ TB_D void trid_p_batch_keep_all(const trid_p_batch_plan &plan, const trid_p_batc
     __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
 }
 
-/* Reads the lane's rows `first` (0 or 1) .. `rows` - 1 of an array; the others become `fill`. In a full tile it reads
-   all rows. */
+/* Reads the lane's rows `first` (0 or 1) .. `rows` - 1 of an array, in a full tile all; the others become `fill`. */
 template <class tb_real, int k, int layout>
 TB_D void trid_p_batch_look(const tb_real *kept, int first, int rows, tb_real fill, tb_real *u)
 {
@@ -138,8 +137,7 @@ TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p
     if (here.rank == 0) *left = 0;
 }
 
-/* Returns the largest |r| and the largest |A||x| + |d| of the lane's rows, which it reads again. Leaves the residual of
-   each row in `rest`. */
+/* Returns the largest |r| and the largest |A||x| + |d| of the lane's rows, read again. Leaves each r in `rest`. */
 template <class tb_real, int k, int scope, int layout>
 TB_D trid_p_batch_worst trid_p_batch_residual_of(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                                  const trid_p_batch_workspace<tb_real> &room, const tb_real *x,

@@ -176,9 +176,8 @@ TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_
     }
 }
 
-/* Finds the slots of this lane's accesses. Accesses beyond total go to an element of the lane's own, behind all slots
-   of rows. literal: slots follow one another, and need no array; that is possible in full tiles and in a warp with one
-   system. */
+/* Finds the slots of this lane's accesses. Those beyond total go to an element of its own, behind all slots of rows.
+   literal: slots follow one another, and need no array, as in full tiles and in a warp with one system. */
 template <class tb_real, int literal>
 TB_D void trid_p_batch_slots(int k, const trid_p_batch_plan &plan, int total, int *slot)
 {
@@ -265,9 +264,8 @@ TB_D void trid_p_batch_matrix(const trid_p_batch_plan &plan, const trid_p_batch_
     }
 }
 
-/* Transposes a matrix that came from arrays. Unless `apart` is 0, a, b and c stay in shared memory, `apart` elements
-   from one to the next. Rows beyond the system become identity rows. In the system's last row c becomes 0, except in
-   full tiles and with corners. */
+/* Transposes a matrix from arrays. Unless `apart` is 0, a, b and c stay in shared memory, `apart` elements apart. Rows
+   beyond the system become identity rows. c of the last row becomes 0, except in full tiles and with corners. */
 template <int layout, int literal, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *slot, tb_real *shared, int apart,
                                         trid_p_batch_equations<tb_real, k> *own, int corners = 0)
@@ -280,6 +278,5 @@ TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *
 }
 
 /* Warps of a block that takes chunks (long.h): few, because small blocks fill a multiprocessor better if threads have
-   many registers, and because the data that checked solves keep must fit in the 48 KiB of shared memory that a block
-   has by default. */
+   many registers, and because what checked solves keep must fit in a block's default 48 KiB of shared memory. */
 #define TRID_P_BATCH_WARPS(tb_real) (sizeof(tb_real) == 8 ? 2 : 4)

@@ -16,8 +16,7 @@ TB_HOST long long trid_p_batch_on_chip(trid_lines joined, int bytes, int checked
                                                   : TRID_P_BATCH_ON_CHIP(bytes, checked);
 }
 
-/* The same number for several right-hand sides and for factors. Longer systems are eliminated again for each right-hand
-   side. */
+/* The same number for several right-hand sides and for factors. Longer systems are eliminated again for each side. */
 #ifndef TRID_P_BATCH_ON_CHIP_LU
 #define TRID_P_BATCH_ON_CHIP_LU 1024
 #endif
@@ -52,10 +51,9 @@ TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long
     return layout;
 }
 
-/* Long contiguous systems whose rows are read once: how many pieces of 16 bytes a thread takes of each array (odd, so
-   that there are no bank conflicts); the most threads of a block (a power of 2); the blocks per multiprocessor; how
-   many links of a system a lane takes when a warp solves them; after how many looks a block stops waiting for
-   others. */
+/* Long contiguous systems whose rows are read once: how many pieces of 16 bytes a thread takes of each array (odd,
+   against bank conflicts); the most threads of a block (a power of 2); the blocks per multiprocessor; how many links of
+   a system a lane takes when a warp solves them; after how many looks a block stops waiting for others. */
 #ifndef TRID_P_BATCH_PARTITION_WORDS
 #define TRID_P_BATCH_PARTITION_WORDS 7
 #define TRID_P_BATCH_PARTITION_THREADS 128
@@ -101,8 +99,7 @@ TB_HOST long long trid_p_batch_partitions_end(long long n, long long systems, in
 }
 
 /* The scratch of long systems with pivoting, level by level: the borders of the chunks, then those of their parents,
-   which join 32 borders each, and so on. The borders of a level are followed by the four unknowns around each of
-   them. */
+   which join 32 borders each, and so on. A level's borders are followed by the four unknowns around each. */
 typedef struct {
     int levels;
     long long count[8], border[8], outer[8], worst, end; /* count: borders of a system on each level */
@@ -149,8 +146,7 @@ TB_HOST long long trid_p_batch_levels_end(trid_lines joined, int bytes, int peri
             except for trid_batch_checked, trid_batch_refined and periodic systems. TRID_BATCH_BAD_SIZE for negative
             sizes, for n above 2^30, and for elements or offsets beyond 2^56
    Cost     about 20 bytes a system, and 0.03 of an array (interleaved: 0.07); with TRID_BATCH_REFINED one array more,
-            with TRID_BATCH_PERIODIC four numbers for each row beyond the last whole chunk of 512 (interleaved: 128)
-            rows */
+            with TRID_BATCH_PERIODIC four numbers a row beyond the last whole chunk of 512 (interleaved: 128) rows */
 TB_HOST long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {
     lines = trid_p_lines_of(lines);

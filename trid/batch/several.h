@@ -66,8 +66,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
 
 #else /* TB_BODY: over tb_real */
 
-/* Solves every system of the arrays for `sides` right-hand sides. Side k of d and of x begins k*pitch elements after
-   side 0.
+/* Solves every system for `sides` right-hand sides. Side k of d and of x begins k*pitch elements after side 0.
    Needs    as trid_batch_solve; no side of x shares an element with another side of x nor, unless d is x, with a side
             of d. `sides` may be 0, and `pitch` negative. Flags: TRID_BATCH_SEVERAL_FLAGS, among them
             TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1], and c of row n-1 couples that row to x[0]; for n = 1
@@ -75,8 +74,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, called with the same PERIODIC;
             TRID_BATCH_SHARED: a, b, c are one matrix (or its factors) for all systems, n elements each, contiguous,
             such as the periodic 1 4 1 of closed splines
-   Returns  a status of enum trid_batch_status. With FACTORED, a system's status shows the bad pivots that the factors
-            reveal
+   Returns  an enum trid_batch_status. With FACTORED, a system's status shows the bad pivots that the factors reveal
    Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor for rows, and at most 16 KiB a
             block besides, if it has that many; n > 1024: as trid_batch_solve
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
@@ -85,8 +83,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
    Error    as trid_warp_lu_solve. The hybrid solves a single right-hand side from the matrix if all rows in its warp or
             tile are as dominant as trid_batch_pivoted asks. It does so for contiguous systems in full tiles (2^m rows,
             16 to 512; f64: 8 to 512) and, unless they are transposed, for periodic systems: contiguous ones of 2 to 512
-            rows (f64, step not 1: 256) and interleaved ones of 2 to 256. So the last digits of x may depend on
-            neighbours */
+            rows (f64, step not 1: 256) and interleaved ones of 2 to 256. So neighbours may change x's last digits */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,

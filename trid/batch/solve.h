@@ -93,8 +93,7 @@ static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real 
    It may hold parameters and pointers. What it gives for a of row 0 and c of row n-1 is not used.
    Needs    flags: TRID_BATCH_SOLVE_ROWS_FLAGS
    Returns  as trid_batch_solve
-   Cost     two arrays moved, and one call of `rows` for each row. Systems that are solved in chunks: three arrays, two
-            calls
+   Cost     two arrays moved, and one call of `rows` for each row. Systems solved in chunks: three arrays, two calls
    Error    as trid_warp_hybrid */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0, class rows_type>
 static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const tb_real *d, tb_real *x,

@@ -30,8 +30,7 @@ TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long
         if (j < valid) *to = add ? *to + u[j] : u[j];
 }
 
-/* Makes identity rows of the thread's rows beyond the system, whose a and d must be 0. Decouples the system's first and
-   last row from everything beyond. */
+/* Makes identity rows of the thread's rows beyond the system, whose a and d must be 0. Decouples the system's ends. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_pad(int is_first, int valid, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -302,8 +301,7 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
 /* Solves systems that a cluster shares: block number `block` of its `blocks` <= parts blocks holds rows k*parts*block
    .. k*parts*block + k*parts-1 of each system; parts <= 32. Each block reduces its rows to the first and the last one,
    as trid_block_hybrid reduces the rows of a warp. Each block then sends these two rows and its least bad row to all
-   blocks of the cluster, and solves for the last unknowns of all blocks. If post.worst is not null, it receives the
-   least bad row of each system. */
+   blocks of the cluster, and solves for the last unknowns of all blocks. */
 template <int systems, int parts, class tb_real, int k>
 TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<tb_real> &post,
                                      trid_p_batch_equations<tb_real, k> *own, tb_real *left)
@@ -358,8 +356,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
     trid_lane_expand(k, own->a, own->c, own->d, *left, down[2 * span + slot]);
 }
 
-/* Climbs the rest of the tree in which a cluster eliminates with pivoting: all blocks receive the borders of all
-   blocks.
+/* Climbs the rest of the tree in which a cluster eliminates with pivoting: all blocks receive the borders of all.
    Leaves   the unknowns around this block in `outer`
    Returns  whether an unknown of the system has no pivot */
 template <class tb_real, int systems, int parts>

@@ -142,10 +142,9 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
 {
     const tb_real *const arrays[5] = {a, b, c, u, v};
     trid_p_batch_cut<tb_real> cut = {{lines, a, b, c, 0, 0, options, stream}, share};
-    if (cut.call.flags & ~TRID_BATCH_INTERFACE_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
-    if (!reach) return TRID_BATCH_BAD_ARGUMENT;
     int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_INTERFACE_FACTOR_FLAGS, arrays, {interface_a, interface_c});
     if (status) return status;
+    if (!reach) return TRID_BATCH_BAD_ARGUMENT;
     for (int k = 0; k < 4 && !cut.call.empty; k++)
         if ((k < 3 && trid_lines_overlap(lines, arrays[k], u, sizeof(tb_real))) ||
             trid_lines_overlap(lines, arrays[k], v, sizeof(tb_real)))
@@ -164,8 +163,7 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
    Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED, u and v are of one matrix, n elements each, contiguous
    Returns  as trid_batch_interface_reduce. The status of a system is not written: only the matrix can fail
    Cost     these rows of d, u and v are read once, except that with SHARED each system reads those of u and v again
-            (if systems are interleaved and n <= 1024, a block reads u and v once, whole); 2 numbers a system are
-            written
+            (interleaved, n <= 1024: a block reads u and v once, whole); 2 numbers a system are written
    Error    that of sums of up to n/8 products (contiguous: n/32; short systems: 32, contiguous 4) and of the sum of
             these sums, each rounded: a few roundoffs of the sum of |u| |d|. This is stable if the matrix is diagonally
             dominant */
