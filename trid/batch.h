@@ -58,7 +58,7 @@
      Arrays     a, b, c, d are not changed, except where the caller passes the same array for a result. x is d itself,
                 to solve in place, or an array that shares no element with d. x shares no element with a, b or c. One
                 matrix for all systems must not lie between elements of x either, nor the interface of partitions
-                between elements of their arrays. An array must be aligned to its elements.
+                between elements of a, b, c, d or x. An array must be aligned to its elements.
      Neighbours A system's results are the same, to the last bit, whatever the other systems hold, with one exception:
                 after trid_batch_refined, _pivoted and _several the last digits of x and of the residual (and so a
                 status of n + 1) may depend on the systems that share its warp or tile. This happens only if n <= 256,
